@@ -1,0 +1,154 @@
+"""Requests, plans and labels: every published form in, one form out.
+
+The one form is that of the TaskBench repository: `user_request`, `task_steps`, `task_nodes`,
+`task_links`. The hub form (`instruction`, `tool_steps`, `tool_nodes`, `tool_links`, `sampled_*`, some of
+them JSON inside a string) is renamed and decoded on reading.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import re
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Literal, NamedTuple
+
+from toolgraph.errors import UsageError
+from toolgraph.files import Line, read_json_lines
+
+Shape = Literal["single", "chain", "dag"]
+SHAPES: tuple[Shape, ...] = ("single", "chain", "dag")
+
+_HUB_NAMES = {
+    "instruction": "user_request",
+    "tool_steps": "task_steps",
+    "tool_nodes": "task_nodes",
+    "tool_links": "task_links",
+}
+_MAY_BE_TEXT = ("task_steps", "task_nodes", "task_links", "sampled_nodes", "sampled_links")
+_REFERENCE = re.compile(r"<node-(\d+)>")
+
+RequestId = str | int
+
+
+class Request(NamedTuple):
+    """One user request of `user_requests.json`; `line` counts from 1."""
+
+    id: RequestId
+    text: str
+    line: int
+
+
+@dataclass(frozen=True, slots=True)
+class TaskGraph:
+    """A plan: steps in words, nodes (tool calls with arguments), links between tools.
+
+    `nodes` are objects `{"task": tool id, "arguments": […]}`, `links` objects
+    `{"source": tool id, "target": tool id}`. A resource argument is a text, where `<node-j>` stands for
+    the output of node j, counted from 0; a temporal argument is `{"name": …, "value": …}`.
+    """
+
+    steps: Sequence[str]
+    nodes: Sequence[Mapping[str, Any]]
+    links: Sequence[Mapping[str, str]]
+
+    def to_json(self) -> dict[str, Any]:
+        """The plan as the `result` of a prediction line."""
+        return {
+            "task_steps": list(self.steps),
+            "task_nodes": list(self.nodes),
+            "task_links": list(self.links),
+        }
+
+
+def repository_form(value: Mapping[str, Any]) -> dict[str, Any]:
+    """A label or prediction line in the repository's form; other keys are kept.
+
+    >>> repository_form({"id": 1, "instruction": "Hi", "tool_steps": '["a"]'})
+    {'id': 1, 'user_request': 'Hi', 'task_steps': ['a']}
+    """
+    record: dict[str, Any] = {}
+    for key, item in value.items():
+        name = _HUB_NAMES.get(key, key)
+        if name != key and name in value:
+            name = key
+        if name in _MAY_BE_TEXT and isinstance(item, str) and item.lstrip()[:1] in ("[", "{"):
+            with contextlib.suppress(ValueError):
+                item = json.loads(item)
+        record[name] = item
+    return record
+
+
+def reference_index(argument: Any) -> int | None:
+    """The node an argument refers to (`<node-j>` as a whole), or None.
+
+    >>> reference_index("<node-2>"), reference_index("text about <node-2>")
+    (2, None)
+    """
+    match = _REFERENCE.fullmatch(argument.strip()) if isinstance(argument, str) else None
+    return int(match.group(1)) if match else None
+
+
+def shape_of(size: int, links: Iterable[tuple[Any, Any]]) -> Shape:
+    """The shape of a plan of `size` nodes: `single`, `chain` (one simple path over all nodes) or `dag`.
+
+    >>> shape_of(1, []), shape_of(2, [("a", "b")]), shape_of(3, [("a", "b"), ("a", "c")])
+    ('single', 'chain', 'dag')
+    """
+    pairs = set(links)
+    if size <= 1:
+        return "single"
+    sources, targets = {s for s, _ in pairs}, {t for _, t in pairs}
+    following = dict(pairs)
+    if len(pairs) != size - 1 or len(sources) != size - 1 or len(targets) != size - 1:
+        return "dag"
+    place, steps = next(iter(sources - targets), None), 0
+    while place in following:
+        place, steps = following[place], steps + 1
+        if steps > size:
+            return "dag"
+    return "chain" if steps == size - 1 else "dag"
+
+
+def read_requests(path: str | Path) -> Iterator[Request]:
+    """Each request of `user_requests.json` (or of `data.json`), one at a time, in file order.
+
+    Raises:
+        UsageError: missing or malformed file or line (with its number).
+    """
+    path = Path(path)
+    for number, value in read_json_lines(path, fix="make it with format_data.py"):
+        record = _record(path, number, value)
+        text = record.get("user_request")
+        if not isinstance(text, str):
+            raise UsageError("has no 'user_request' text", file=path, line=number, fix="add it")
+        yield Request(record["id"], text, number)
+
+
+def read_labels(path: str | Path) -> Iterator[Line]:
+    """Each label of `data.json` as an object in the repository's form, with its line number.
+
+    Raises:
+        UsageError: missing or malformed file or line (with its number).
+    """
+    path = Path(path)
+    for number, value in read_json_lines(path, fix="make it with format_data.py"):
+        yield Line(number, _record(path, number, value))
+
+
+def _record(path: Path, number: int, value: Any) -> dict[str, Any]:
+    if not isinstance(value, dict):
+        raise UsageError("is not an object", file=path, line=number, fix='write {"id": …, …}')
+    if not isinstance(value.get("id"), str | int):
+        raise UsageError("has no 'id'", file=path, line=number, fix="give every line an id (text or number)")
+    return repository_form(value)
+
+
+def last_of_each(requests: Collection[Request]) -> tuple[list[Request], list[RequestId]]:
+    """The requests with repeated ids reduced to the last line, in file order; and the repeated ids."""
+    last: dict[RequestId, int] = {request.id: request.line for request in requests}
+    kept = [request for request in requests if last[request.id] == request.line]
+    repeated = dict.fromkeys(request.id for request in requests if last[request.id] != request.line)
+    return kept, list(repeated)
