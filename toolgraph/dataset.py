@@ -17,6 +17,7 @@ from typing import Any, Literal, NamedTuple
 
 from toolgraph.errors import UsageError
 from toolgraph.files import Line, read_json_lines
+from toolgraph.graph import Link
 
 Shape = Literal["single", "chain", "dag"]
 SHAPES: tuple[Shape, ...] = ("single", "chain", "dag")
@@ -39,6 +40,22 @@ class Request(NamedTuple):
     id: RequestId
     text: str
     line: int
+
+
+@dataclass(frozen=True, slots=True)
+class Sample:
+    """A sampled subgraph of the tool graph.
+
+    `nodes` are tool ids, each once, in an order in which every link points forward (for a chain: the
+    chain itself). `links` say which type of resource flows ("complete" in a temporal graph); two links
+    never feed the same input slot.
+    """
+
+    index: int
+    seed: int
+    shape: Shape
+    nodes: tuple[str, ...]
+    links: tuple[Link, ...]
 
 
 @dataclass(frozen=True, slots=True)

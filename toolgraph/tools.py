@@ -85,6 +85,7 @@ class ToolLibrary:
         self._positions = {tool.id: position for position, tool in enumerate(self._tools)}
         if len(self._positions) != len(self._tools):
             twice = next(name for name, count in Counter(t.id for t in tools).items() if count > 1)
+            raise UsageError(f"tool id '{twice}' occurs twice", fix="give every tool its own id")
         self.normalised = tuple(normalised)
 
     def __len__(self) -> int:

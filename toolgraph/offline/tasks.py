@@ -1,0 +1,45 @@
+"""The work behind a prompt, handed to the models that act on it instead of reading the prompt."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from toolgraph.dataset import Sample, TaskGraph
+from toolgraph.graph import DependencyType, ToolGraph
+from toolgraph.tools import ToolLibrary
+
+
+@dataclass(frozen=True, slots=True)
+class BackInstructTask:
+    """Write a request, its steps and its gold plan for a sampled subgraph; with `check`, judge them too."""
+
+    sample: Sample
+    library: ToolLibrary
+    dependency_type: DependencyType
+    check: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class CritiqueTask:
+    """Judge whether a plan is executable and correct for a request and a sampled subgraph."""
+
+    sample: Sample
+    request: str
+    plan: TaskGraph
+    library: ToolLibrary
+    dependency_type: DependencyType
+
+
+@dataclass(frozen=True, slots=True)
+class PlanTask:
+    """Plan the tool calls for a request. The gold plan is not in here, and never may be."""
+
+    request: str
+    graph: ToolGraph
+
+
+@dataclass(frozen=True, slots=True)
+class ReformatTask:
+    """Turn an answer that could not be read into strict JSON, its meaning unchanged."""
+
+    text: str
