@@ -1,0 +1,79 @@
+"""How often each shape and size is drawn: the published weights, or the user's."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from random import Random
+from typing import TypeVar
+
+from toolgraph.dataset import SHAPES, Shape
+from toolgraph.errors import UsageError
+
+Choice = TypeVar("Choice")
+
+SHAPE_WEIGHTS: Mapping[Shape, float] = {"single": 3, "chain": 7, "dag": 8}
+SIZE_WEIGHTS: Mapping[int, float] = {
+    2: 0.1, 3: 0.2, 4: 0.3, 5: 0.2, 6: 0.1, 7: 0.05, 8: 0.025, 9: 0.025, 10: 0.025,
+}  # fmt: skip
+"""TaskBench's own weights (they sum to 1.025; only their ratios count)."""
+
+SMALLEST: Mapping[Shape, int] = {"single": 1, "chain": 2, "dag": 3}
+
+
+def parse_weights(text: str, *, flag: str) -> dict[str, float]:
+    """The weights in `name=weight,name=weight`.
+
+    Raises:
+        UsageError: malformed, negative, or all zero.
+
+    >>> parse_weights("single=3,chain=0", flag="--shape_weights")
+    {'single': 3.0, 'chain': 0.0}
+    """
+    weights: dict[str, float] = {}
+    for part in text.split(","):
+        name, _, number = part.partition("=")
+        try:
+            weights[name.strip()] = float(number)
+        except ValueError:
+            raise UsageError(
+                f"{flag}: '{part}' is not name=weight", fix="write e.g. single=3,chain=7"
+            ) from None
+    if not all(0 <= weight < float("inf") for weight in weights.values()) or not any(weights.values()):
+        raise UsageError(
+            f"{flag}: weights must be 0 or more, and not all 0", fix="write e.g. single=3,chain=7"
+        )
+    return weights
+
+
+def shape_weights(weights: Mapping[str, float] | Mapping[Shape, float]) -> dict[Shape, float]:
+    """Weights by shape name, checked.
+
+    Raises:
+        UsageError: an unknown shape.
+    """
+    given = {str(name): weight for name, weight in weights.items()}
+    unknown = [name for name in given if name not in SHAPES]
+    if unknown:
+        raise UsageError(f"unknown shape '{unknown[0]}'", fix=f"use {', '.join(SHAPES)}")
+    return {shape: given[shape] for shape in SHAPES if given.get(shape)}
+
+
+def size_weights(weights: Mapping[str, float] | Mapping[int, float]) -> dict[int, float]:
+    """Weights by number of tools, checked.
+
+    Raises:
+        UsageError: a size that is not a whole number of 1 or more.
+    """
+    sizes: dict[int, float] = {}
+    for name, weight in weights.items():
+        if not str(name).isdecimal() or int(name) < 1:
+            raise UsageError(f"'{name}' is not a number of tools", fix="use whole numbers of 1 or more")
+        if weight:
+            sizes[int(name)] = weight
+    return sizes
+
+
+def draw(rng: Random, weights: Mapping[Choice, float]) -> Choice:
+    """One key, with probability proportional to its weight."""
+    names: Sequence[Choice] = list(weights)
+    return rng.choices(names, list(weights.values()))[0]
