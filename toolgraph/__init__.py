@@ -1,0 +1,36 @@
+"""Toolgraph: from a tool list to a benchmark, and to the model to trust with the tools.
+
+The stages of the pipeline are functions of this package; each is imported when it is first used.
+"""
+
+from __future__ import annotations
+
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
+from toolgraph.version import __version__
+
+if TYPE_CHECKING:
+    from toolgraph.stages.evaluate import evaluate
+    from toolgraph.stages.format import format_data
+    from toolgraph.stages.generate import generate
+    from toolgraph.stages.graph import build_graph
+    from toolgraph.stages.infer import infer
+    from toolgraph.stages.sample import sample
+
+_STAGES = {
+    "build_graph": "graph",
+    "sample": "sample",
+    "generate": "generate",
+    "format_data": "format",
+    "infer": "infer",
+    "evaluate": "evaluate",
+}
+
+__all__ = ["__version__", "build_graph", "evaluate", "format_data", "generate", "infer", "sample"]
+
+
+def __getattr__(name: str) -> Any:
+    if name in _STAGES:
+        return getattr(import_module(f"toolgraph.stages.{_STAGES[name]}"), name)
+    raise AttributeError(f"module 'toolgraph' has no attribute '{name}'")

@@ -43,6 +43,11 @@ class DataFolder:
         return self.path / "data.json"
 
     @property
+    def data_error(self) -> Path:
+        """The raw records that could not become labels, with the reasons."""
+        return self.path / "data_error.json"
+
+    @property
     def user_requests(self) -> Path:
         """The requests, one a line."""
         return self.path / "user_requests.json"

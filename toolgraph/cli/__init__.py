@@ -1,1 +1,1 @@
-"""."""
+"""The commands: one file each, no logic."""

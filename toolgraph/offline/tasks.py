@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
+from typing import Any
 
-from toolgraph.dataset import Sample, TaskGraph
+from toolgraph.dataset import Sample
 from toolgraph.graph import DependencyType, ToolGraph
 from toolgraph.tools import ToolLibrary
 
@@ -21,11 +23,11 @@ class BackInstructTask:
 
 @dataclass(frozen=True, slots=True)
 class CritiqueTask:
-    """Judge whether a plan is executable and correct for a request and a sampled subgraph."""
+    """Judge whether an instruction (as back-instruct answers it) is executable and correct."""
 
     sample: Sample
     request: str
-    plan: TaskGraph
+    instruction: Mapping[str, Any]
     library: ToolLibrary
     dependency_type: DependencyType
 

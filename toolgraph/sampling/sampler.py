@@ -52,8 +52,8 @@ class Sampler:
         self.graph = graph
         self.seed = seed
         self._neighbours = Neighbours(graph)
-        self._shapes = shape_weights(shapes)
-        self._sizes = size_weights(sizes)
+        self.shapes = shape_weights(shapes)
+        self.sizes = size_weights(sizes)
 
     @cached_property
     def reachable(self) -> dict[Shape, dict[int, float]]:
@@ -63,15 +63,15 @@ class Sampler:
             UsageError: nothing is left.
         """
         reachable: dict[Shape, dict[int, float]] = {}
-        for shape in self._shapes:
-            wanted = {n: w for n, w in self._sizes.items() if n >= SMALLEST[shape]}
+        for shape in self.shapes:
+            wanted = {n: w for n, w in self.sizes.items() if n >= SMALLEST[shape]}
             largest = self._largest(shape, max(wanted)) if wanted else 0
             possible = {n: w for n, w in wanted.items() if n <= largest} if shape != "single" else {1: 1.0}
             if possible:
                 reachable[shape] = possible
         if not reachable:
             raise UsageError(
-                f"the graph has no {' or '.join(self._shapes)} of the wanted sizes",
+                f"the graph has no {' or '.join(self.shapes)} of the wanted sizes",
                 fix="ask for other shapes or sizes, or add tools or links",
             )
         return reachable
@@ -79,8 +79,8 @@ class Sampler:
     def cuts(self) -> list[str]:
         """What of the wanted shapes and sizes this graph cannot give, one sentence each."""
         sentences = []
-        for shape in self._shapes:
-            wanted = [n for n in self._sizes if n >= SMALLEST[shape]]
+        for shape in self.shapes:
+            wanted = [n for n in self.sizes if n >= SMALLEST[shape]]
             left = self.reachable.get(shape)
             if left is None:
                 sentences.append(f"the graph has no {shape} of the wanted sizes: left out")
@@ -97,7 +97,7 @@ class Sampler:
             UsageError: the graph has none of the wanted shapes and sizes.
         """
         rng = self._rng(index)
-        shape = draw(rng, {shape: self._shapes[shape] for shape in self.reachable})
+        shape = draw(rng, {shape: self.shapes[shape] for shape in self.reachable})
         size = draw(rng, self.reachable[shape])
         found = self._find(shape, size, rng)
         # A bounded search may miss a size it has found before: the smaller sample is as good a sample.

@@ -1,0 +1,63 @@
+import math
+from itertools import pairwise
+
+from hypothesis import given
+from hypothesis import strategies as st
+
+from toolgraph.report.circle import arrange
+from toolgraph.report.colours import given_type
+from toolgraph.tools import Tool, ToolLibrary
+
+KINDS = st.lists(st.sampled_from(["text", "image", "audio", "table"]), max_size=2).map(tuple)
+LIBRARIES = st.lists(st.tuples(KINDS, KINDS), min_size=1, max_size=30).map(
+    lambda rows: ToolLibrary([Tool(f"tool {n}", "", *row) for n, row in enumerate(rows)])
+)
+
+
+@given(LIBRARIES, st.integers(1, 3))
+def test_every_tool_has_a_place_of_its_own(library: ToolLibrary, rings: int) -> None:
+    circle = arrange(library, rings=rings)
+    assert sorted(circle.places) == sorted(library.ids)
+    points = {(round(p.angle, 6), p.ring) for p in circle.places.values()}
+    assert len(points) == len(library)
+
+
+@given(LIBRARIES)
+def test_tools_that_give_the_same_type_stand_side_by_side(library: ToolLibrary) -> None:
+    circle = arrange(library)
+    turns = {name: (math.pi / 2 - place.angle + 1e-6) % math.tau for name, place in circle.places.items()}
+    clockwise = sorted(library, key=lambda tool: turns[tool.id])
+    groups = [given_type(tool) for tool in clockwise]
+    changes = sum(a != b for a, b in pairwise(groups))
+    assert changes == len(set(groups)) - 1
+
+
+@given(LIBRARIES)
+def test_the_middle_of_a_group_is_between_its_ends(library: ToolLibrary) -> None:
+    circle = arrange(library)
+    for place in circle.places.values():
+        off = math.remainder(place.angle - circle.middles[place.group], math.tau)
+        if circle.widths[place.group] < math.pi:
+            assert abs(off) <= circle.widths[place.group] / 2 + 1e-6
+
+
+@given(LIBRARIES)
+def test_control_points_lie_inside_the_circle(library: ToolLibrary) -> None:
+    circle = arrange(library)
+    first, last = library.ids[0], library.ids[-1]
+    for x, y in circle.controls(first, last, 2.0):
+        assert math.hypot(x, y) <= 2.0 + 1e-9
+
+
+def test_a_group_that_fills_the_circle_has_nearly_straight_links() -> None:
+    library = ToolLibrary([Tool(f"t{n}", "", ("text",), ("text",)) for n in range(60)])
+    circle = arrange(library)
+    (ax, ay), (bx, by) = circle.places["t0"].at(1.0), circle.places["t10"].at(1.0)
+    first, second = circle.controls("t0", "t10", 1.0)
+    assert math.dist(first, (ax + (bx - ax) / 3, ay + (by - ay) / 3)) < 0.03
+    assert math.dist(second, (ax + (bx - ax) * 2 / 3, ay + (by - ay) * 2 / 3)) < 0.03
+
+
+def test_nothing_depends_on_the_hash_seed() -> None:
+    library = ToolLibrary([Tool(f"t{n}", "", (f"k{n % 3}",), (f"k{n % 5}",)) for n in range(20)])
+    assert list(arrange(library).places)[:5] == ["t0", "t15", "t10", "t5", "t6"]

@@ -1,0 +1,265 @@
+"""The page in a real Chromium: what people do with it, and that it asks the network for nothing."""
+
+from __future__ import annotations
+
+import os
+import shutil
+from collections.abc import Iterator
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+from toolgraph.graph import ToolGraph
+from toolgraph.report.graph_page import write_graph_page
+from toolgraph.tools import Parameter, Tool, ToolLibrary
+
+if TYPE_CHECKING:
+    from playwright.sync_api import Browser, Page
+
+pytestmark = pytest.mark.browser
+
+CHROMIUM = os.environ.get("CHROMIUM") or shutil.which("chromium") or shutil.which("google-chrome")
+FLAGS = [
+    "--no-sandbox",
+    "--disable-gpu",
+    "--disable-quic",
+    "--no-first-run",
+    "--disable-background-networking",
+    "--disable-component-update",
+    "--disable-sync",
+]
+HOSTILE = "<img src=x onerror=alert(1)>"
+HIT = "window.toolGraph.nodes('.chosen').map((node) => node.data('name'))"
+
+
+@pytest.fixture(scope="module")
+def browser() -> Iterator[Browser]:
+    playwright = pytest.importorskip("playwright.sync_api", reason="playwright is not installed")
+    if CHROMIUM is None:
+        pytest.skip("no chromium on this machine (set CHROMIUM to its path)")
+    with playwright.sync_playwright() as api:
+        launched = api.chromium.launch(executable_path=CHROMIUM, args=FLAGS)
+        yield launched
+        launched.close()
+
+
+class Opened:
+    """A page, with everything it said to the console or asked of the network."""
+
+    def __init__(self, browser: Browser, path: Path, **context: Any) -> None:
+        size = {"width": 1280, "height": 800}
+        self.context = browser.new_context(**({"viewport": size, "reduced_motion": "reduce"} | context))
+        self.page: Page = self.context.new_page()
+        self.trouble: list[str] = []
+        self.requests: list[str] = []
+        self.page.on("console", lambda message: self.trouble.append(message.text))
+        self.page.on("pageerror", lambda error: self.trouble.append(str(error)))
+        self.page.on("dialog", lambda dialog: self.trouble.append(dialog.message))
+        self.page.on("request", lambda request: self.requests.append(request.url))
+        self.page.goto(path.as_uri())
+
+    def graph(self, expression: str) -> Any:
+        return self.page.evaluate(f"() => {{ const cy = window.toolGraph; return {expression}; }}")
+
+    def close(self) -> None:
+        self.context.close()
+
+
+LIBRARY = ToolLibrary(
+    [
+        Tool("Speech Writer", "Writes down speech.", ("audio",), ("text",)),
+        Tool("Speaker", "Reads a text aloud.", ("text",), ("audio",)),
+        Tool("Painter", "Paints what a text says.", ("text",), ("image",)),
+        Tool("Describer", "Says what a picture shows.", ("image",), ("text",)),
+        Tool(HOSTILE, "</script><script>alert(2)</script>", ("image",), (HOSTILE,)),
+    ]
+)
+
+
+@pytest.fixture
+def opened(browser: Browser, tmp_path: Path) -> Iterator[Opened]:
+    path = write_graph_page(ToolGraph.build(LIBRARY, "resource"), tmp_path / "graph_desc.html")
+    shown = Opened(browser, path)
+    yield shown
+    assert shown.trouble == []
+    assert [url for url in shown.requests if not url.startswith("data:")] == [path.as_uri()]
+    shown.close()
+
+
+def test_search_finds_highlights_and_centres(opened: Opened) -> None:
+    opened.page.fill("#search", "paint")
+    assert opened.page.locator("#tools button").all_inner_texts() == ["Painter"]
+    assert opened.page.inner_text("#found") == "1 tool found"
+    assert opened.graph("cy.nodes('.found').map((node) => node.data('name'))") == ["Painter"]
+    opened.page.wait_for_function(
+        """() => { const cy = window.toolGraph, at = cy.nodes('.found').renderedPosition();
+        return Math.hypot(at.x - cy.width() / 2, at.y - cy.height() / 2) < 2; }"""
+    )
+    opened.page.press("#search", "Enter")
+    assert opened.page.inner_text("#detail h2") == "Painter"
+
+
+def test_search_reads_descriptions_too_and_says_when_nothing_is_found(opened: Opened) -> None:
+    opened.page.fill("#search", "aloud")
+    assert opened.page.locator("#tools button").all_inner_texts() == ["Speaker"]
+    opened.page.fill("#search", "zzz")
+    assert opened.page.inner_text("#found") == "0 tools found"
+    opened.page.fill("#search", "")
+    assert opened.page.locator("#tools button").count() == len(LIBRARY)
+
+
+def test_a_click_on_a_tool_in_the_drawing_tells_what_it_is(opened: Opened) -> None:
+    at = opened.graph("cy.nodes()[0].renderedPosition()")
+    opened.page.locator("#graph").click(position={"x": at["x"], "y": at["y"]})
+    detail = opened.page.inner_text("#detail")
+    assert "Writes down speech." in detail
+    assert "Can come before it (1)" in detail
+    assert "Can come after it (2)" in detail
+    assert opened.graph("cy.edges('.near').length") == 3
+    assert opened.graph("cy.nodes('.faded').length") == 2
+    opened.page.keyboard.press("Escape")
+    assert opened.page.inner_text("#detail h2") == "No tool chosen"
+    assert opened.graph("cy.elements('.faded').length") == 0
+
+
+def test_neighbours_lead_on(opened: Opened) -> None:
+    opened.page.locator("#tools button", has_text="Speech Writer").click()
+    opened.page.locator("#detail button", has_text="Painter").click()
+    assert opened.page.inner_text("#detail h2") == "Painter"
+
+
+def test_wheel_drag_and_keys_zoom_and_pan(opened: Opened) -> None:
+    zoom = opened.graph("cy.zoom()")
+    opened.page.mouse.move(640, 400)
+    opened.page.mouse.wheel(0, -240)
+    opened.page.wait_for_function(f"() => window.toolGraph.zoom() > {zoom} * 1.01")
+    opened.page.focus("#graph")
+    before = opened.graph("cy.pan()")
+    opened.page.keyboard.press("ArrowRight")
+    assert opened.graph("cy.pan().x") == pytest.approx(before["x"] - 60)
+    zoom = opened.graph("cy.zoom()")
+    opened.page.keyboard.press("+")
+    assert opened.graph("cy.zoom()") == pytest.approx(zoom * 1.25)
+    opened.page.click("#farther")
+    assert opened.graph("cy.zoom()") == pytest.approx(zoom)
+    before = opened.graph("cy.pan()")
+    opened.page.mouse.move(400, 700)
+    opened.page.mouse.down()
+    opened.page.mouse.move(430, 720, steps=4)
+    opened.page.mouse.up()
+    assert opened.graph("cy.pan().x") == pytest.approx(before["x"] + 30, abs=3)
+    opened.page.focus("#graph")
+    opened.page.keyboard.press("0")
+    assert opened.graph("cy.extent().x1 <= cy.elements().boundingBox().x1")
+
+
+def test_types_filter_tools_and_links(opened: Opened) -> None:
+    opened.page.get_by_label("text").uncheck()
+    assert opened.page.inner_text("#found") == "5 tools found"
+    assert opened.graph("cy.edges(':visible').length") == 3
+    opened.page.get_by_label("audio").uncheck()
+    assert opened.page.inner_text("#found") == "3 tools found"
+    assert opened.graph("cy.nodes(':visible').length") == 3
+    opened.page.get_by_label("text").check()
+    assert opened.page.inner_text("#found") == "5 tools found"
+
+
+def test_everything_can_be_reached_with_the_keyboard(opened: Opened) -> None:
+    opened.page.focus("#search")
+    opened.page.keyboard.press("ArrowDown")
+    opened.page.keyboard.press("ArrowDown")
+    opened.page.keyboard.press("Enter")
+    assert opened.page.inner_text("#detail h2") == "Speaker"
+    names = opened.page.eval_on_selector_all(
+        "button, input, [tabindex]",
+        "(all) => all.map((item) => (item.ariaLabel || item.innerText || item.labels?.[0]?.innerText || ''))",
+    )
+    assert all(name.strip() for name in names)
+
+
+def test_the_keyboard_keeps_its_place_in_the_list(opened: Opened) -> None:
+    opened.page.focus("#search")
+    for key in ("ArrowDown", "ArrowDown", "Enter", "ArrowDown", "Enter"):
+        opened.page.keyboard.press(key)
+    assert opened.page.inner_text("#detail h2") == "Painter"
+
+
+def test_hostile_names_are_text(opened: Opened) -> None:
+    opened.page.locator("#tools button", has_text="<img").click()
+    assert opened.page.inner_text("#detail h2") == HOSTILE
+    assert "</script><script>alert(2)</script>" in opened.page.inner_text("#detail")
+    assert opened.page.locator("img").count() == 0
+    assert opened.page.locator("script").count() == 3
+
+
+def test_the_policy_stops_scripts_and_connections(browser: Browser, tmp_path: Path) -> None:
+    path = write_graph_page(ToolGraph.build(LIBRARY, "resource"), tmp_path / "graph_desc.html")
+    shown = Opened(browser, path)
+    shown.page.evaluate(
+        """() => { const bad = document.createElement('script'); bad.textContent = 'window.bad = 1';
+        document.body.append(bad); }"""
+    )
+    assert shown.page.evaluate("() => window.bad === undefined")
+    blocked = shown.page.evaluate("() => fetch('http://127.0.0.1:9/').then(() => false, () => true)")
+    assert blocked
+    assert any("Content Security Policy" in text for text in shown.trouble)
+    assert shown.requests == [path.as_uri()]
+    shown.close()
+
+
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+def test_the_page_follows_the_system_and_can_be_switched(
+    browser: Browser, tmp_path: Path, scheme: str
+) -> None:
+    path = write_graph_page(ToolGraph.build(LIBRARY, "resource"), tmp_path / "graph_desc.html")
+    shown = Opened(browser, path, color_scheme=scheme)
+    ground = "() => getComputedStyle(document.body).backgroundColor"
+    colours = {"light": "rgb(255, 255, 255)", "dark": "rgb(20, 23, 29)"}
+    assert shown.page.evaluate(ground) == colours[scheme]
+    ink = shown.graph("cy.nodes()[0].style('color')")
+    shown.page.click("#theme")
+    other = "dark" if scheme == "light" else "light"
+    assert shown.page.evaluate(ground) == colours[other]
+    assert shown.graph("cy.nodes()[0].style('color')") != ink
+    assert shown.trouble == []
+    shown.close()
+
+
+def test_a_complete_graph_shows_the_links_of_the_chosen_tool_only(browser: Browser, tmp_path: Path) -> None:
+    tools = [Tool(f"t{n}", "", parameters=(Parameter("day", "date"),)) for n in range(40)]
+    graph = ToolGraph.build(ToolLibrary(tools), "temporal")
+    shown = Opened(browser, write_graph_page(graph, tmp_path / "graph_desc.html"))
+    assert shown.graph("cy.edges().length") == 0
+    assert shown.page.inner_text("#title") == "40 tools, 1,560 links"
+    shown.page.locator("#tools button", has_text="t7").click()
+    assert shown.graph("cy.edges().length") == 78
+    assert "Can come after it (39)" in shown.page.inner_text("#detail")
+    shown.page.keyboard.press("Escape")
+    assert shown.graph("cy.edges().length") == 0
+    assert shown.trouble == []
+    shown.close()
+
+
+def test_neighbours_are_those_of_the_graph_whatever_the_rule(browser: Browser, tmp_path: Path) -> None:
+    kinds = ["text", "image", "audio", "video"]
+    tools = [Tool(f"t{n}", "", (kinds[n % 4], kinds[n % 3]), (kinds[n * 7 % 4],)) for n in range(70)]
+    graph = ToolGraph.build(ToolLibrary(tools), "resource")
+    assert graph.number_of_links > 1200
+    shown = Opened(browser, write_graph_page(graph, tmp_path / "graph_desc.html"))
+    for name in ("t0", "t13", "t69"):
+        shown.page.fill("#search", name)
+        shown.page.press("#search", "Enter")
+        detail = shown.page.inner_text("#detail")
+        assert f"Can come before it ({len(graph.predecessors(name))})" in detail
+        assert f"Can come after it ({len(graph.successors(name))})" in detail
+    shown.close()
+
+
+def test_a_narrow_screen_scrolls_instead_of_squeezing(browser: Browser, tmp_path: Path) -> None:
+    path = write_graph_page(ToolGraph.build(LIBRARY, "resource"), tmp_path / "graph_desc.html")
+    shown = Opened(browser, path, viewport={"width": 400, "height": 800})
+    assert shown.page.evaluate("() => document.documentElement.scrollWidth") <= 400
+    assert shown.graph("cy.width()") > 350
+    assert shown.trouble == []
+    shown.close()

@@ -1,0 +1,192 @@
+import math
+from itertools import combinations
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import numpy as np
+import pytest
+from matplotlib.image import imread
+from matplotlib.text import Text
+from numpy.typing import NDArray
+
+from toolgraph.errors import ToolgraphError, UsageError
+from toolgraph.graph import ToolGraph
+from toolgraph.report.figures import plain_style
+from toolgraph.report.graph_picture import MOST_TOOLS, draw_graph
+from toolgraph.report.tool_picture import draw_tools
+from toolgraph.report.type_picture import draw_types
+from toolgraph.tools import Tool, ToolLibrary
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
+
+PROJECT = Path(__file__).parents[2]
+DATA = {"huggingface": "resource", "multimedia": "resource", "dailylifeapis": "temporal"}
+
+Corners = NDArray[np.float64]
+
+
+def typed_library(size: int, kinds: int = 5) -> ToolLibrary:
+    return ToolLibrary(
+        [Tool(f"Tool number {n}", "", (f"kind {n % kinds}",), (f"kind {n % 3}",)) for n in range(size)]
+    )
+
+
+def corners_of(text: Text) -> Corners:
+    """The four corners of a text's box as drawn, turned with the text."""
+    degrees = text.get_rotation()
+    text.set_rotation(0)
+    box = text.get_window_extent()
+    text.set_rotation(degrees)
+    anchor = np.array(text.get_transform().transform(text.get_position()))
+    flat = np.array([(box.x0, box.y0), (box.x1, box.y0), (box.x1, box.y1), (box.x0, box.y1)]) - anchor
+    turn = math.radians(degrees)
+    rotation = np.array([[math.cos(turn), math.sin(turn)], [-math.sin(turn), math.cos(turn)]])
+    corners: Corners = flat @ rotation + anchor
+    return corners
+
+
+def overlap(one: Corners, other: Corners) -> bool:
+    """Whether two turned rectangles overlap (separating axes)."""
+    for corners in (one, other):
+        for edge in (corners[1] - corners[0], corners[3] - corners[0]):
+            first, second = one @ edge, other @ edge
+            if first.max() <= second.min() or second.max() <= first.min():
+                return False
+    return True
+
+
+def assert_labels_apart(figure: "Figure", gid: str, expected: int) -> None:
+    labels = [item for item in figure.axes[0].texts if item.get_gid() == gid]
+    assert len(labels) == expected
+    boxes = [(label.get_text(), corners_of(label)) for label in labels]
+    touching = [(a, b) for (a, one), (b, other) in combinations(boxes, 2) if overlap(one, other)]
+    assert touching == []
+    width, height = figure.get_size_inches() * figure.dpi
+    for name, corners in boxes:
+        assert corners.min() >= 0, name
+        assert corners[:, 0].max() <= width, name
+        assert corners[:, 1].max() <= height, name
+
+
+def test_the_overlap_test_can_fail() -> None:
+    square = np.array([(0.0, 0.0), (1.0, 0.0), (1.0, 1.0), (0.0, 1.0)])
+    diamond = np.array([(1.6, 0.5), (2.1, 1.0), (1.6, 1.5), (1.1, 1.0)])
+    assert overlap(square, square + 0.9)
+    assert not overlap(square, square + 1.1)
+    assert not overlap(square, diamond)
+    assert overlap(square, diamond - (0.3, 0))
+
+
+@pytest.mark.parametrize("name", DATA)
+def test_labels_of_the_published_graphs_do_not_overlap(reference: Path, name: str) -> None:
+    graph = ToolGraph.load(reference / "taskbench" / name / "graph_desc.json")
+    with plain_style():
+        assert_labels_apart(draw_tools(graph), "tool", len(graph))
+
+
+@pytest.mark.parametrize("name", DATA)
+def test_labels_of_the_bundled_graphs_do_not_overlap(name: str) -> None:
+    library = ToolLibrary.load(PROJECT / f"data_{name}" / "tool_desc.json")
+    with plain_style():
+        assert_labels_apart(draw_tools(ToolGraph.build(library, DATA[name])), "tool", len(library))
+
+
+@pytest.mark.parametrize("size", [1, 2, 3, MOST_TOOLS])
+def test_labels_do_not_overlap_for_few_and_for_many_tools(size: int) -> None:
+    library = ToolLibrary([Tool(f"A tool with a rather long name, number {n}") for n in range(size)])
+    with plain_style():
+        assert_labels_apart(draw_tools(ToolGraph.build(library, "temporal")), "tool", size)
+
+
+def test_legend_entries_do_not_overlap() -> None:
+    library = ToolLibrary([Tool(f"t{n}", "", (f"kind {n}",), (f"kind {n + 1}",)) for n in range(25)])
+    with plain_style():
+        assert_labels_apart(draw_tools(ToolGraph.build(library, "resource")), "legend", 11)
+
+
+def test_the_same_graph_gives_the_same_bytes(tmp_path: Path) -> None:
+    graph = ToolGraph.build(typed_library(12), "resource")
+    first = [path.read_bytes() for path in draw_graph(graph, tmp_path / "a")]
+    second = [path.read_bytes() for path in draw_graph(graph, tmp_path / "b")]
+    assert first == second
+    assert first[0].startswith(b"\x89PNG")
+    assert first[1].startswith(b"%PDF")
+    assert b"CreationDate" not in first[1]
+
+
+def test_files_are_named_and_the_folder_is_made(tmp_path: Path) -> None:
+    paths = draw_graph(ToolGraph.build(typed_library(3), "resource"), tmp_path / "new")
+    assert paths == [tmp_path / "new" / "graph_desc.png", tmp_path / "new" / "graph_desc.pdf"]
+    assert sorted(path.name for path in (tmp_path / "new").iterdir()) == ["graph_desc.pdf", "graph_desc.png"]
+
+
+def test_a_folder_that_cannot_be_written_is_a_line_for_the_user(tmp_path: Path) -> None:
+    (tmp_path / "file").write_text("")
+    with pytest.raises(ToolgraphError, match="cannot write"):
+        draw_graph(ToolGraph.build(typed_library(3), "resource"), tmp_path / "file")
+
+
+def test_a_complete_graph_is_no_black_blob(tmp_path: Path) -> None:
+    graph = ToolGraph.build(ToolLibrary([Tool(f"tool {n}") for n in range(40)]), "temporal")
+    picture = imread(draw_graph(graph, tmp_path)[0])[:, :, :3].mean(axis=2)
+    height, width = picture.shape
+    inside = picture[height // 3 : 2 * height // 3, width // 3 : 2 * width // 3]
+    assert inside.mean() > 0.75
+    assert inside.std() > 0.02
+
+
+def test_the_words_say_what_the_lines_are() -> None:
+    temporal = ToolGraph.build(ToolLibrary([Tool("a"), Tool("b"), Tool("c")]), "temporal")
+    with plain_style():
+        complete = [text.get_text() for text in draw_tools(temporal).axes[0].texts]
+        typed = [text.get_text() for text in draw_tools(two_tools()).axes[0].texts]
+    assert "3 tools, 6 links" in complete
+    assert any("Every tool can follow every other" in text for text in complete)
+    assert "text: 1 tool, 1 link" in typed
+    assert any("its colour is the type that flows" in text for text in typed)
+
+
+def two_tools() -> ToolGraph:
+    library = ToolLibrary([Tool("hear", "", ("audio",), ("text",)), Tool("read", "", ("text",), ())])
+    return ToolGraph.build(library, "resource")
+
+
+@pytest.mark.parametrize(
+    "name", ["$x^{2$", r"\frac{1}{2}", "a\nb\tc", "图像", "\ud800", "\u202eevil", " ", "x" * 500]
+)
+def test_any_name_can_be_drawn_as_it_stands(tmp_path: Path, name: str) -> None:
+    library = ToolLibrary([Tool(name, "", (name,), ("text",)), Tool("b", "", ("text",), (name,))])
+    draw_graph(ToolGraph.build(library, "resource"), tmp_path)
+    with plain_style():
+        figure = draw_tools(ToolGraph.build(library, "resource"))
+    label = next(text for text in figure.axes[0].texts if text.get_gid() == "tool")
+    assert not label.get_parse_math()
+    assert len(label.get_text()) <= 36
+
+
+def test_a_large_resource_graph_is_drawn_by_its_types(tmp_path: Path) -> None:
+    graph = ToolGraph.build(typed_library(100_000), "resource")
+    assert graph.number_of_links > 10**9
+    png, _ = draw_graph(graph, tmp_path)
+    assert png.stat().st_size < 500_000
+    with plain_style():
+        figure = draw_types(graph)
+    assert_labels_apart(figure, "type", 10)
+    words = [text.get_text() for text in figure.axes[0].texts]
+    assert "kind 0, taken by 20,000" in words
+    assert "kind 0, given by 33,334" in words
+    assert any("by type of resource" in word for word in words)
+
+
+def test_many_types_keep_their_names_apart() -> None:
+    tools = [Tool(f"t{n}", "", (f"a rather long type {n % 50}",), (f"type {n % 7}",)) for n in range(400)]
+    with plain_style():
+        assert_labels_apart(draw_types(ToolGraph.build(ToolLibrary(tools), "resource")), "type", 48)
+
+
+def test_a_large_temporal_graph_is_an_error_that_names_the_limit(tmp_path: Path) -> None:
+    graph = ToolGraph.build(ToolLibrary([Tool(f"t{n}") for n in range(MOST_TOOLS + 1)]), "temporal")
+    with pytest.raises(UsageError, match=f"too large to draw .up to {MOST_TOOLS} tools.*Fix: "):
+        draw_graph(graph, tmp_path)
+    assert list(tmp_path.iterdir()) == []

@@ -1,0 +1,97 @@
+import pytest
+
+from toolgraph.errors import UsageError
+from toolgraph.graph import ToolGraph
+from toolgraph.links import ListedLinks
+from toolgraph.report.page_data import MOST_TOOLS, page_data
+from toolgraph.tools import Parameter, Tool, ToolLibrary
+
+LIBRARY = ToolLibrary(
+    [
+        Tool("hear", "Writes down speech.", ("audio",), ("text",)),
+        Tool("speak", "", ("text",), ("audio",)),
+        Tool("read", "", ("text", "image"), ()),
+    ]
+)
+
+
+def typed(size: int) -> ToolLibrary:
+    return ToolLibrary([Tool(f"t{n}", "", ("text",), ("text",)) for n in range(size)])
+
+
+def test_tools_and_links_are_told_by_number() -> None:
+    data = page_data(ToolGraph.build(LIBRARY, "resource"))
+    names = [kind["name"] for kind in data["types"]]
+    links = [(data["tools"][a]["id"], data["tools"][b]["id"], names[kind]) for a, b, kind in data["links"]]
+    assert links == [
+        ("hear", "speak", "text"),
+        ("hear", "read", "text"),
+        ("speak", "hear", "audio"),
+    ]
+    assert [names[kind] for kind in data["tools"][2]["takes"]] == ["text", "image"]
+    assert len(data["curves"]) == 3
+    assert data["show_all"]
+
+
+def test_links_that_follow_from_the_types_are_known_though_listed() -> None:
+    built = ToolGraph.build(typed(40), "resource")
+    listed = ToolGraph(built.library, "resource", ListedLinks(40, built.numbered))
+    for graph in (built, listed):
+        data = page_data(graph)
+        assert data["rule"] == "types"
+        assert data["links"] == []
+        assert data["number_of_links"] == 1560
+
+
+def test_links_of_another_rule_are_listed() -> None:
+    built = ToolGraph.build(LIBRARY, "resource")
+    fewer = ToolGraph(LIBRARY, "resource", ListedLinks(3, list(built.numbered)[:2]))
+    assert page_data(fewer)["rule"] == "listed"
+    assert len(page_data(fewer)["links"]) == 2
+
+
+def test_a_complete_graph_lists_no_links() -> None:
+    tools = [Tool(f"t{n}", parameters=(Parameter("when", "date", "The day."),)) for n in range(40)]
+    data = page_data(ToolGraph.build(ToolLibrary(tools), "temporal"))
+    assert data["rule"] == "complete"
+    assert data["links"] == []
+    assert not data["show_all"]
+    assert data["tools"][0]["parameters"] == [["when", "date", "The day."]]
+
+
+def test_a_temporal_graph_that_is_not_complete_is_listed() -> None:
+    complete = ToolGraph.build(ToolLibrary([Tool("a"), Tool("b"), Tool("c")]), "temporal")
+    some = ToolGraph(complete.library, "temporal", ListedLinks(3, list(complete.numbered)[:2]))
+    data = page_data(some)
+    assert data["rule"] == "listed"
+    assert [data["types"][kind]["name"] for _, _, kind in data["links"]] == ["complete", "complete"]
+
+
+def test_curves_are_measured_from_the_line_between_the_tools() -> None:
+    data = page_data(ToolGraph.build(typed(30), "resource"))
+    # A group that fills the circle has nearly straight links: a third and two thirds along, hardly off.
+    assert data["curves"]
+    for first, off, second, also in data["curves"]:
+        assert first == pytest.approx(1 / 3, abs=0.15)
+        assert second == pytest.approx(2 / 3, abs=0.15)
+        assert abs(off) < 15
+        assert abs(also) < 15
+
+
+@pytest.mark.parametrize("size", [1, 40, 700])
+def test_tools_stand_apart(size: int) -> None:
+    tools = page_data(ToolGraph.build(typed(size), "resource"))["tools"]
+    points = sorted((tool["x"], tool["y"]) for tool in tools)
+    near = [
+        (a, b)
+        for number, a in enumerate(points)
+        for b in points[number + 1 : number + 60]
+        if abs(a[0] - b[0]) < 15 and abs(a[1] - b[1]) < 15 and (a[0] - b[0]) ** 2 + (a[1] - b[1]) ** 2 < 225
+    ]
+    assert near == []
+
+
+def test_too_many_tools_are_an_error_with_the_limit() -> None:
+    graph = ToolGraph.build(typed(MOST_TOOLS + 1), "resource")
+    with pytest.raises(UsageError, match=r"up to 5,000 tools.*Fix: "):
+        page_data(graph)

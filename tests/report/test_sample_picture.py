@@ -1,0 +1,78 @@
+import time
+from itertools import pairwise
+from pathlib import Path
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from matplotlib.image import imread
+
+from toolgraph.dataset import Sample
+from toolgraph.graph import Link
+from toolgraph.report import sample_picture
+from toolgraph.report.sample_picture import box_text, draw_sample
+
+SINGLE = Sample(0, 1, "single", ("Translation",), ())
+CHAIN = Sample(1, 1, "chain", ("a", "b", "c"), (Link("a", "b", "text"), Link("b", "c", "image")))
+DAG = Sample(
+    2,
+    1,
+    "dag",
+    ("a", "b", "c", "d"),
+    (Link("a", "b", "text"), Link("b", "c", "image"), Link("a", "c", "audio"), Link("a", "d", "complete")),
+)
+
+
+@pytest.mark.parametrize("sample", [SINGLE, CHAIN, DAG], ids=lambda sample: sample.shape)
+def test_a_sample_becomes_the_same_small_picture_every_time(sample: Sample, tmp_path: Path) -> None:
+    path = draw_sample(sample, tmp_path / "new" / "1.png")
+    again = draw_sample(sample, tmp_path / "2.png")
+    assert path.read_bytes() == again.read_bytes()
+    assert path.stat().st_size < 60_000
+    assert imread(path).shape[1] <= 1000
+
+
+def test_a_longer_chain_is_wider_not_higher(tmp_path: Path) -> None:
+    single = imread(draw_sample(SINGLE, tmp_path / "single.png"))
+    chain = imread(draw_sample(CHAIN, tmp_path / "chain.png"))
+    assert chain.shape[0] == single.shape[0]
+    assert chain.shape[1] > 2 * single.shape[1]
+
+
+def test_links_point_right_and_pass_no_box(tmp_path: Path) -> None:
+    columns = sample_picture._columns(DAG)
+    ways = {(a, b): sample_picture._way(a, b, columns) for a, b, _ in DAG.links}
+    points = sample_picture._arrange(DAG, columns, ways)
+    assert columns == {"a": 0, "b": 1, "c": 2, "d": 1}
+    for way in ways.values():
+        assert all(points[stop][0] < points[following][0] for stop, following in pairwise(way))
+    assert len(ways["a", "c"]) == 3
+    assert len(set(points.values())) == len(points)
+
+
+def test_hostile_names_are_drawn(tmp_path: Path) -> None:
+    name = "$x^{ <img src=x> \ud800\n" + "y" * 300
+    sample = Sample(0, 1, "chain", (name, "b"), (Link(name, "b", "$\\frac"),))
+    assert draw_sample(sample, tmp_path / "sample.png").exists()
+
+
+def test_a_picture_is_fast_after_the_first(tmp_path: Path) -> None:
+    draw_sample(DAG, tmp_path / "first.png")
+    best = 1.0
+    for number in range(5):
+        start = time.perf_counter()
+        draw_sample(DAG, tmp_path / f"{number}.png")
+        best = min(best, time.perf_counter() - start)
+    assert best < 0.15
+
+
+@given(st.text(alphabet="abc _-", max_size=120))
+def test_box_texts_fit_a_box(name: str) -> None:
+    lines = box_text(name).split("\n")
+    assert len(lines) <= 3
+    assert all(len(line) <= 19 for line in lines)
+
+
+@given(st.text(alphabet="abc_-", max_size=19))
+def test_short_names_are_kept_whole(name: str) -> None:
+    assert box_text(name) == name

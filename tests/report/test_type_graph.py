@@ -1,0 +1,38 @@
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from toolgraph.errors import UsageError
+from toolgraph.graph import ToolGraph
+from toolgraph.report.type_graph import type_graph
+from toolgraph.tools import Tool, ToolLibrary
+
+KINDS = st.lists(st.sampled_from("abc"), max_size=3).map(tuple)
+
+
+@given(st.lists(st.tuples(KINDS, KINDS).filter(any), min_size=1, max_size=12))
+def test_counts_are_those_of_a_count_by_hand(rows: list[tuple[tuple[str, ...], tuple[str, ...]]]) -> None:
+    library = ToolLibrary([Tool(f"t{n}", "", *row) for n, row in enumerate(rows)])
+    types = type_graph(ToolGraph.build(library, "resource"))
+    assert set(types.types) == {kind for row in rows for side in row for kind in side}
+    for kind in types.types:
+        assert types.takers[kind] == sum(kind in takes for takes, _ in rows)
+        assert types.givers[kind] == sum(kind in gives for _, gives in rows)
+        for other in types.types:
+            expected = sum(kind in takes and other in gives for takes, gives in rows)
+            assert types.makers.get((kind, other), 0) == expected
+
+
+def test_rarer_types_are_left_out_and_counted() -> None:
+    tools = [Tool(f"t{n}", "", ("text",), (f"kind {n % 40}",)) for n in range(60)]
+    types = type_graph(ToolGraph.build(ToolLibrary(tools), "resource"), most=10)
+    assert len(types.types) == 10
+    assert types.types[0] == "text"
+    assert types.left_out == 31
+    assert all(pair[1] in types.types for pair in types.makers)
+
+
+def test_tools_without_types_cannot_be_drawn_by_type() -> None:
+    graph = ToolGraph.build(ToolLibrary([Tool("a"), Tool("b")]), "temporal")
+    with pytest.raises(UsageError, match="without resource types"):
+        type_graph(graph)

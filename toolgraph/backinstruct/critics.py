@@ -1,0 +1,74 @@
+"""Critics: does what was written match what was sampled, and what does the teacher say?
+
+The rule critic compares nodes and links (TaskBench, section 3.2). The LLM critic is the teacher's review,
+read from its text; a review that cannot be read is unknown, never a pass or a fail.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any, Literal, NamedTuple
+
+TeacherVerdict = Literal["pass", "fail", "unknown"]
+
+_JUDGEMENT = r"\b{}\b[\W_]*(?:is|are|=|:)?[\W_]*(yes|no|true|false)\b"
+_EXECUTABLE = re.compile(_JUDGEMENT.format("executable"), re.IGNORECASE)
+_CORRECT = re.compile(_JUDGEMENT.format("correct"), re.IGNORECASE)
+
+
+class RuleVerdict(NamedTuple):
+    """Whether nodes and links are those of the sample."""
+
+    node: bool
+    link: bool
+
+    @property
+    def both(self) -> bool:
+        """Nodes and links both match."""
+        return self.node and self.link
+
+
+def rule_critic(
+    sampled_nodes: Iterable[str],
+    sampled_links: Iterable[tuple[str, str]],
+    nodes: Iterable[str],
+    links: Iterable[tuple[str, str]],
+) -> RuleVerdict:
+    """Compare a plan with its sample: the same tools as often, the same links; names by `same_tool`.
+
+    >>> rule_critic(["a b"], [], ["a_b"], [])
+    RuleVerdict(node=True, link=True)
+    """
+    return RuleVerdict(
+        Counter(map(same_tool, sampled_nodes)) == Counter(map(same_tool, nodes)),
+        {(same_tool(s), same_tool(t)) for s, t in sampled_links}
+        == {(same_tool(s), same_tool(t)) for s, t in links},
+    )
+
+
+def same_tool(name: str) -> str:
+    """A tool name with case, underscores and blanks made one.
+
+    >>> same_tool(" Text_Search") == same_tool("text search")
+    True
+    """
+    return " ".join(name.replace("_", " ").casefold().split())
+
+
+def teacher_verdict(review: Any) -> TeacherVerdict:
+    """What a teacher's review concludes: "pass" if executable and correct, "unknown" if it does not say.
+
+    >>> teacher_verdict("Step 1 is fine. Executable: yes. Correct: no"), teacher_verdict("Looks good!")
+    ('fail', 'unknown')
+    """
+    if isinstance(review, Mapping | list):
+        review = json.dumps(review)
+    if not isinstance(review, str):
+        return "unknown"
+    conclusions: Sequence[list[str]] = (_EXECUTABLE.findall(review), _CORRECT.findall(review))
+    if not all(conclusions):
+        return "unknown"
+    return "pass" if all(found[-1].lower() in ("yes", "true") for found in conclusions) else "fail"

@@ -1,0 +1,188 @@
+"""Inference: requests in, predictions out, through one model and one journal."""
+
+from __future__ import annotations
+
+import asyncio
+import hashlib
+import json
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from toolgraph.benchmarks.taskbench.parse import read_plan
+from toolgraph.benchmarks.taskbench.prompt import PlanPrompt
+from toolgraph.dataset import Request, RequestId
+from toolgraph.files import read_json_lines, write_json_lines
+from toolgraph.graph import ToolGraph
+from toolgraph.models import ChatModel, ChatRequest, ChatResponse
+from toolgraph.offline.tasks import PlanTask, ReformatTask
+from toolgraph.runs import Journal, RunSummary, run_items
+
+TIMEOUT = 300.0
+REFORMAT_TIMEOUT = 120.0
+PARAMETERS: Mapping[str, Any] = {"presence_penalty": 1.05, "max_tokens": 2000}
+
+
+@dataclass(frozen=True)
+class Inference:
+    """How an inference ended: lines written, requests answered before, and what happened to the rest."""
+
+    written: int
+    already: int
+    summary: RunSummary
+
+
+class Inferrer:
+    """Asks a model for the plan of each request, continuing where it left off.
+
+    Args:
+        graph: the tool graph (the offline planner works with it; served models see only the prompt).
+        prompt: how the model is asked.
+        model: who is asked.
+        parameters: of the request (temperature, top_p, …).
+        reformatter: who rewrites an answer that could not be read; None leaves it malformed.
+        show: told the first exchange, if given.
+    """
+
+    def __init__(
+        self,
+        graph: ToolGraph,
+        prompt: PlanPrompt,
+        model: ChatModel,
+        *,
+        parameters: Mapping[str, Any],
+        reformatter: ChatModel | None = None,
+        show: Callable[[str, str], None] | None = None,
+    ) -> None:
+        self._graph = graph
+        self._prompt = prompt
+        self._model = model
+        self._parameters = {**PARAMETERS, **parameters}
+        self._reformatter = reformatter
+        self._show = show
+
+    def run(
+        self,
+        requests: Sequence[Request],
+        output: Path,
+        journal: Journal,
+        *,
+        concurrency: int = 1,
+        done: Callable[[], None] = lambda: None,
+    ) -> Inference:
+        """Answer what is not answered yet and write `output`, one line a request, in request order.
+
+        Args:
+            requests: each id once.
+            output: the prediction file; lines it holds that the journal does not know are kept.
+            journal: of this run.
+            concurrency: requests in flight at most.
+            done: called after each request.
+
+        Raises:
+            ToolgraphError: the run cannot go on.
+        """
+        if output.exists() and not len(journal):
+            _adopt(output, requests, journal)
+        already = 0
+
+        def missing() -> Iterator[Request]:
+            nonlocal already
+            for request in requests:
+                if self._settled(journal, request):
+                    already += 1
+                    done()
+                else:
+                    yield request
+
+        async def ask(request: Request) -> str:
+            prompt = self._prompt.render(request.text)
+            response = await self._complete(self._model, prompt, TIMEOUT, PlanTask(request.text, self._graph))
+            if self._show is not None:
+                self._show(prompt, response.text)
+                self._show = None
+            entry: dict[str, Any] = {
+                "request": _fingerprint(request.text),
+                "response": response.text,
+                "finish_reason": response.finish_reason,
+                "prompt_tokens": response.prompt_tokens,
+                "completion_tokens": response.completion_tokens,
+            }
+            plan, answer = read_plan(response.text, self._graph.dependency_type, response.finish_reason)
+            if plan is None and not answer.truncated and self._reformatter is not None:
+                prompt = self._prompt.reformat(response.text)
+                task = ReformatTask(response.text)
+                rewritten = await self._complete(self._reformatter, prompt, REFORMAT_TIMEOUT, task)
+                entry["reformatted"] = rewritten.text
+                entry["reformatted_finish_reason"] = rewritten.finish_reason
+            outcome = "malformed" if self._plan(entry)[0] is None else "answered"
+            journal.append(_key(request.id), {"outcome": outcome, **entry})
+            return outcome
+
+        async def ask_all() -> RunSummary:
+            try:
+                return await run_items(missing(), ask, concurrency=concurrency, done=done)
+            finally:
+                for model in {id(m): m for m in (self._model, self._reformatter) if m is not None}.values():
+                    await model.close()
+
+        try:
+            summary = asyncio.run(ask_all())
+        finally:
+            written = write_json_lines(output, self._lines(requests, journal))
+        return Inference(written, already, summary)
+
+    async def _complete(self, model: ChatModel, prompt: str, seconds: float, task: Any) -> ChatResponse:
+        message = {"role": "user", "content": prompt}
+        return await model.complete(ChatRequest([message], self._parameters, seconds, task))
+
+    def _plan(self, entry: Mapping[str, Any]) -> tuple[dict[str, Any] | None, bool]:
+        """The plan in a journal entry, and whether the answer was cut off."""
+        if "adopted" in entry:
+            return entry["adopted"].get("result"), False
+        text, reason = entry["response"], entry["finish_reason"]
+        if "reformatted" in entry:
+            text, reason = entry["reformatted"], entry["reformatted_finish_reason"]
+        plan, answer = read_plan(text, self._graph.dependency_type, reason)
+        return (None if answer.truncated else plan), answer.truncated
+
+    @staticmethod
+    def _settled(journal: Journal, request: Request) -> bool:
+        key = _key(request.id)
+        return key in journal and journal[key]["request"] == _fingerprint(request.text)
+
+    def _lines(self, requests: Sequence[Request], journal: Journal) -> Iterator[dict[str, Any]]:
+        for request in requests:
+            if not self._settled(journal, request):
+                continue
+            entry = journal[_key(request.id)]
+            plan, truncated = self._plan(entry)
+            line: dict[str, Any] = {"id": request.id, "user_request": request.text, "result": plan}
+            if "adopted" in entry:
+                line = entry["adopted"]
+            elif plan is None:
+                line["outcome"] = "malformed"
+                if truncated:
+                    line["truncated"] = True
+            yield line
+
+
+def _adopt(output: Path, requests: Sequence[Request], journal: Journal) -> None:
+    """Take the lines of a prediction file without a journal as answers (of the published scripts, say)."""
+    texts = {_key(request.id): request.text for request in requests}
+    for _, line in read_json_lines(output):
+        key = _key(line["id"]) if isinstance(line, dict) and "id" in line else None
+        if key in texts:
+            outcome = "answered" if line.get("result", line.get("task_nodes")) is not None else "malformed"
+            journal.append(
+                str(key), {"outcome": outcome, "request": _fingerprint(texts[str(key)]), "adopted": line}
+            )
+
+
+def _key(request_id: RequestId) -> str:
+    return json.dumps(request_id, ensure_ascii=False)
+
+
+def _fingerprint(text: str) -> str:
+    return hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest()[:16]

@@ -1,0 +1,96 @@
+"""The inference prompts: tools, goal, requirements, demonstrations, request; and the reformat step."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping, Sequence
+from importlib.resources import files
+from pathlib import Path
+from string import Template
+from typing import Any
+
+from toolgraph.errors import UsageError
+from toolgraph.files import read_text
+from toolgraph.graph import DependencyType
+from toolgraph.tools import Tool, ToolLibrary
+
+
+class PlanPrompt:
+    """Renders the prompt of a request; everything but the request is rendered once.
+
+    Args:
+        library: the tools, all of them shown.
+        dependency_type: which of the two forms of plan is asked for.
+        demos: labels shown as examples, the same for every request.
+        template: a template file to use instead (`$tools`, `$request`, `$demos`).
+
+    Raises:
+        UsageError: the template is missing, or lacks `$tools` or `$request`.
+    """
+
+    def __init__(
+        self,
+        library: ToolLibrary,
+        dependency_type: DependencyType,
+        *,
+        demos: Sequence[Mapping[str, Any]] = (),
+        template: Path | None = None,
+    ) -> None:
+        text = read_text(template) if template else _built_in(dependency_type)
+        whole = Template(text)
+        if not whole.is_valid() or not {"tools", "request"} <= set(whole.get_identifiers()):
+            raise UsageError(
+                "is not a prompt template",
+                file=template,
+                fix="it needs $tools and $request; write $$ for a dollar",
+            )
+        # The request is put in last and by hand: it may hold dollars of its own.
+        before, _, after = text.partition("$request")
+        known = {
+            "tools": "\n".join(_tool_line(tool, dependency_type) for tool in library),
+            "demos": _demos(demos, dependency_type),
+        }
+        self._before = Template(before).safe_substitute(known)
+        self._after = Template(after).safe_substitute(known)
+        self._reformat_before, _, self._reformat_after = _built_in(f"reformat_{dependency_type}").partition(
+            "$answer"
+        )
+
+    @property
+    def text(self) -> str:
+        """The prompt without a request: what a change of tools, demonstrations or wording changes."""
+        return f"{self._before}{self._after}"
+
+    def render(self, request: str) -> str:
+        """The prompt for one request."""
+        return f"{self._before}{request}{self._after}"
+
+    def reformat(self, answer: str) -> str:
+        """The prompt that asks for an unreadable answer in strict JSON."""
+        return f"{self._reformat_before}{answer}{self._reformat_after}"
+
+
+def _tool_line(tool: Tool, dependency_type: DependencyType) -> str:
+    value = tool.to_json()
+    if dependency_type == "temporal" and tool.parameters:
+        value["parameters"] = [parameter.name for parameter in tool.parameters]
+    return json.dumps(value, ensure_ascii=False)
+
+
+def _demos(demos: Sequence[Mapping[str, Any]], dependency_type: DependencyType) -> str:
+    if not demos:
+        return ""
+    keys = ("task_steps", "task_nodes", *(("task_links",) if dependency_type == "temporal" else ()))
+    lines = ["", "# EXAMPLES #"]
+    for demo in demos:
+        plan = {key: demo[key] for key in keys if key in demo}
+        lines += [f"Request: {demo['user_request']}", f"JSON: {json.dumps(plan, ensure_ascii=False)}", ""]
+    return "\n".join(lines)
+
+
+def _built_in(name: str) -> str:
+    return (
+        files("toolgraph.benchmarks.taskbench")
+        .joinpath("templates", f"{name}.txt")
+        .read_text(encoding="utf-8")
+    )

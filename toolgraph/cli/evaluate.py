@@ -1,0 +1,44 @@
+"""`toolgraph evaluate`: data.json and predictions -> metrics, and a table."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import click
+
+from toolgraph.cli import options
+from toolgraph.cli.screen import SCREEN, show
+
+
+@click.command("evaluate")
+@options.option("data_dir", type=options.PATH, default="data_huggingface", help="The data folder.")
+@options.option("prediction_dir", type=options.PATH, default="predictions", help="Below it, or as given.")
+@options.option("save_dir", type=options.PATH, default=None, help="Where metrics go [default: metrics…].")
+@options.option("alignment", default=None, help="Only what these critics let pass (alignment_ids.json).")
+@options.option("splits", "-s", multiple=True, default=("overall",), help="overall, single, chain, dag, all.")
+@options.option("n_tools", "-n", multiple=True, default=("overall",), help="overall, 1 to 10, all.")
+@options.option("mode", default="add", help="add: splits, then numbers of tools; mul: their product.")
+@options.option(
+    "metric", "-m", multiple=True, default=("all",), help="f1, ed, link, argument, rouge, bertscore, all."
+)
+@options.option("llm", multiple=True, default=("gpt-3.5-turbo",), help="The model; may be repeated.")
+@options.dependency_type()
+@options.option("prompting", default="cot", help="Other than cot: no metrics of the steps.")
+def command(data_dir: Path, llm: tuple[str, ...], metric: tuple[str, ...], **settings: Any) -> None:
+    """Score predictions: strict and as published, side by side."""
+    from rich.console import Console
+
+    from toolgraph.benchmarks.taskbench.table import group_table, model_table
+    from toolgraph.stages.evaluate import evaluate
+
+    evaluations = evaluate(data_dir, llm=list(llm), metrics=metric, screen=SCREEN, **settings)
+    console = Console()
+    groups = {result.llm: result.evaluation.groups for result in evaluations}
+    if all("overall_overall" in numbers for numbers in groups.values()):
+        console.print(model_table(groups))
+    for name, numbers in groups.items():
+        if len(numbers) > 1 or "overall_overall" not in numbers:
+            console.print(group_table(name, numbers))
+    for result in evaluations:
+        show(str(result.path))

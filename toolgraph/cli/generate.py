@@ -1,0 +1,47 @@
+"""`toolgraph generate`: graph -> data_raw.json."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import click
+
+from toolgraph.cli import options
+from toolgraph.cli.screen import SCREEN, show
+
+
+@click.command("generate")
+@options.option("data_dir", type=options.PATH, default=None, help="The work folder [default: a new one].")
+@options.option("graph_desc", type=options.PATH, default=None, help="The graph, for a new folder.")
+@options.option("tool_desc", type=options.PATH, default=None, help="The tools, for a new folder.")
+@options.model(temperature=0.7, top_p=1.0)
+@options.dependency_type()
+@options.flag("check", "Ask for the teacher's review in the same answer.")
+@options.option(
+    "number_of_samples", type=click.IntRange(1), default=5000, help="The total, those there included."
+)
+@options.seed()
+@options.flag("use_async", "Kept from the published script; requests are always sent concurrently.")
+@options.flag("save_figure", "Draw each new sample into task_graphs/.")
+@options.option("method", type=click.Choice(["single", "chain", "dag"]), default=None, help="One shape only.")
+@options.option("tool_number", type=click.IntRange(1), default=None, help="One number of tools only.")
+@options.sampler_weights()
+@options.option("prompt_template", type=options.PATH, default=None, help="Your own wording of the prompt.")
+@options.flag("play", "Make one sample, show what the model writes, and keep nothing.")
+@options.flag("force", "Begin anew where settings differ; the old run is kept.")
+def command(data_dir: Path | None, use_async: bool, play: bool, **settings: Any) -> int:
+    """Write requests with gold plans for sampled subgraphs (back-instruct).
+
+    The same command continues where it stopped. The last line names the data folder.
+    """
+    from toolgraph.stages.generate import generate
+    from toolgraph.stages.play import play as play_one
+
+    settings = options.parsed_weights(options.with_model_options(settings))
+    if play:
+        play_one(data_dir, screen=SCREEN, **settings)
+        return 0
+    folder, complete = generate(data_dir, screen=SCREEN, **settings)
+    show(str(folder))
+    return 0 if complete else 3

@@ -1,0 +1,38 @@
+"""`toolgraph infer`: user_requests.json -> predictions."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import click
+
+from toolgraph.cli import options
+from toolgraph.cli.screen import SCREEN
+
+
+@click.command("infer")
+@options.option("data_dir", type=options.PATH, default="data_huggingface", help="The data folder.")
+@options.model(temperature=0.2, top_p=0.1)
+@options.dependency_type()
+@options.option("use_demos", type=click.IntRange(0), default=0, help="How many demonstrations.")
+@options.option("demo_ids", default=None, help="Which labels demonstrate, by id, with commas between.")
+@options.flag("reformat", "Have unreadable answers rewritten as strict JSON.")
+@options.option("reformat_by", default="self", help="By whom: a model, or 'self'.")
+@options.flag("tag", "Put demonstrations and reformatting into the folder's name.")
+@options.option(
+    "prediction_dir", default=None, help="Below the data folder [default: predictions and the tag]."
+)
+@options.flag("log_first_detail", "Show the first prompt and its answer.")
+@options.option("prompt_template", type=options.PATH, default=None, help="Your own wording of the prompt.")
+@options.flag("force", "Begin anew where settings differ; the old run is kept.")
+def command(data_dir: Path, demo_ids: str | None, **settings: Any) -> int:
+    """Ask a model for the plan of every request.
+
+    What is answered already is not asked again: the same command continues a run.
+    """
+    from toolgraph.stages.infer import infer
+
+    ids = [name.strip() for name in demo_ids.split(",")] if demo_ids else []
+    inference = infer(data_dir, demo_ids=ids, screen=SCREEN, **options.with_model_options(settings))
+    return 3 if inference.summary.failed else 0

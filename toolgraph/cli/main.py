@@ -1,0 +1,95 @@
+"""The console command, and how any command is run: errors in one line, exit codes as documented."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Sequence
+from importlib import import_module
+
+import click
+
+from toolgraph.errors import ToolgraphError
+from toolgraph.version import __version__
+
+COMMANDS = {
+    "graph": "Build the tool graph: tool_desc.json -> graph_desc.json.",
+    "visualize": "Draw the tool graph: PNG, PDF and a page to explore.",
+    "sample": "Show and draw sampled subgraphs, without a model.",
+    "generate": "Write requests with gold plans for sampled subgraphs.",
+    "format": "Turn generated samples into a data set.",
+    "infer": "Ask a model for the plan of every request.",
+    "evaluate": "Score predictions.",
+}
+
+
+class _Stages(click.Group):
+    """Commands that are imported only when they are run; `--help` imports none."""
+
+    def list_commands(self, ctx: click.Context) -> list[str]:
+        return list(COMMANDS)
+
+    def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
+        return load(cmd_name) if cmd_name in COMMANDS else None
+
+    def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        with formatter.section("Stages, in order"):
+            formatter.write_dl(list(COMMANDS.items()))
+
+
+@click.group(cls=_Stages, context_settings={"help_option_names": ["-h", "--help"]})
+@click.version_option(__version__, prog_name="toolgraph")
+def cli() -> None:
+    """Turn your tools into a benchmark, and see which model to trust with them.
+
+    Every stage takes --debug to show where an error came from.
+    """
+
+
+def load(name: str) -> click.Command:
+    """The command of a stage."""
+    command = import_module(f"toolgraph.cli.{name}").command
+    assert isinstance(command, click.Command)
+    return command
+
+
+def main() -> None:
+    """Run `toolgraph`."""
+    sys.exit(run(cli, sys.argv[1:], "toolgraph"))
+
+
+def run_script(stage: str) -> None:
+    """Run one stage as a script of its own."""
+    sys.exit(run(load(stage), sys.argv[1:], sys.argv[0]))
+
+
+def run(command: click.Command, arguments: Sequence[str], name: str) -> int:
+    """Run a command; the exit code. Errors are one line, unless `--debug` is among the arguments."""
+    debug = "--debug" in arguments
+    arguments = [argument for argument in arguments if argument != "--debug"]
+    try:
+        result = command.main(list(arguments), prog_name=name, standalone_mode=False)
+        return result if isinstance(result, int) else 0
+    except click.exceptions.Exit as stop:
+        return stop.exit_code
+    except click.ClickException as error:
+        error.show()
+        return error.exit_code
+    except (click.Abort, KeyboardInterrupt):
+        click.echo("\ninterrupted; the same command continues where this one stopped", err=True)
+        return 130
+    except ToolgraphError as error:
+        if debug:
+            raise
+        click.echo(f"error: {error}", err=True)
+        return error.exit_code
+    except BrokenPipeError:
+        return 1
+    except Exception as error:
+        if debug:
+            raise
+        words = " ".join(str(error).split())[:300]
+        click.echo(
+            f"error: {type(error).__name__}: {words} (a fault of ours: run with --debug and report it)",
+            err=True,
+        )
+        return 1

@@ -1,0 +1,75 @@
+"""`--llm offline`: one model that plays every role without a server, a key or a download."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+from toolgraph.errors import ToolgraphError
+from toolgraph.graph import ToolGraph
+from toolgraph.models import ChatRequest, ChatResponse, ModelOptions
+from toolgraph.offline.critic import review
+from toolgraph.offline.tasks import BackInstructTask, CritiqueTask, PlanTask, ReformatTask
+
+
+class OfflineModel:
+    """Back-instructor, critic and planner. Answers as a served model would: in text, to be parsed.
+
+    It acts on `ChatRequest.task`; its answers depend on nothing else.
+    """
+
+    def __init__(self, name: str = "offline") -> None:
+        self.name = name
+        self._planner: tuple[ToolGraph, Any] | None = None
+
+    async def complete(self, request: ChatRequest) -> ChatResponse:
+        """Do the task of the request.
+
+        Raises:
+            ToolgraphError: the request has no task it knows.
+        """
+        return ChatResponse(self._answer(request.task))
+
+    async def close(self) -> None:
+        """Nothing to let go of."""
+
+    def _answer(self, task: Any) -> str:
+        if isinstance(task, BackInstructTask):
+            return self._back_instruct(task)
+        if isinstance(task, PlanTask):
+            return json.dumps(self._plan(task), ensure_ascii=False)
+        if isinstance(task, CritiqueTask):
+            return review(task)
+        if isinstance(task, ReformatTask):
+            return task.text
+        raise ToolgraphError(
+            f"the offline model cannot do {type(task).__name__}", fix="name a served model with --llm"
+        )
+
+    def _back_instruct(self, task: BackInstructTask) -> str:
+        from toolgraph.offline.writer import write_instruction
+
+        instruction = write_instruction(task.sample, task.library, task.dependency_type)
+        if task.check:
+            instruction = {**instruction, "check_by_teacher": review(task_of(task, instruction))}
+        return json.dumps(instruction, ensure_ascii=False)
+
+    def _plan(self, task: PlanTask) -> dict[str, Any]:
+        if self._planner is None or self._planner[0] is not task.graph:
+            from toolgraph.offline.planner import Planner
+
+            self._planner = (task.graph, Planner(task.graph))
+        plan: dict[str, Any] = self._planner[1].plan(task.request).to_json()
+        return plan
+
+
+def task_of(task: BackInstructTask, instruction: dict[str, Any]) -> CritiqueTask:
+    """The critique of an instruction just written."""
+    return CritiqueTask(
+        task.sample, instruction["user_request"], instruction, task.library, task.dependency_type
+    )
+
+
+def create(name: str, options: ModelOptions) -> OfflineModel:
+    """The offline model; `options` (where a server is) do not concern it."""
+    return OfflineModel(name)

@@ -1,0 +1,353 @@
+
+"use strict";
+(() => {
+  const data = JSON.parse(document.getElementById("data").textContent);
+  const { tools, types } = data;
+  const $ = (id) => document.getElementById(id);
+  const calm = window.matchMedia("(prefers-reduced-motion: reduce)");
+  const LONGEST_LIST = 200;
+  const MANY = 150;
+  const READABLE = 0.6;
+  let chosen = null;
+  let wanted = "";
+  const unchecked = new Set();
+
+  // ---- words and elements (texts only ever become text nodes) ----
+  const count = (number, noun) => `${number.toLocaleString("en")} ${noun}${number === 1 ? "" : "s"}`;
+  const element = (name, attributes = {}, ...children) => {
+    const made = document.createElement(name);
+    for (const [key, value] of Object.entries(attributes)) made.setAttribute(key, value);
+    made.append(...children);
+    return made;
+  };
+  const swatch = (colour) => {
+    const dot = element("span", { class: "swatch", "aria-hidden": "true" });
+    dot.style.background = colour;
+    return dot;
+  };
+  const colourOf = (tool) => types[tool.colour].colour;
+
+  // ---- which tool can follow which ----
+  const pairs = new Map();
+  data.links.forEach(([source, target, kind]) => {
+    for (const [end, key] of [[source, "after"], [target, "before"]]) {
+      if (!pairs.has(end)) pairs.set(end, { after: new Map(), before: new Map() });
+      const other = key === "after" ? target : source;
+      const kinds = pairs.get(end)[key];
+      kinds.set(other, [...(kinds.get(other) || []), kind]);
+    }
+  });
+  const shared = (giver, taker) => [...new Set(giver.gives)].filter((kind) => taker.takes.includes(kind));
+  const neighbours = (number) => {
+    if (data.rule === "listed") return pairs.get(number) || { after: new Map(), before: new Map() };
+    const found = { after: new Map(), before: new Map() };
+    tools.forEach((tool, other) => {
+      if (other === number) return;
+      const after = data.rule === "complete" ? [null] : shared(tools[number], tool);
+      const before = data.rule === "complete" ? [null] : shared(tool, tools[number]);
+      if (after.length) found.after.set(other, after);
+      if (before.length) found.before.set(other, before);
+    });
+    return found;
+  };
+
+  // ---- what a tool is filtered by: its resource types, or the types of its parameters ----
+  const byResource = tools.some((tool) => tool.takes.length || tool.gives.length);
+  const kindsOf = (tool) => [...new Set(byResource
+    ? [...tool.takes, ...tool.gives].map((kind) => types[kind].name)
+    : tool.parameters.map((parameter) => parameter[1]))];
+  const toolKinds = tools.map(kindsOf);
+  const uses = new Map();
+  toolKinds.flat().forEach((kind) => uses.set(kind, (uses.get(kind) || 0) + 1));
+  const passes = (number) => !toolKinds[number].length || toolKinds[number].some((kind) => !unchecked.has(kind));
+  const kindPasses = (kind) => kind === null || !unchecked.has(types[kind].name);
+
+  // ---- the drawing ----
+  const variable = (name) => getComputedStyle(document.documentElement).getPropertyValue(name).trim();
+  const AWAY = 14;
+  const SIZE = 14;
+  const FONT = { size: 13, family: "system-ui, Segoe UI, Roboto, DejaVu Sans, sans-serif" };
+  const ruler = document.createElement("canvas").getContext("2d");
+  ruler.font = `${FONT.size}px ${FONT.family}`;
+  const widthOf = (text) => ruler.measureText(text).width;
+  // Labels are turned about their middle, which stands on the node's ray.
+  const margins = (away) => ({
+    "text-margin-x": (node) => (away + node.data("width") / 2) * Math.cos(node.data("angle")),
+    "text-margin-y": (node) => (away + node.data("width") / 2) * Math.sin(node.data("angle")),
+  });
+  const style = () => [
+    { selector: "node", style: {
+      width: SIZE, height: SIZE, "background-color": "data(colour)", "border-width": 1.5,
+      "border-color": variable("--ground"), label: "data(name)", color: variable("--ink"), "font-size": FONT.size,
+      "font-family": FONT.family, "min-zoomed-font-size": 5,
+      "text-valign": "center", "text-halign": "center",
+      "text-rotation": (node) => node.data("angle") + (Math.cos(node.data("angle")) < -1e-6 ? Math.PI : 0),
+      ...margins(AWAY),
+    } },
+    { selector: "edge", style: {
+      width: 1.2, "line-color": "data(colour)", "target-arrow-color": "data(colour)", opacity: 0.3,
+      "curve-style": "straight", events: "no",
+    } },
+    { selector: "edge.curved", style: {
+      "curve-style": "unbundled-bezier", "edge-distances": "node-position",
+      "control-point-weights": "data(weights)", "control-point-distances": "data(distances)",
+    } },
+    { selector: ".faded", style: { opacity: 0.14 } },
+    { selector: "edge.faded", style: { opacity: 0.04 } },
+    { selector: "edge.near", style: {
+      opacity: 0.85, width: 1.8, "target-arrow-shape": "triangle", "arrow-scale": 0.9, "z-index": 5,
+    } },
+    { selector: "edge.near.many", style: { opacity: 0.35, width: 1 } },
+    { selector: ".found", style: { "border-width": 4, "border-color": variable("--mark") } },
+    { selector: ".chosen", style: {
+      width: SIZE + 8, height: SIZE + 8, ...margins(AWAY + 5), "border-width": 4, "border-color": variable("--mark"),
+      color: variable("--mark"), "z-index": 10,
+    } },
+    { selector: ".hidden", style: { display: "none" } },
+  ];
+  const short = (name) => (name.length > 40 ? `${name.slice(0, 39)}…` : name);
+  const edgeOf = (source, target, kind, curve) => ({
+    group: "edges",
+    classes: curve ? "curved" : "",
+    data: {
+      source: `t${source}`, target: `t${target}`, kind,
+      colour: kind === null ? variable("--line") : types[kind].colour,
+      weights: curve ? [curve[0], curve[2]] : undefined,
+      distances: curve ? [curve[1], curve[3]] : undefined,
+    },
+  });
+  const graph = cytoscape({
+    container: $("graph"),
+    elements: [
+      ...tools.map((tool, number) => ({
+        group: "nodes",
+        data: {
+          id: `t${number}`, number, name: short(tool.id), width: widthOf(short(tool.id)),
+          colour: colourOf(tool), angle: tool.angle,
+        },
+        position: { x: tool.x, y: tool.y },
+      })),
+      ...(data.show_all ? data.links.map((link, number) => edgeOf(...link, data.curves[number])) : []),
+    ],
+    style: style(),
+    layout: { name: "preset" },
+    minZoom: 0.02,
+    maxZoom: 6,
+    autoungrabify: true,
+    autounselectify: true,
+    boxSelectionEnabled: false,
+  });
+  const nodeOf = (number) => graph.getElementById(`t${number}`);
+  const showAll = () => graph.stop().fit(undefined, 30);
+  const panBy = (x, y) => graph.stop().panBy({ x, y });
+  const zoomBy = (factor) => graph.stop().zoom({
+    level: graph.zoom() * factor,
+    renderedPosition: { x: graph.width() / 2, y: graph.height() / 2 },
+  });
+  const centreOn = (number) => {
+    const view = { center: { eles: nodeOf(number) }, zoom: Math.max(graph.zoom(), READABLE) };
+    graph.stop();
+    if (calm.matches) graph.zoom(view.zoom).center(nodeOf(number));
+    else graph.animate(view, { duration: 250 });
+  };
+  const isInView = (number) => {
+    const { x, y } = nodeOf(number).renderedPosition();
+    return graph.zoom() >= READABLE && x > 0 && y > 0 && x < graph.width() && y < graph.height();
+  };
+
+  // ---- search, filter and choice decide together what stands out ----
+  const matches = () => {
+    const text = wanted.toLocaleLowerCase();
+    const shown = tools.map((_, number) => number).filter(passes);
+    if (!text) return shown;
+    const byName = shown.filter((number) => tools[number].id.toLocaleLowerCase().includes(text));
+    const others = shown.filter((number) => !byName.includes(number)
+      && tools[number].description.toLocaleLowerCase().includes(text));
+    const begins = (number) => (tools[number].id.toLocaleLowerCase().startsWith(text) ? 0 : 1);
+    return [...byName.sort((a, b) => begins(a) - begins(b) || a - b), ...others];
+  };
+  const refresh = () => {
+    const found = matches();
+    const near = chosen === null ? null : neighbours(chosen);
+    graph.batch(() => {
+      if (!data.show_all) graph.edges().remove();
+      graph.elements().removeClass("faded found chosen near many hidden");
+      graph.nodes().forEach((node) => { node.toggleClass("hidden", !passes(node.data("number"))); });
+      graph.edges().forEach((edge) => { edge.toggleClass("hidden", !kindPasses(edge.data("kind"))); });
+      if (wanted) found.forEach((number) => nodeOf(number).addClass("found"));
+      if (near) {
+        graph.elements().addClass("faded");
+        const kept = [chosen, ...near.after.keys(), ...near.before.keys()];
+        kept.forEach((number) => nodeOf(number).removeClass("faded"));
+        nodeOf(chosen).addClass("chosen");
+        if (!data.show_all) graph.add(edgesOf(near));
+        nodeOf(chosen).connectedEdges().removeClass("faded").addClass("near")
+          .toggleClass("many", near.after.size + near.before.size > MANY);
+      } else if (wanted && found.length) {
+        graph.elements().addClass("faded");
+        found.forEach((number) => nodeOf(number).removeClass("faded"));
+      }
+    });
+    listTools(found);
+    describe(near);
+    return found;
+  };
+  const edgesOf = (near) => {
+    const made = [];
+    const add = (source, target, kinds) => kinds.filter(kindPasses)
+      .forEach((kind) => made.push(edgeOf(source, target, kind)));
+    near.after.forEach((kinds, other) => add(chosen, other, kinds));
+    near.before.forEach((kinds, other) => add(other, chosen, kinds));
+    return made;
+  };
+  const choose = (number) => {
+    chosen = number;
+    refresh();
+    if (number !== null && !isInView(number)) centreOn(number);
+  };
+
+  // ---- the panels ----
+  const toolButton = (number, note) => {
+    const button = element("button", { type: "button" }, swatch(colourOf(tools[number])), tools[number].id);
+    if (note) button.append(element("small", {}, note));
+    button.addEventListener("click", () => {
+      const inDetail = $("detail").contains(button);
+      choose(number);
+      if (inDetail) $("detail").querySelector("h2").focus();
+    });
+    return element("li", {}, button);
+  };
+  let listed = null;
+  const listTools = (found) => {
+    // Rows stay where only the choice changes, so that the keyboard keeps its place.
+    if (listed === null || String(listed) !== String(found)) {
+      $("tools").replaceChildren(...found.slice(0, LONGEST_LIST).map((number) => toolButton(number)));
+    }
+    listed = found;
+    [...$("tools").children].forEach((row, place) => {
+      if (found[place] === chosen) row.firstChild.setAttribute("aria-current", "true");
+      else row.firstChild.removeAttribute("aria-current");
+    });
+    const more = found.length > LONGEST_LIST ? `, the first ${LONGEST_LIST} listed` : "";
+    $("found").textContent = wanted || unchecked.size ? `${count(found.length, "tool")} found${more}` : more.slice(2);
+  };
+  const chips = (kinds) => element("div", { class: "chips" }, ...kinds.map((kind) =>
+    element("span", { class: "chip" }, swatch(types[kind].colour), types[kind].name)));
+  const section = (heading, body) => [element("h3", {}, heading), body];
+  const neighbourList = (found) => {
+    const rows = [...found].slice(0, LONGEST_LIST).map(([number, kinds]) =>
+      toolButton(number, kinds[0] === null ? "" : kinds.map((kind) => types[kind].name).join(", ")));
+    const rest = found.size - rows.length;
+    if (rest) rows.push(element("li", { class: "quiet" }, `and ${rest.toLocaleString("en")} more`));
+    return found.size ? element("ul", {}, ...rows) : element("p", { class: "quiet" }, "None.");
+  };
+  const describe = (near) => {
+    if (near === null) {
+      $("detail").replaceChildren(
+        element("h2", {}, "No tool chosen"),
+        element("p", {}, "Choose a tool in the graph or in the list to see what it does, what it takes and gives, "
+          + "and which tools can come before and after it."),
+        element("p", { class: "quiet" }, "Drag to move, scroll to zoom. With the graph in focus: arrow keys, "
+          + "+ and −, 0 for all, Escape to let go."));
+      return;
+    }
+    const tool = tools[chosen];
+    const parts = [element("h2", { tabindex: "-1" }, tool.id), element("p", {}, tool.description || "No description.")];
+    if (tool.takes.length) parts.push(...section("Takes", chips(tool.takes)));
+    if (tool.gives.length) parts.push(...section("Gives", chips(tool.gives)));
+    if (tool.parameters.length) {
+      const rows = tool.parameters.flatMap(([name, kind, text]) =>
+        [element("dt", {}, `${name} `, element("small", {}, kind)), element("dd", {}, text)]);
+      parts.push(...section("Parameters", element("dl", {}, ...rows)));
+    }
+    parts.push(...section(`Can come before it (${near.before.size})`, neighbourList(near.before)));
+    parts.push(...section(`Can come after it (${near.after.size})`, neighbourList(near.after)));
+    $("detail").replaceChildren(...parts);
+    $("detail").scrollTop = 0;
+  };
+  const listTypes = () => {
+    const kinds = [...uses.keys()].sort((a, b) => uses.get(b) - uses.get(a) || (a < b ? -1 : 1));
+    $("types").hidden = kinds.length < 2;
+    $("types").querySelector("legend").textContent = byResource ? "Types" : "Parameter types";
+    kinds.forEach((kind) => {
+      const box = element("input", { type: "checkbox", checked: "" });
+      const known = types.find((type) => type.name === kind);
+      box.addEventListener("change", () => {
+        if (box.checked) unchecked.delete(kind); else unchecked.add(kind);
+        if (chosen !== null && !passes(chosen)) chosen = null;
+        refresh();
+      });
+      const name = element("span", {}, kind, " ", element("span", { class: "quiet" }, `${uses.get(kind)}`));
+      $("types").append(element("label", {}, box, ...(byResource && known ? [swatch(known.colour)] : []), name));
+    });
+  };
+
+  // ---- what people do ----
+  graph.on("tap", "node", (event) => choose(event.target.data("number")));
+  graph.on("tap", (event) => { if (event.target === graph) choose(null); });
+  $("search").addEventListener("input", () => {
+    wanted = $("search").value.trim();
+    chosen = null;
+    const found = refresh();
+    if (wanted && found.length) centreOn(found[0]);
+    else if (!wanted) showAll();
+  });
+  $("search").addEventListener("keydown", (event) => {
+    const first = matches()[0];
+    if (event.key === "Enter" && wanted && first !== undefined) choose(first);
+    if (event.key === "ArrowDown") { event.preventDefault(); $("tools").querySelector("button")?.focus(); }
+  });
+  $("tools").addEventListener("keydown", (event) => {
+    const row = event.target.closest("li");
+    const next = { ArrowDown: row?.nextElementSibling, ArrowUp: row?.previousElementSibling }[event.key];
+    if (event.key === "ArrowUp" || event.key === "ArrowDown") {
+      event.preventDefault();
+      if (next) next.firstChild.focus(); else if (event.key === "ArrowUp") $("search").focus();
+    }
+  });
+  const keys = {
+    ArrowLeft: () => panBy(60, 0), ArrowRight: () => panBy(-60, 0),
+    ArrowUp: () => panBy(0, 60), ArrowDown: () => panBy(0, -60),
+    "+": () => zoomBy(1.25), "=": () => zoomBy(1.25), "-": () => zoomBy(0.8), 0: showAll,
+  };
+  $("graph").addEventListener("keydown", (event) => {
+    if (event.ctrlKey || event.metaKey || event.altKey || !(event.key in keys)) return;
+    event.preventDefault();
+    keys[event.key]();
+  });
+  document.addEventListener("keydown", (event) => {
+    if (event.key === "Escape" && event.target !== $("search")) choose(null);
+  });
+  $("closer").addEventListener("click", keys["+"]);
+  $("farther").addEventListener("click", keys["-"]);
+  $("all").addEventListener("click", showAll);
+
+  // ---- light and dark ----
+  const system = window.matchMedia("(prefers-color-scheme: dark)");
+  const isDark = () => (document.documentElement.dataset.theme || (system.matches ? "dark" : "light")) === "dark";
+  const paint = () => {
+    $("theme").textContent = isDark() ? "Light" : "Dark";
+    $("theme").setAttribute("aria-label", `Use ${isDark() ? "light" : "dark"} colours`);
+    graph.style(style());
+  };
+  $("theme").addEventListener("click", () => {
+    document.documentElement.dataset.theme = isDark() ? "light" : "dark";
+    paint();
+  });
+  system.addEventListener("change", paint);
+
+  const title = `${count(tools.length, "tool")}, ${count(data.number_of_links, "link")}`;
+  $("title").textContent = title;
+  document.title = `Tool graph: ${title}`;
+  $("note").textContent = data.rule === "complete"
+    ? "Every tool can follow every other; the links of the chosen tool are shown."
+    : data.show_all
+      ? "A link has the colour of the type that flows."
+      : "The links of the chosen tool are shown, in the colour of the type that flows.";
+  listTypes();
+  paint();
+  refresh();
+  showAll();
+  // For the browser's console.
+  window.toolGraph = graph;
+})();

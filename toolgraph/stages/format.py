@@ -1,0 +1,55 @@
+"""The format stage: data_raw.json -> data.json, user_requests.json, data_error.json, alignment_ids.json."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from toolgraph.backinstruct.alignment import MODES
+from toolgraph.backinstruct.format import Formatted, tables
+from toolgraph.backinstruct.format import format_data as format_folder
+from toolgraph.errors import UsageError
+from toolgraph.folder import DataFolder
+from toolgraph.stages.screen import SILENT, Screen
+from toolgraph.tools import ToolLibrary
+
+
+def format_data(
+    data_dir: str | Path,
+    *,
+    dependency_type: str | None = None,
+    critics: str | None = None,
+    force: bool = False,
+    screen: Screen = SILENT,
+) -> Formatted:
+    """Format the samples of a folder into a data set.
+
+    Args:
+        data_dir: holds `data_raw.json` and `tool_desc.json` (or `graph_desc.json`).
+        dependency_type: resource or temporal; default what the folder says.
+        critics: keep only what this alignment mode lets pass (node, link, both_node_link, self-check, all).
+        force: replace a data set written by somebody else; dated copies are kept.
+        screen: who listens.
+
+    Raises:
+        UsageError: files missing or malformed, or a data set that must not be replaced.
+    """
+    if critics is not None and critics not in MODES:
+        raise UsageError(f"unknown critics '{critics}'", fix=f"use one of {', '.join(MODES)}")
+    folder = DataFolder(Path(data_dir)).require()
+    tools = (
+        folder.tool_desc if folder.tool_desc.exists() or not folder.graph_desc.exists() else folder.graph_desc
+    )
+    library = ToolLibrary.load(tools)
+    kind = folder.dependency_type(dependency_type, library=library, say=screen.say)
+    result = format_folder(folder, library, kind, critics=critics, force=force)
+    for copy in result.copies:
+        screen.say(f"kept {copy}")
+    screen.show(tables(result.alignment).rstrip())
+    screen.show(f"Format {result.kept} out of {result.kept + result.refused + result.left_out}")
+    if result.left_out:
+        screen.say(f"{result.left_out} left out: the critics ({critics}) do not let them pass")
+    if result.refused:
+        screen.say(f"{result.refused} refused, with reasons in {folder.data_error}:")
+    for reason, count in result.reasons.most_common(5):
+        screen.say(f"  {count} x {reason}")
+    return result

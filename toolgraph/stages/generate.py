@@ -1,0 +1,234 @@
+"""The generate stage: graph -> data_raw.json, statistics.json, task_graphs/."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import secrets
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+from toolgraph.backinstruct.engine import Generation, Generator
+from toolgraph.backinstruct.prompt import BackInstructPrompt
+from toolgraph.backinstruct.records import sample_id
+from toolgraph.dataset import Sample, Shape
+from toolgraph.files import keep_dated_copy, read_json, read_json_lines, safe_name
+from toolgraph.folder import DataFolder
+from toolgraph.graph import ToolGraph
+from toolgraph.models import ModelOptions, create_model
+from toolgraph.runs import Journal, open_run
+from toolgraph.sampling import SHAPE_WEIGHTS, SIZE_WEIGHTS, Sampler
+from toolgraph.stages.screen import SILENT, Screen
+from toolgraph.stages.statistics import Statistics
+from toolgraph.stages.workfolder import graph_of, work_folder
+
+WAYS_ON = "use the settings it began with, another --data_dir, or --force true (keeps the old run)"
+
+
+def generate(
+    data_dir: str | Path | None = None,
+    *,
+    graph_desc: str | Path | None = None,
+    tool_desc: str | Path | None = None,
+    llm: str = "gpt-4",
+    options: ModelOptions | None = None,
+    temperature: float = 0.7,
+    top_p: float = 1.0,
+    dependency_type: str | None = None,
+    check: bool = False,
+    seed: int = -1,
+    number_of_samples: int = 5000,
+    multiworker: int = 1,
+    save_figure: bool = False,
+    method: Shape | None = None,
+    tool_number: int | None = None,
+    shape_weights: Mapping[str, float] | None = None,
+    size_weights: Mapping[str, float] | None = None,
+    prompt_template: Path | None = None,
+    force: bool = False,
+    screen: Screen = SILENT,
+) -> tuple[Path, bool]:
+    """Generate requests with gold plans for samples of a tool graph.
+
+    Args:
+        data_dir: an existing data folder is worked in, with its own graph and tools; one that does not
+            exist is made and given copies of `graph_desc` and `tool_desc`. None makes a folder named
+            after the time and the model.
+        graph_desc: looked up as given, then inside `data_dir`.
+        tool_desc: likewise.
+        llm: who writes; "offline" needs no server.
+        options: where the server is.
+        temperature: of the request.
+        top_p: of the request.
+        dependency_type: resource or temporal; default what the folder says.
+        check: ask for the teacher's review in the same answer.
+        seed: -1 draws one (or continues with that of the folder).
+        number_of_samples: the total, those already there counted in.
+        multiworker: requests in flight.
+        save_figure: draw each new sample into `task_graphs/`.
+        method: one shape only.
+        tool_number: one number of tools only.
+        shape_weights: instead of the published ones.
+        size_weights: likewise.
+        prompt_template: instead of the built-in wording.
+        force: begin anew where the folder's run had other settings; the old one is kept.
+        screen: who listens.
+
+    Returns:
+        The data folder, and whether every sample has a usable answer.
+
+    Raises:
+        UsageError: files missing or malformed, settings that contradict the folder's run.
+        ToolgraphError: the model cannot be reached.
+    """
+    name = f"{safe_name(llm)}_t{temperature}_p{top_p}{'_check' if check else ''}"
+    folder = work_folder(data_dir, graph_desc, tool_desc, name=name, say=screen.say)
+    graph = graph_of(folder, dependency_type, say=screen.say)
+    run_folder = folder.path / "runs" / safe_name(llm)
+    if seed < 0:
+        seed = _recorded_seed(run_folder, folder.data_raw, force=force)
+        screen.say(f"seed {seed}")
+    sampler = _sampler(graph, seed, method, tool_number, shape_weights, size_weights)
+    for sentence in sampler.cuts():
+        screen.say(sentence)
+    prompt = BackInstructPrompt(graph.library, graph.dependency_type, check=check, template=prompt_template)
+    parameters = {"temperature": temperature, "top_p": top_p}
+    settings = {
+        "llm": llm,
+        **parameters,
+        "dependency_type": graph.dependency_type,
+        "check": check,
+        "seed": seed,
+        "shapes": {str(shape): weight for shape, weight in sampler.shapes.items()},
+        "sizes": {str(size): weight for size, weight in sampler.sizes.items()},
+        "prompt_sha256": hashlib.sha256(prompt.text.encode()).hexdigest(),
+        "graph_sha256": _fingerprint(graph),
+    }
+    _make_way(folder.data_raw, seed, force=force, screen=screen)
+    kept = open_run(run_folder, settings, force=force, ways_on=WAYS_ON)
+    if kept is not None:
+        screen.say(f"the run before is kept as {kept}")
+    model = create_model(llm, options or ModelOptions())
+    generator = Generator(graph, sampler, prompt, model, parameters=parameters, check=check)
+    statistics = Statistics(folder.path / "statistics.json")
+    statistics.begin({**settings, "number_of_samples": number_of_samples, "multiworker": multiworker})
+    with (
+        Journal(run_folder / "journal.jsonl") as journal,
+        screen.progress("generate", number_of_samples) as advance,
+    ):
+        generation = generator.run(
+            folder.data_raw,
+            journal,
+            number_of_samples,
+            concurrency=multiworker,
+            done=_both(advance, statistics.count),
+            each=_drawer(folder.path / "task_graphs") if save_figure else _nothing,
+        )
+    statistics.end(_facts(generation))
+    _report(generation, folder, screen)
+    return folder.path, generation.written >= number_of_samples
+
+
+def _sampler(
+    graph: ToolGraph,
+    seed: int,
+    method: Shape | None,
+    tool_number: int | None,
+    shape_weights: Mapping[str, float] | None,
+    size_weights: Mapping[str, float] | None,
+) -> Sampler:
+    shapes: Mapping[Any, float] = shape_weights or SHAPE_WEIGHTS
+    sizes: Mapping[Any, float] = size_weights or SIZE_WEIGHTS
+    if method is not None:
+        shapes = {method: 1}
+    if tool_number is not None:
+        sizes = {tool_number: 1}
+        if method is None:
+            shapes = {
+                name: weight for name, weight in shapes.items() if (name == "single") == (tool_number == 1)
+            }
+    sampler = Sampler(graph, seed, shapes=shapes, sizes=sizes)
+    if method is not None and tool_number is not None:
+        sampler.draw(method, tool_number)  # what cannot be had is said before anything is paid for
+    return sampler
+
+
+def _recorded_seed(run_folder: Path, data_raw: Path, *, force: bool) -> int:
+    """The seed the folder began with, else a new one."""
+    manifest = run_folder / "manifest.json"
+    if not force and manifest.exists():
+        return int(read_json(manifest)["settings"]["seed"])
+    if not force and data_raw.exists():
+        recorded = _first_seed(data_raw)
+        if recorded is not None:
+            return recorded
+    return secrets.randbelow(1_000_000)
+
+
+def _first_seed(data_raw: Path) -> int | None:
+    for _, record in read_json_lines(data_raw):
+        seed = record.get("seed") if isinstance(record, dict) else None
+        return seed if isinstance(seed, int) else None
+    return None
+
+
+def _make_way(data_raw: Path, seed: int, *, force: bool, screen: Screen) -> None:
+    """With `force`, set aside samples of another seed; without, the generator refuses them."""
+    if force and data_raw.exists() and _first_seed(data_raw) != seed:
+        screen.say(f"{data_raw} kept as {keep_dated_copy(data_raw).name}")
+        data_raw.unlink()
+
+
+def _fingerprint(graph: ToolGraph) -> str:
+    digest = hashlib.sha256(json.dumps(graph.library.to_json(), ensure_ascii=False).encode())
+    digest.update(graph.dependency_type.encode())
+    if not graph.is_implied:
+        for link in graph.links():
+            digest.update("\x00".join(link).encode())
+    return digest.hexdigest()
+
+
+def _drawer(folder: Path) -> Any:
+    from toolgraph.report import draw_sample
+
+    def draw(sample: Sample) -> None:
+        draw_sample(sample, folder / f"{sample_id(sample)}.png")
+
+    return draw
+
+
+def _nothing(sample: Sample) -> None:
+    pass
+
+
+def _both(first: Any, second: Any) -> Any:
+    def call() -> None:
+        first()
+        second()
+
+    return call
+
+
+def _facts(generation: Generation) -> dict[str, Any]:
+    return {
+        "samples": generation.written,
+        "there_before": generation.already,
+        "outcomes": dict(generation.summary.outcomes),
+        "failures": generation.summary.failures,
+    }
+
+
+def _report(generation: Generation, folder: DataFolder, screen: Screen) -> None:
+    new = generation.summary.outcomes["answered"]
+    screen.say(
+        f"{folder.data_raw}: {generation.written} samples, {new} new, {generation.already} there before"
+    )
+    lost = sum(generation.summary.outcomes.values()) - new
+    if lost:
+        outcomes = ", ".join(
+            f"{n} {name}" for name, n in generation.summary.outcomes.items() if name != "answered"
+        )
+        screen.say(f"{lost} samples have no usable answer ({outcomes}): the same command asks for them again")
+    for failure in generation.summary.failures:
+        screen.say(f"  {failure}")

@@ -1,0 +1,130 @@
+"""The infer stage: user_requests.json and tools -> predictions."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Sequence
+from pathlib import Path
+
+from toolgraph.benchmarks.taskbench.demos import choose_demos
+from toolgraph.benchmarks.taskbench.infer import Inference, Inferrer
+from toolgraph.benchmarks.taskbench.prompt import PlanPrompt
+from toolgraph.dataset import last_of_each, read_requests
+from toolgraph.files import safe_name
+from toolgraph.folder import DataFolder
+from toolgraph.models import ModelOptions, create_model
+from toolgraph.runs import Journal, open_run
+from toolgraph.stages.screen import SILENT, Screen
+from toolgraph.stages.workfolder import graph_of
+
+WAYS_ON = "use those settings, --tag true, another --prediction_dir, or --force true (keeps the old run)"
+
+
+def infer(
+    data_dir: str | Path = "data_huggingface",
+    *,
+    llm: str = "gpt-4",
+    options: ModelOptions | None = None,
+    temperature: float = 0.2,
+    top_p: float = 0.1,
+    dependency_type: str | None = None,
+    multiworker: int = 1,
+    use_demos: int = 0,
+    demo_ids: Sequence[str] = (),
+    reformat: bool = False,
+    reformat_by: str = "self",
+    tag: bool = False,
+    prediction_dir: str | None = None,
+    log_first_detail: bool = False,
+    prompt_template: Path | None = None,
+    force: bool = False,
+    screen: Screen = SILENT,
+) -> Inference:
+    """Ask a model for the plan of every request of a folder; what is answered already is not asked again.
+
+    Args:
+        data_dir: holds `user_requests.json`, the tools and, for demonstrations, `data.json`.
+        llm: who plans; "offline" needs no server.
+        options: where the server is.
+        temperature: of the request.
+        top_p: of the request.
+        dependency_type: resource or temporal; default what the folder says.
+        multiworker: requests in flight.
+        use_demos: how many demonstrations.
+        demo_ids: which labels demonstrate, instead of the first of each shape.
+        reformat: have unreadable answers rewritten as strict JSON.
+        reformat_by: by whom; "self" is the model itself.
+        tag: put demonstrations and reformatting into the folder's name, as published.
+        prediction_dir: below `data_dir`; default `predictions` and the tag.
+        log_first_detail: show the first prompt and answer.
+        prompt_template: instead of the built-in wording.
+        force: begin anew where the run had other settings; the old one is kept.
+        screen: who listens.
+
+    Raises:
+        UsageError: files missing or malformed, settings that contradict the run.
+        ToolgraphError: the model cannot be reached.
+    """
+    folder = DataFolder(Path(data_dir)).require()
+    graph = graph_of(folder, dependency_type, say=screen.say)
+    requests, repeated = last_of_each(list(read_requests(folder.user_requests)))
+    if repeated:
+        named = ", ".join(map(str, repeated[:5]))
+        screen.say(
+            f"warning: {len(repeated)} ids occur twice in {folder.user_requests} ({named}): the last counts"
+        )
+    demos = choose_demos(folder.data, use_demos, demo_ids)
+    prompt = PlanPrompt(graph.library, graph.dependency_type, demos=demos, template=prompt_template)
+    parameters = {"temperature": temperature, "top_p": top_p}
+    settings = {
+        "llm": llm,
+        **parameters,
+        "dependency_type": graph.dependency_type,
+        "demo_ids": [demo["id"] for demo in demos],
+        "reformat_by": reformat_by if reformat else None,
+        "prompt_sha256": hashlib.sha256(prompt.text.encode()).hexdigest(),
+    }
+    place = folder.path / (prediction_dir or _tagged(use_demos, reformat_by if reformat else None, tag=tag))
+    output, run_folder = place / f"{safe_name(llm)}.json", place / "runs" / safe_name(llm)
+    kept = open_run(run_folder, settings, force=force, ways_on=WAYS_ON)
+    if kept is not None:
+        output.replace(kept / output.name)
+        screen.say(f"the run before is kept as {kept}")
+    model = create_model(llm, options or ModelOptions())
+    reformatter = None
+    if reformat:
+        reformatter = model if reformat_by == "self" else create_model(reformat_by, options or ModelOptions())
+    inferrer = Inferrer(
+        graph,
+        prompt,
+        model,
+        parameters=parameters,
+        reformatter=reformatter,
+        show=(lambda asked, answered: screen.say(f"{asked}\n{answered}")) if log_first_detail else None,
+    )
+    with Journal(run_folder / "journal.jsonl") as journal, screen.progress("infer", len(requests)) as advance:
+        inference = inferrer.run(requests, output, journal, concurrency=multiworker, done=advance)
+    _report(inference, output, screen)
+    return inference
+
+
+def _tagged(use_demos: int, reformat_by: str | None, *, tag: bool) -> str:
+    """The published name of the prediction folder."""
+    if not tag:
+        return "predictions"
+    demos = f"_use_demos_{use_demos}" if use_demos else ""
+    return f"predictions{demos}{f'_reformat_by_{safe_name(reformat_by)}' if reformat_by else ''}"
+
+
+def _report(inference: Inference, output: Path, screen: Screen) -> None:
+    outcomes = inference.summary.outcomes
+    asked = sum(outcomes.values())
+    if not asked:
+        screen.show(f"{output}: all {inference.written} requests are answered already, nothing to do")
+        return
+    told = ", ".join(f"{count} {name}" for name, count in sorted(outcomes.items()))
+    screen.show(f"{output}: {inference.written} lines ({told}; {inference.already} answered before)")
+    if inference.summary.failed:
+        screen.say(f"{inference.summary.failed} requests have no answer: the same command asks them again")
+    for failure in inference.summary.failures:
+        screen.say(f"  {failure}")

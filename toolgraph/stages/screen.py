@@ -1,0 +1,26 @@
+"""What a stage tells the person who started it; silent unless a command is listening."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from contextlib import AbstractContextManager, contextmanager
+from dataclasses import dataclass
+
+Advance = Callable[[], None]
+
+
+@contextmanager
+def _no_progress(what: str, total: int) -> Iterator[Advance]:
+    yield lambda: None
+
+
+@dataclass(frozen=True)
+class Screen:
+    """`say` takes notices, `show` results; `progress(what, total)` gives what to call after each item."""
+
+    say: Callable[[str], None] = lambda _: None
+    show: Callable[[str], None] = lambda _: None
+    progress: Callable[[str, int], AbstractContextManager[Advance]] = _no_progress
+
+
+SILENT = Screen()
