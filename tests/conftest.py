@@ -1,0 +1,28 @@
+"""What every test may use."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).resolve().parent.parent
+
+
+@pytest.fixture(scope="session")
+def reference() -> Path:
+    """The folder of published data; tests that need it are skipped without it."""
+    folder = os.environ.get("TOOLGRAPH_REFERENCE")
+    if not folder:
+        pytest.skip("TOOLGRAPH_REFERENCE is not set: no published data to compare with")
+    path = Path(folder).resolve()
+    if not path.is_dir():
+        pytest.skip(f"TOOLGRAPH_REFERENCE points to {path}, which is no folder")
+    return path
+
+
+@pytest.fixture(scope="session")
+def root() -> Path:
+    """The checkout."""
+    return ROOT
