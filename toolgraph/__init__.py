@@ -16,7 +16,9 @@ if TYPE_CHECKING:
     from toolgraph.stages.generate import generate
     from toolgraph.stages.graph import build_graph
     from toolgraph.stages.infer import infer
+    from toolgraph.stages.pipeline import pipeline
     from toolgraph.stages.sample import sample
+    from toolgraph.stages.visualize import visualize
 
 _STAGES = {
     "build_graph": "graph",
@@ -25,9 +27,21 @@ _STAGES = {
     "format_data": "format",
     "infer": "infer",
     "evaluate": "evaluate",
+    "pipeline": "pipeline",
+    "visualize": "visualize",
 }
 
-__all__ = ["__version__", "build_graph", "evaluate", "format_data", "generate", "infer", "sample"]
+__all__ = [
+    "__version__",
+    "build_graph",
+    "evaluate",
+    "format_data",
+    "generate",
+    "infer",
+    "pipeline",
+    "sample",
+    "visualize",
+]
 
 
 def __getattr__(name: str) -> Any:

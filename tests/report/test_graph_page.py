@@ -55,7 +55,6 @@ def test_hostile_names_stay_inside_the_data(hostile: ToolGraph, tmp_path: Path) 
     assert [tool["id"] for tool in data_of(page)["tools"]] == HOSTILE
     assert "<img" not in page
     assert page.count("</script>") == 3
-    assert page.count("alert(1)") == page.count("alert(1)>") + page.count("alert(1)\\u003c")
 
 
 def test_the_policy_allows_the_two_scripts_and_the_style_only(hostile: ToolGraph, tmp_path: Path) -> None:

@@ -30,7 +30,6 @@ FLAGS = [
     "--disable-sync",
 ]
 HOSTILE = "<img src=x onerror=alert(1)>"
-HIT = "window.toolGraph.nodes('.chosen').map((node) => node.data('name'))"
 
 
 @pytest.fixture(scope="module")
@@ -93,8 +92,9 @@ def test_search_finds_highlights_and_centres(opened: Opened) -> None:
     assert opened.page.inner_text("#found") == "1 tool found"
     assert opened.graph("cy.nodes('.found').map((node) => node.data('name'))") == ["Painter"]
     opened.page.wait_for_function(
-        """() => { const cy = window.toolGraph, at = cy.nodes('.found').renderedPosition();
-        return Math.hypot(at.x - cy.width() / 2, at.y - cy.height() / 2) < 2; }"""
+        """() => { const cy = window.toolGraph, box = cy.nodes('.found').renderedBoundingBox();
+        return Math.hypot((box.x1 + box.x2 - cy.width()) / 2, (box.y1 + box.y2 - cy.height()) / 2) < 2; }""",
+        timeout=5000,
     )
     opened.page.press("#search", "Enter")
     assert opened.page.inner_text("#detail h2") == "Painter"
@@ -127,6 +127,7 @@ def test_neighbours_lead_on(opened: Opened) -> None:
     opened.page.locator("#tools button", has_text="Speech Writer").click()
     opened.page.locator("#detail button", has_text="Painter").click()
     assert opened.page.inner_text("#detail h2") == "Painter"
+    assert opened.page.evaluate("() => document.activeElement.textContent") == "Painter"
 
 
 def test_wheel_drag_and_keys_zoom_and_pan(opened: Opened) -> None:

@@ -27,18 +27,10 @@ from toolgraph.cli.screen import SCREEN, show
 @options.option("prompting", default="cot", help="Other than cot: no metrics of the steps.")
 def command(data_dir: Path, llm: tuple[str, ...], metric: tuple[str, ...], **settings: Any) -> None:
     """Score predictions: strict and as published, side by side."""
-    from rich.console import Console
-
-    from toolgraph.benchmarks.taskbench.table import group_table, model_table
+    from toolgraph.cli.scores import print_scores
     from toolgraph.stages.evaluate import evaluate
 
     evaluations = evaluate(data_dir, llm=list(llm), metrics=metric, screen=SCREEN, **settings)
-    console = Console()
-    groups = {result.llm: result.evaluation.groups for result in evaluations}
-    if all("overall_overall" in numbers for numbers in groups.values()):
-        console.print(model_table(groups))
-    for name, numbers in groups.items():
-        if len(numbers) > 1 or "overall_overall" not in numbers:
-            console.print(group_table(name, numbers))
+    print_scores(evaluations)
     for result in evaluations:
         show(str(result.path))

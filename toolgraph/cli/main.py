@@ -19,6 +19,7 @@ COMMANDS = {
     "format": "Turn generated samples into a data set.",
     "infer": "Ask a model for the plan of every request.",
     "evaluate": "Score predictions.",
+    "pipeline": "All of these in a row.",
 }
 
 

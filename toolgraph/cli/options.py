@@ -62,23 +62,26 @@ def sampler_weights() -> Callable[[Function], Function]:
     )
 
 
-def model(*, temperature: float, top_p: float) -> Callable[[Function], Function]:
-    """Who is asked, where and how."""
+def server() -> Callable[[Function], Function]:
+    """Where served models are."""
     return together(
-        option("llm", default="gpt-4", help="A served model, or 'offline': no server, no key, no download."),
         option("api_addr", default=None, help="Address of an OpenAI-compatible server [default: localhost]."),
         option("api_port", type=int, default=None, help="Its port [default: 4000]."),
         option(
             "api_base", default=None, help="Its whole base URL, e.g. https://host/v1; or OPENAI_BASE_URL."
         ),
+        option("api_key", default=None, help="Better OPENAI_API_KEY, or a .env file; never written down."),
         option(
-            "api_key",
-            default=None,
-            help="Better given as OPENAI_API_KEY or in a .env file; never written down.",
+            "extra_body", type=PATH, default=None, help="A JSON file with more fields of the request body."
         ),
-        option(
-            "extra_body", type=PATH, default=None, help="A JSON file with further fields of the request body."
-        ),
+    )
+
+
+def model(*, temperature: float, top_p: float) -> Callable[[Function], Function]:
+    """Who is asked, where and how."""
+    return together(
+        option("llm", default="gpt-4", help="A served model, or 'offline': no server, no key, no download."),
+        server(),
         option("temperature", type=float, default=temperature),
         option("top_p", type=float, default=top_p),
         option("multiworker", type=click.IntRange(1), default=1, help="Requests in flight."),

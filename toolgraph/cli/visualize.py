@@ -7,7 +7,7 @@ from pathlib import Path
 import click
 
 from toolgraph.cli import options
-from toolgraph.cli.screen import say, show
+from toolgraph.cli.screen import SCREEN
 
 
 @click.command("visualize")
@@ -15,14 +15,6 @@ from toolgraph.cli.screen import say, show
 @options.option("graph_desc", type=options.PATH, default=None, help="Another graph than the folder's.")
 def command(data_dir: Path, graph_desc: Path | None) -> None:
     """Draw the tool graph: graph_desc.png, graph_desc.pdf and graph_desc.html."""
-    from toolgraph.folder import DataFolder, find_file
-    from toolgraph.graph import ToolGraph
-    from toolgraph.report import draw_graph, write_graph_page
+    from toolgraph.stages.visualize import visualize
 
-    folder = DataFolder(data_dir).require()
-    path = folder.graph_desc if graph_desc is None else find_file(graph_desc, data_dir)
-    say(f"drawing {path}")
-    graph = ToolGraph.load(path, dependency_type=folder.benchmark.get("dependency_type"))
-    for picture in draw_graph(graph, data_dir):
-        show(str(picture))
-    show(str(write_graph_page(graph, data_dir / "graph_desc.html")))
+    visualize(data_dir, graph_desc=graph_desc, screen=SCREEN)

@@ -1,0 +1,47 @@
+from __future__ import annotations
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from toolgraph.backinstruct.critics import rule_critic, same_tool, teacher_verdict
+
+NAMES = st.lists(st.sampled_from(["Text Search", "text_search", "Image", "b"]), max_size=5)
+
+
+@pytest.mark.parametrize(
+    ("review", "verdict"),
+    [
+        ("Executable: yes\nCorrect: yes", "pass"),
+        ("Executable: yes. Correct: no.", "fail"),
+        ("**Executable**: Yes, **Correct**: Yes", "pass"),
+        ("Executable: no at first, but then Executable: yes. Correct: yes", "pass"),
+        ({"Executable": "yes", "Correct": "no"}, "fail"),
+        ({"executable": True, "correct": True}, "pass"),
+        ("Executable is yes", "unknown"),
+        ("Everything looks right to me.", "unknown"),
+        ("It would not be executable; nobody asked whether it is correct.", "unknown"),
+        (None, "unknown"),
+        (7, "unknown"),
+        ("", "unknown"),
+    ],
+)
+def test_the_teacher_passes_only_in_so_many_words(review: object, verdict: str) -> None:
+    assert teacher_verdict(review) == verdict
+
+
+@given(NAMES, NAMES)
+def test_the_rule_critic_compares_nodes_as_multisets(sampled: list[str], written: list[str]) -> None:
+    same = sorted(map(same_tool, sampled)) == sorted(map(same_tool, written))
+    assert rule_critic(sampled, [], written, []).node is same
+
+
+def test_a_link_the_other_way_round_is_another_link() -> None:
+    assert not rule_critic(["a", "b"], [("a", "b")], ["a", "b"], [("b", "a")]).link
+    assert rule_critic(["a", "b"], [("a", "b")], ["b", "a"], [("a", "b")]).both
+
+
+def test_an_extra_tool_is_noticed() -> None:
+    verdict = rule_critic(["a"], [], ["a", "ghost"], [])
+    assert not verdict.node
+    assert not verdict.both

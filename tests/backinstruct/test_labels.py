@@ -1,0 +1,170 @@
+"""The formatter's rules; those named F… are hazards of the published one."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from toolgraph.backinstruct.labels import Labeller
+from toolgraph.graph import DependencyType
+from toolgraph.tools import Parameter, Tool, ToolLibrary
+
+LIBRARY = ToolLibrary(
+    [
+        Tool("Image Search", inputs=("text",), outputs=("image",)),
+        Tool("Image Search (by Image)", inputs=("image",), outputs=("image",)),
+        Tool("Question Answering", inputs=("text", "text"), outputs=("text",)),
+        Tool("Visual Question Answering", inputs=("image", "text"), outputs=("text",)),
+        Tool("Translation", inputs=("text",), outputs=("text",)),
+        Tool("Text_Merger", inputs=("text", "text", "text"), outputs=("text",)),
+        Tool("rent_power_tool", parameters=(Parameter("day"), Parameter("hours", "number"))),
+    ]
+)
+
+
+def record(nodes: list[Any], links: list[Any] = [], **changes: Any) -> dict[str, Any]:  # noqa: B006
+    result = {
+        "task_steps": [f"Step {number}" for number in range(1, len(nodes) + 1)],
+        "user_request": "Please help.",
+        "invoking_graph": {"nodes": nodes, "links": links},
+    } | changes
+    return {
+        "id": "0-00000",
+        "seed": 0,
+        "method": "chain",
+        "number_of_tools": 9,
+        "sampled_nodes": [{"id": "Translation"}],
+        "sampled_links": [],
+        "result": result,
+    }
+
+
+def label(raw: dict[str, Any], kind: DependencyType = "resource") -> tuple[dict[str, Any] | None, list[str]]:
+    return Labeller(LIBRARY, kind).label(raw)
+
+
+def arguments(*nodes: tuple[str, list[Any]]) -> list[list[Any]]:
+    made, problems = label(record([{"id": name, "input": inputs} for name, inputs in nodes]))
+    assert made is not None, problems
+    return [node["arguments"] for node in made["task_nodes"]]
+
+
+def test_a_name_becomes_a_reference() -> None:
+    assert arguments(("Translation", ["hola"]), ("Image Search", ["Translation"])) == [["hola"], ["<node-0>"]]
+
+
+@pytest.mark.parametrize(
+    "spelling", ["translation", " Translation ", "<Translation>", "output of Translation"]
+)
+def test_f6_other_spellings_of_a_name_are_references_too(spelling: str) -> None:
+    assert arguments(("Translation", ["hola"]), ("Image Search", [spelling]))[1] == ["<node-0>"]
+
+
+def test_f2_a_longer_name_is_not_taken_for_the_shorter_one_in_it() -> None:
+    nodes = (
+        ("Image Search", ["cat"]),
+        ("Image Search (by Image)", ["Image Search"]),
+        ("Visual Question Answering", ["Image Search (by Image)", "Which breed?"]),
+    )
+    assert arguments(*nodes) == [["cat"], ["<node-0>"], ["<node-1>", "Which breed?"]]
+
+
+def test_f3_text_that_mentions_a_tool_stays_text() -> None:
+    essay = "Correct my essay about Translation studies"
+    assert arguments(("Translation", ["hola"]), ("Image Search", [essay]))[1] == [essay]
+
+
+def test_f4_its_own_name_is_no_self_reference() -> None:
+    assert arguments(("Translation", ["Translation"])) == [["Translation"]]
+
+
+def test_f5_f7_f9_three_inputs_numbers_and_a_bare_string_are_fine() -> None:
+    assert arguments(("Text_Merger", ["a", 2, 3.5])) == [["a", "2", "3.5"]]
+    made, _ = label(record([{"id": "Translation", "input": "hola"}]))
+    assert made is not None
+    assert made["task_nodes"][0]["arguments"] == ["hola"]
+
+
+def test_f8_an_object_gives_its_value() -> None:
+    nodes = (("Translation", ["hola"]), ("Image Search", [{"name": "query", "value": "Translation"}]))
+    assert arguments(*nodes)[1] == ["<node-0>"]
+
+
+def test_f13_of_two_nodes_of_one_tool_the_nearest_earlier_one_is_meant() -> None:
+    nodes = (("Translation", ["a"]), ("Translation", ["b"]), ("Image Search", ["Translation"]))
+    assert arguments(*nodes)[2] == ["<node-1>"]
+
+
+def test_names_are_those_of_the_library() -> None:
+    made, problems = label(record([{"id": "Text Merger", "input": ["a", "b", "c"]}]))
+    assert made is not None, problems
+    assert made["task_nodes"][0]["task"] == "Text_Merger"
+
+
+def test_f12_the_number_of_tools_and_the_type_are_those_of_the_plan() -> None:
+    made, _ = label(record([{"id": "Translation", "input": ["a"]}]))
+    assert made is not None
+    assert (made["n_tools"], made["type"]) == (1, "single")
+    assert made["sampled_nodes"] == [{"task": "Translation"}]
+
+
+def test_nodes_are_put_in_an_order_in_which_references_point_back() -> None:
+    assert arguments(("Image Search", ["Translation"]), ("Translation", ["hola"])) == [["hola"], ["<node-0>"]]
+
+
+def test_temporal_arguments_stay_as_they_are() -> None:
+    values = [{"name": "day", "value": "Monday"}, {"name": "hours", "value": 3}]
+    made, problems = label(record([{"id": "rent_power_tool", "arguments": values}]), "temporal")
+    assert made is not None, problems
+    assert made["task_nodes"] == [{"task": "rent_power_tool", "arguments": values}]
+    mapped, _ = label(record([{"id": "rent_power_tool", "arguments": {"day": "Monday"}}]), "temporal")
+    assert mapped is not None
+    assert mapped["task_nodes"][0]["arguments"] == [{"name": "day", "value": "Monday"}]
+
+
+@pytest.mark.parametrize(
+    ("raw", "problem"),
+    [
+        (record([]), "the invoking graph has no nodes"),
+        (record([{"id": "Ghost", "input": []}]), "unknown tool 'Ghost'"),
+        (record([{"input": []}]), "the invoking graph has no nodes"),
+        (
+            record([{"id": "Translation", "input": ["<node-4>"]}]),
+            "node 0 refers to <node-4>, which is no other node",
+        ),
+        (record([{"id": "Translation", "input": [None]}]), "an input of node 0 is not a text"),
+        (record([{"id": "Translation", "input": ["a"]}], task_steps=["1", "2"]), "2 steps for 1 nodes"),
+        (
+            record([{"id": "Translation", "input": ["a"]}], task_steps="one"),
+            "task_steps is not a list of texts",
+        ),
+        (record([{"id": "Translation", "input": ["a"]}], user_request=" "), "user_request is not a text"),
+        (
+            record(
+                [{"id": "Translation", "input": ["a"]}], [{"source": "Translation", "target": "Image Search"}]
+            ),
+            "a link names 'Image Search', which is no node",
+        ),
+        (
+            record(
+                [
+                    {"id": "Translation", "input": ["Image Search"]},
+                    {"id": "Image Search", "input": ["Translation"]},
+                ]
+            ),
+            "the references go in a circle",
+        ),
+        ({"id": "x", "result": None}, "there is no result"),
+    ],
+)
+def test_what_cannot_be_a_label_is_refused_with_the_reason(raw: dict[str, Any], problem: str) -> None:
+    made, problems = label(raw)
+    assert made is None
+    assert problem in problems
+
+
+def test_a_missing_review_is_no_reason_to_refuse() -> None:
+    made, _ = label(record([{"id": "Translation", "input": ["a"]}]))
+    assert made is not None
+    assert made["check_by_teacher"] is None

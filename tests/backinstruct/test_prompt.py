@@ -1,0 +1,46 @@
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from toolgraph.backinstruct.prompt import BackInstructPrompt
+from toolgraph.dataset import Sample
+from toolgraph.errors import UsageError
+from toolgraph.graph import DependencyType, Link
+from toolgraph.tools import Parameter, Tool, ToolLibrary
+
+LIBRARY = ToolLibrary(
+    [Tool("rent_power_tool", "Rents a tool.", parameters=(Parameter("day"),)), Tool("b", inputs=("text",))]
+)
+SAMPLE = Sample(3, 7, "chain", ("rent_power_tool", "b"), (Link("rent_power_tool", "b", "complete"),))
+
+
+@pytest.mark.parametrize("kind", ["resource", "temporal"])
+def test_nodes_links_and_the_variation_are_in_it(kind: DependencyType) -> None:
+    prompt = BackInstructPrompt(LIBRARY, kind).render(SAMPLE)
+    assert "Node 1: " in prompt
+    assert "Link: rent_power_tool -> b" in prompt
+    assert "7-3" in prompt
+    assert "rent_power_API" not in prompt  # the published prompt renames tools
+    assert "check_by_teacher" not in prompt
+    assert "$" not in prompt
+
+
+def test_the_teacher_is_asked_only_if_wanted() -> None:
+    prompt = BackInstructPrompt(LIBRARY, "resource", check=True).render(SAMPLE)
+    assert '"check_by_teacher": "…"' in prompt
+    assert "Executable: yes" in prompt
+
+
+def test_a_template_of_the_user_is_taken(tmp_path: Path) -> None:
+    path = tmp_path / "mine.txt"
+    path.write_text("Tools: $nodes\nLinks: $links\nPrice: $$5")
+    assert BackInstructPrompt(LIBRARY, "resource", template=path).render(SAMPLE).endswith("Price: $5")
+
+
+def test_a_template_without_its_parts_is_refused(tmp_path: Path) -> None:
+    path = tmp_path / "mine.txt"
+    path.write_text("Tools: $nodes")
+    with pytest.raises(UsageError, match=r"\$nodes and \$links"):
+        BackInstructPrompt(LIBRARY, "resource", template=path)

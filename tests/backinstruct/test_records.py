@@ -1,0 +1,55 @@
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from toolgraph.backinstruct.parse import read_instruction
+from toolgraph.backinstruct.records import plan_of, raw_record, sample_id
+from toolgraph.dataset import Sample
+from toolgraph.tools import Tool, ToolLibrary
+
+LIBRARY = ToolLibrary([Tool("a", inputs=("text",))])
+SAMPLE = Sample(5, 7, "single", ("a",), ())
+RESULT: dict[str, Any] = {
+    "task_steps": ["Step 1"],
+    "user_request": "Do it.",
+    "invoking_graph": {"nodes": [{"id": "a", "input": ["x"]}], "links": []},
+}
+
+
+def test_a_record_has_the_published_keys_and_the_verdicts() -> None:
+    record = raw_record(SAMPLE, LIBRARY, {**RESULT, "check_by_teacher": "Executable: yes. Correct: yes."})
+    published = ("id", "seed", "method", "number_of_tools", "sampled_nodes", "sampled_links", "result")
+    assert list(record)[:7] == list(published)
+    assert record["sampled_nodes"] == [{"id": "a", "input-type": ["text"], "output-type": []}]
+    assert record["critics"] == {"node": True, "link": True, "both": True, "llm": "pass"}
+    assert record["id"] == sample_id(SAMPLE) == "7-00005"
+
+
+@pytest.mark.parametrize(
+    "graph", [None, 3, {}, {"nodes": 4, "links": "x"}, {"nodes": [1, {}], "links": [None, {}]}]
+)
+def test_a_malformed_graph_is_an_empty_plan(graph: Any) -> None:
+    assert plan_of({"invoking_graph": graph}) == ([], [])
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "no JSON at all",
+        '{"task_steps": [], "user_request": 3, "invoking_graph": {"nodes": []}}',
+        '{"task_steps": [], "user_request": "x"}',
+        '{"task_steps": ["Step 1"], "user_request": "x", "invoking_graph": {"nodes": [{"id": "a"',
+    ],
+)
+def test_an_answer_with_a_part_missing_or_cut_off_is_no_instruction(text: str) -> None:
+    assert read_instruction(text)[0] is None
+
+
+def test_an_answer_cut_at_the_token_limit_is_no_instruction() -> None:
+    import json
+
+    text = json.dumps(RESULT)
+    assert read_instruction(f"Here you are:\n```json\n{text}\n```")[0] == RESULT
+    assert read_instruction(text, "length")[0] is None

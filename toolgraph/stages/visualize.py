@@ -1,0 +1,47 @@
+"""The picture stage: graph_desc.json -> graph_desc.png, graph_desc.pdf, graph_desc.html."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from toolgraph.errors import UsageError
+from toolgraph.folder import DataFolder, find_file
+from toolgraph.graph import ToolGraph
+from toolgraph.stages.screen import SILENT, Screen
+
+
+def visualize(
+    data_dir: str | Path = "data_huggingface",
+    *,
+    graph_desc: str | Path | None = None,
+    screen: Screen = SILENT,
+) -> list[Path]:
+    """Draw the tool graph of a folder.
+
+    Args:
+        data_dir: holds `graph_desc.json`; the pictures go there.
+        graph_desc: another graph than the folder's own.
+        screen: who listens.
+
+    Returns:
+        The files made: PNG, PDF and, where the graph is not too large for one, the page.
+
+    Raises:
+        UsageError: no graph, or one too large to draw.
+    """
+    from toolgraph.report import draw_graph, write_graph_page
+
+    folder = DataFolder(Path(data_dir)).require()
+    path = folder.graph_desc if graph_desc is None else find_file(graph_desc, folder.path)
+    graph = ToolGraph.load(path, dependency_type=folder.benchmark.get("dependency_type"))
+    with screen.progress(f"draw {path}", 2) as advance:
+        made = draw_graph(graph, folder.path)
+        advance()
+        try:
+            made.append(write_graph_page(graph, folder.path / "graph_desc.html"))
+        except UsageError as error:
+            screen.say(f"no page: {error}")
+        advance()
+    for picture in made:
+        screen.show(str(picture))
+    return made
