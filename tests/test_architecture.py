@@ -1,0 +1,81 @@
+"""Imports run one way: a module imports from its own room or from rooms below it."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+FLOORS = [
+    {"errors", "version"},
+    {"files", "answers"},
+    {"tools"},
+    {"links"},
+    {"graph"},
+    {"dataset", "folder"},
+    {"sampling", "models", "metrics"},
+    {"runs"},
+    {"offline"},
+    {"backinstruct", "benchmarks", "report"},
+    {"stages"},
+    {"cli"},
+]
+FLOOR = {room: number for number, rooms in enumerate(FLOORS) for room in rooms}
+# What no module may import at the top, so that commands start fast.
+HEAVY = {"sklearn", "matplotlib", "torch", "pandas"}
+
+
+def modules(root: Path) -> Iterator[tuple[str, ast.Module]]:
+    for path in sorted((root / "toolgraph").rglob("*.py")):
+        parts = path.relative_to(root / "toolgraph").with_suffix("").parts
+        if parts not in (("__init__",), ("__main__",)):
+            yield ".".join(parts), ast.parse(path.read_text(encoding="utf-8"))
+
+
+def imports(tree: ast.AST) -> Iterator[str]:
+    for node in ast.walk(tree):
+        if isinstance(node, ast.ImportFrom):
+            assert node.level == 0, "imports are absolute"
+            yield node.module or ""
+        elif isinstance(node, ast.Import):
+            yield from (alias.name for alias in node.names)
+
+
+def test_rooms_import_only_from_below(root: Path) -> None:
+    wrong = []
+    for name, tree in modules(root):
+        room = name.split(".")[0]
+        assert room in FLOOR, f"toolgraph/{room} has no place in the house"
+        for imported in imports(tree):
+            parts = imported.split(".")
+            if (
+                parts[0] == "toolgraph"
+                and len(parts) > 1
+                and parts[1] != room
+                and FLOOR[parts[1]] >= FLOOR[room]
+            ):
+                wrong.append(f"{name} imports {imported}")
+    assert not wrong
+
+
+@pytest.mark.parametrize("heavy", sorted(HEAVY))
+def test_heavy_libraries_are_imported_late(root: Path, heavy: str) -> None:
+    wrong = []
+    for name, tree in modules(root):
+        for node in tree.body:
+            if isinstance(node, ast.Import | ast.ImportFrom) and heavy in {
+                i.split(".")[0] for i in imports(node)
+            }:
+                wrong.append(name)
+    assert not wrong
+
+
+def test_no_module_is_too_long_to_read_in_one_sitting(root: Path) -> None:
+    long = {
+        str(path.relative_to(root)): lines
+        for path in (root / "toolgraph").rglob("*.py")
+        if (lines := len(path.read_text(encoding="utf-8").splitlines())) > 400
+    }
+    assert not long
