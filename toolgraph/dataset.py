@@ -10,8 +10,10 @@ from __future__ import annotations
 import contextlib
 import json
 import re
+from collections import Counter
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from itertools import pairwise
 from pathlib import Path
 from typing import Any, Literal, NamedTuple
 
@@ -108,15 +110,23 @@ def reference_index(argument: Any) -> int | None:
     return int(match.group(1)) if match else None
 
 
-def shape_of(size: int, links: Iterable[tuple[Any, Any]]) -> Shape:
+def shape_of(size: int, links: Iterable[tuple[Any, Any]], *, tools: Sequence[Any] = ()) -> Shape:
     """The shape of a plan of `size` nodes: `single`, `chain` (one simple path over all nodes) or `dag`.
+
+    Links name tools, so where a tool is used twice they do not say which of its nodes they mean: then
+    `tools` (the tool of each node, in order) must be given, and a plan is a chain if each node is linked
+    to the next.
 
     >>> shape_of(1, []), shape_of(2, [("a", "b")]), shape_of(3, [("a", "b"), ("a", "c")])
     ('single', 'chain', 'dag')
+    >>> shape_of(2, [("a", "a")], tools=["a", "a"])
+    'chain'
     """
-    pairs = set(links)
     if size <= 1:
         return "single"
+    if len(set(tools)) < len(tools):
+        return "chain" if Counter(links) == Counter(pairwise(tools)) else "dag"
+    pairs = set(links)
     sources, targets = {s for s, _ in pairs}, {t for _, t in pairs}
     following = dict(pairs)
     if len(pairs) != size - 1 or len(sources) != size - 1 or len(targets) != size - 1:
@@ -124,8 +134,6 @@ def shape_of(size: int, links: Iterable[tuple[Any, Any]]) -> Shape:
     place, steps = next(iter(sources - targets), None), 0
     while place in following:
         place, steps = following[place], steps + 1
-        if steps > size:
-            return "dag"
     return "chain" if steps == size - 1 else "dag"
 
 

@@ -15,7 +15,7 @@ from toolgraph.dataset import Sample
 from toolgraph.errors import UsageError
 from toolgraph.files import read_json_lines, write_json_lines
 from toolgraph.graph import ToolGraph
-from toolgraph.models import ChatModel, ChatRequest
+from toolgraph.models import ChatModel, ChatRequest, ModelError
 from toolgraph.offline.tasks import BackInstructTask
 from toolgraph.runs import Journal, RunSummary, run_items
 from toolgraph.sampling import Sampler
@@ -31,6 +31,11 @@ class Generation:
     written: int
     already: int
     summary: RunSummary
+
+    @property
+    def usable(self) -> int:
+        """How many of the samples asked for have an answer, now or from before."""
+        return self.already + self.summary.outcomes["answered"]
 
 
 class Generator:
@@ -75,12 +80,13 @@ class Generator:
         """Generate what is missing of `count` samples and write `output`, in the order of the samples.
 
         Records that `output` holds already are kept. Answers that could not be read are asked again.
+        Where there is nothing to write, nothing is written.
 
         Raises:
             UsageError: `output` holds records of another seed.
             ToolgraphError: the run cannot go on.
         """
-        kept = self._kept(output)
+        kept = read_kept(output, self._sampler.seed)
         already = 0
 
         def missing() -> Iterator[Sample]:
@@ -88,7 +94,7 @@ class Generator:
             for index in range(count):
                 sample = self._sampler.sample(index)
                 key = sample_id(sample)
-                if key in kept or (key in journal and journal[key]["outcome"] == "answered"):
+                if key in kept or _record(journal, key) is not None:
                     already += 1
                     done()
                     continue
@@ -98,7 +104,12 @@ class Generator:
         async def ask(sample: Sample) -> str:
             task = BackInstructTask(sample, self._graph.library, self._graph.dependency_type, self._check)
             message = {"role": "user", "content": self._prompt.render(sample)}
-            response = await self._model.complete(ChatRequest([message], self._parameters, TIMEOUT, task))
+            try:
+                response = await self._model.complete(ChatRequest([message], self._parameters, TIMEOUT, task))
+            except ModelError as error:
+                if not error.stops_run:
+                    journal.append(sample_id(sample), {"outcome": error.outcome, "problem": str(error)})
+                raise
             result, answer = read_instruction(response.text, response.finish_reason)
             outcome = "malformed" if result is None else "answered"
             journal.append(
@@ -124,33 +135,46 @@ class Generator:
         try:
             summary = asyncio.run(ask_all())
         finally:
-            written = write_json_lines(output, self._records(kept, journal))
-        return Generation(written, already, summary)
+            keys = _in_order(kept, journal)
+            if keys:
+                write_json_lines(output, (kept[k] if k in kept else _record(journal, k) for k in keys))
+        return Generation(len(keys), already, summary)
 
-    def _records(self, kept: dict[str, Any], journal: Journal) -> Iterator[Any]:
-        """Every record there is, whether kept or new, by sample number."""
-        answered = (key for key in journal if journal[key]["outcome"] == "answered")
-        for key in sorted({*kept, *answered}, key=_by_number):
-            yield kept[key] if key in kept else journal[key]["record"]
 
-    def _kept(self, output: Path) -> dict[str, Any]:
-        if not output.exists():
-            return {}
-        kept = {}
-        for number, record in read_json_lines(output):
-            if not isinstance(record, dict) or "id" not in record:
-                raise UsageError(
-                    "is not a sample with an id", file=output, line=number, fix="remove that line"
-                )
-            if record.get("seed") != self._sampler.seed:
-                raise UsageError(
-                    f"holds samples of seed {record.get('seed')}, not {self._sampler.seed}",
-                    file=output,
-                    line=number,
-                    fix=f"use --seed {record.get('seed')}, or --force (keeps a dated copy)",
-                )
-            kept[str(record["id"])] = record
-        return kept
+def read_kept(output: Path, seed: int) -> dict[str, Any]:
+    """The records of `data_raw.json` by id; empty where there is no such file.
+
+    Raises:
+        UsageError: malformed, or holds records of another seed (names line and seed).
+    """
+    if not output.exists():
+        return {}
+    kept = {}
+    for number, record in read_json_lines(output):
+        if not isinstance(record, dict) or not isinstance(record.get("id"), str | int):
+            raise UsageError("is not a sample with an id", file=output, line=number, fix="remove that line")
+        if record.get("seed") != seed:
+            raise UsageError(
+                f"holds a sample of seed {record.get('seed')}, not {seed}",
+                file=output,
+                line=number,
+                fix="use the seed it was made with, another --data_dir, or --force true (keeps a dated copy)",
+            )
+        kept[str(record["id"])] = record
+    return kept
+
+
+def _record(journal: Journal, key: str) -> dict[str, Any] | None:
+    """The record of an answered sample."""
+    entry = journal[key] if key in journal else {}
+    record = entry.get("record") if entry.get("outcome") == "answered" else None
+    return record if isinstance(record, dict) else None
+
+
+def _in_order(kept: Mapping[str, Any], journal: Journal) -> list[str]:
+    """The ids of all records there are, kept or new, by sample number."""
+    answered = (key for key in journal if _record(journal, key) is not None)
+    return sorted({*kept, *answered}, key=_by_number)
 
 
 def _by_number(key: str) -> tuple[int, str]:

@@ -54,7 +54,11 @@ class Labeller:
         return {
             "id": record.get("id"),
             "seed": record.get("seed"),
-            "type": shape_of(len(nodes), ((link["source"], link["target"]) for link in links)),
+            "type": shape_of(
+                len(nodes),
+                ((link["source"], link["target"]) for link in links),
+                tools=[node["task"] for node in nodes],
+            ),
             "n_tools": len(nodes),
             "sampled_nodes": [{"task": node.get("id", node.get("task"))} for node in sampled],
             "sampled_links": record.get("sampled_links") or [],
