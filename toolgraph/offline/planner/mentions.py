@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from functools import cached_property, partial
 from typing import Literal
 
-from toolgraph.offline.planner.words import MAX_CHARACTERS
+from toolgraph.offline.planner.words import MAX_CHARACTERS, words_of
 
 Kind = Literal["url", "email", "file", "quoted", "date", "time", "phone", "number", "name", "phrase"]
 
@@ -23,7 +23,7 @@ _MONTH = r"(?:jan|feb|mar|apr|may|jun|jul|aug|sep|oct|nov|dec)[a-z]{0,6}\.?"
 _DAY = r"(?:mon|tues|wednes|thurs|fri|satur|sun)day"
 _YEAR = r"(?:,?\s+(?:19|20)\d\d)?"
 _ORDINAL = r"\d{1,2}(?:st|nd|rd|th)?"
-_QUOTES = ("''", '""', "``", "‘’", "“”", "«»", "「」")
+_QUOTES = (("'", "'"), ('"', '"'), ("`", "`"), ("‘", "’"), ("“", "”"), ("«", "»"), ("「", "」"))
 
 _WORD = r"[\w&'’-]{0,40}"
 # Names do not start a sentence: there every word has a capital.
@@ -50,12 +50,12 @@ _PATTERNS: tuple[tuple[Kind, re.Pattern[str]], ...] = (
     ("time", re.compile(r"\b(?:\d{1,2}:\d\d(?:\s*[ap]\.?m\b)?|\d{1,2}\s*[ap]\.?m\b|noon|midnight)", re.I)),
     (
         "phone",
-        re.compile(r"(?<![\w-])\+?\(?\d{1,4}\)?(?:[ -]\(?\d{2,4}\)?){1,4}(?![\w-])|(?<![\w-])\+?\d{7,15}\b"),
+        re.compile(r"(?<![\w-])\+?\(?\d{1,4}\)?(?:[ -]\(?\d{2,10}\)?){1,4}(?![\w-])|(?<![\w-])\+?\d{7,15}\b"),
     ),
     (
         "name",
         re.compile(
-            rf"{_INSIDE}\b(?!I\b)(?:\d{{1,5}}\s+)?[A-Z]{_WORD}(?:\s+(?:(?:of|the|de)\s+)?[A-Z0-9]{_WORD}){{0,5}}"
+            rf"(?:{_INSIDE}|(?=[DMP]r))\b(?!I\b)(?:(?:Dr|Mr|Mrs|Ms|Prof)\.\s*|\d{{1,5}}\s+)?[A-Z]{_WORD}(?:\s+(?:(?:of|the|de)\s+)?[A-Z0-9]{_WORD}){{0,5}}"
         ),
     ),
     (
@@ -63,12 +63,19 @@ _PATTERNS: tuple[tuple[Kind, re.Pattern[str]], ...] = (
         re.compile(r"(?<![\w.])[$€£¥]?\d+(?:,\d{3})*(?:\.\d+)?%?(?!\w)|\b[A-Z0-9-]{0,20}\d[A-Z0-9-]{0,20}\b"),
     ),
 )
+_PREPOSITIONS = "from|to|in|at|on|about|for|with|by|via|using|near|regarding|titled|called|named"
+_DETERMINERS = "a|an|the|my|our|your|some|this"
+_PHRASE_WORD = r"[^\s,.;:!?()\"“”\0]{1,60}"
+# "to" also leads verbs ("to print"): what follows it must look like a thing.
 _PHRASE = re.compile(
-    r"\b(?P<lead>from|to|in|at|on|about|for|with|by|via|using|near|regarding|titled|called|named)\s+"
-    r"(?P<value>[^\s,.;:!?()\"“”]{1,60}(?:\s+(?!(?:from|to|in|at|on|about|for|with|by|via|using|near|and|then|so"
-    r"|that|which|who|but|or)\b)[^\s,.;:!?()\"“”]{1,60}){0,5})",
+    rf"\b(?:(?P<lead>{_PREPOSITIONS})\s+(?:(?:{_DETERMINERS})\s+)?|(?:{_DETERMINERS})\s+)"
+    rf"(?<!\bto\s)(?P<value>(?!(?:{_PREPOSITIONS}|{_DETERMINERS})\b){_PHRASE_WORD}"
+    rf"(?:\s+(?!(?:{_PREPOSITIONS}|and|then|so|that|which|who|but|or)\b){_PHRASE_WORD}){{0,5}})",
     re.IGNORECASE,
 )
+_SENTENCE_END = re.compile(r"[.!?]+\s+|\n+")
+# How many characters around a value tell what it is.
+_NEARBY = 30
 _LEAD = re.compile(r"(\w+)\W*$")
 
 
@@ -83,9 +90,12 @@ class Mention:
     lead: str = ""
 
     @property
-    def media(self) -> str:
-        """The type of a file by its extension (`image`, `audio`, `video`, `text`), else empty."""
-        return FILE_TYPES.get(self.text.rpartition(".")[2].casefold(), "") if self.kind == "file" else ""
+    def resource_types(self) -> tuple[str, ...]:
+        """The types of resource this can stand for: of a file by its extension (`image`, `audio`, …)."""
+        if self.kind == "file":
+            extension = self.text.rpartition(".")[2].casefold()
+            return (FILE_TYPES[extension], extension, "file")
+        return ("text",) if self.kind == "quoted" else (self.kind,)
 
 
 class Mentions:
@@ -112,12 +122,42 @@ class Mentions:
         return sorted(found, key=lambda mention: mention.start)
 
     @cached_property
+    def without_values(self) -> str:
+        """The request with blanks where quoted texts, files and addresses stand, every position kept.
+
+        What is quoted is worked on; it does not say with which tool.
+        """
+        text = self.text
+        for mention in self.values:
+            if mention.kind in ("quoted", "file", "url", "email"):
+                text = text[: mention.start] + " " * (mention.end - mention.start) + text[mention.end :]
+        return text
+
+    @cached_property
     def phrases(self) -> list[Mention]:
-        """Up to six words after a preposition."""
+        """Up to six words after a preposition or an article, outside quoted texts."""
         return [
-            Mention(m["value"], "phrase", m.start("value"), m.end("value"), m["lead"].casefold())
-            for m in _PHRASE.finditer(self.text)
+            Mention(m["value"], "phrase", m.start("value"), m.end("value"), (m["lead"] or "").casefold())
+            for m in _PHRASE.finditer(self.without_values)
         ]
+
+    @cached_property
+    def surroundings(self) -> dict[Mention, frozenset[str]]:
+        """The stems of the words around each value and phrase; of those in it too, unless it is quoted."""
+        around = {}
+        for mention in (*self.values, *self.phrases):
+            before = self.text[max(0, mention.start - _NEARBY) : mention.start]
+            after = self.text[mention.end : mention.end + _NEARBY // 2]
+            inside = "" if mention.kind == "quoted" else mention.text
+            around[mention] = frozenset(word.stem for word in words_of(f"{before} {inside} {after}"))
+        return around
+
+    def sentence_at(self, place: float) -> str:
+        """The sentence of the request that holds a character position, without blanks around it."""
+        ends = [match.end() for match in _SENTENCE_END.finditer(self.without_values)]
+        start = max((end for end in ends if end <= place), default=0)
+        end = min((end for end in ends if end > place), default=len(self.text))
+        return self.text[start:end].strip()
 
     def _mention(self, match: re.Match[str], kind: Kind) -> Mention:
         value = match["value"] if kind == "quoted" else match.group()

@@ -27,7 +27,8 @@ class Planner:
     ...     Tool("Image-to-Text", "Reads the text in an image.", ("image",), ("text",)),
     ...     Tool("Translation", "Translates a text.", ("text",), ("text",)),
     ... ])
-    >>> plan = Planner(ToolGraph.build(library, "resource")).plan("Read the text in 'menu.jpg', then translate it")
+    >>> planner = Planner(ToolGraph.build(library, "resource"))
+    >>> plan = planner.plan("Read the text in 'menu.jpg', then translate it")
     >>> [(node["task"], node["arguments"]) for node in plan.nodes]
     [('Image-to-Text', ['menu.jpg']), ('Translation', ['<node-0>'])]
     """
@@ -42,22 +43,23 @@ class Planner:
         Resource tools get one argument a slot (`<node-j>` is the output of the earlier node j); tools with
         parameters get `{"name": …, "value": …}` for each parameter that the request holds a value for.
         """
-        evidence = self._retriever.evidence(request)
+        mentions = Mentions(request)
+        evidence = self._retriever.evidence(mentions.without_values) or self._retriever.evidence(request)
         if evidence is None:
             return TaskGraph([], [], [])
-        chosen = select(evidence, self._graph.numbered)
+        chosen = select(evidence, self._graph)
         numbers = [evidence.tools[position] for position in chosen]
         tools = [self._graph.library.tools[number] for number in numbers]
-        mentions = Mentions(request)
+        places = [float(evidence.places[position]) for position in chosen]
         arguments: list[list[Any]]
         if self._graph.dependency_type == "resource":
-            filled = fill_resources(self._graph, numbers, mentions)
+            filled = fill_resources(self._graph, numbers, places, mentions)
             arguments, pairs = [list(values) for values in filled.arguments], filled.references
         else:
             taken: set[int] = set()
             arguments = [
-                list(fill_parameters(tool, mentions, evidence.places[position], taken))
-                for tool, position in zip(tools, chosen, strict=True)
+                list(fill_parameters(tool, mentions, place, taken))
+                for tool, place in zip(tools, places, strict=True)
             ]
             pairs = [
                 (node, node + 1)
@@ -82,5 +84,26 @@ def _step(tool: Tool, arguments: list[Any]) -> str:
         values = " and ".join(f"{argument['name']}: '{argument['value']}'" for argument in arguments)
         return f"Call {tool.id} with {values}"
     verb = "Use" if tool.is_resource else "Call"
-    purpose = tool.description.split(". ")[0].strip().rstrip(".")
-    return f"{verb} {tool.id} to {purpose[:1].lower()}{purpose[1:]}" if purpose else f"{verb} {tool.id}"
+    purpose = _infinitive(tool.description.split(". ")[0].strip().rstrip("."))
+    return f"{verb} {tool.id} to {purpose}" if purpose else f"{verb} {tool.id}"
+
+
+def _infinitive(sentence: str) -> str:
+    """A description as what comes after "to".
+
+    >>> _infinitive("Applies a filter"), _infinitive("Searches for text"), _infinitive("Book a flight")
+    ('apply a filter', 'search for text', 'book a flight')
+    """
+    verb, space, rest = sentence.partition(" ")
+    for ending, plain in (
+        ("ies", "y"),
+        ("ches", "ch"),
+        ("shes", "sh"),
+        ("sses", "ss"),
+        ("ss", "ss"),
+        ("s", ""),
+    ):
+        if verb.endswith(ending):
+            verb = verb.removesuffix(ending) + plain
+            break
+    return f"{verb[:1].lower()}{verb[1:]}{space}{rest}"

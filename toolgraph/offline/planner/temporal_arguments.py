@@ -20,11 +20,10 @@ _LOOKS: tuple[tuple[Kind, str], ...] = (
     ("number", "number amount count quantity price id year age code budget size integer float card limit"),
 )
 _LOOK_OF = {stem(word): kind for kind, words in reversed(_LOOKS) for word in words.split()}
-# Such values are known by their look: a parameter that wants one takes nothing else, and nothing else takes one.
+# Values known by their look: a parameter that wants one takes nothing else, nothing else takes one.
 _STRICT: frozenset[Kind] = frozenset({"email", "phone", "url", "date", "time"})
 _FREE: dict[Kind, float] = {"quoted": 0.5, "name": 0.4, "file": 0.1, "number": 0.0, "phrase": 0.0}
 _EXAMPLES = re.compile(r"\b(?:e\.?g\.?|such as|for example|like)[\s:,]+([^()]{1,300})", re.IGNORECASE)
-_NEARBY = 30
 _FAR = 150.0
 
 
@@ -37,21 +36,28 @@ def fill_parameters(tool: Tool, mentions: Mentions, place: float, taken: set[int
         place: the character position at which the request speaks of the tool.
         taken: start positions of values that earlier steps took; extended by those taken here.
     """
-    values = {p.name: value for p in tool.parameters if (value := _example(p, mentions, place)) is not None}
-    open_ones = [parameter for parameter in tool.parameters if parameter.name not in values]
+    examples = {
+        number: example
+        for number, parameter in enumerate(tool.parameters)
+        if (example := _example(parameter, mentions, place)) is not None
+    }
+    # "The meeting" is what the tool is about, no value for it.
+    own = {word.stem for word in words_of(f"{tool.id} {tool.description}")}
     offers = [
         (score, number, mention)
-        for number, parameter in enumerate(open_ones)
+        for number, parameter in enumerate(tool.parameters)
+        if number not in examples
         for mention, score in _offers(parameter, mentions, place, taken)
+        if mention.kind != "phrase" or not own.issuperset(word.stem for word in words_of(mention.text))
     ]
-    used: list[Mention] = []
+    values = {number: example.text for number, example in examples.items()}
+    used = list(examples.values())
     for _, number, mention in sorted(offers, key=lambda offer: (-offer[0], offer[1], offer[2].start)):
-        name = open_ones[number].name
-        if name not in values and not any(_overlap(mention, other) for other in used):
-            values[name] = mention.text
+        if number not in values and not any(_overlap(mention, other) for other in used):
+            values[number] = _trimmed(mention, tool.parameters[number])
             used.append(mention)
             taken.add(mention.start)
-    return [{"name": p.name, "value": values[p.name]} for p in tool.parameters if p.name in values]
+    return [{"name": tool.parameters[number].name, "value": values[number]} for number in sorted(values)]
 
 
 def _offers(
@@ -59,19 +65,20 @@ def _offers(
 ) -> Iterator[tuple[Mention, float]]:
     """The values that could fill a parameter, with how well they suit it."""
     look = _look(parameter)
-    own_words = {word.stem for word in words_of(f"{parameter.name} {parameter.description}")}
-    spoken = {word.casefold() for word in re.findall(r"\w+", f"{parameter.name} {parameter.description}")}
-    for mention in (*mentions.values, *mentions.phrases):
+    about = f"{parameter.name} {parameter.description}"
+    own_words = {word.stem for word in words_of(about)}
+    spoken = {word.casefold() for word in re.findall(r"\w+", about)}
+    for mention, around in mentions.surroundings.items():
         if look in _STRICT or mention.kind in _STRICT:
             if mention.kind != look:
                 continue
             fit = 1.0
         else:
             fit = 1.0 if mention.kind == look else _FREE[mention.kind]
-        nearby = mentions.text[max(0, mention.start - _NEARBY) : mention.end + _NEARBY // 2]
-        shared = len(own_words & {word.stem for word in words_of(nearby)})
-        score = fit + 0.5 * min(shared, 2) + 0.5 * (mention.lead in spoken)
-        score -= min(abs(mention.start - place) / _FAR, 2.0) + 0.5 * (mention.start in taken)
+        score = fit + 0.5 * min(len(own_words & around), 2) + 0.5 * (mention.lead in spoken)
+        score -= min(abs(mention.start - place) / _FAR, 2.0)
+        if mention.start in taken and mention.kind not in _STRICT:
+            score -= 1
         if score > 0:
             yield mention, score
 
@@ -81,19 +88,27 @@ def _look(parameter: Parameter) -> Kind | None:
     return next((_LOOK_OF[word.stem] for word in words if word.stem in _LOOK_OF), None)
 
 
-def _example(parameter: Parameter, mentions: Mentions, place: float) -> str | None:
+def _example(parameter: Parameter, mentions: Mentions, place: float) -> Mention | None:
     """An example the parameter's description gives, if the request holds it: the nearest to `place`."""
     listed = _EXAMPLES.search(parameter.description)
     if listed is None:
         return None
-    texts = [text.strip(" .'\"") for text in re.split(r",|\bor\b|\betc\b", listed[1])]
+    texts = (text.strip(" .'\"") for text in re.split(r",|\bor\b|\betc\b", listed[1]))
     found = [
-        (abs(match.start() - place), match.group())
+        Mention(match.group(), "phrase", match.start(), match.end())
         for text in texts
         if text
         for match in re.finditer(rf"\b{re.escape(text)}\b", mentions.text, re.IGNORECASE)
     ]
-    return min(found)[1] if found else None
+    return min(found, key=lambda mention: (abs(mention.start - place), mention.start), default=None)
+
+
+def _trimmed(mention: Mention, parameter: Parameter) -> str:
+    """The text of a value; of the phrase "web developer job" for a parameter `job` the first two words."""
+    first, space, last = mention.text.rpartition(" ")
+    if mention.kind == "phrase" and space and stem(last.casefold()) == stem(parameter.name.casefold()):
+        return first
+    return mention.text
 
 
 def _overlap(first: Mention, second: Mention) -> bool:
