@@ -6,7 +6,6 @@ from collections import Counter
 from collections.abc import Collection, Hashable
 from typing import NamedTuple
 
-
 _FEW = 8
 
 

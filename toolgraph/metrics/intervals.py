@@ -38,9 +38,8 @@ def bootstrap_intervals(
     values = [float(filled[:, c].sum() / count[c]) if count[c] else None for c in range(columns)]
     if not items or not resamples:
         return values, [None] * columns, [None] * columns
-    patterns, kinds = np.unique(known, axis=1, return_inverse=True)
-    kinds = kinds.reshape(-1)
-    both = np.hstack([filled, patterns]).astype(np.float64)
+    partial = np.flatnonzero(count < items)
+    both = np.hstack([filled, known[:, partial]]).astype(np.float64)
     generator = np.random.default_rng(seed)
     sums = np.empty((resamples, both.shape[1]))
     at_once = max(1, _DRAWS_AT_ONCE // items)
@@ -50,7 +49,8 @@ def bootstrap_intervals(
         draws += np.arange(size)[:, None] * items
         weights = np.bincount(draws.ravel(), minlength=size * items).reshape(size, items)
         sums[start : start + size] = weights.astype(np.float64) @ both
-    drawn = sums[:, columns:][:, kinds]
+    drawn = np.full((resamples, columns), float(items))
+    drawn[:, partial] = sums[:, columns:]
     with np.errstate(invalid="ignore", divide="ignore"):
         means = np.where(drawn > 0, sums[:, :columns] / drawn, np.nan)
     tail = (1 - level) / 2 * 100

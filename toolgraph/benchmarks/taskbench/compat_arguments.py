@@ -7,6 +7,7 @@ sample. `ArgumentConverter.last` is that memory, made visible.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
 
@@ -15,9 +16,8 @@ _EXTENSIONS = {
     "audio": ("mp3", "wav", "wma", "ogg", "aac", "flac", "aiff", "au"),
     "video": ("mp4", "avi", "mov", "flv", "wmv", "mkv", "webm", "m4v", "mpg", "mpeg"),
 }
-_MARKERS = tuple(
-    (f".{extension}", kind) for kind, extensions in _EXTENSIONS.items() for extension in extensions
-)
+_KIND_OF = {extension: kind for kind, extensions in _EXTENSIONS.items() for extension in extensions}
+_MARKER = re.compile(rf"\.({'|'.join(_KIND_OF)})")
 _REFERENCE = "<node-"
 
 NamePair = tuple[str, str]
@@ -35,16 +35,15 @@ class NothingConverted(Exception):
 
 
 def content_type(text: str) -> str:
-    """The type the published evaluator guesses: the first file extension found anywhere in the text.
+    """The type the published evaluator guesses: a file extension anywhere, image before audio before video.
 
     >>> content_type("clip.avi.png"), content_type("a.JPG"), content_type("https://www.author.com")
     ('image', 'text', 'audio')
     """
-    if "." in text:
-        for marker, kind in _MARKERS:
-            if marker in text:
-                return kind
-    return "text"
+    if "." not in text:
+        return "text"
+    found = {_KIND_OF[extension] for extension in _MARKER.findall(text)}
+    return next((kind for kind in _EXTENSIONS if kind in found), "text")
 
 
 class ArgumentConverter:

@@ -31,12 +31,16 @@ def choose_demos(data: Path, count: int, ids: Sequence[str] = ()) -> list[dict[s
         raise UsageError(
             "demonstrations come from data.json, which is missing", file=data, fix="use --use_demos 0"
         )
-    labels = [label for _, label in read_labels(data)]
+    labels = [label for _, label in read_labels(data) if _can_be_shown(label)]
     if ids:
         by_id = {str(label["id"]): label for label in labels}
         unknown = [name for name in ids if name not in by_id]
         if unknown:
-            raise UsageError(f"no label has the id '{unknown[0]}'", file=data, fix="correct --demo_ids")
+            raise UsageError(
+                f"no label with a request and nodes has the id '{unknown[0]}'",
+                file=data,
+                fix="correct --demo_ids",
+            )
         return [by_id[name] for name in ids][: count or None]
     shapes: dict[str, list[dict[str, Any]]] = {shape: [] for shape in _ORDER}
     for label in labels:
@@ -48,6 +52,16 @@ def choose_demos(data: Path, count: int, ids: Sequence[str] = ()) -> list[dict[s
             f"{count} demonstrations wanted, {len(chosen)} labels there", file=data, fix="use fewer"
         )
     return chosen
+
+
+def _can_be_shown(label: dict[str, Any]) -> bool:
+    nodes, links = label.get("task_nodes"), label.get("task_links") or []
+    return (
+        isinstance(label.get("user_request"), str)
+        and isinstance(nodes, list)
+        and isinstance(links, list)
+        and all(isinstance(link, dict) and {"source", "target"} <= link.keys() for link in links)
+    )
 
 
 def _shape(label: dict[str, Any]) -> str:

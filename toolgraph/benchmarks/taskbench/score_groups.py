@@ -13,6 +13,7 @@ SPLITS = (OVERALL, *SHAPES)
 SIZES = (OVERALL, *(str(size) for size in range(1, 11)))
 METRICS = ("f1", "ed", "link", "argument", "rouge", "bertscore")
 MODES = ("add", "mul")
+MOST_GROUPS = 64  # one bit of a machine word each
 
 
 class Group(NamedTuple):
@@ -45,7 +46,7 @@ def groups_of(splits: Iterable[str], n_tools: Iterable[str | int], mode: str) ->
             with each size.
 
     Raises:
-        UsageError: an unknown split, size or mode.
+        UsageError: an unknown split, size or mode, or more than 64 groups.
 
     >>> [group.key for group in groups_of(["chain"], ["2"], "add")]
     ['chain_overall', 'overall_2']
@@ -63,7 +64,10 @@ def groups_of(splits: Iterable[str], n_tools: Iterable[str | int], mode: str) ->
         pairs = [Group(split, size) for split in chosen for size in sizes]
     else:
         pairs = [Group(split, OVERALL) for split in chosen] + [Group(OVERALL, size) for size in sizes]
-    return list(dict.fromkeys(pairs))
+    groups = list(dict.fromkeys(pairs))
+    if len(groups) > MOST_GROUPS:
+        raise UsageError(f"{len(groups)} groups are too many", fix=f"ask for at most {MOST_GROUPS}")
+    return groups
 
 
 def metrics_of(names: Iterable[str], prompting: str) -> tuple[str, ...]:

@@ -9,8 +9,8 @@ compared between matched calls, references by the matched node they point to. Li
 
 from __future__ import annotations
 
-from collections import Counter
-from dataclasses import dataclass
+from collections.abc import Collection, Mapping
+from dataclasses import dataclass, replace
 
 from rapidfuzz.distance import LCSseq
 
@@ -49,14 +49,19 @@ def item_f1(counts: Counts) -> float:
 
 def score_plan(gold: Plan, predicted: Plan) -> StrictItem:
     """Compare a predicted plan with the gold."""
-    limits = Counter(gold.names)
+    gold_places: dict[str, list[int]] = {}
+    for place, name in enumerate(gold.names):
+        gold_places.setdefault(name, []).append(place)
+    calls = dict.fromkeys(gold_places, 0)
     usable: list[int] = []
-    seen: Counter[str] = Counter()
+    extras: list[int] = []
     for place, name in enumerate(predicted.names):
-        seen[name] += 1
-        if seen[name] <= limits[name]:
-            usable.append(place)
-    matched = _matched(gold, predicted, usable, limits)
+        if name in calls:
+            calls[name] += 1
+            (usable if calls[name] <= len(gold_places[name]) else extras).append(place)
+    if extras:
+        predicted = _without_types(predicted, extras)
+    matched = _matched(gold, predicted, gold_places, usable)
     right = len(usable)
     common = LCSseq.similarity(gold.names, [predicted.names[place] for place in usable])
     length = len(gold.names) + len(predicted.names)
@@ -77,35 +82,40 @@ def missing_plan(gold: Plan) -> StrictItem:
     return StrictItem(Counts(0, 0, len(gold.names)), Counts(0, 0, len(edges)), arguments, arguments, 0.0)
 
 
-def _matched(gold: Plan, predicted: Plan, usable: list[int], limits: Counter[str]) -> list[int]:
+def _matched(
+    gold: Plan, predicted: Plan, gold_places: Mapping[str, list[int]], usable: list[int]
+) -> list[int]:
     """The gold node of each predicted node, or UNMATCHED."""
     matched = [UNMATCHED] * len(predicted.names)
-    gold_places: dict[str, list[int]] = {}
-    for place, name in enumerate(gold.names):
-        gold_places.setdefault(name, []).append(place)
     repeated: dict[str, list[int]] = {}
     for place in usable:
         name = predicted.names[place]
-        if limits[name] == 1:
+        if len(gold_places[name]) == 1:
             matched[place] = gold_places[name][0]
         else:
             repeated.setdefault(name, []).append(place)
     for name, places in repeated.items():
-        rows = best_assignment(_gains(gold, predicted, gold_places[name], places))
+        rows = best_assignment(_gains(gold, predicted, gold_places[name], places, set(usable)))
         for place, row in zip(places, rows, strict=True):
             matched[place] = gold_places[name][row]
     return matched
 
 
 def _gains(
-    gold: Plan, predicted: Plan, gold_places: list[int], predicted_places: list[int]
+    gold: Plan,
+    predicted: Plan,
+    gold_places: list[int],
+    predicted_places: list[int],
+    usable: Collection[int],
 ) -> list[list[float]]:
     """What matching two calls of a tool is worth: values shared, then names, then nearness in order.
 
     References count by the name of the node they point to.
     """
-    gold_arguments = [_by_name(gold, place) for place in gold_places]
-    predicted_arguments = [_by_name(predicted, place) for place in predicted_places]
+    gold_labels = [f"({name})" for name in gold.names]
+    labels = [f"({name})" if place in usable else "extra" for place, name in enumerate(predicted.names)]
+    gold_arguments = [_resolved(gold, place, gold_labels) for place in gold_places]
+    predicted_arguments = [_resolved(predicted, place, labels) for place in predicted_places]
     weight = 1 + sum(map(len, gold_arguments))
     order = 1 + len(gold_places) ** 2
     return [
@@ -122,9 +132,20 @@ def _names(arguments: list[Argument]) -> list[object]:
     return [name for name, _ in arguments]
 
 
-def _by_name(plan: Plan, place: int) -> list[Argument]:
-    numbers = [f"({name})" for name in plan.names]
-    return _resolved(plan, place, numbers)
+def _without_types(plan: Plan, extras: Collection[int]) -> Plan:
+    """The plan with every reference to an extra call typed "other": an extra call lends nothing."""
+    if plan.arguments is None:
+        return plan
+
+    def is_lent(value: object) -> bool:
+        found = REFERENCE.fullmatch(value) if isinstance(value, str) else None
+        return found is not None and int(found[1]) in extras
+
+    arguments = [
+        [("other", value) if is_lent(value) else (name, value) for name, value in given]
+        for given in plan.arguments
+    ]
+    return replace(plan, arguments=arguments)
 
 
 def _resolved(plan: Plan, place: int, labels: list[str]) -> list[Argument]:

@@ -14,13 +14,15 @@ from toolgraph.graph import DependencyType
 from toolgraph.tools import ToolLibrary
 
 REFERENCE = re.compile(r"<node-(\d{1,9})>")
+# Most literals: no reference, file, number or quote to look for (what `_resource_argument` would find out).
+_PLAIN = re.compile(r"[A-Za-z][^.<]{5,}(?<!\s)")
 STEP_KEYS = ("task", "step", "description", "step_name", "name", "id")
 
 Argument = tuple[Hashable, Hashable]
 """A name (or resource type) and a comparable value; a text may still hold references `<node-j>`."""
 
 
-@dataclass(frozen=True)
+@dataclass(eq=False)
 class Plan:
     """One plan.
 
@@ -109,8 +111,14 @@ class PlanReader:
             return []
         if not isinstance(given, list):
             return [("unreadable", comparable(given))]
-        read = self._resource_argument if self._is_resource else _temporal_argument
-        return [read(argument, names) for argument in given]
+        if not self._is_resource:
+            return [_temporal_argument(argument) for argument in given]
+        return [
+            ("text", argument)
+            if type(argument) is str and _PLAIN.fullmatch(argument)
+            else self._resource_argument(argument, names)
+            for argument in given
+        ]
 
     def _resource_argument(self, argument: Any, names: list[str]) -> Argument:
         if not isinstance(argument, str):
@@ -149,7 +157,7 @@ def _step_text(step: Any) -> str:
     return step if isinstance(step, str) else json.dumps(step, ensure_ascii=False)
 
 
-def _temporal_argument(argument: Any, names: list[str]) -> Argument:
+def _temporal_argument(argument: Any) -> Argument:
     if isinstance(argument, dict) and isinstance(argument.get("name"), str) and "value" in argument:
         return argument["name"].strip(), comparable(argument["value"])
     return "unreadable", comparable(argument)

@@ -1,0 +1,137 @@
+from __future__ import annotations
+
+import json
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from toolgraph.benchmarks.taskbench.parse import read_plan
+from toolgraph.graph import DependencyType
+
+RESOURCE: dict[str, Any] = {
+    "task_steps": ["Read the text", "Speak it"],
+    "task_nodes": [
+        {"task": "Reader", "arguments": ["example.txt"]},
+        {"task": "Speaker", "arguments": ["<node-0>"]},
+    ],
+    "task_links": [{"source": "Reader", "target": "Speaker"}],
+}
+TEMPORAL: dict[str, Any] = {
+    "task_steps": ["Step 1: Call book_hotel with city: 'Rome'"],
+    "task_nodes": [{"task": "book_hotel", "arguments": [{"name": "city", "value": "Rome"}]}],
+    "task_links": [],
+}
+
+
+def plan_of(value: Any, dependency_type: DependencyType = "resource") -> dict[str, Any] | None:
+    return read_plan(json.dumps(value), dependency_type)[0]
+
+
+@pytest.mark.parametrize("dependency_type", ["resource", "temporal"])
+def test_published_form_is_kept(dependency_type: DependencyType) -> None:
+    plan = RESOURCE if dependency_type == "resource" else TEMPORAL
+    found, answer = read_plan(f"```json\n{json.dumps(plan)}\n```", dependency_type)
+    assert found == plan
+    assert answer.problem is None
+
+
+def test_wrong_content_is_kept() -> None:
+    plan = {
+        "task_steps": "one step",
+        "task_nodes": [{"task": 7, "arguments": {"a": 1}, "id": "x"}, "Reader", None],
+        "task_links": [["Reader", "Speaker"], {"source": "Nobody"}],
+    }
+    assert plan_of(plan) == plan
+
+
+@pytest.mark.parametrize(
+    "variant",
+    [
+        {"steps": RESOURCE["task_steps"], "nodes": RESOURCE["task_nodes"], "links": RESOURCE["task_links"]},
+        {
+            "tool_steps": RESOURCE["task_steps"],
+            "tool_nodes": RESOURCE["task_nodes"],
+            "edges": RESOURCE["task_links"],
+        },
+        {key: json.dumps(item) for key, item in RESOURCE.items()},
+        {"id": "5", "user_request": "Speak!", "result": RESOURCE},
+        {**RESOURCE, "steps": ["other"], "nodes": [], "links": []},
+        {**RESOURCE, "task_links": [{"from": "Reader", "to": "Speaker"}]},
+        {
+            **RESOURCE,
+            "task_nodes": [
+                {"id": n, "name": node["task"], "args": node["arguments"]}
+                for n, node in enumerate(RESOURCE["task_nodes"])
+            ],
+        },
+        {
+            **RESOURCE,
+            "task_nodes": [
+                {"id": node["task"], "input": node["arguments"]} for node in RESOURCE["task_nodes"]
+            ],
+        },
+    ],
+)
+def test_harmless_variants_are_recognised(variant: Any) -> None:
+    found = plan_of(variant)
+    assert found is not None
+    for node in found["task_nodes"]:
+        node.pop("id", None)
+    assert found == RESOURCE
+    assert list(found) == list(RESOURCE)
+
+
+def test_published_key_wins_over_its_variant() -> None:
+    node = {"task": "Reader", "id": "Speaker", "arguments": [], "parameters": ["x"]}
+    assert plan_of({"task_nodes": [node]}) == {"task_nodes": [node]}
+
+
+def test_temporal_arguments_as_one_object() -> None:
+    node = {"name": "book_hotel", "parameters": {"city": "Rome"}}
+    assert plan_of({**TEMPORAL, "task_nodes": [node]}, "temporal") == TEMPORAL
+
+
+def test_absent_parts_stay_absent() -> None:
+    assert plan_of({"task_nodes": []}) == {"task_nodes": []}
+
+
+def test_cut_answer_is_no_whole_plan() -> None:
+    text = json.dumps(RESOURCE)
+    found, answer = read_plan(text[: text.index('"task_links"')], "resource")
+    assert found == {key: RESOURCE[key] for key in ("task_steps", "task_nodes")}
+    assert answer.truncated
+    assert answer.problem
+    assert read_plan(text, "resource", "length")[1].problem
+
+
+@pytest.mark.parametrize("text", ["", "I cannot help.", '{"steps": ["wash", "rinse"]}', '{"error": 1}'])
+def test_no_plan(text: str) -> None:
+    found, answer = read_plan(text, "resource")
+    assert found is None
+    assert answer.value is None
+    assert answer.problem
+
+
+def test_hostile_list_in_a_string_is_left_alone() -> None:
+    deep = "[" * 100_000
+    assert plan_of({"task_nodes": deep}) == {"task_nodes": deep}
+
+
+_values = st.recursive(
+    st.none() | st.integers() | st.text(),
+    lambda inner: (
+        st.lists(inner, max_size=3) | st.dictionaries(st.sampled_from(["id", "task", "args", "name"]), inner)
+    ),
+    max_leaves=10,
+)
+
+
+@given(
+    st.dictionaries(st.sampled_from(["task_nodes", "task_links", "nodes", "links", "steps"]), _values),
+    st.sampled_from(["resource", "temporal"]),
+)
+def test_any_object_is_read_without_raising(value: dict[str, Any], dependency_type: DependencyType) -> None:
+    found, answer = read_plan(json.dumps(value), dependency_type)
+    assert (found is None) == (answer.value is None)

@@ -1,0 +1,115 @@
+from __future__ import annotations
+
+import json
+from io import StringIO
+from pathlib import Path
+from typing import Any
+
+import pytest
+from rich.console import Console
+
+from toolgraph.benchmarks.taskbench.score_folder import aligned_ids, evaluate_folder, metrics_folder
+from toolgraph.benchmarks.taskbench.table import group_table, model_table
+from toolgraph.errors import UsageError
+
+PLAN = {
+    "task_steps": ["use a"],
+    "task_nodes": [{"task": "a", "arguments": ["hello"]}],
+    "task_links": [],
+}
+ALIGNMENT = {"node_alignment_id": {"single": ["1"], "chain": [], "dag": []}}
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> Path:
+    tools = {"nodes": [{"id": "a", "desc": "", "input-type": ["text"], "output-type": ["text"]}]}
+    (tmp_path / "tool_desc.json").write_text(json.dumps(tools))
+    lines = [json.dumps({"id": key, "user_request": "r", **PLAN}) for key in ("1", "2")]
+    (tmp_path / "data.json").write_text("\n".join(lines))
+    (tmp_path / "alignment_ids.json").write_text(json.dumps(ALIGNMENT))
+    for name in ("predictions", "outputs"):
+        (tmp_path / name).mkdir()
+        (tmp_path / name / "acme__m-1.json").write_text(json.dumps({"id": "1", "result": PLAN}) + "\n")
+    return tmp_path
+
+
+def _evaluate(folder: Path, **options: Any) -> Any:
+    result = evaluate_folder(folder, "acme/m-1", resamples=0, **options)
+    written = json.loads(result.path.read_text())
+    assert written == result.evaluation.groups
+    return result
+
+
+def test_metrics_go_beside_the_predictions(folder: Path) -> None:
+    result = _evaluate(folder)
+    assert result.path == folder / "metrics" / "acme__m-1.json"
+    assert result.path.read_text().startswith('{\n  "overall_overall": {\n    "all_samples": 1')
+
+
+def test_nothing_old_survives(folder: Path) -> None:
+    _evaluate(folder, splits=["all"])
+    assert list(json.loads(_evaluate(folder).path.read_text())) == ["overall_overall"]
+
+
+def test_a_folder_without_the_word_predictions_is_not_touched(folder: Path) -> None:
+    before = (folder / "outputs" / "acme__m-1.json").read_bytes()
+    result = _evaluate(folder, prediction_dir="outputs")
+    assert result.path == folder / "metrics_outputs" / "acme__m-1.json"
+    assert (folder / "outputs" / "acme__m-1.json").read_bytes() == before
+    with pytest.raises(UsageError, match="replace the predictions"):
+        evaluate_folder(folder, "acme/m-1", prediction_dir="outputs", save_dir="outputs")
+
+
+def test_a_prediction_folder_elsewhere(folder: Path, tmp_path_factory: pytest.TempPathFactory) -> None:
+    elsewhere = tmp_path_factory.mktemp("other") / "predictions_b"
+    (folder / "outputs").rename(elsewhere)
+    result = _evaluate(folder, prediction_dir=elsewhere)
+    assert result.path == folder / "metrics_b" / "acme__m-1.json"
+
+
+@pytest.mark.parametrize(
+    ("prediction_dir", "options", "expected"),
+    [
+        ("predictions", {}, "metrics"),
+        ("predictions_x/", {}, "metrics_x"),
+        ("predictions/run", {}, "metrics/run"),
+        ("predictions", {"alignment": "human"}, "metrics_alignment_human"),
+        ("predictions", {"save_dir": "s", "alignment": "node"}, "s"),
+        ("../outputs", {}, "metrics_outputs"),
+    ],
+)
+def test_metrics_folder(prediction_dir: str, options: dict[str, str], expected: str, tmp_path: Path) -> None:
+    assert metrics_folder(tmp_path, prediction_dir, **options) == tmp_path / expected
+
+
+def test_alignment(folder: Path) -> None:
+    result = _evaluate(folder, alignment="node")
+    assert result.path.parent.name == "metrics_alignment_node"
+    assert result.evaluation.groups["overall_overall"]["strict"]["n_expected"] == 1
+    assert aligned_ids(folder / "alignment_ids.json", "human") is None
+    with pytest.raises(UsageError, match="human, node"):
+        aligned_ids(folder / "alignment_ids.json", "foo")
+
+
+def test_missing_predictions_name_what_is_there(folder: Path) -> None:
+    with pytest.raises(UsageError, match="acme__m-1"):
+        evaluate_folder(folder, "other")
+    with pytest.raises(UsageError, match="no prediction folder"):
+        evaluate_folder(folder, "acme/m-1", prediction_dir="nowhere")
+
+
+def test_tables_show_strict_beside_compat(folder: Path) -> None:
+    result = _evaluate(folder, splits=["all"])
+    groups = result.evaluation.groups
+    screen = Console(file=StringIO(), width=110)
+    screen.print(model_table({"[b]acme/m-1": groups, "none": {}}))
+    screen.print(group_table("m", groups))
+    assert isinstance(screen.file, StringIO)
+    text = screen.file.getvalue()
+    assert "[b]acme/m-1" in text
+    lines = text.splitlines()
+    strict, compat = (next(line for line in lines if word in line) for word in (" strict ", " compat "))
+    assert strict.split()[-9:] == ["50.00"] * 3 + ["–"] + ["50.00"] * 5
+    assert compat.split()[-9:] == ["100.00"] * 3 + ["–", "100.00", "0.00", "100.00", "100.00", "0.00"]
+    assert "chain_overall" not in text
+    assert "single_overall" in text

@@ -1,0 +1,77 @@
+from __future__ import annotations
+
+import numpy as np
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from rouge_score.rouge_scorer import RougeScorer
+
+from toolgraph.metrics.rouge import NAMES, RougeCollector, rouge, sentences
+from toolgraph.metrics.rouge_batch import batch_rouge
+from toolgraph.metrics.union_lcs import union_lcs_hits
+
+_SCORER = RougeScorer(list(NAMES))
+
+words = st.sampled_from([*"abcd", "the", "A", "9", "İx", "é", "café", "中文", "K", "ß", "-", ""])
+lines = st.lists(words, max_size=12).map(" ".join)
+texts = st.lists(lines, max_size=5).map("\n".join) | st.text(max_size=60)
+pairs = st.tuples(texts, texts)
+
+
+def _reference(gold: str, predicted: str) -> list[float]:
+    scores = _SCORER.score(gold, predicted)
+    return [scores[name].fmeasure for name in NAMES]
+
+
+@given(pairs)
+@settings(max_examples=300, deadline=None)
+def test_one_pair_equals_rouge_score(pair: tuple[str, str]) -> None:
+    assert np.abs(np.array(rouge(*pair)) - _reference(*pair)).max() < 1e-12
+
+
+@given(st.lists(pairs, max_size=6))
+@settings(deadline=None)
+def test_many_pairs_equal_rouge_score(many: list[tuple[str, str]]) -> None:
+    collector = RougeCollector()
+    numbers = [collector.add(*pair) for pair in many]
+    expected = np.array([_reference(*pair) for pair in many]).reshape(-1, 4)
+    assert np.abs(collector.scores()[numbers] - expected).max(initial=0) < 1e-12
+
+
+def test_long_sentences_go_beyond_one_machine_word() -> None:
+    generator = np.random.default_rng(0)
+    many = []
+    for size in (62, 63, 64, 65, 66, 130, 1500):
+        gold = " ".join(generator.choice(list("abcdefgh"), size))
+        predicted = " ".join(generator.choice(list("abcdefgh"), size)) + "\na b c d"
+        many.append((gold, predicted))
+    scores = batch_rouge([(sentences(gold), sentences(predicted)) for gold, predicted in many])
+    for row, pair in zip(scores, many, strict=True):
+        assert np.abs(row - _reference(*pair)).max() < 1e-12
+
+
+def test_many_sentences_are_scored_one_by_one_to_the_same_number() -> None:
+    gold = "\n".join(f"w{n % 7} x w{n % 3}" for n in range(80))
+    predicted = "\n".join(f"w{n % 5} x" for n in range(80))
+    scores = batch_rouge([(sentences(gold), sentences(predicted))])
+    assert np.abs(scores[0] - _reference(gold, predicted)).max() < 1e-12
+
+
+def test_each_distinct_pair_has_one_number() -> None:
+    collector = RougeCollector()
+    assert [collector.add(*pair) for pair in (("a", "b"), ("a", "c"), ("a", "b"))] == [0, 1, 0]
+    # The boundary between the texts belongs to the pair.
+    assert collector.add("ab", "c") != collector.add("a", "bc")
+    assert collector.scores().shape == (4, 4)
+
+
+def test_pairs_added_after_scoring_are_scored_too() -> None:
+    collector = RougeCollector()
+    collector.add("a", "a")
+    collector.scores()
+    collector.add("a", "b")
+    assert collector.scores()[:, 0].tolist() == [1.0, 0.0]
+
+
+def test_nothing_to_compare() -> None:
+    assert RougeCollector().scores().shape == (0, 4)
+    assert union_lcs_hits([], [["a"]]) == 0
