@@ -4,7 +4,8 @@
 
 FOLDER (or the environment variable TOOLGRAPH_REFERENCE) holds `gnn4taskplan/prediction/*/*.json`. For
 each corruption and reader two shares are printed: answers read exactly, and answers whose nodes and
-links are right. A truncated answer cannot be read exactly; for it, the share that is flagged is printed.
+links are right. What was cut off cannot be read exactly; the share flagged as truncated says whether the
+reader knows.
 """
 
 from __future__ import annotations

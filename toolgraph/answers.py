@@ -11,14 +11,14 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Collection, Iterator
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, SupportsIndex
 
 _CUT_OFF = ("length", "max_tokens", "model_length")  # what providers call a spent token limit
 _DEEPEST = 100  # levels of nesting; plans and requests need fewer than ten
-_SCANNED = 3_000_000  # characters read in search of objects, all attempts together
+_SCANNED = 1_200_000  # characters read in search of objects, all attempts together
 _OBJECTS = 24  # objects looked at; more than a few means that the text is no answer
-_MENDED = 100_000  # characters of an object that is mended; a plan has a few thousand
-_STRAY_WORK = 3_000_000  # stray quotes times characters: json_repair rereads the text at every such quote
+_MENDED = 50_000  # characters of an object that is mended; a plan has a few thousand
+_READS = 250_000  # characters json_repair may look at for one answer, repeats counted; 25,000 is usual
 _UNWRAPPED = 3  # levels of JSON written inside a JSON string
 
 _NOTHING = object()
@@ -32,7 +32,7 @@ _REASONING_TAG = re.compile(
 _AFTER_REASONING = re.compile(r"[ \t]{0,8}(?:[\r\n{\[`]|\Z)")
 _CLOSING_FENCE = re.compile(r"\n[ \t]{0,8}```")
 _OBJECT_START = re.compile(
-    r"\{\s{0,200}(?:(?P<escaped>\\+\")|[\"'“”‘`}/#]|[^\W\d]\w{0,60}\\{0,2}\w{0,60}\s?:)"
+    r"\{\s{0,200}(?:(?P<escaped>\\+\")|[\"'“”‘`}/#]|[^\W\d]\w{0,60}\\{0,2}\w{0,60}\s?:|\Z)"
 )
 _QUOTED = r"(?:[^{q}\\]++|\\.|[{q}](?!\s{{0,80}}[,:}}\]]))*+[{q}]?"
 _COMMENT = r"//[^\n]*+|\#[^\n]*+|/\*(?:[^*]++|\*(?!/))*+(?:\*/)?"
@@ -48,7 +48,6 @@ _PYTHON_LITERALS = {"True": "true", "False": "false", "None": "null"}
 _PYTHON_LITERAL = re.compile(rf"({_STRICT_STRING})|\b(True|False|None)\b", re.DOTALL)
 _INNER_QUOTE = re.compile(r"\\.|\"", re.DOTALL)
 _INNER_QUOTES = {r"\'": "'", '"': r"\""}
-_STRAY_QUOTE = re.compile(r'(?<![{\[,:\s\\])"(?!\s{0,80}[,:}\]])|(?<=\w\s)"|"(?=\s\w)')
 _ESCAPE = re.compile(r"\\(.)", re.DOTALL)
 _MARKDOWN = frozenset("_*[]{}()<>#~`|!-.+&$'")
 _PLAIN_ESCAPE = {"n": "\n", "t": "\t", "r": "\r"}
@@ -101,16 +100,11 @@ def read_answer(text: str, *, keys: Collection[str], finish_reason: str | None =
     found, unfinished = _find(text, wanted)
     if found is None:
         cut = spent or unfinished
-        reason = "the answer is cut off before its object" if cut else _absence(text, wanted)
-        return Answer(None, cut, False, reason)
+        absent = f"no JSON object with any of {', '.join(sorted(wanted))}"
+        return Answer(None, cut, False, "the answer is cut off before its object" if cut else absent)
     value, altered = _encodable(found.value)
     cut = spent or not found.whole
     return Answer(value, cut, found.repaired or altered, "the answer is cut off" if cut else None)
-
-
-def _absence(text: str, wanted: frozenset[str]) -> str:
-    names = ", ".join(sorted(wanted))
-    return f"no JSON object with {names}" if "{" in text else f"no JSON object (wanted: {names})"
 
 
 def _find(text: str, wanted: frozenset[str]) -> tuple[_Found | None, bool]:
@@ -127,13 +121,11 @@ def _find(text: str, wanted: frozenset[str]) -> tuple[_Found | None, bool]:
         return (None if best is None else _Found(best, True, False)), False
     text, unclosed = _without_reasoning(text)
     key = re.compile("|".join(re.escape(name).replace("_", r"\\{0,2}_") for name in sorted(wanted)) or r"\Z.")
-    if not key.search(text):
-        return None, unclosed
-    found = _search(text, key, wanted)
+    found, open_end = _search(text, key, wanted)
     if found is None and re.match(rf"(?:`{{3}}\w*\s+)?\s*[\"'“](?:{key.pattern})[\"'”]\s*:", text):
         # The opening brace was part of the prompt, and the model went on behind it.
-        found = _search("{" + text.removeprefix("```json").removeprefix("```"), key, wanted)
-    return found, unclosed
+        found, open_end = _search("{" + text.removeprefix("```json").removeprefix("```"), key, wanted)
+    return found, unclosed or open_end or text.count("```") == 1
 
 
 def _without_reasoning(text: str) -> tuple[str, bool]:
@@ -162,24 +154,27 @@ def _without_reasoning(text: str) -> tuple[str, bool]:
     return "".join(kept).strip(), inside
 
 
-def _search(text: str, key: re.Pattern[str], wanted: frozenset[str]) -> _Found | None:
-    """The best object among those that stand in the text."""
+def _search(text: str, key: re.Pattern[str], wanted: frozenset[str]) -> tuple[_Found | None, bool]:
+    """The best object among those that stand in the text, and whether one of them has no end."""
     best: _Found | None = None
-    for span, whole in _spans(text, key):
-        found = _read(span, whole, wanted)
+    open_end = False
+    meter = [_READS]
+    for span, whole in _spans(text):
+        open_end = open_end or not whole
+        found = _read(span, whole, wanted, meter) if key.search(span) else None
         if found is not None and (best is None or _rank(found, wanted) > _rank(best, wanted)):
             best = found
             if found.whole and wanted <= found.value.keys():
                 break
-    return best
+    return best, open_end
 
 
 def _rank(found: _Found, wanted: frozenset[str]) -> tuple[int, bool]:
     return len(wanted & found.value.keys()), found.whole
 
 
-def _spans(text: str, key: re.Pattern[str]) -> Iterator[tuple[str, bool]]:
-    """The objects in the text that hold a wanted key, and whether each is closed."""
+def _spans(text: str) -> Iterator[tuple[str, bool]]:
+    """The objects in the text, and whether each is closed; what is inside an unclosed one comes after it."""
     position, budget = 0, _SCANNED
     for _ in range(_OBJECTS):
         start = _OBJECT_START.search(text, position)
@@ -192,10 +187,7 @@ def _spans(text: str, key: re.Pattern[str]) -> Iterator[tuple[str, bool]]:
         end, whole = _end_of_object(text, start.start())
         budget -= end - start.start()
         position = end if whole else start.end()
-        if key.search(text, start.start(), end):
-            yield text[start.start() : end], whole
-        elif not whole and not key.search(text, position):
-            return
+        yield text[start.start() : end], whole
 
 
 def _end_of_object(text: str, start: int) -> tuple[int, bool]:
@@ -233,27 +225,26 @@ def _token_of(text: str, start: int) -> re.Pattern[str]:
     return _SINGLE_QUOTED_TOKEN if text[start + 1 : start + 200].lstrip()[:1] in ("'", "‘") else _TOKEN
 
 
-def _read(span: str, whole: bool, wanted: frozenset[str]) -> _Found | None:
+def _read(span: str, whole: bool, wanted: frozenset[str], meter: list[int]) -> _Found | None:
     """The wanted object of one span, by the safest way that works."""
     if whole:
         best = _best(_load(span), wanted)
         if best is not None:
             return _Found(best, True, False)
-    for value in _mendings(span, whole):
+    for value in _mendings(span, whole, meter):
         best = _best(value, wanted)
         if best is not None:
             return _Found(best, whole, True)
     return None
 
 
-def _mendings(span: str, whole: bool) -> Iterator[Any]:
+def _mendings(span: str, whole: bool, meter: list[int]) -> Iterator[Any]:
     if len(span) > _MENDED:
         return
     span = _without_markdown_escapes(span)
     if whole:
         yield _load(_respelled(span), strict=False)
-    if len(_STRAY_QUOTE.findall(span)) * len(span) <= _STRAY_WORK:
-        yield _repair(span)
+    yield _repair(span, meter)
 
 
 def _load(text: str, *, strict: bool = True) -> Any:
@@ -287,11 +278,43 @@ def _respelled_token(token: str) -> str:
     return '"' + _INNER_QUOTE.sub(lambda match: _INNER_QUOTES.get(match[0], match[0]), token[1:-1]) + '"'
 
 
-def _repair(text: str) -> Any:
+class _Metered(str):
+    """A text that can be read only so often.
+
+    json_repair reads on from every odd quote and bracket to see what it may mean: a few kilobytes of
+    them would keep it busy for minutes.
+    """
+
+    __slots__ = ("meter",)
+    meter: list[int]
+
+    @classmethod
+    def of(cls, text: str, meter: list[int]) -> _Metered:
+        metered = cls(text)
+        metered.meter = meter
+        return metered
+
+    def __getitem__(self, key: SupportsIndex | slice) -> str:
+        part = super().__getitem__(key)
+        self.meter[0] -= 1 + len(part) // 100
+        if self.meter[0] < 0:
+            raise _TooMuchWork
+        return _Metered.of(part, self.meter) if isinstance(key, slice) else part
+
+    def __add__(self, other: str) -> str:
+        return _Metered.of(super().__add__(other), self.meter)
+
+
+class _TooMuchWork(Exception):
+    pass
+
+
+def _repair(text: str, meter: list[int]) -> Any:
     from json_repair import repair_json
 
     try:
-        return repair_json(text, return_objects=True, skip_json_loads=True)
+        value = repair_json(_Metered.of(text, meter), return_objects=True, skip_json_loads=True)
+        return json.loads(json.dumps(value))  # plain strings again
     except Exception:  # a repair that fails in any way is no repair, and must not end a run
         return _NOTHING
 
