@@ -16,7 +16,7 @@ def print_scores(evaluations: Sequence[FolderEvaluation]) -> None:
     console = Console()
     groups = {result.llm: result.evaluation.groups for result in evaluations}
     if all("overall_overall" in numbers for numbers in groups.values()):
-        console.print(model_table(groups))
+        console.print(model_table(groups, width=console.width))
     for name, numbers in groups.items():
         if len(numbers) > 1 or "overall_overall" not in numbers:
-            console.print(group_table(name, numbers))
+            console.print(group_table(name, numbers, width=console.width))

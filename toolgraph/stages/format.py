@@ -44,7 +44,8 @@ def format_data(
     result = format_folder(folder, library, kind, critics=critics, force=force)
     for copy in result.copies:
         screen.say(f"kept {copy}")
-    screen.show(tables(result.alignment).rstrip())
+    for table in tables(result.alignment).strip().split("\n\n"):
+        screen.table(table)
     screen.show(f"Format {result.kept} out of {result.kept + result.refused + result.left_out}")
     if result.left_out:
         screen.say(f"{result.left_out} left out: the critics ({critics}) do not let them pass")

@@ -16,10 +16,15 @@ def _no_progress(what: str, total: int) -> Iterator[Advance]:
 
 @dataclass(frozen=True)
 class Screen:
-    """`say` takes notices, `show` results; `progress(what, total)` gives what to call after each item."""
+    """Where a stage's words go.
+
+    `say` takes notices, `show` results, `table` results that are a Markdown table; `progress(what, total)`
+    gives the function to call after each item.
+    """
 
     say: Callable[[str], None] = lambda _: None
     show: Callable[[str], None] = lambda _: None
+    table: Callable[[str], None] = lambda _: None
     progress: Callable[[str, int], AbstractContextManager[Advance]] = _no_progress
 
 

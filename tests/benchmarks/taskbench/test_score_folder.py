@@ -109,7 +109,21 @@ def test_tables_show_strict_beside_compat(folder: Path) -> None:
     assert "[b]acme/m-1" in text
     lines = text.splitlines()
     strict, compat = (next(line for line in lines if word in line) for word in (" strict ", " compat "))
-    assert strict.split()[-9:] == ["50.00"] * 3 + ["–"] + ["50.00"] * 5
-    assert compat.split()[-9:] == ["100.00"] * 3 + ["–", "100.00", "0.00", "100.00", "100.00", "0.00"]
+    assert strict.split()[-8:] == ["50.00"] * 8
+    assert compat.split()[-8:] == ["100.00"] * 4 + ["0.00", "100.00", "100.00", "0.00"]
+    assert "BsF" not in text, "a column without a number is left out"
     assert "chain_overall" not in text
     assert "single_overall" in text
+
+
+@pytest.mark.parametrize("width", [80, 100, 160])
+def test_no_number_is_cut_off_on_a_narrow_screen(folder: Path, width: int) -> None:
+    groups = _evaluate(folder, splits=["all"], n_tools=["all"]).evaluation.groups
+    screen = Console(file=StringIO(), width=width)
+    screen.print(model_table({"a/rather-long-model-name": groups}, width=width))
+    screen.print(group_table("m", groups, width=width))
+    assert isinstance(screen.file, StringIO)
+    text = screen.file.getvalue()
+    assert "…" not in text
+    assert "overall_overall" in text
+    assert ("ED" in text.splitlines()[2]) == (width >= 96)

@@ -20,6 +20,8 @@ _COLUMNS = (
     ("v-F1", "argument_value_f1", "argument_task_argname_value_binary_f1_no_matching"),
     ("ED", "edit_similarity", "edit_distance"),
 )
+_ONLY_IF_WIDE = ("RL", "ED")
+_WIDE = 96
 _CAPTION = (
     "Percent; %: scored of n; ED: lower is better. "
     "strict: every labelled item counts, 0 where missing or malformed. "
@@ -28,25 +30,33 @@ _CAPTION = (
 
 
 def model_table(
-    models: Mapping[str, Mapping[str, Mapping[str, Any]]], *, group: str = "overall_overall"
+    models: Mapping[str, Mapping[str, Mapping[str, Any]]], *, group: str = "overall_overall", width: int = 120
 ) -> Table:
     """One group of several models.
 
     Args:
         models: for each model, the numbers of its groups (`Evaluation.groups`).
         group: the group shown; a model without it is left out.
+        width: of the screen, in characters; narrow ones lose the less important columns.
     """
     rows = ((name, groups[group]) for name, groups in models.items() if group in groups)
-    return _table(f"Scores: {group}", "model", rows)
+    return _table(f"Scores: {group}", "model", rows, width)
 
 
-def group_table(model: str, groups: Mapping[str, Mapping[str, Any]]) -> Table:
+def group_table(model: str, groups: Mapping[str, Mapping[str, Any]], *, width: int = 120) -> Table:
     """All groups of one model; groups without labels are left out."""
     rows = ((key, numbers) for key, numbers in groups.items() if numbers["strict"]["n_expected"])
-    return _table(f"Scores of {model}", "group", rows)
+    return _table(f"Scores of {model}", "group", rows, width)
 
 
-def _table(title: str, first: str, rows: Iterable[tuple[str, Mapping[str, Any]]]) -> Table:
+def _table(title: str, first: str, rows: Iterable[tuple[str, Mapping[str, Any]]], width: int) -> Table:
+    shown = list(rows)
+    columns = [
+        column
+        for column in _COLUMNS
+        if (width >= _WIDE or column[0] not in _ONLY_IF_WIDE)
+        and any(_strict_value(numbers["strict"], column[1]) is not None for _, numbers in shown)
+    ]
     table = Table(
         title=title,
         caption=_CAPTION,
@@ -59,24 +69,24 @@ def _table(title: str, first: str, rows: Iterable[tuple[str, Mapping[str, Any]]]
     )
     table.add_column(first, overflow="fold", min_width=12)
     table.add_column("scores", no_wrap=True)
-    for heading in ("n", "%", *(heading for heading, _, _ in _COLUMNS)):
+    for heading in ("n", "%", *(heading for heading, _, _ in columns)):
         table.add_column(heading, justify="right", no_wrap=True)
-    for name, numbers in rows:
+    for name, numbers in shown:
         strict = numbers["strict"]
         table.add_row(
             _escaped(name),
             "[bold]strict",
             str(strict["n_expected"]),
-            _percent(strict["coverage"]),
-            *(f"[bold]{_percent(_strict_value(strict, key))}" for _, key, _ in _COLUMNS),
+            _whole_percent(strict["coverage"]),
+            *(f"[bold]{_percent(_strict_value(strict, key))}" for _, key, _ in columns),
         )
         compat_scored = numbers["node_supports"]
         table.add_row(
             "",
             "compat",
             str(numbers["all_samples"]),
-            _percent(compat_scored / numbers["all_samples"] if numbers["all_samples"] else None),
-            *(_percent(numbers.get(key)) for _, _, key in _COLUMNS),
+            _whole_percent(compat_scored / numbers["all_samples"] if numbers["all_samples"] else None),
+            *(_percent(numbers.get(key)) for _, _, key in columns),
         )
     return table
 
@@ -84,6 +94,11 @@ def _table(title: str, first: str, rows: Iterable[tuple[str, Mapping[str, Any]]]
 def _strict_value(strict: Mapping[str, Any], key: str) -> float | None:
     value: float | None = strict[key]["value"]
     return 1 - value if key == "edit_similarity" and value is not None else value
+
+
+def _whole_percent(value: float | None) -> str:
+    """Rounded down, so that 100 means all."""
+    return "–" if value is None else str(int(100 * value))
 
 
 def _percent(value: float | None) -> str:
