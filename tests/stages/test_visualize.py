@@ -1,0 +1,29 @@
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from toolgraph import build_graph, visualize
+from toolgraph.errors import UsageError
+from toolgraph.files import write_json
+from toolgraph.stages.screen import Screen
+
+
+def test_three_pictures_are_made_and_named(tmp_path: Path) -> None:
+    tools = [
+        {"id": name, "desc": "Does it.", "input-type": ["text"], "output-type": ["text"]} for name in "abc"
+    ]
+    write_json(tmp_path / "tool_desc.json", {"nodes": tools})
+    build_graph(tmp_path)
+    shown: list[str] = []
+    made = visualize(tmp_path, screen=Screen(show=shown.append))
+    assert [path.name for path in made] == ["graph_desc.png", "graph_desc.pdf", "graph_desc.html"]
+    assert [str(path) for path in made] == shown
+    assert made[0].read_bytes().startswith(b"\x89PNG")
+    assert made[1].read_bytes().startswith(b"%PDF")
+
+
+def test_a_folder_without_a_graph_is_told_how_to_make_one(tmp_path: Path) -> None:
+    with pytest.raises(UsageError, match="generate_graph"):
+        visualize(tmp_path)
