@@ -12,6 +12,7 @@ from toolgraph.offline.writer.lists import read_list
 
 _SLOT = re.compile(r"\{(\w+)\}")
 _DAYS = ("Monday", "Tuesday", "Wednesday", "Thursday", "Friday")
+_MONTHS: tuple[str, ...] = tuple(read_list("grammar")["months"])
 _OPERATIONS = ("buy", "sell", "short")
 _MISTAKES = (
     (" are ", " is "),
@@ -56,6 +57,9 @@ class Story:
             "weekday": lambda: self.pick(_DAYS),
             "time": lambda: f"{6 + self.below(16):02d}:{self.pick(('00', '15', '30', '45'))}",
             "person": lambda: str(self.pick(self._world["persons"])),
+            "woman": lambda: str(self.pick(self._world["women"])),
+            "man": lambda: str(self.pick(self._world["men"])),
+            "town": self._home,
             "surname": lambda: str(self.pick(self._world["surnames"])),
             "street": lambda: f"{1 + self.below(98)} {self.pick(self._world['streets'])}",
             "amount": lambda: f"{5 * (2 + self.below(190))} {self.pick(('euros', 'dollars', 'pounds'))}",
@@ -118,23 +122,28 @@ class Story:
 
     def fresh(self, make: Callable[[], str], *, attempts: int = 12) -> str:
         """A value that no literal of this request has yet (nor contains), if one turns up."""
-        value = make()
-        for _ in range(attempts):
+        value, home = make(), self._topic
+        for attempt in range(attempts):
             if all(value not in other and other not in value for other in self.literals):
                 break
+            if attempt >= attempts // 2:  # the topic has nothing new to say: borrow from another
+                self._topic = self.pick(read_list("topics"))
+                self._facts = self.shuffled(self._topic["facts"])
             value = make()
+        if self._topic is not home:
+            self._topic, self._facts = home, self.shuffled(home["facts"])
         self.literals.append(value)
         return value
 
-    def file(self, medium: str) -> str:
-        """The next file of a medium: `example.jpg` first, then others."""
+    def file(self, medium: str, names: str | None = None) -> str:
+        """The next file of a medium: `example.jpg` first, then others (`names`: the list they come from)."""
         number, suffix = self._files[medium], self._suffix[medium]
         self._files[medium] = number + 1
         if number == 0:
             return f"example.{suffix}"
-        if number == 1 and self.chance(0.5):
+        if number == 1 and self.chance(0.4):
             return f"example2.{suffix}"
-        return f"{self.pick(self._world['extra files'][medium])}.{suffix}"
+        return f"{self.pick(self._world['extra files'][names or medium])}.{suffix}"
 
     def url(self, medium: str) -> str:
         """An address on the example site."""
@@ -144,7 +153,7 @@ class Story:
         return f"https://www.example.com/{subject}/{slug}{ending}"
 
     def _fact(self) -> str:
-        fact = self._facts.pop(0)
+        fact: str = self._facts.pop(0)
         self._facts.append(fact)
         return fact
 
@@ -152,7 +161,7 @@ class Story:
         for right, wrong in _MISTAKES:
             if right in sentence:
                 return sentence.replace(right, wrong, 1)
-        return sentence
+        return sentence[0].lower() + sentence[1:]
 
     def _home(self) -> str:
         cities = self._world["cities"]
@@ -164,7 +173,7 @@ class Story:
     def _date(self) -> str:
         # Most things of one story happen on one day, the others soon after it.
         day = self._day + timedelta(days=0 if self.chance(0.6) else 1 + self.below(9))
-        return day.isoformat() if self._iso else f"{day.day} {day:%B} {day.year}"
+        return day.isoformat() if self._iso else f"{day.day} {_MONTHS[day.month - 1]} {day.year}"
 
     def _email(self) -> str:
         name, domain = self.pick(self._world["persons"]), self.pick(self._world["domains"])

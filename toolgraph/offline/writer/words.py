@@ -8,7 +8,7 @@ from functools import cache
 from toolgraph.offline.writer.lists import read_list
 
 _CAMEL = re.compile(r"(?<=[a-z0-9])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z])")
-_VOWEL_SOUND = re.compile(r"(?i)^(?:[aeio]|u(?!ni[^n]|se|ti|r[aei]|k|ser)|hour|honest|heir)")
+_VOWEL_SOUND = re.compile(r"(?i)^(?:[aeio]|u(?!ni[^n]|se|ti|r[aei]|k|ser)|hour|honest|heir|sms\b|mp3)")
 _LETTER_NAME = re.compile(r"^[AEFHILMNORSX](?=[A-Z0-9]|$)")
 
 
@@ -69,8 +69,8 @@ def gerund(verb: str) -> str:
 def participle(verb: str) -> str:
     """The past participle, as an adjective for the result ("found" for "search").
 
-    >>> participle("translate"), participle("classify"), participle("crop"), participle("search")
-    ('translated', 'classified', 'cropped', 'found')
+    >>> participle("translate"), participle("verify"), participle("crop"), participle("search")
+    ('translated', 'verified', 'cropped', 'found')
     """
     lists = read_list("verbs")
     if verb in lists["irregular"]:

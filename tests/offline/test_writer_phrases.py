@@ -1,0 +1,158 @@
+from __future__ import annotations
+
+import json
+import re
+from pathlib import Path
+
+import pytest
+from writer_libraries import INVENTED, NAMES, OFFICE, graph_of
+
+from toolgraph.dataset import Sample
+from toolgraph.graph import Link
+from toolgraph.offline.writer.descriptions import verb_phrases
+from toolgraph.offline.writer.invention import invented_phrases
+from toolgraph.offline.writer.kinds import kind_of
+from toolgraph.offline.writer.lists import read_list
+from toolgraph.offline.writer.phrases import slot_names, written_phrases
+from toolgraph.offline.writer.wiring import wire
+from toolgraph.tools import Parameter, Tool, ToolLibrary
+
+
+@pytest.mark.parametrize(
+    ("name", "description", "phrase"),
+    [
+        ("Image Downloader", "Downloads an image from a given URL.", "download an image from a URL"),
+        (
+            "Summarizer",
+            "Summarizing is the task of producing a shorter version of a document.",
+            "produce a shorter version of a document",
+        ),
+        ("Object Detection", "", "detect the object"),
+        ("GetMovieReleaseDate", "", "get the movie release date"),
+        ("file_modify", "", "modify the file"),
+        ("order_tracking", "Order Tracking Tool", "track the order"),
+        ("detailed_lookup", "A tool that can look up train times.", "look up train times"),
+        ("file_delete", "Used to delete a file at a specified path.", "delete a file at a path"),
+        (
+            "stock",
+            "This API allows users to update the stock level of a product.",
+            "update the stock level of a product",
+        ),
+        ("geo", "Geocodes an address.", "geocode an address"),
+        ("contact", "Update user's contact information", "update my contact information"),
+        ("planner", "Plans trips, hotels and meals, such as picnics.", "plan trips"),
+        ("visa_application", "Visa Application Tool", "submit a visa application"),
+    ],
+)
+def test_what_a_tool_does(name: str, description: str, phrase: str) -> None:
+    assert str(verb_phrases(Tool(name, description))[0]) == phrase
+
+
+@pytest.mark.parametrize(
+    ("tool", "action"),
+    [
+        ("Invoice Total", "calculate the total amount of {0}"),
+        ("Map Intersect", "intersect {0} and {1}"),
+        ("Map Buffer", "buffer {0} by {1:bare} metres"),
+        ("Parcel Outline", "draw the outline of a land parcel from {0}"),
+        ("Invoice Scanner", "read {0} and return it as a structured invoice"),
+    ],
+)
+def test_inputs_take_their_place_in_the_phrase(tool: str, action: str) -> None:
+    assert invented_phrases(INVENTED[tool], "resource").actions[0] == action
+
+
+@pytest.mark.parametrize(
+    ("tool", "action"),
+    [
+        (
+            "find flights",
+            "search flights from {departure_city} to {arrival_city} on {date} for {passengers} passengers",
+        ),
+        ("assignTicket", "assign a ticket with the ticket id {ticket_id} and the assignee {assignee}"),
+        ("scheduleInterview", "schedule an interview with {candidate} for {start_time} for {duration}"),
+    ],
+)
+def test_parameters_take_their_place_in_the_phrase(tool: str, action: str) -> None:
+    assert invented_phrases(OFFICE[tool], "temporal").actions[0] == action
+
+
+@pytest.mark.parametrize(
+    ("parameter", "kind"),
+    [
+        (Parameter("from"), "home city"),
+        (Parameter("email_address"), "email"),
+        (Parameter("phone_number"), "phone"),
+        (Parameter("checkOutDate"), "date"),
+        (Parameter("social_network"), "social network"),
+        (Parameter("total", "number"), "number"),
+        (Parameter("enabled", "boolean"), "boolean"),
+        (Parameter("budget", "number"), "plain amount"),
+        (Parameter("speed", "string", "eg. slow, fast"), "one of|slow|fast"),
+        (Parameter("zone"), "label"),
+    ],
+)
+def test_the_kind_of_a_parameter(parameter: Parameter, kind: str) -> None:
+    assert kind_of(parameter, Tool("any")) == kind
+
+
+@pytest.mark.parametrize("name", ["huggingface", "multimedia", "dailylifeapis"])
+def test_every_bundled_tool_has_written_phrases(name: str) -> None:
+    graph = graph_of(name)
+    for tool in graph.library:
+        phrases = written_phrases(tool, graph.dependency_type)
+        assert phrases is not None, tool.id
+        assert len(phrases.actions) >= 3
+        slots = set(slot_names(tool, graph.dependency_type))
+        for action in phrases.actions:
+            assert set(re.findall(r"\{(\w+)(?::\w+)?\}", action)) == slots
+        assert phrases.results or phrases.done
+
+
+def test_phrases_are_written_for_the_published_parameters_only() -> None:
+    assert written_phrases(Tool("book_flight", "Flight booking tool"), "temporal") is None
+    assert written_phrases(Tool("Translation", "", ("image",), ("text",)), "resource") is None
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_invented_phrases_have_a_place_for_every_input(name: str) -> None:
+    graph = graph_of(name)
+    for tool in graph.library:
+        phrases = invented_phrases(tool, graph.dependency_type)
+        for action in phrases.actions:
+            places = re.findall(r"\{(\w+)(?::\w+)?\}", action)
+            assert sorted(places) == sorted(slot_names(tool, graph.dependency_type)), tool.id
+
+
+def test_links_feed_inputs_by_type_each_once() -> None:
+    library = ToolLibrary(
+        [Tool(name, "", (), ("text",)) for name in "abc"] + [Tool("join", "", ("image", "text", "text"), ())]
+    )
+    links = tuple(Link(name, "join", "text") for name in "abc")
+    call = wire(Sample(0, 0, "dag", ("a", "b", "c", "join"), links), library, "resource")[3]
+    assert [slot.source for slot in call.slots] == [None, 0, 1]
+    assert call.waits == (2,)
+
+
+def test_word_lists_have_no_quotation_marks_in_literals() -> None:
+    kinds = read_list("kinds")
+    for topic in read_list("topics"):
+        assert not re.search("['\"]", json.dumps(list(topic.values()), ensure_ascii=False).replace('"', ""))
+    assert not [v for entry in kinds.values() for v in entry.get("values", ()) if re.search("['\"]", v)]
+
+
+def test_word_lists_know_every_kind_they_mention() -> None:
+    kinds, roles = read_list("kinds"), read_list("roles")
+    used = {kind for _, kind in read_list("parameter_rules")}
+    used |= {kind for entry in read_list("temporal_phrases").values() for kind in entry["values"].values()}
+    assert used <= set(kinds)
+    assert {role for entry in read_list("resource_phrases").values() for role in entry["inputs"]} <= set(
+        roles
+    )
+
+
+def test_the_word_lists_are_package_data() -> None:
+    import toolgraph.offline.writer as writer
+
+    folder = Path(str(writer.__file__)).parent / "data"
+    assert {path.suffix for path in folder.iterdir()} == {".json"}
