@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import lru_cache
 from typing import Any
 
 from toolgraph.dataset import TaskGraph
@@ -11,6 +12,7 @@ from toolgraph.offline.planner.mentions import Mentions
 from toolgraph.offline.planner.resource_arguments import fill_resources
 from toolgraph.offline.planner.selection import select
 from toolgraph.offline.planner.temporal_arguments import fill_parameters
+from toolgraph.offline.writer.descriptions import verb_phrases
 from toolgraph.tools import Tool
 
 
@@ -84,26 +86,9 @@ def _step(tool: Tool, arguments: list[Any]) -> str:
         values = " and ".join(f"{argument['name']}: '{argument['value']}'" for argument in arguments)
         return f"Call {tool.id} with {values}"
     verb = "Use" if tool.is_resource else "Call"
-    purpose = _infinitive(tool.description.split(". ")[0].strip().rstrip("."))
-    return f"{verb} {tool.id} to {purpose}" if purpose else f"{verb} {tool.id}"
+    return f"{verb} {tool.id} to {_purpose(tool)}"
 
 
-def _infinitive(sentence: str) -> str:
-    """A description as what comes after "to".
-
-    >>> _infinitive("Applies a filter"), _infinitive("Searches for text"), _infinitive("Book a flight")
-    ('apply a filter', 'search for text', 'book a flight')
-    """
-    verb, space, rest = sentence.partition(" ")
-    for ending, plain in (
-        ("ies", "y"),
-        ("ches", "ch"),
-        ("shes", "sh"),
-        ("sses", "ss"),
-        ("ss", "ss"),
-        ("s", ""),
-    ):
-        if verb.endswith(ending):
-            verb = verb.removesuffix(ending) + plain
-            break
-    return f"{verb[:1].lower()}{verb[1:]}{space}{rest}"
+@lru_cache(maxsize=4096)
+def _purpose(tool: Tool) -> str:
+    return str(verb_phrases(tool)[0])
