@@ -16,6 +16,9 @@ from typing import IO, Any, NamedTuple
 
 from toolgraph.errors import ToolgraphError, UsageError
 
+_DECODER = json.JSONDecoder()
+_BLANK = re.compile(r"[ \t\n\r]*")
+
 
 class Line(NamedTuple):
     """One JSON value of a JSON Lines file, with its line number counted from 1."""
@@ -142,19 +145,61 @@ def read_json_lines(path: Path, *, fix: str | None = None) -> Iterator[Line]:
             raise UsageError("not UTF-8 text", file=path, line=number + 1, fix="save it as UTF-8") from None
 
 
-def line_of(path: Path, needle: str, *, occurrence: int = 1, after: str | None = None) -> int | None:
-    """The number of the line that holds the n-th `needle` (as a JSON string) below the text `after`."""
+def line_of_item(path: Path, name: str | None, number: int, *, key: str | None = None) -> int | None:
+    """The line of an element of a list in a JSON file, found by walking the text and not by searching it.
+
+    Args:
+        path: the file; it must hold valid JSON.
+        name: the key of the list in the file's object; None where the file itself is the list.
+        number: the element, counted from 1.
+        key: within the element (an object), the line of this key instead; the element's own without it.
+
+    Returns:
+        A line, counted from 1; None if there is no such list or element.
+    """
     text = path.read_text(encoding="utf-8-sig")
-    place = -1 if after is None else text.find(after)
-    for spelling in (json.dumps(needle), json.dumps(needle, ensure_ascii=False)):
-        found = place
-        for _ in range(occurrence):
-            found = text.find(spelling, found + 1)
-            if found < 0:
-                break
-        else:
-            return text.count("\n", 0, found) + 1
-    return None
+    start = _skip(text, 0)
+    if name is not None:
+        found = [place for found_key, place in _walk_object(text, start) if found_key == name]
+        if not found:
+            return None
+        start = found[-1]
+    item = next((place for count, place in _walk_list(text, start) if count == number), None)
+    if item is None:
+        return None
+    if key is not None:
+        item = next((place for found_key, place in _walk_object(text, item) if found_key == key), item)
+    return text.count("\n", 0, item) + 1
+
+
+def _skip(text: str, place: int) -> int:
+    blank = _BLANK.match(text, place)
+    return blank.end() if blank else place
+
+
+def _walk_list(text: str, start: int) -> Iterator[tuple[int, int]]:
+    """Each element of the JSON list that starts at `start`: its number from 1, and where it starts."""
+    if text[start] != "[":
+        return
+    place, number = _skip(text, start + 1), 0
+    while text[place] != "]":
+        number += 1
+        yield number, place
+        place = _skip(text, _DECODER.raw_decode(text, place)[1])
+        place = _skip(text, place + 1) if text[place] == "," else place
+
+
+def _walk_object(text: str, start: int) -> Iterator[tuple[str, int]]:
+    """Each key of the JSON object that starts at `start`, and where its value starts."""
+    if text[start] != "{":
+        return
+    place = _skip(text, start + 1)
+    while text[place] != "}":
+        key, place = _DECODER.raw_decode(text, place)
+        place = _skip(text, _skip(text, place) + 1)
+        yield key, place
+        place = _skip(text, _DECODER.raw_decode(text, place)[1])
+        place = _skip(text, place + 1) if text[place] == "," else place
 
 
 def safe_name(name: str) -> str:

@@ -9,13 +9,16 @@ from __future__ import annotations
 import json
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from functools import lru_cache, partial
+from itertools import chain, repeat
 from pathlib import Path
 from typing import IO, Any, Literal, NamedTuple, cast, get_args
 
 from toolgraph.errors import UsageError
-from toolgraph.files import line_of, read_json
-from toolgraph.links import COMPLETE, CompleteLinks, Links, ListedLinks, NumberedLink, Numbers, TypedLinks
-from toolgraph.tools import ToolLibrary
+from toolgraph.files import line_of_item, read_json
+from toolgraph.link_reader import LinkReader
+from toolgraph.links import COMPLETE, CompleteLinks, Links, ListedLinks, TypedLinks
+from toolgraph.tools import ToolLibrary, normal_type
 
 DependencyType = Literal["resource", "temporal"]
 
@@ -77,12 +80,14 @@ class ToolGraph:
         return self.numbered.types(self.library.index(source), self.library.index(target))
 
     def successors(self, tool: str) -> list[str]:
-        """The ids of the tools that can follow `tool`."""
-        return [self.library.ids[number] for number in self.numbered.successors(self.library.index(tool))]
+        """The ids of the tools that can follow `tool`, in library order."""
+        numbers = sorted(self.numbered.successors(self.library.index(tool)))
+        return [self.library.ids[number] for number in numbers]
 
     def predecessors(self, tool: str) -> list[str]:
-        """The ids of the tools that can come before `tool`."""
-        return [self.library.ids[number] for number in self.numbered.predecessors(self.library.index(tool))]
+        """The ids of the tools that can come before `tool`, in library order."""
+        numbers = sorted(self.numbered.predecessors(self.library.index(tool)))
+        return [self.library.ids[number] for number in numbers]
 
     @classmethod
     def build(cls, library: ToolLibrary, dependency_type: str) -> ToolGraph:
@@ -97,12 +102,7 @@ class ToolGraph:
         kind = check_dependency_type(dependency_type)
         if kind == "temporal":
             return cls(library, kind, CompleteLinks(len(library)))
-        untyped = next((tool for tool in library if not tool.is_resource), None)
-        if untyped is not None:
-            raise UsageError(
-                f"tool '{untyped.id}' has neither input-type nor output-type, a resource graph needs them",
-                fix="add the types, or use --dependency_type temporal",
-            )
+        _check_types(library)
         return cls(library, kind, TypedLinks(library))
 
     @classmethod
@@ -121,54 +121,81 @@ class ToolGraph:
         """
         path = Path(path)
         value = read_json(path, fix="make it with generate_graph.py")
-        library = ToolLibrary.from_json(value, path=path, normalise_types=normalise_types)
         if not isinstance(value, dict) or "links" not in value:
-            raise UsageError(
-                "holds tools but no links", file=path, fix="make the graph with generate_graph.py"
-            )
+            raise UsageError("holds no links", file=path, fix="make the graph with generate_graph.py")
+        # Implied links follow from the spelling they were implied by.
+        normalise_types = normalise_types and value.get("normalise_types") is not False
+        library = ToolLibrary.from_json(value, path=path, normalise_types=normalise_types)
         links = value["links"]
-        kind = dependency_type or value.get("dependency_type") or _kind_of(library, links)
-        if links is None:
-            return cls.build(library, kind)
-        if not isinstance(links, list):
+        if links is not None and not isinstance(links, list):
             raise UsageError(
                 "'links' is not a list", file=path, fix="write a list, or null for implied links"
             )
-        numbered = [_read_link(path, library, number, link) for number, link in enumerate(links, start=1)]
-        return cls(library, check_dependency_type(kind), ListedLinks(len(library), numbered))
+        named = dependency_type or value.get("dependency_type")
+        kind = check_dependency_type(named, file=path) if named else _kind_of(library, links)
+        if links is None:
+            return cls.build(library, kind)
+        if kind == "resource":
+            _check_types(library)
+        reader = LinkReader(path, library, resource=kind == "resource", normalise_types=normalise_types)
+        numbered = [link for number, item in enumerate(links, start=1) for link in reader.read(number, item)]
+        return cls(library, kind, ListedLinks(len(library), numbered))
 
     def write(self, stream: IO[str], *, max_links: int | None = DEFAULT_MAX_LINKS) -> None:
         """Write the graph as `graph_desc.json`, a link at a time.
 
-        Above `max_links` implied links, `links` is null and `dependency_type` says what they are.
+        Above `max_links` implied links, `links` is null and `dependency_type` says what they are (and
+        `normalise_types` is false where they follow from types spelt in several ways). The layout is
+        TaskBench's to the byte: an indent of 2, no line end after the last brace.
         """
-        nodes = json.dumps(self.library.to_json()["nodes"], indent=2, ensure_ascii=False)
-        stream.write('{\n  "nodes": ' + nodes.replace("\n", "\n  ") + ",\n")
+        stream.write('{\n  "nodes": [')
+        for separator, tool in zip(chain("\n", repeat(",\n")), self.library, strict=False):
+            text = json.dumps(tool.to_json(), indent=2, ensure_ascii=False)
+            stream.write(f"{separator}    " + text.replace("\n", "\n    "))
+        stream.write("\n  ],\n")
         if self.is_implied and max_links is not None and self.number_of_links > max_links:
-            stream.write(f'  "links": null,\n  "dependency_type": "{self.dependency_type}"\n}}\n')
+            spelling = "" if self._has_normal_types else ',\n  "normalise_types": false'
+            stream.write(f'  "links": null,\n  "dependency_type": "{self.dependency_type}"{spelling}\n}}')
             return
         stream.write('  "links": [')
         separator = "\n"
-        for source, target, kind in self.links():
-            entry = (
-                (key, json.dumps(text, ensure_ascii=False))
-                for key, text in (("source", source), ("target", target), ("type", kind))
+        encode = lru_cache(None)(partial(json.dumps, ensure_ascii=False))
+        ids = [encode(tool) for tool in self.library.ids]
+        for source, target, kind in self.numbered:
+            stream.write(
+                f'{separator}    {{\n      "source": {ids[source]},\n      "target": {ids[target]},\n'
+                f'      "type": {encode(kind)}\n    }}'
             )
-            body = ",\n".join(f'      "{key}": {text}' for key, text in entry)
-            stream.write(f"{separator}    {{\n{body}\n    }}")
             separator = ",\n"
-        stream.write("\n  ]\n}\n" if separator != "\n" else "]\n}\n")
+        stream.write("\n  ]\n}" if separator != "\n" else "]\n}")
+
+    @property
+    def _has_normal_types(self) -> bool:
+        return all(kind == normal_type(kind) for tool in self.library for kind in tool.inputs + tool.outputs)
 
 
-def check_dependency_type(name: str) -> DependencyType:
-    """`name` if it is a dependency type.
+def check_dependency_type(name: object, *, file: Path | None = None) -> DependencyType:
+    """`name` if it is a dependency type (found in `file`, if so).
 
     Raises:
         UsageError: it is not.
     """
     if name not in get_args(DependencyType):
-        raise UsageError(f"unknown dependency type '{name}'", fix="use resource or temporal")
+        raise UsageError(f"unknown dependency type '{name}'", file=file, fix="use resource or temporal")
     return cast(DependencyType, name)
+
+
+def _check_types(library: ToolLibrary) -> None:
+    """Refuse a library that cannot make a resource graph."""
+    for number, tool in enumerate(library, start=1):
+        if not tool.is_resource:
+            path = library.path
+            raise UsageError(
+                f"tool '{tool.id}' has neither input-type nor output-type, a resource graph needs them",
+                file=path,
+                line=None if path is None else line_of_item(path, library.list_name, number),
+                fix="add the types, or use --dependency_type temporal",
+            )
 
 
 def _kind_of(library: ToolLibrary, links: Any) -> DependencyType:
@@ -177,23 +204,4 @@ def _kind_of(library: ToolLibrary, links: Any) -> DependencyType:
     return "temporal" if complete or not library.has_types else "resource"
 
 
-def _read_link(path: Path, library: ToolLibrary, number: int, link: Any) -> NumberedLink:
-    if not isinstance(link, dict):
-        raise UsageError(f"link {number} is not an object", file=path, fix='write {"source": …, "target": …}')
-    ends = []
-    for key in ("source", "target"):
-        name = link.get(key)
-        if not isinstance(name, str):
-            raise UsageError(f"link {number} has no {key}", file=path, fix="name a tool")
-        if name not in library:
-            raise UsageError(
-                f"link {number} names the unknown tool '{name}'",
-                file=path,
-                line=line_of(path, name, after='"links"'),
-                fix="correct the name, or add the tool to 'nodes'",
-            )
-        ends.append(library.index(name))
-    return NumberedLink(ends[0], ends[1], str(link.get("type") or COMPLETE))
-
-
-__all__ = ["DEFAULT_MAX_LINKS", "DependencyType", "Link", "Numbers", "ToolGraph", "check_dependency_type"]
+__all__ = ["DEFAULT_MAX_LINKS", "DependencyType", "Link", "ToolGraph", "check_dependency_type"]

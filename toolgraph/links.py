@@ -6,16 +6,12 @@ tools' types, `CompleteLinks` joins everything with everything.
 
 from __future__ import annotations
 
-from collections import OrderedDict
-from collections.abc import Iterable, Iterator, Sequence
+from array import array
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from typing import NamedTuple, Protocol
 
-import numpy as np
-from numpy.typing import NDArray
-
 from toolgraph.tools import ToolLibrary
-
-Numbers = NDArray[np.int32]
+from toolgraph.unions import TypeIndex, Without
 
 COMPLETE = "complete"
 
@@ -31,23 +27,26 @@ class NumberedLink(NamedTuple):
 class Links(Protocol):
     """What a tool graph asks of its links.
 
-    Neighbour arrays are sorted and hold no tool twice and never the tool itself.
+    Neighbours come without repeats, never with the tool itself, and in the same order every time.
     """
 
     def count(self) -> int:
         """The number of links, one for every shared type of every pair."""
 
-    def successors(self, tool: int) -> Sequence[int] | Numbers:
+    def successors(self, tool: int) -> Sequence[int]:
         """The tools that can follow `tool`."""
 
-    def predecessors(self, tool: int) -> Sequence[int] | Numbers:
+    def predecessors(self, tool: int) -> Sequence[int]:
         """The tools that can come before `tool`."""
 
     def types(self, source: int, target: int) -> tuple[str, ...]:
-        """The types of the links from `source` to `target`; empty if there is none."""
+        """The types of the links from `source` to `target`; empty if there is none.
+
+        In the order of the source's `output-type`, or of the file that lists them.
+        """
 
     def __iter__(self) -> Iterator[NumberedLink]:
-        """Every link, by source, then target, then type."""
+        """Every link, by source, then target; two types of one pair in the order of `types`."""
 
 
 class ListedLinks:
@@ -59,21 +58,19 @@ class ListedLinks:
             present = self._types.get((source, target), ())
             if source != target and kind not in present:
                 self._types[source, target] = (*present, kind)
-        after: list[list[int]] = [[] for _ in range(size)]
-        before: list[list[int]] = [[] for _ in range(size)]
+        self._after = [array("i") for _ in range(size)]
+        self._before = [array("i") for _ in range(size)]
         for source, target in sorted(self._types):
-            after[source].append(target)
-            before[target].append(source)
-        self._after = [np.array(item, dtype=np.int32) for item in after]
-        self._before = [np.array(item, dtype=np.int32) for item in before]
+            self._after[source].append(target)
+            self._before[target].append(source)
 
     def count(self) -> int:
         return sum(map(len, self._types.values()))
 
-    def successors(self, tool: int) -> Numbers:
+    def successors(self, tool: int) -> Sequence[int]:
         return self._after[tool]
 
-    def predecessors(self, tool: int) -> Numbers:
+    def predecessors(self, tool: int) -> Sequence[int]:
         return self._before[tool]
 
     def types(self, source: int, target: int) -> tuple[str, ...]:
@@ -88,65 +85,41 @@ class ListedLinks:
 class TypedLinks:
     """Links implied by resource types: one for every type a tool gives and another takes.
 
-    Memory is that of the types, not of the links: neighbour lists are made on demand and a few are kept.
+    Memory is that of the tools and types, not of the links.
     """
-
-    _kept = 256
 
     def __init__(self, library: ToolLibrary) -> None:
         self._gives = [tuple(dict.fromkeys(tool.outputs)) for tool in library]
         self._takes = [tuple(dict.fromkeys(tool.inputs)) for tool in library]
-        self._givers = self._by_type(self._gives)
-        self._takers = self._by_type(self._takes)
-        self._cache: OrderedDict[tuple[bool, tuple[str, ...]], Numbers] = OrderedDict()
-
-    @staticmethod
-    def _by_type(types: Sequence[tuple[str, ...]]) -> dict[str, Numbers]:
-        tools: dict[str, list[int]] = {}
-        for tool, kinds in enumerate(types):
-            for kind in kinds:
-                tools.setdefault(kind, []).append(tool)
-        return {kind: np.array(item, dtype=np.int32) for kind, item in tools.items()}
-
-    def _union(self, forward: bool, kinds: tuple[str, ...]) -> Numbers:
-        key = (forward, kinds)
-        if key in self._cache:
-            self._cache.move_to_end(key)
-            return self._cache[key]
-        table = self._takers if forward else self._givers
-        found = [table[kind] for kind in kinds if kind in table]
-        union = np.unique(np.concatenate(found)) if found else np.empty(0, dtype=np.int32)
-        self._cache[key] = union
-        if len(self._cache) > self._kept:
-            self._cache.popitem(last=False)
-        return union
+        self._givers = TypeIndex(self._gives)
+        self._takers = TypeIndex(self._takes)
 
     def count(self) -> int:
-        pairs = sum(len(tools) * len(self._takers.get(kind, ())) for kind, tools in self._givers.items())
+        pairs = sum(self._givers.count(kind) * self._takers.count(kind) for kind in self._givers.kinds)
         loops = sum(
             len(set(gives) & set(takes)) for gives, takes in zip(self._gives, self._takes, strict=True)
         )
         return pairs - loops
 
-    def successors(self, tool: int) -> Numbers:
-        return _without(self._union(True, self._gives[tool]), tool)
+    def successors(self, tool: int) -> Sequence[int]:
+        return self._takers.tools_with(self._gives[tool], but=tool)
 
-    def predecessors(self, tool: int) -> Numbers:
-        return _without(self._union(False, self._takes[tool]), tool)
+    def predecessors(self, tool: int) -> Sequence[int]:
+        return self._givers.tools_with(self._takes[tool], but=tool)
 
-    def givers(self, kind: str) -> Numbers:
-        """The tools that give a type of resource."""
-        return self._givers.get(kind, np.empty(0, dtype=np.int32))
+    def predecessors_by(self, tool: int, kinds: Collection[str]) -> Sequence[int]:
+        """The tools that can feed `tool` with one of `kinds`."""
+        return self._givers.tools_with([kind for kind in self._takes[tool] if kind in kinds], but=tool)
 
     def types(self, source: int, target: int) -> tuple[str, ...]:
         if source == target:
             return ()
         takes = self._takes[target]
-        return tuple(kind for kind in self._gives[source] if kind in takes)
+        return tuple([kind for kind in self._gives[source] if kind in takes])
 
     def __iter__(self) -> Iterator[NumberedLink]:
         for source in range(len(self._gives)):
-            for target in self.successors(source).tolist():
+            for target in sorted(self.successors(source)):
                 for kind in self.types(source, target):
                     yield NumberedLink(source, target, kind)
 
@@ -161,10 +134,10 @@ class CompleteLinks:
         return self._size * (self._size - 1)
 
     def successors(self, tool: int) -> Sequence[int]:
-        return _AllBut(self._size, tool)
+        return Without(range(self._size), tool)
 
     def predecessors(self, tool: int) -> Sequence[int]:
-        return _AllBut(self._size, tool)
+        return Without(range(self._size), tool)
 
     def types(self, source: int, target: int) -> tuple[str, ...]:
         return () if source == target else (COMPLETE,)
@@ -173,29 +146,3 @@ class CompleteLinks:
         for source in range(self._size):
             for target in self.successors(source):
                 yield NumberedLink(source, target, COMPLETE)
-
-
-class _AllBut(Sequence[int]):
-    """The numbers 0..size-1 without one of them, in no memory."""
-
-    def __init__(self, size: int, left_out: int) -> None:
-        self._size, self._left_out = size, left_out
-
-    def __len__(self) -> int:
-        return self._size - 1
-
-    def __getitem__(self, index: int) -> int:  # type: ignore[override]
-        if not -len(self) <= index < len(self):
-            raise IndexError(index)
-        index %= len(self)
-        return index + (index >= self._left_out)
-
-    def __contains__(self, value: object) -> bool:
-        return isinstance(value, int) and 0 <= value < self._size and value != self._left_out
-
-
-def _without(tools: Numbers, tool: int) -> Numbers:
-    place = int(np.searchsorted(tools, tool))
-    if place < len(tools) and tools[place] == tool:
-        return np.delete(tools, place)
-    return tools

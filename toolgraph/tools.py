@@ -15,7 +15,7 @@ from types import MappingProxyType
 from typing import Any
 
 from toolgraph.errors import UsageError
-from toolgraph.files import line_of, read_json
+from toolgraph.files import line_of_item, read_json
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,12 +63,23 @@ class Tool:
         return value
 
 
+def normal_type(name: str) -> str:
+    """The one spelling of a resource type.
+
+    >>> normal_type("Image ")
+    'image'
+    """
+    return name.strip().casefold()
+
+
 class ToolLibrary:
     """All tools of a team, in file order, with unique ids.
 
     Args:
         tools: the tools.
         normalised: what reading has mended, one sentence each (for the user to see).
+        path: the file they come from, for complaints.
+        list_name: the key of the list of tools in that file; None where the file itself is the list.
 
     Raises:
         UsageError: no tools, or an id twice.
@@ -78,7 +89,14 @@ class ToolLibrary:
     (1, 'b', False)
     """
 
-    def __init__(self, tools: Sequence[Tool], *, normalised: Sequence[str] = ()) -> None:
+    def __init__(
+        self,
+        tools: Sequence[Tool],
+        *,
+        normalised: Sequence[str] = (),
+        path: Path | None = None,
+        list_name: str | None = None,
+    ) -> None:
         if not tools:
             raise UsageError("the tool library is empty", fix="give at least one tool under 'nodes'")
         self._tools = tuple(tools)
@@ -87,6 +105,8 @@ class ToolLibrary:
             twice = next(name for name, count in Counter(t.id for t in tools).items() if count > 1)
             raise UsageError(f"tool id '{twice}' occurs twice", fix="give every tool its own id")
         self.normalised = tuple(normalised)
+        self.path = path
+        self.list_name = list_name
 
     def __len__(self) -> int:
         return len(self._tools)
@@ -159,48 +179,49 @@ class _Reader:
     def __init__(self, path: Path | None, normalise_types: bool) -> None:
         self.path = path
         self.normalise_types = normalise_types
-        self.spellings: dict[str, dict[str, None]] = {}
+        self.type_names: dict[str, str] = {}
+        self.list_name: str | None = None
+        self.number = 0
 
-    def fail(self, message: str, fix: str, *, needle: str | None = None, occurrence: int = 1) -> UsageError:
-        known = self.path is not None and needle is not None
-        line = line_of(self.path, needle, occurrence=occurrence) if known else None  # type: ignore[arg-type]
+    def fail(self, message: str, fix: str, *, key: str | None = None) -> UsageError:
+        """A complaint about the tool being read (or the whole file), at the line of its `key`."""
+        line = None
+        if self.path is not None and self.number:
+            line = line_of_item(self.path, self.list_name, self.number, key=key)
         return UsageError(message, file=self.path, line=line, fix=fix)
 
     def library(self, value: Any) -> ToolLibrary:
         nodes = value.get("nodes") if isinstance(value, dict) else value
+        self.list_name = "nodes" if isinstance(value, dict) else None
         if not isinstance(nodes, list):
             raise self.fail("no list of tools", 'write {"nodes": [{"id": …, "desc": …}, …]}')
         if not nodes:
             raise self.fail("the tool library is empty", "give at least one tool under 'nodes'")
         tools: list[Tool] = []
         seen: set[str] = set()
-        for number, node in enumerate(nodes, start=1):
-            tool = self.tool(number, node)
+        for self.number, node in enumerate(nodes, start=1):
+            tool = self.tool(node)
             if tool.id in seen:
-                raise self.fail(
-                    f"tool id '{tool.id}' occurs twice",
-                    "give every tool its own id",
-                    needle=tool.id,
-                    occurrence=2,
-                )
+                raise self.fail(f"tool id '{tool.id}' occurs twice", "give every tool its own id", key="id")
             seen.add(tool.id)
             tools.append(tool)
-        mended = [
-            f"resource type {', '.join(repr(s) for s in spellings if s != name)} read as '{name}'"
-            for name, spellings in self.spellings.items()
-            if any(spelling != name for spelling in spellings)
-        ]
-        return ToolLibrary(tools, normalised=mended)
+        mended: dict[str, list[str]] = {}
+        for spelling, name in self.type_names.items():
+            if spelling != name:
+                mended.setdefault(name, []).append(repr(spelling))
+        normalised = [f"resource type {', '.join(those)} read as '{name}'" for name, those in mended.items()]
+        return ToolLibrary(tools, normalised=normalised, path=self.path, list_name=self.list_name)
 
-    def tool(self, number: int, node: Any) -> Tool:
+    def tool(self, node: Any) -> Tool:
         if not isinstance(node, dict):
-            raise self.fail(f"tool {number} is not an object", 'write {"id": …, "desc": …}')
+            raise self.fail(f"tool {self.number} is not an object", 'write {"id": …, "desc": …}')
         name = node.get("id")
         if not isinstance(name, str) or not name.strip():
-            raise self.fail(f"tool {number} has no id", "give it a non-empty text under 'id'")
-        description = node.get("desc", node.get("description", ""))
+            raise self.fail(f"tool {self.number} has no id", "give it a non-empty text under 'id'", key="id")
+        key = "desc" if "desc" in node else "description"
+        description = node.get(key, "")
         if not isinstance(description, str):
-            raise self.fail(f"the description of tool '{name}' is not text", "write a sentence", needle=name)
+            raise self.fail(f"the description of tool '{name}' is not text", "write a sentence", key=key)
         return Tool(
             name,
             description,
@@ -216,31 +237,34 @@ class _Reader:
             return ()
         if isinstance(value, str):
             value = [value]
-        if not isinstance(value, list) or not all(isinstance(item, str) and item.strip() for item in value):
-            raise self.fail(
-                f"'{key}' of tool '{tool}' is not a list of type names", 'write ["text"]', needle=tool
-            )
-        if not self.normalise_types:
-            return tuple(value)
-        normal = tuple(item.strip().casefold() for item in value)
-        for spelling, name in zip(value, normal, strict=True):
-            self.spellings.setdefault(name, {})[spelling] = None
-        return normal
+        names = []
+        for item in value if isinstance(value, list) else [None]:
+            if not isinstance(item, str) or not item.strip():
+                raise self.fail(
+                    f"'{key}' of tool '{tool}' is not a list of type names", 'write ["text"]', key=key
+                )
+            name = self.type_names.get(item)
+            if name is None:
+                name = self.type_names[item] = normal_type(item) if self.normalise_types else item
+            names.append(name)
+        return tuple(names)
 
     def parameters(self, tool: str, value: Any) -> tuple[Parameter, ...]:
         if value is None:
             return ()
         if not isinstance(value, list):
             raise self.fail(
-                f"'parameters' of tool '{tool}' is not a list", 'write [{"name": …}]', needle=tool
+                f"'parameters' of tool '{tool}' is not a list", 'write [{"name": …}]', key="parameters"
             )
         parameters = []
         for item in value:
             item = {"name": item} if isinstance(item, str) else item
             if not isinstance(item, dict) or not isinstance(item.get("name"), str) or not item["name"]:
-                raise self.fail(f"a parameter of tool '{tool}' has no name", 'write {"name": …}', needle=tool)
+                raise self.fail(
+                    f"a parameter of tool '{tool}' has no name", 'write {"name": …}', key="parameters"
+                )
             kind, text = item.get("type", "string"), item.get("desc", item.get("description", ""))
             parameters.append(Parameter(item["name"], str(kind), text if isinstance(text, str) else ""))
         if len({parameter.name for parameter in parameters}) != len(parameters):
-            raise self.fail(f"tool '{tool}' has two parameters of one name", "rename one", needle=tool)
+            raise self.fail(f"tool '{tool}' has two parameters of one name", "rename one", key="parameters")
         return tuple(parameters)

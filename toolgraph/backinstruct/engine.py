@@ -166,7 +166,7 @@ def read_kept(output: Path, seed: int) -> dict[str, Any]:
 
 def _record(journal: Journal, key: str) -> dict[str, Any] | None:
     """The record of an answered sample."""
-    entry = journal[key] if key in journal else {}
+    entry = journal.get(key)
     record = entry.get("record") if entry.get("outcome") == "answered" else None
     return record if isinstance(record, dict) else None
 

@@ -33,15 +33,14 @@ from toolgraph.cli.screen import SCREEN, show
 def command(data_dir: Path | None, use_async: bool, play: bool, **settings: Any) -> int:
     """Write requests with gold plans for sampled subgraphs (back-instruct).
 
-    The same command continues where it stopped. The last line names the data folder.
+    The last line names the data folder. With that as --data_dir the same command continues.
     """
     from toolgraph.stages.generate import generate
     from toolgraph.stages.play import play as play_one
 
     settings = options.parsed_weights(options.with_model_options(settings))
     if play:
-        play_one(data_dir, screen=SCREEN, **settings)
-        return 0
+        return 0 if play_one(data_dir, screen=SCREEN, **settings) is not None else 3
     folder, complete = generate(data_dir, screen=SCREEN, **settings)
     show(str(folder))
     return 0 if complete else 3

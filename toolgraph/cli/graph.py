@@ -20,7 +20,10 @@ from toolgraph.cli.screen import SCREEN
 )
 @options.dependency_type()
 @options.option(
-    "max_links", type=int, default=None, help="More implied links are not written [default: 2000000]."
+    "max_links",
+    type=click.IntRange(0),
+    default=None,
+    help="More implied links are not written [default: 2000000].",
 )
 @options.flag("materialise", "Write every link, however many.")
 @options.flag(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import sys
 from collections.abc import Sequence
 from importlib import import_module
@@ -21,6 +22,8 @@ COMMANDS = {
     "evaluate": "Score predictions.",
     "pipeline": "All of these in a row.",
 }
+
+RESUME = "interrupted; the same command continues where this one stopped"
 
 
 class _Stages(click.Group):
@@ -64,7 +67,7 @@ def run_script(stage: str) -> None:
 
 
 def run(command: click.Command, arguments: Sequence[str], name: str) -> int:
-    """Run a command; the exit code. Errors are one line, unless `--debug` is among the arguments."""
+    """Run a command; the exit code. Errors are one line on stderr; `--debug` shows where they came from."""
     debug = "--debug" in arguments
     arguments = [argument for argument in arguments if argument != "--debug"]
     try:
@@ -72,11 +75,17 @@ def run(command: click.Command, arguments: Sequence[str], name: str) -> int:
         return result if isinstance(result, int) else 0
     except click.exceptions.Exit as stop:
         return stop.exit_code
-    except click.ClickException as error:
+    except click.exceptions.NoArgsIsHelpError as error:
         error.show()
         return error.exit_code
-    except (click.Abort, KeyboardInterrupt):
-        click.echo("\ninterrupted; the same command continues where this one stopped", err=True)
+    except click.ClickException as error:
+        context = getattr(error, "ctx", None)
+        asked = context.command_path if context is not None else name
+        message = " ".join(error.format_message().split())
+        click.echo(f"error: {message} ({asked} --help says more)", err=True)
+        return error.exit_code
+    except (click.Abort, KeyboardInterrupt) as stop:
+        click.echo(f"\n{str(stop.__cause__ or stop) or RESUME}", err=True)
         return 130
     except ToolgraphError as error:
         if debug:
@@ -84,6 +93,15 @@ def run(command: click.Command, arguments: Sequence[str], name: str) -> int:
         click.echo(f"error: {error}", err=True)
         return error.exit_code
     except BrokenPipeError:
+        # Whoever read the results has left; flushing at exit would complain once more.
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        return 1
+    except OSError as error:
+        if debug:
+            raise
+        place = f"{error.filename}: " if error.filename else ""
+        reason = error.strerror or type(error).__name__
+        click.echo(f"error: {place}{reason}. Fix: check the path, its permissions and the space", err=True)
         return 1
     except Exception as error:
         if debug:

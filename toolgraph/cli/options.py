@@ -66,7 +66,7 @@ def server() -> Callable[[Function], Function]:
     """Where served models are."""
     return together(
         option("api_addr", default=None, help="Address of an OpenAI-compatible server [default: localhost]."),
-        option("api_port", type=int, default=None, help="Its port [default: 4000]."),
+        option("api_port", type=click.IntRange(1, 65535), default=None, help="Its port [default: 4000]."),
         option(
             "api_base", default=None, help="Its whole base URL, e.g. https://host/v1; or OPENAI_BASE_URL."
         ),
@@ -95,7 +95,10 @@ def with_model_options(settings: dict[str, Any]) -> dict[str, Any]:
     from toolgraph.files import read_json
     from toolgraph.models import ModelOptions
 
-    load_dotenv(Path(".env"))
+    try:
+        load_dotenv(Path(".env"))
+    except UnicodeDecodeError:
+        raise UsageError("not UTF-8 text", file=".env", fix="save it as UTF-8") from None
     extra_body: Path | None = settings.pop("extra_body")
     extra = read_json(extra_body) if extra_body else {}
     if not isinstance(extra, dict):

@@ -15,7 +15,9 @@ from toolgraph.cli.screen import SCREEN
 @options.option("data_dir", type=options.PATH, default="data_huggingface", help="The data folder.")
 @options.option("graph_desc", "--file_name", type=options.PATH, default=None, help="Another graph.")
 @options.option("sample_method", type=click.Choice(["single", "chain", "dag", "any"]), default="chain")
-@options.option("num_nodes", type=int, default=None, help="Tools [default: 3; by weight for 'any'].")
+@options.option(
+    "num_nodes", type=click.IntRange(1), default=None, help="Tools [default: 3; by weight for 'any']."
+)
 @options.option("number_of_samples", type=click.IntRange(1), default=1, help="How many.")
 @options.seed()
 @options.sampler_weights()

@@ -32,3 +32,8 @@ class ModelError(Exception):
         self.transient = transient
         self.retry_after = retry_after
         self.stops_run = stops_run
+
+    def hide(self, secret: str | None) -> None:
+        """Take a secret out of the message."""
+        if secret:
+            self.args = tuple(str(part).replace(secret, "***") for part in self.args)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from datetime import UTC, datetime
 from email.utils import parsedate_to_datetime
 from typing import Any
@@ -22,7 +23,14 @@ from toolgraph.models.registry import ModelOptions
 
 TRIES = 6
 LONGEST_WAIT = 60.0
-_OVERFLOW = ("context_length_exceeded", "maximum context length", "context window", "too many tokens")
+_OVERFLOW = (  # as OpenAI, vLLM, llama.cpp and others put it
+    "context_length",
+    "context length",
+    "context size",
+    "context window",
+    "prompt is too long",
+    "too many tokens",
+)
 
 
 class HttpChatModel:
@@ -37,6 +45,7 @@ class HttpChatModel:
         self.name = name
         self._options = options
         self._url = f"{options.base_url}/chat/completions"
+        self._place = _without_login(self._url)
         self._session: aiohttp.ClientSession | None = None
         self._answered = False
 
@@ -53,7 +62,11 @@ class HttpChatModel:
             reraise=True,
         ):
             with attempt:
-                return await self._send(request)
+                try:
+                    return await self._send(request)
+                except ModelError as error:
+                    error.hide(self._options.key)  # servers repeat a wrong key in their complaint
+                    raise
         raise AssertionError("a retrying loop ends by return or by raise")
 
     async def close(self) -> None:
@@ -69,26 +82,28 @@ class HttpChatModel:
                 self._url, json=body, timeout=aiohttp.ClientTimeout(total=request.timeout)
             ) as response:
                 text = await response.text(errors="replace")
+                self._answered = True
                 if response.status >= 400:
-                    raise _failure(response.status, text, response.headers.get("Retry-After"), self._url)
+                    raise _failure(response.status, text, response.headers.get("Retry-After"), self._place)
         except aiohttp.ClientConnectorError as error:
             # Nobody has answered yet and nobody is listening: the address is wrong, not the weather.
+            reason = getattr(getattr(error, "os_error", None), "strerror", None) or error
             raise ModelError(
-                f"cannot reach {self._url}: {error.os_error.strerror or error}",
+                f"cannot reach {self._place}: {reason}",
                 transient=self._answered,
                 stops_run=not self._answered,
             ) from error
         except TimeoutError as error:
             raise ModelError(f"no answer within {request.timeout:g} s", transient=True) from error
-        except aiohttp.InvalidURL as error:
-            raise ModelError(f"'{self._url}' is not an address", stops_run=True) from error
-        except aiohttp.ClientError as error:
+        except (ValueError, aiohttp.NonHttpUrlClientError) as error:  # a ValueError: no URL, no such port
+            # The cause would show the login of the address in a traceback.
+            reason = _without_login(str(error))
+            raise ModelError(f"'{self._place}' is no address to ask: {reason}", stops_run=True) from None
+        except (aiohttp.ClientError, OSError) as error:
             raise ModelError(
                 f"the connection broke: {str(error) or type(error).__name__}", transient=True
             ) from error
-        answer = _read(text)
-        self._answered = True
-        return answer
+        return _read(text)
 
     def _connected(self) -> aiohttp.ClientSession:
         if self._session is None:
@@ -106,6 +121,15 @@ def _wait(state: RetryCallState) -> float:
     if isinstance(error, ModelError) and error.retry_after is not None:
         return min(error.retry_after, LONGEST_WAIT)
     return _backoff(state)
+
+
+def _without_login(url: str) -> str:
+    """The address as it may be shown.
+
+    >>> _without_login("https://me:secret@host/v1")
+    'https://host/v1'
+    """
+    return re.sub(r"//[^/\s]*@", "//", url)
 
 
 def _failure(status: int, text: str, retry_after: str | None, url: str) -> ModelError:
@@ -152,11 +176,21 @@ def _read(text: str) -> ChatResponse:
         body: Any = json.loads(text)
         choice = body["choices"][0]
         content = choice["message"]["content"]
-    except (ValueError, KeyError, IndexError, TypeError) as error:
+    except (ValueError, KeyError, IndexError, TypeError, RecursionError) as error:
         raise ModelError("the server's answer is not a chat completion", transient=True) from error
     if not isinstance(content, str):
         raise ModelError("the server's answer has no content", transient=True)
-    usage = body.get("usage") or {}
+    reason = choice.get("finish_reason")
     return ChatResponse(
-        content, choice.get("finish_reason"), usage.get("prompt_tokens"), usage.get("completion_tokens")
+        content,
+        reason if isinstance(reason, str) else None,
+        _tokens(body, "prompt_tokens"),
+        _tokens(body, "completion_tokens"),
     )
+
+
+def _tokens(body: dict[str, Any], name: str) -> int | None:
+    """A count of the server's `usage`; None where it says nothing usable."""
+    usage = body.get("usage")
+    count = usage.get(name) if isinstance(usage, dict) else None
+    return count if isinstance(count, int) else None

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import hashlib
+import json
 import os
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
@@ -41,13 +43,23 @@ class ModelOptions:
             if from_environment:
                 return from_environment.rstrip("/")
         address = (self.api_addr or DEFAULT_ADDRESS).removeprefix("http://").rstrip("/")
+        if address.count(":") > 1 and "[" not in address and "//" not in address:
+            address = f"[{address}]"  # IPv6
         scheme = "" if address.startswith("https://") else "http://"
         return f"{scheme}{address}:{self.api_port or DEFAULT_PORT}/v1"
 
     @property
     def key(self) -> str | None:
-        """The key: given, else OPENAI_API_KEY."""
-        return self.api_key or os.environ.get("OPENAI_API_KEY")
+        """The key: given, else OPENAI_API_KEY; without the line end that a key file brings along."""
+        return (self.api_key or os.environ.get("OPENAI_API_KEY") or "").strip() or None
+
+    @property
+    def settings(self) -> dict[str, str]:
+        """What of this changes answers, for a manifest: the extra fields, which may hold secrets, hashed."""
+        if not self.extra_body:
+            return {}
+        text = json.dumps(self.extra_body, sort_keys=True)
+        return {"extra_body_sha256": hashlib.sha256(text.encode()).hexdigest()}
 
 
 def create_model(name: str, options: ModelOptions) -> ChatModel:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import fcntl
 import json
 from collections.abc import Iterator, Mapping
@@ -34,48 +35,56 @@ class Journal:
         self._offsets: dict[str, int] = {}
         try:
             path.parent.mkdir(parents=True, exist_ok=True)
-            self._stream: IO[bytes] = path.open("a+b")
+            # Unbuffered: what a full disk refuses must not be tried again on closing.
+            self._writer: IO[bytes] = path.open("ab", buffering=0)
+            self._reader: IO[bytes] = path.open("rb")
         except OSError as error:
-            raise ToolgraphError(f"cannot be written: {error.strerror}", file=path) from error
+            raise ToolgraphError(
+                f"cannot be written: {error.strerror}", file=path, fix="check the folder and its permissions"
+            ) from error
         try:
-            fcntl.flock(self._stream, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            fcntl.flock(self._writer, fcntl.LOCK_EX | fcntl.LOCK_NB)
         except OSError:
-            self._stream.close()
+            self.close()
             raise UsageError(
                 "another process is writing this run", file=path, fix="wait for it, or use another --tag"
             ) from None
-        self._index()
+        try:
+            self._index()
+        except BaseException:
+            self.close()
+            raise
 
     def _index(self) -> None:
-        self._stream.seek(0)
-        offset = 0
-        for number, line in enumerate(self._stream, start=1):
+        self._end = 0
+        for number, line in enumerate(self._reader, start=1):
             try:
                 if not line.endswith(b"\n"):
                     raise ValueError("torn")
-                self._offsets[json.loads(line)["key"]] = offset
-            except (ValueError, KeyError, TypeError):
-                if self._stream.read(1):
-                    self._stream.close()
+                self._offsets[json.loads(line)["key"]] = self._end
+            except (ValueError, KeyError, TypeError, RecursionError):
+                if self._reader.read(1):
                     raise UsageError(
                         "broken line in a journal", file=self.path, line=number, fix="remove that line"
                     ) from None
-                self._stream.truncate(offset)
+                self._writer.truncate(self._end)
                 break
-            offset += len(line)
-        self._end = self._stream.seek(0, 2)
+            self._end += len(line)
 
     def append(self, key: str, entry: Mapping[str, Any]) -> None:
         """Write one entry; it is in the operating system's hands when this returns.
 
         Raises:
-            ToolgraphError: the disk is full or the file is gone.
+            ToolgraphError: the disk is full or the file is gone; the journal is then as it was.
         """
-        line = json.dumps({"key": key, **entry}, ensure_ascii=False).encode() + b"\n"
+        line = _encoded({"key": key, **entry})
         try:
-            self._stream.write(line)
-            self._stream.flush()
+            written = 0
+            while written < len(line):
+                written += self._writer.write(line[written:])
         except OSError as error:
+            with contextlib.suppress(OSError):
+                self._writer.truncate(self._end)
             raise ToolgraphError(
                 f"cannot be written: {error.strerror}",
                 file=self.path,
@@ -88,9 +97,8 @@ class Journal:
         return key in self._offsets
 
     def __getitem__(self, key: str) -> dict[str, Any]:
-        self._stream.seek(self._offsets[key])
-        entry: dict[str, Any] = json.loads(self._stream.readline())
-        self._stream.seek(0, 2)
+        self._reader.seek(self._offsets[key])
+        entry: dict[str, Any] = json.loads(self._reader.readline())
         return entry
 
     def __len__(self) -> int:
@@ -100,9 +108,14 @@ class Journal:
         """The keys, in the order they were first written."""
         return iter(self._offsets)
 
+    def get(self, key: str) -> dict[str, Any]:
+        """The entry under a key; an empty one where there is none."""
+        return {} if key not in self._offsets else self[key]
+
     def close(self) -> None:
         """Let go of the lock and the file."""
-        self._stream.close()
+        self._writer.close()
+        self._reader.close()
 
     def __enter__(self) -> Self:
         return self
@@ -111,3 +124,11 @@ class Journal:
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
         self.close()
+
+
+def _encoded(entry: Mapping[str, Any]) -> bytes:
+    """One line. Half of a surrogate pair, which UTF-8 cannot hold, is written as a JSON escape."""
+    try:
+        return json.dumps(entry, ensure_ascii=False).encode() + b"\n"
+    except UnicodeEncodeError:
+        return json.dumps(entry).encode() + b"\n"

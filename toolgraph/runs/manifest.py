@@ -7,9 +7,14 @@ from datetime import datetime
 from pathlib import Path
 from typing import Any
 
-from toolgraph.errors import UsageError
+from toolgraph.errors import ToolgraphError, UsageError
 from toolgraph.files import read_json, write_json
+from toolgraph.runs.journal import Journal
 from toolgraph.version import __version__
+
+MANIFEST = "manifest.json"
+JOURNAL = "journal.jsonl"
+_FINGERPRINT = "_sha256"
 
 
 def open_run(folder: Path, settings: Mapping[str, Any], *, force: bool = False, ways_on: str) -> Path | None:
@@ -17,32 +22,85 @@ def open_run(folder: Path, settings: Mapping[str, Any], *, force: bool = False, 
 
     Args:
         folder: where `manifest.json` and `journal.jsonl` lie.
-        settings: everything that changes answers; compared with what the run began with.
+        settings: everything that changes answers; compared with what the run began with. What ends in
+            `_sha256` is called changed without being shown.
         force: where settings differ, keep the old run under a dated name and begin anew.
         ways_on: what the user can do, for the error.
 
     Returns:
-        Where the old run went, if it had to give way.
+        Where the old run went, if it had to give way. A run that holds no answer gives way to nothing
+        but its successor.
 
     Raises:
-        UsageError: the settings differ; names which.
+        UsageError: the settings differ (names which), or another process is writing this run.
+        ToolgraphError: the folder cannot be written.
     """
-    path = folder / "manifest.json"
+    before = recorded_settings(folder)
     kept: Path | None = None
-    if path.exists():
-        before = read_json(path).get("settings", {})
+    if before is not None:
         changed = [
-            f"{name}: {before.get(name)!r} -> {settings.get(name)!r}"
+            _change(name, before.get(name), settings.get(name))
             for name in dict.fromkeys([*before, *settings])
             if before.get(name) != settings.get(name)
         ]
         if not changed:
             return None
-        if not force:
-            raise UsageError(
-                f"this run began with other settings ({'; '.join(changed)})", file=path, fix=ways_on
-            )
-        kept = folder.with_name(f"{folder.name}.{datetime.now():%Y%m%d-%H%M%S}")
+        if _holds_answers(folder):
+            if not force:
+                raise UsageError(
+                    f"this run began with other settings ({'; '.join(changed)})",
+                    file=folder / MANIFEST,
+                    fix=ways_on,
+                )
+            kept = _set_aside(folder)
+    write_json(folder / MANIFEST, {"toolgraph": __version__, "settings": dict(settings)})
+    return kept
+
+
+def recorded_settings(folder: Path) -> dict[str, Any] | None:
+    """The settings the run in `folder` began with; None where there is no run.
+
+    Raises:
+        UsageError: the manifest is not one.
+    """
+    path = folder / MANIFEST
+    if not path.exists():
+        return None
+    value = read_json(path)
+    settings = value.get("settings") if isinstance(value, dict) else None
+    if not isinstance(settings, dict):
+        raise UsageError(
+            "is not the manifest of a run", file=path, fix=f"mend it, or move {folder} out of the way"
+        )
+    return settings
+
+
+def _change(name: str, before: Any, now: Any) -> str:
+    if name.endswith(_FINGERPRINT):
+        return f"{name.removesuffix(_FINGERPRINT)} changed"
+    return f"{name}: {before!r} -> {now!r}"
+
+
+def _holds_answers(folder: Path) -> bool:
+    """Whether anything was answered yet; opening the journal also tells whether somebody is at it."""
+    path = folder / JOURNAL
+    if not path.exists():
+        return False
+    with Journal(path) as journal:
+        return any({"response", "adopted"} & journal[key].keys() for key in journal)
+
+
+def _set_aside(folder: Path) -> Path:
+    """Move a run to a dated name beside it that nothing has yet."""
+    name = f"{folder.name}.{datetime.now():%Y%m%d-%H%M%S}"
+    kept, count = folder.with_name(name), 1
+    while kept.exists():
+        count += 1
+        kept = folder.with_name(f"{name}-{count}")
+    try:
         folder.rename(kept)
-    write_json(path, {"toolgraph": __version__, "settings": dict(settings)})
+    except OSError as error:
+        raise ToolgraphError(
+            f"cannot be moved: {error.strerror}", file=folder, fix="check the folder's permissions"
+        ) from error
     return kept

@@ -58,6 +58,8 @@ async def run_items(
                 if len(summary.failures) < 5:
                     summary.failures.append(str(error))
             done()
+            # A model that never waits (the offline one) would keep Ctrl-C waiting until the last item.
+            await asyncio.sleep(0)
 
     try:
         async with asyncio.TaskGroup() as group:

@@ -12,12 +12,14 @@ from itertools import pairwise
 from random import Random
 
 from toolgraph.links import NumberedLink
+from toolgraph.sampling.bounds import largest_chain_bound
 from toolgraph.sampling.longest import Longest, longest_path
 from toolgraph.sampling.search import Budget, Found, Neighbours, pick
 
 _WALKS = 12
 _WALK_UNITS = 2_000_000
 _SEARCH_UNITS = 200_000
+_SEARCH_STARTS = 1_000
 
 
 def find_chain(neighbours: Neighbours, size: int, rng: Random, *, prove: bool = False) -> Found:
@@ -29,7 +31,10 @@ def find_chain(neighbours: Neighbours, size: int, rng: Random, *, prove: bool = 
         rng: where chance comes from.
         prove: where the search fails, look for the longest path of all (seconds, small graphs).
     """
-    best: Sequence[int] = ()
+    if neighbours.is_complete:
+        best: Sequence[int] = rng.sample(range(neighbours.size), min(size, neighbours.size))
+        return _found(neighbours, best, len(best) < size)
+    best = ()
     budget = Budget(_WALK_UNITS)
     for _ in range(_WALKS):
         walk = _walk(neighbours, size, rng, budget)
@@ -41,11 +46,16 @@ def find_chain(neighbours: Neighbours, size: int, rng: Random, *, prove: bool = 
     if len(best) < size:
         deeper, exact = _search(neighbours, size, rng)
         best = max(best, deeper, key=len)
+        exact = exact or len(best) == largest_chain_bound(neighbours)
     if prove and len(best) < size and not exact:
         longest, exact = longest_path(neighbours)
         if len(longest) > len(best):
             first = int(rng.random() * max(1, len(longest) - size + 1))
             best = longest[first : first + size]
+    return _found(neighbours, best, exact and len(best) < size)
+
+
+def _found(neighbours: Neighbours, best: Sequence[int], exact: bool) -> Found:
     links = tuple(
         NumberedLink(source, target, neighbours.types(source, target)[0]) for source, target in pairwise(best)
     )
@@ -74,7 +84,7 @@ def _walk(neighbours: Neighbours, size: int, rng: Random, budget: Budget) -> Seq
 def _search(neighbours: Neighbours, size: int, rng: Random) -> Longest:
     """Depth-first search for a path; the longest found, and whether everything was searched."""
     budget = Budget(_SEARCH_UNITS)
-    starts = rng.sample(range(neighbours.size), min(neighbours.size, 1_000))
+    starts = rng.sample(neighbours.givers, min(len(neighbours.givers), _SEARCH_STARTS))
     best: Sequence[int] = ()
     for start in starts:
         path, inside = [start], {start}
@@ -94,7 +104,7 @@ def _search(neighbours: Neighbours, size: int, rng: Random) -> Longest:
             else:
                 choices.pop()
                 inside.discard(path.pop())
-    return Longest(tuple(best), len(starts) == neighbours.size and budget.left > 0)
+    return Longest(tuple(best), len(starts) == len(neighbours.givers) and budget.left > 0)
 
 
 def _ways_on(neighbours: Neighbours, tool: int, inside: set[int], rng: Random, budget: Budget) -> list[int]:
@@ -102,7 +112,7 @@ def _ways_on(neighbours: Neighbours, tool: int, inside: set[int], rng: Random, b
     after = neighbours.after(tool)
     if not budget.spend(len(after) + 1):
         return []
-    ways = [int(other) for other in after if other not in inside]
+    ways = [other for other in after if other not in inside]
     rng.shuffle(ways)
     ways.sort(key=lambda other: -len(neighbours.after(other)))
     return ways

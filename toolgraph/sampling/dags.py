@@ -8,64 +8,83 @@ together with a new tool, so they can make nothing but forests.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from functools import partial
+from itertools import permutations
 from random import Random
 
 from toolgraph.sampling.bounds import largest_dag_bound
-from toolgraph.sampling.search import Budget, Found, Neighbours, Plan, pick
+from toolgraph.sampling.plan import Plan
+from toolgraph.sampling.search import Budget, Found, Neighbours, pick
+from toolgraph.sampling.trees import largest_tree
 from toolgraph.sampling.weights import draw
 
 _ATTEMPTS = 24
 _UNITS = 2_000_000
 _STARTS = 40
+_PAIRS = 64
 
 MOTIF_WEIGHTS = {"fork": 0.35, "join": 0.3, "diamond": 0.35}
 _FURTHER_LINK = 0.4
 
 
-def find_dag(neighbours: Neighbours, size: int, rng: Random) -> Found:
+def find_dag(neighbours: Neighbours, size: int, rng: Random, *, prove: bool = False) -> Found:
     """A dag of `size` tools, or the largest found.
 
     Args:
         neighbours: the graph.
         size: tools wanted, 3 or more.
         rng: where chance comes from.
+        prove: where the drawing fails, look at every possible dag (bounded: enough for small graphs).
     """
     best: Plan | None = None
+    reached, exact = 0, False
     budget = Budget(_UNITS)
     for _ in range(_ATTEMPTS):
         plan = _attempt(neighbours, size, rng, budget)
         if plan is not None and (best is None or len(plan.nodes) > len(best.nodes)):
             best = plan
-        if budget.left <= 0 or (best is not None and len(best.nodes) == size):
+        reached = len(best.nodes) if best else 0
+        exact = reached < size and reached >= largest_dag_bound(neighbours)
+        if reached == size or exact or budget.left <= 0:
             break
-    if best is None:
-        return Found((), (), False)
-    exact = len(best.nodes) < size and len(best.nodes) >= largest_dag_bound(neighbours)
-    return Found(best.ordered(), tuple(best.links), exact)
+    if prove and reached < size and not exact:
+        tree, exact = largest_tree(neighbours, size)
+        if len(tree) + 1 > max(reached, 1):
+            best = Plan(neighbours, tree[0].source)
+            for link in tree:
+                best.add(link)
+            _link_further_while_lucky(best, rng)
+    return Found(best.ordered(), tuple(best.links), exact) if best else Found((), (), exact)
 
 
 def _attempt(neighbours: Neighbours, size: int, rng: Random, budget: Budget) -> Plan | None:
+    """A plan grown from a motif as far as it goes; None if no motif was found."""
     first = draw(rng, MOTIF_WEIGHTS)
-    for motif in (first, *(name for name in MOTIF_WEIGHTS if name != first)):
-        plan = _start(neighbours, size, rng, budget, motif)
-        if plan is not None:
-            break
-    else:
-        return None
-    _grow(plan, size, rng, budget)
-    while rng.random() < _FURTHER_LINK and _link_further(plan, rng):
-        pass
-    return None if plan.is_chain else plan
+    motifs = (first, *(name for name in MOTIF_WEIGHTS if name != first))
+    # Where tools with two neighbours are rare, chance does not meet them: then draw among them.
+    plan = _start(neighbours, range(neighbours.size), motifs, size, rng, budget)
+    plan = plan or _start(neighbours, neighbours.middles, motifs, size, rng, budget)
+    if plan is not None:
+        _grow(plan, size, rng, budget)
+        _link_further_while_lucky(plan, rng)
+    return plan
 
 
-def _start(neighbours: Neighbours, size: int, rng: Random, budget: Budget, motif: str) -> Plan | None:
-    draw_motif = _MOTIFS[motif]
-    for _ in range(_STARTS):
-        plan = Plan(neighbours, int(rng.random() * neighbours.size))
-        if draw_motif(plan, size, rng, budget):
-            return plan
-        if budget.left <= 0:
-            break
+def _start(
+    neighbours: Neighbours,
+    starts: Sequence[int],
+    motifs: Sequence[str],
+    size: int,
+    rng: Random,
+    budget: Budget,
+) -> Plan | None:
+    for motif in motifs:
+        for _ in range(_STARTS):
+            if not starts or budget.left <= 0:
+                return None
+            plan = Plan(neighbours, starts[int(rng.random() * len(starts))])
+            if _MOTIFS[motif](plan, size, rng, budget):
+                return plan
     return None
 
 
@@ -85,9 +104,10 @@ def _diamond(plan: Plan, size: int, rng: Random, budget: Budget) -> bool:
     left, right = plan.nodes[1], plan.nodes[2]
     if size == 3 or rng.random() < 0.3:
         return plan.link(left, right) or plan.link(right, left)
-    shared = set(plan.neighbours.before(left)) if budget.spend(1) else set()
-    candidates = [int(tool) for tool in plan.neighbours.before(right) if tool in shared]
-    tool = pick(rng, candidates, plan.inside, budget)
+    few, many = sorted((left, right), key=lambda tool: len(plan.neighbours.before(tool)))
+    tool = pick(
+        rng, plan.neighbours.before(few), plan.inside, budget, lambda tool: plan.neighbours.types(tool, many)
+    )
     return tool is not None and plan.link(tool, left) and plan.link(tool, right)
 
 
@@ -100,12 +120,15 @@ _MOTIFS: dict[str, Callable[[Plan, int, Random, Budget], bool]] = {
 
 def _grow(plan: Plan, size: int, rng: Random, budget: Budget) -> None:
     """Add tools one at a time until there are enough or nothing fits."""
-    while len(plan.nodes) < size and budget.left > 0:
-        grown = _grow_at(plan, plan.nodes[int(rng.random() * len(plan.nodes))], rng, budget)
-        if not grown:
-            places: Sequence[int] = rng.sample(plan.nodes, len(plan.nodes))
-            if not any(_grow_at(plan, tool, rng, budget) for tool in places):
-                return
+    # A tool at which nothing fits is out for good: tools and fed slots only become more.
+    places = list(plan.nodes)
+    while len(plan.nodes) < size and places and budget.left > 0:
+        place = int(rng.random() * len(places))
+        if _grow_at(plan, places[place], rng, budget):
+            places.append(plan.nodes[-1])
+        else:
+            places[place] = places[-1]
+            places.pop()
 
 
 def _grow_at(plan: Plan, tool: int, rng: Random, budget: Budget) -> bool:
@@ -124,21 +147,23 @@ def _more_after(plan: Plan, tool: int, rng: Random, budget: Budget) -> bool:
 
 
 def _more_before(plan: Plan, tool: int, rng: Random, budget: Budget) -> bool:
-    candidates = plan.neighbours.before(tool)
-    new = pick(rng, candidates, plan.inside, budget)
-    if new is None:
-        return False
-    if plan.link(new, tool):
-        return True
-    # The slot that tool would feed is taken: look for one that feeds another.
-    if not budget.spend(len(candidates)):
-        return False
-    fitting = [int(t) for t in candidates if t not in plan.inside and plan.type_for(int(t), tool)]
-    return bool(fitting) and plan.link(fitting[int(rng.random() * len(fitting))], tool)
+    fits = partial(plan.type_for, target=tool)
+    new = pick(rng, plan.givers(tool), plan.inside, budget, fits)
+    return new is not None and plan.link(new, tool)
+
+
+def _link_further_while_lucky(plan: Plan, rng: Random) -> None:
+    """Draw further links between tools of the plan, each as likely as the one before."""
+    while rng.random() < _FURTHER_LINK and _link_further(plan, rng):
+        pass
 
 
 def _link_further(plan: Plan, rng: Random) -> bool:
-    """Draw one more link between tools of the plan, if any is possible."""
-    pairs = [(s, t) for s in plan.nodes for t in plan.nodes if s != t and plan.neighbours.types(s, t)]
-    rng.shuffle(pairs)
-    return any(plan.link(source, target) for source, target in pairs)
+    """Draw one more link between tools of the plan, if any is possible (in a large plan: any of a few)."""
+    size = len(plan.nodes)
+    if size * (size - 1) > _PAIRS * 2:
+        pairs = [(rng.choice(plan.nodes), rng.choice(plan.nodes)) for _ in range(_PAIRS)]
+    else:
+        pairs = list(permutations(plan.nodes, 2))
+        rng.shuffle(pairs)
+    return any(source != target and plan.link(source, target) for source, target in pairs)

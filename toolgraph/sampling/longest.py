@@ -30,11 +30,15 @@ class Longest(NamedTuple):
     exact: bool
 
 
-@lru_cache(maxsize=4)
 def longest_path(neighbours: Neighbours) -> Longest:
     """The longest simple path, or an empty one where the graph is too large or the search ran out."""
     if neighbours.graph.number_of_links > _MOST_LINKS:
         return Longest((), False)
+    return _longest_path(neighbours)
+
+
+@lru_cache(maxsize=4)
+def _longest_path(neighbours: Neighbours) -> Longest:
     links = [(s, t) for s in range(neighbours.size) for t in neighbours.after(s)]
     present = set(links)
     cycles = [{s, t} for s, t in links if s < t and (t, s) in present]

@@ -54,6 +54,7 @@ class Sampler:
         self._neighbours = Neighbours(graph)
         self.shapes = shape_weights(shapes)
         self.sizes = size_weights(sizes)
+        self._examples: dict[Shape, Found] = {}
 
     @cached_property
     def reachable(self) -> dict[Shape, dict[int, float]]:
@@ -65,7 +66,7 @@ class Sampler:
         reachable: dict[Shape, dict[int, float]] = {}
         for shape in self.shapes:
             wanted = {n: w for n, w in self.sizes.items() if n >= SMALLEST[shape]}
-            largest = self._largest(shape, max(wanted)) if wanted else 0
+            largest = len(self._example(shape).nodes) if wanted else 0
             possible = {n: w for n, w in wanted.items() if n <= largest} if shape != "single" else {1: 1.0}
             if possible:
                 reachable[shape] = possible
@@ -100,7 +101,9 @@ class Sampler:
         shape = draw(rng, {shape: self.shapes[shape] for shape in self.reachable})
         size = draw(rng, self.reachable[shape])
         found = self._find(shape, size, rng)
-        # A bounded search may miss a size it has found before: the smaller sample is as good a sample.
+        # A bounded search may miss a size it has found before: a smaller sample is as good a sample.
+        if len(found.nodes) < SMALLEST[shape]:
+            found = self._example(shape)
         return self._sample(index, shape, found)
 
     def draw(self, shape: Shape, size: int, *, index: int = 0) -> Sample:
@@ -131,12 +134,15 @@ class Sampler:
             return Found((int(rng.random() * len(self.graph)),), (), True)
         if shape == "chain":
             return find_chain(self._neighbours, size, rng, prove=prove)
-        return find_dag(self._neighbours, size, rng)
+        return find_dag(self._neighbours, size, rng, prove=prove)
 
-    def _largest(self, shape: Shape, wanted: int) -> int:
-        if shape == "single":
-            return 1
-        return max(len(self._find(shape, wanted, Random(attempt)).nodes) for attempt in range(3))
+    def _example(self, shape: Shape) -> Found:
+        """The largest sample of a shape that a few searches find, up to the largest size wanted."""
+        if shape not in self._examples:
+            size = max(SMALLEST[shape], *self.sizes)
+            found = (self._find(shape, size, Random(attempt), prove=attempt == 0) for attempt in range(3))
+            self._examples[shape] = max(found, key=lambda one: len(one.nodes))
+        return self._examples[shape]
 
     def _sample(self, index: int, shape: Shape, found: Found) -> Sample:
         ids = self.graph.library.ids

@@ -1,18 +1,19 @@
-"""What every sampler works with: the graph as numbers, a work budget, and a plan under construction."""
+"""What every sampler works with: the graph as numbers, and a work budget."""
 
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Collection, Sequence
-from functools import lru_cache
+from collections.abc import Callable, Collection, Sequence
+from functools import cached_property, lru_cache
 from random import Random
-from typing import NamedTuple, cast
+from typing import NamedTuple
 
 from toolgraph.graph import ToolGraph
-from toolgraph.links import NumberedLink, Numbers
+from toolgraph.links import CompleteLinks, NumberedLink, TypedLinks
 
-_DRAWS = 6
-_SMALL = 5_000
+_DRAWS = 128
+# Lists are fast and of n² numbers in all: above this size, neighbours are asked for each time.
+_SMALL = 1_000
 
 
 class Found(NamedTuple):
@@ -45,107 +46,67 @@ class Neighbours:
     def __init__(self, graph: ToolGraph) -> None:
         self.graph = graph
         self.size = len(graph)
-        keep = None if self.size <= _SMALL else 64
-        self.after = lru_cache(keep)(self._after)
-        self.before = lru_cache(keep)(self._before)
-        self.types = lru_cache(1 << 16)(graph.numbered.types)
+        self.is_small = self.size <= _SMALL
+        self.is_complete = isinstance(graph.numbered, CompleteLinks)
+        self.after = lru_cache(None)(self._after) if self.is_small else graph.numbered.successors
+        self.before = lru_cache(None)(self._before) if self.is_small else graph.numbered.predecessors
+        self.types = lru_cache(None)(graph.numbered.types) if self.is_small else graph.numbered.types
         self.limits = graph.dependency_type == "resource"
         self._slots = [Counter(tool.inputs) for tool in graph.library] if self.limits else []
 
     def slots(self, tool: int, kind: str) -> int:
-        """How many links of a type may end in a tool (a type the tool does not declare: one)."""
-        return max(1, self._slots[tool][kind]) if self.limits else self.size
+        """How many links of a type may end in a tool (any number, where links are not resources)."""
+        return self._slots[tool][kind] if self.limits else self.size
+
+    def kinds(self, tool: int) -> Collection[str]:
+        """The types of which a link may end in a tool, in a resource graph."""
+        return self._slots[tool]
+
+    def before_by(self, tool: int, kinds: Collection[str]) -> Sequence[int]:
+        """The tools that can feed `tool` with one of `kinds`; some that cannot may be among them."""
+        links = self.graph.numbered
+        return links.predecessors_by(tool, kinds) if isinstance(links, TypedLinks) else self.before(tool)
+
+    @cached_property
+    def givers(self) -> Sequence[int]:
+        """The tools that something can follow."""
+        return self._with(1, forward=True)
+
+    @cached_property
+    def middles(self) -> Sequence[int]:
+        """The tools that two can follow, or that two can come before: where a dag may start."""
+        if self.is_complete:
+            return range(self.size if self.size > 2 else 0)
+        return sorted({*self._with(2, forward=True), *self._with(2, forward=False)})
+
+    def _with(self, least: int, *, forward: bool) -> Sequence[int]:
+        if self.is_complete:
+            return range(self.size if self.size > least else 0)
+        neighbours = self.graph.numbered.successors if forward else self.graph.numbered.predecessors
+        return [tool for tool in range(self.size) if len(neighbours(tool)) >= least]
 
     def _after(self, tool: int) -> Sequence[int]:
-        return self._fast(self.graph.numbered.successors(tool))
+        return sorted(self.graph.numbered.successors(tool))
 
     def _before(self, tool: int) -> Sequence[int]:
-        return self._fast(self.graph.numbered.predecessors(tool))
-
-    def _fast(self, tools: Sequence[int] | Numbers) -> Sequence[int]:
-        return [int(tool) for tool in tools] if self.size <= _SMALL else cast(Sequence[int], tools)
+        return sorted(self.graph.numbered.predecessors(tool))
 
 
-def pick(rng: Random, tools: Sequence[int], inside: Collection[int], budget: Budget) -> int | None:
-    """A uniformly drawn tool that is not `inside`, or None."""
+def pick(
+    rng: Random,
+    tools: Sequence[int],
+    inside: Collection[int],
+    budget: Budget,
+    fits: Callable[[int], object] = lambda _: True,
+) -> int | None:
+    """A uniformly drawn tool that is not `inside` and `fits`, or None."""
     size = len(tools)
-    if size == 0:
-        return None
-    for _ in range(_DRAWS):
-        tool = int(tools[int(rng.random() * size)])
-        if tool not in inside:
+    budget.spend(1)
+    for _ in range(min(_DRAWS, size)):
+        tool = tools[int(rng.random() * size)]
+        if tool not in inside and fits(tool):
             return tool
     if not budget.spend(size):
         return None
-    rest = [int(tool) for tool in tools if tool not in inside]
+    rest = [tool for tool in tools if tool not in inside and fits(tool)]
     return rest[int(rng.random() * len(rest))] if rest else None
-
-
-class Plan:
-    """A subgraph under construction: connected, acyclic, no input slot fed twice."""
-
-    def __init__(self, neighbours: Neighbours, first: int) -> None:
-        self.neighbours = neighbours
-        self.nodes = [first]
-        self.inside = {first}
-        self.links: list[NumberedLink] = []
-        self._fed: Counter[tuple[int, str]] = Counter()
-        self._after: dict[int, list[int]] = {first: []}
-
-    def type_for(self, source: int, target: int) -> str | None:
-        """The type of a link that may still be drawn from `source` to `target`, or None."""
-        for kind in self.neighbours.types(source, target):
-            if self._fed[target, kind] < self.neighbours.slots(target, kind):
-                return kind
-        return None
-
-    def link(self, source: int, target: int) -> bool:
-        """Draw a link (adding the tool that is new) if a slot is free and no cycle comes of it."""
-        kind = self.type_for(source, target)
-        if kind is None or target in self._after.get(source, ()):
-            return False
-        if source in self.inside and target in self.inside and self._reaches(target, source):
-            return False
-        for tool in (source, target):
-            if tool not in self.inside:
-                self.inside.add(tool)
-                self.nodes.append(tool)
-                self._after[tool] = []
-        self.links.append(NumberedLink(source, target, kind))
-        self._fed[target, kind] += 1
-        self._after[source].append(target)
-        return True
-
-    def _reaches(self, start: int, goal: int) -> bool:
-        waiting, seen = [start], {start}
-        while waiting:
-            tool = waiting.pop()
-            if tool == goal:
-                return True
-            for following in self._after[tool]:
-                if following not in seen:
-                    seen.add(following)
-                    waiting.append(following)
-        return False
-
-    @property
-    def is_chain(self) -> bool:
-        """Whether the links form one path."""
-        return (
-            all(len(after) <= 1 for after in self._after.values())
-            and len({link.target for link in self.links}) == len(self.links) == len(self.nodes) - 1
-        )
-
-    def ordered(self) -> tuple[int, ...]:
-        """The tools in an order in which every link points forward; ties as they were added."""
-        waiting = Counter(link.target for link in self.links)
-        ready = [tool for tool in self.nodes if not waiting[tool]]
-        order: list[int] = []
-        while ready:
-            tool = ready.pop(0)
-            order.append(tool)
-            for following in self._after[tool]:
-                waiting[following] -= 1
-                if not waiting[following]:
-                    ready.append(following)
-        return tuple(order)

@@ -24,7 +24,7 @@ def parse_weights(text: str, *, flag: str) -> dict[str, float]:
     """The weights in `name=weight,name=weight`.
 
     Raises:
-        UsageError: malformed, negative, or all zero.
+        UsageError: malformed, a name twice, negative, or all zero.
 
     >>> parse_weights("single=3,chain=0", flag="--shape_weights")
     {'single': 3.0, 'chain': 0.0}
@@ -32,26 +32,33 @@ def parse_weights(text: str, *, flag: str) -> dict[str, float]:
     weights: dict[str, float] = {}
     for part in text.split(","):
         name, _, number = part.partition("=")
+        if name.strip() in weights:
+            raise UsageError(f"{flag}: '{name.strip()}' is given twice", fix="give every weight once")
         try:
             weights[name.strip()] = float(number)
         except ValueError:
             raise UsageError(
                 f"{flag}: '{part}' is not name=weight", fix="write e.g. single=3,chain=7"
             ) from None
+    _check(weights, flag)
+    return weights
+
+
+def _check(weights: Mapping[str, float], flag: str) -> None:
     if not all(0 <= weight < float("inf") for weight in weights.values()) or not any(weights.values()):
         raise UsageError(
             f"{flag}: weights must be 0 or more, and not all 0", fix="write e.g. single=3,chain=7"
         )
-    return weights
 
 
 def shape_weights(weights: Mapping[str, float] | Mapping[Shape, float]) -> dict[Shape, float]:
     """Weights by shape name, checked.
 
     Raises:
-        UsageError: an unknown shape.
+        UsageError: an unknown shape, a negative weight, or all zero.
     """
     given = {str(name): weight for name, weight in weights.items()}
+    _check(given, "shape weights")
     unknown = [name for name in given if name not in SHAPES]
     if unknown:
         raise UsageError(f"unknown shape '{unknown[0]}'", fix=f"use {', '.join(SHAPES)}")
@@ -62,9 +69,10 @@ def size_weights(weights: Mapping[str, float] | Mapping[int, float]) -> dict[int
     """Weights by number of tools, checked.
 
     Raises:
-        UsageError: a size that is not a whole number of 1 or more.
+        UsageError: a size that is not a whole number of 1 or more, a negative weight, or all zero.
     """
     sizes: dict[int, float] = {}
+    _check({str(name): weight for name, weight in weights.items()}, "size weights")
     for name, weight in weights.items():
         if not str(name).isdecimal() or int(name) < 1:
             raise UsageError(f"'{name}' is not a number of tools", fix="use whole numbers of 1 or more")

@@ -7,7 +7,8 @@ from pathlib import Path
 from typing import Any
 
 from toolgraph.benchmarks.taskbench.score_folder import FolderEvaluation, evaluate_folder
-from toolgraph.files import read_json, safe_name
+from toolgraph.files import safe_name
+from toolgraph.runs import recorded_settings
 from toolgraph.stages.screen import SILENT, Screen
 
 
@@ -75,8 +76,6 @@ def evaluate(
 
 def _demonstrations(prediction_dir: Path, llm: str) -> list[Any]:
     """The ids shown to the model as examples: they are no test of it."""
-    manifest = prediction_dir / "runs" / safe_name(llm) / "manifest.json"
-    if not manifest.exists():
-        return []
-    demos = read_json(manifest).get("settings", {}).get("demo_ids", [])
-    return list(demos)
+    settings = recorded_settings(prediction_dir / "runs" / safe_name(llm)) or {}
+    demos = settings.get("demo_ids")
+    return demos if isinstance(demos, list) else []

@@ -3,25 +3,26 @@
 from __future__ import annotations
 
 import hashlib
-import json
 import secrets
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
-from toolgraph.backinstruct.engine import Generation, Generator
+from toolgraph.backinstruct.engine import Generation, Generator, read_kept
 from toolgraph.backinstruct.prompt import BackInstructPrompt
 from toolgraph.backinstruct.records import sample_id
 from toolgraph.dataset import Sample, Shape
-from toolgraph.files import keep_dated_copy, read_json, read_json_lines, safe_name
+from toolgraph.errors import UsageError
+from toolgraph.files import keep_dated_copy, read_json_lines, safe_name
 from toolgraph.folder import DataFolder
 from toolgraph.graph import ToolGraph
 from toolgraph.models import ModelOptions, create_model
-from toolgraph.runs import Journal, open_run
+from toolgraph.runs import Journal, open_run, recorded_settings
 from toolgraph.sampling import SHAPE_WEIGHTS, SIZE_WEIGHTS, Sampler
 from toolgraph.stages.screen import SILENT, Screen
 from toolgraph.stages.statistics import Statistics
-from toolgraph.stages.workfolder import graph_of, work_folder
+from toolgraph.stages.workfolder import graph_fingerprint, work_folder
 
 WAYS_ON = "use the settings it began with, another --data_dir, or --force true (keeps the old run)"
 
@@ -63,7 +64,7 @@ def generate(
         top_p: of the request.
         dependency_type: resource or temporal; default what the folder says.
         check: ask for the teacher's review in the same answer.
-        seed: -1 draws one (or continues with that of the folder).
+        seed: -1 continues with that of the folder, or draws one.
         number_of_samples: the total, those already there counted in.
         multiworker: requests in flight.
         save_figure: draw each new sample into `task_graphs/`.
@@ -76,23 +77,26 @@ def generate(
         screen: who listens.
 
     Returns:
-        The data folder, and whether every sample has a usable answer.
+        The data folder, and whether every sample has a usable answer. Nothing is written before the
+        input has proved sound.
 
     Raises:
         UsageError: files missing or malformed, settings that contradict the folder's run.
         ToolgraphError: the model cannot be reached.
     """
     name = f"{safe_name(llm)}_t{temperature}_p{top_p}{'_check' if check else ''}"
-    folder = work_folder(data_dir, graph_desc, tool_desc, name=name, say=screen.say)
-    graph = graph_of(folder, dependency_type, say=screen.say)
+    work = work_folder(data_dir, graph_desc, tool_desc, name=name, say=screen.say)
+    folder, graph = work.folder, work.graph(dependency_type, say=screen.say)
     run_folder = folder.path / "runs" / safe_name(llm)
     if seed < 0:
-        seed = _recorded_seed(run_folder, folder.data_raw, force=force)
+        seed = _recorded_seed(run_folder, folder.data_raw)
         screen.say(f"seed {seed}")
     sampler = _sampler(graph, seed, method, tool_number, shape_weights, size_weights)
     for sentence in sampler.cuts():
         screen.say(sentence)
     prompt = BackInstructPrompt(graph.library, graph.dependency_type, check=check, template=prompt_template)
+    options = options or ModelOptions()
+    model = create_model(llm, options)
     parameters = {"temperature": temperature, "top_p": top_p}
     settings = {
         "llm": llm,
@@ -103,20 +107,23 @@ def generate(
         "shapes": {str(shape): weight for shape, weight in sampler.shapes.items()},
         "sizes": {str(size): weight for size, weight in sampler.sizes.items()},
         "prompt_sha256": hashlib.sha256(prompt.text.encode()).hexdigest(),
-        "graph_sha256": _fingerprint(graph),
+        "graph_sha256": graph_fingerprint(graph),
+        **options.settings,
     }
-    _make_way(folder.data_raw, seed, force=force, screen=screen)
+    foreign = _foreign(folder.data_raw, seed, force=force)
+    work.make(graph)
     kept = open_run(run_folder, settings, force=force, ways_on=WAYS_ON)
     if kept is not None:
         screen.say(f"the run before is kept as {kept}")
-    model = create_model(llm, options or ModelOptions())
+    _make_way(folder.data_raw, kept, foreign=foreign, screen=screen)
     generator = Generator(graph, sampler, prompt, model, parameters=parameters, check=check)
     statistics = Statistics(folder.path / "statistics.json")
-    statistics.begin({**settings, "number_of_samples": number_of_samples, "multiworker": multiworker})
     with (
+        _resumable(folder if data_dir is None else None),
         Journal(run_folder / "journal.jsonl") as journal,
         screen.progress("generate", number_of_samples) as advance,
     ):
+        statistics.begin({**settings, "number_of_samples": number_of_samples, "multiworker": multiworker})
         generation = generator.run(
             folder.data_raw,
             journal,
@@ -126,8 +133,21 @@ def generate(
             each=_drawer(folder.path / "task_graphs") if save_figure else _nothing,
         )
     statistics.end(_facts(generation))
-    _report(generation, folder, screen)
-    return folder.path, generation.written >= number_of_samples
+    _report(generation, folder, screen, again="" if data_dir else f" with --data_dir {folder.path}")
+    return folder.path, generation.usable >= number_of_samples
+
+
+@contextmanager
+def _resumable(new: DataFolder | None) -> Iterator[None]:
+    """Say where an interrupted run lies if the same command would not find it."""
+    try:
+        yield
+    except KeyboardInterrupt as stop:
+        if new is None:
+            raise
+        raise KeyboardInterrupt(
+            f"interrupted; the same command with --data_dir {new.path} continues where this one stopped"
+        ) from stop
 
 
 def _sampler(
@@ -154,16 +174,12 @@ def _sampler(
     return sampler
 
 
-def _recorded_seed(run_folder: Path, data_raw: Path, *, force: bool) -> int:
+def _recorded_seed(run_folder: Path, data_raw: Path) -> int:
     """The seed the folder began with, else a new one."""
-    manifest = run_folder / "manifest.json"
-    if not force and manifest.exists():
-        return int(read_json(manifest)["settings"]["seed"])
-    if not force and data_raw.exists():
+    recorded = (recorded_settings(run_folder) or {}).get("seed")
+    if recorded is None and data_raw.exists():
         recorded = _first_seed(data_raw)
-        if recorded is not None:
-            return recorded
-    return secrets.randbelow(1_000_000)
+    return recorded if isinstance(recorded, int) else secrets.randbelow(1_000_000)
 
 
 def _first_seed(data_raw: Path) -> int | None:
@@ -173,20 +189,24 @@ def _first_seed(data_raw: Path) -> int | None:
     return None
 
 
-def _make_way(data_raw: Path, seed: int, *, force: bool, screen: Screen) -> None:
-    """With `force`, set aside samples of another seed; without, the generator refuses them."""
-    if force and data_raw.exists() and _first_seed(data_raw) != seed:
+def _foreign(data_raw: Path, seed: int, *, force: bool) -> bool:
+    """Whether `data_raw.json` holds something else than samples of this seed; an error without `force`."""
+    try:
+        read_kept(data_raw, seed)
+    except UsageError:
+        if not force:
+            raise
+        return True
+    return False
+
+
+def _make_way(data_raw: Path, kept: Path | None, *, foreign: bool, screen: Screen) -> None:
+    """Set aside the samples of the run before, or those that are foreign."""
+    if kept is not None and data_raw.exists():
+        data_raw.replace(kept / data_raw.name)
+    elif foreign:
         screen.say(f"{data_raw} kept as {keep_dated_copy(data_raw).name}")
         data_raw.unlink()
-
-
-def _fingerprint(graph: ToolGraph) -> str:
-    digest = hashlib.sha256(json.dumps(graph.library.to_json(), ensure_ascii=False).encode())
-    digest.update(graph.dependency_type.encode())
-    if not graph.is_implied:
-        for link in graph.links():
-            digest.update("\x00".join(link).encode())
-    return digest.hexdigest()
 
 
 def _drawer(folder: Path) -> Any:
@@ -219,7 +239,7 @@ def _facts(generation: Generation) -> dict[str, Any]:
     }
 
 
-def _report(generation: Generation, folder: DataFolder, screen: Screen) -> None:
+def _report(generation: Generation, folder: DataFolder, screen: Screen, *, again: str) -> None:
     new = generation.summary.outcomes["answered"]
     screen.say(
         f"{folder.data_raw}: {generation.written} samples, {new} new, {generation.already} there before"
@@ -229,6 +249,8 @@ def _report(generation: Generation, folder: DataFolder, screen: Screen) -> None:
         outcomes = ", ".join(
             f"{n} {name}" for name, n in generation.summary.outcomes.items() if name != "answered"
         )
-        screen.say(f"{lost} samples have no usable answer ({outcomes}): the same command asks for them again")
+        screen.say(
+            f"{lost} samples have no usable answer ({outcomes}): the same command{again} asks for them again"
+        )
     for failure in generation.summary.failures:
         screen.say(f"  {failure}")

@@ -37,13 +37,17 @@ def build_graph(
         screen: who listens.
 
     Raises:
-        UsageError: no tools, or tools that cannot make such a graph.
+        UsageError: no tools, tools that cannot make such a graph, or a graph that would replace them.
     """
     if data_dir is None and tool_desc is None:
         raise UsageError("no tools given", fix="use --data_dir FOLDER or --tool_desc FILE")
     place = Path(data_dir) if data_dir is not None else None
     source = find_file(tool_desc or "tool_desc.json", place)
     folder = DataFolder(place or source.parent)
+    if folder.graph_desc.exists() and folder.graph_desc.samefile(source):
+        raise UsageError(
+            "the tools would be overwritten by their graph", file=source, fix="give another --data_dir"
+        )
     library = ToolLibrary.load(source, normalise_types=normalise_types)
     for sentence in library.normalised:
         screen.say(f"{source}: {sentence} (--normalise_types false keeps the published spelling)")

@@ -10,12 +10,14 @@ from toolgraph.benchmarks.taskbench.demos import choose_demos
 from toolgraph.benchmarks.taskbench.infer import Inference, Inferrer
 from toolgraph.benchmarks.taskbench.prompt import PlanPrompt
 from toolgraph.dataset import last_of_each, read_requests
+from toolgraph.errors import UsageError
 from toolgraph.files import safe_name
 from toolgraph.folder import DataFolder
 from toolgraph.models import ModelOptions, create_model
+from toolgraph.models.registry import is_served
 from toolgraph.runs import Journal, open_run
 from toolgraph.stages.screen import SILENT, Screen
-from toolgraph.stages.workfolder import graph_of
+from toolgraph.stages.workfolder import graph_fingerprint, graph_of
 
 WAYS_ON = "use those settings, --tag true, another --prediction_dir, or --force true (keeps the old run)"
 
@@ -68,6 +70,8 @@ def infer(
     folder = DataFolder(Path(data_dir)).require()
     graph = graph_of(folder, dependency_type, say=screen.say)
     requests, repeated = last_of_each(list(read_requests(folder.user_requests)))
+    if not requests:
+        raise UsageError("holds no request", file=folder.user_requests, fix="make it with format_data.py")
     if repeated:
         named = ", ".join(map(str, repeated[:5]))
         screen.say(
@@ -75,6 +79,11 @@ def infer(
         )
     demos = choose_demos(folder.data, use_demos, demo_ids)
     prompt = PlanPrompt(graph.library, graph.dependency_type, demos=demos, template=prompt_template)
+    options = options or ModelOptions()
+    model = create_model(llm, options)
+    reformatter = None
+    if reformat:
+        reformatter = model if reformat_by == "self" else create_model(reformat_by, options)
     parameters = {"temperature": temperature, "top_p": top_p}
     settings = {
         "llm": llm,
@@ -82,18 +91,18 @@ def infer(
         "dependency_type": graph.dependency_type,
         "demo_ids": [demo["id"] for demo in demos],
         "reformat_by": reformat_by if reformat else None,
-        "prompt_sha256": hashlib.sha256(prompt.text.encode()).hexdigest(),
+        "prompt_sha256": hashlib.sha256(prompt.text.encode("utf-8", "surrogatepass")).hexdigest(),
+        **options.settings,
     }
-    place = folder.path / (prediction_dir or _tagged(use_demos, reformat_by if reformat else None, tag=tag))
+    if not is_served(llm):  # such a model works with the graph itself, of which a prompt shows the tools only
+        settings["graph_sha256"] = graph_fingerprint(graph)
+    place = folder.path / (prediction_dir or _tagged(len(demos), reformat_by if reformat else None, tag=tag))
     output, run_folder = place / f"{safe_name(llm)}.json", place / "runs" / safe_name(llm)
     kept = open_run(run_folder, settings, force=force, ways_on=WAYS_ON)
     if kept is not None:
-        output.replace(kept / output.name)
+        if output.exists():
+            output.replace(kept / output.name)
         screen.say(f"the run before is kept as {kept}")
-    model = create_model(llm, options or ModelOptions())
-    reformatter = None
-    if reformat:
-        reformatter = model if reformat_by == "self" else create_model(reformat_by, options or ModelOptions())
     inferrer = Inferrer(
         graph,
         prompt,

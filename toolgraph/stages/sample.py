@@ -6,9 +6,11 @@ import json
 import secrets
 from collections.abc import Mapping
 from pathlib import Path
+from typing import Any
 
 from toolgraph.backinstruct.records import sample_id
 from toolgraph.dataset import Sample, Shape
+from toolgraph.errors import UsageError
 from toolgraph.folder import DataFolder, find_file
 from toolgraph.graph import ToolGraph
 from toolgraph.sampling import SHAPE_WEIGHTS, SIZE_WEIGHTS, Sampler
@@ -39,7 +41,7 @@ def sample(
         graph_desc: another graph than the folder's own.
         dependency_type: resource or temporal; default what the folder says.
         method: the shape; None draws shape and size by weight.
-        tools: how many tools; default 3, or 1 for a single.
+        tools: how many tools; default 3, or 1 for a single; where the shape is drawn, by weight.
         number_of_samples: how many samples.
         seed: -1 draws one and shows it.
         shape_weights: instead of the published ones.
@@ -59,12 +61,10 @@ def sample(
     if seed < 0:
         seed = secrets.randbelow(1_000_000)
         screen.say(f"seed {seed}")
-    sampler = Sampler(
-        graph,
-        seed,
-        shapes={method: 1} if method else shape_weights or SHAPE_WEIGHTS,
-        sizes=size_weights or SIZE_WEIGHTS,
-    )
+    sampler = Sampler(graph, seed, **_weights(method, tools, shape_weights, size_weights))
+    if method is None:
+        for sentence in sampler.cuts():
+            screen.say(sentence)
     size = tools if tools is not None else 1 if method == "single" else max(3, SMALLEST[method or "dag"])
     samples = []
     for index in range(number_of_samples):
@@ -76,6 +76,28 @@ def sample(
             screen.say(str(draw_sample(drawn, folder.path / "task_graphs" / f"{sample_id(drawn)}.png")))
         samples.append(drawn)
     return samples
+
+
+def _weights(
+    method: Shape | None,
+    tools: int | None,
+    shapes: Mapping[str, float] | None,
+    sizes: Mapping[str, float] | None,
+) -> dict[str, Any]:
+    """What to draw from: all shapes by weight, of those that can have `tools` tools where that is given."""
+    if method is not None:
+        return {"shapes": {method: 1}}
+    shapes = dict(shapes or {str(name): weight for name, weight in SHAPE_WEIGHTS.items()})
+    if tools is None:
+        return {"shapes": shapes, "sizes": sizes or SIZE_WEIGHTS}
+    fitting = {name: w for name, w in shapes.items() if name not in SMALLEST or _has(name, tools)}
+    if not any(fitting.values()):
+        raise UsageError(f"no {' or '.join(shapes)} has {tools} tools", fix="ask for another number or shape")
+    return {"shapes": fitting, "sizes": {tools: 1}}
+
+
+def _has(shape: str, tools: int) -> bool:
+    return tools == 1 if shape == "single" else tools >= SMALLEST[shape]  # type: ignore[index]
 
 
 def describe(drawn: Sample) -> str:

@@ -8,11 +8,17 @@ from datetime import datetime
 from pathlib import Path
 from typing import Any
 
+from toolgraph.errors import ToolgraphError
+
 _EVERY = 100
 
 
 class Statistics:
-    """Appends to `statistics.json`: a line at the start, one per 100 samples, one at the end."""
+    """Appends to `statistics.json`: a line at the start, one per 100 samples, one at the end.
+
+    Raises:
+        ToolgraphError: from each method, where the file cannot be written.
+    """
 
     def __init__(self, path: Path) -> None:
         self._path = path
@@ -34,5 +40,12 @@ class Statistics:
 
     def _append(self, event: str, facts: Mapping[str, Any]) -> None:
         line = {"event": event, "time": datetime.now().isoformat(timespec="seconds"), **facts}
-        with self._path.open("a", encoding="utf-8") as stream:
-            stream.write(json.dumps(line, ensure_ascii=False) + "\n")
+        try:
+            with self._path.open("a", encoding="utf-8") as stream:
+                stream.write(json.dumps(line, ensure_ascii=False) + "\n")
+        except OSError as error:
+            raise ToolgraphError(
+                f"cannot be written: {error.strerror}",
+                file=self._path,
+                fix="check the folder's permissions and space",
+            ) from error

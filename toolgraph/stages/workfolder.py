@@ -2,14 +2,56 @@
 
 from __future__ import annotations
 
+import filecmp
+import hashlib
+import json
 import shutil
+from dataclasses import dataclass
 from datetime import datetime
 from pathlib import Path
 
-from toolgraph.errors import UsageError
+from toolgraph.errors import ToolgraphError, UsageError
+from toolgraph.files import write_json
 from toolgraph.folder import DataFolder, Say, find_file
 from toolgraph.graph import ToolGraph
 from toolgraph.tools import ToolLibrary
+
+
+@dataclass(frozen=True)
+class WorkFolder:
+    """A data folder, and the files still to be copied into it (nothing is written before `make`)."""
+
+    folder: DataFolder
+    copies: dict[Path, Path]
+
+    def graph(self, dependency_type: str | None, *, say: Say) -> ToolGraph:
+        """The graph that will be worked with.
+
+        Raises:
+            UsageError: it is malformed.
+        """
+        return graph_of(self.folder, dependency_type, say=say, file=self.copies.get(self.folder.graph_desc))
+
+    def make(self, graph: ToolGraph) -> None:
+        """Make the folder and copy into it what it lacks; later stages find tools and dependency type in it.
+
+        Raises:
+            ToolgraphError: it cannot be written.
+        """
+        try:
+            self.folder.path.mkdir(parents=True, exist_ok=True)
+            for target, source in self.copies.items():
+                shutil.copyfile(source, target)
+        except OSError as error:
+            raise ToolgraphError(
+                f"cannot be written: {error.strerror}",
+                file=error.filename2 or error.filename or self.folder.path,
+                fix="check the folder's permissions and space",
+            ) from error
+        if not self.folder.tool_desc.exists():
+            write_json(self.folder.tool_desc, graph.library.to_json())
+        if "dependency_type" not in self.folder.benchmark:
+            self.folder.describe(dependency_type=graph.dependency_type)
 
 
 def work_folder(
@@ -19,49 +61,71 @@ def work_folder(
     *,
     name: str,
     say: Say,
-) -> DataFolder:
-    """The folder to work in, holding a graph (and tools).
+) -> WorkFolder:
+    """The folder to work in, which holds a graph (and tools) once it is made.
 
     An existing `data_dir` is used with the files it has; what it lacks is copied in from the given files.
-    Without `data_dir` a folder `result_{time}_{name}` is made.
+    Without `data_dir` it is a new folder, `result_{time}_{name}`.
 
     Raises:
-        UsageError: there is no graph to be found.
+        UsageError: there is no graph to be found, or `data_dir` is a file.
     """
     given = Path(data_dir) if data_dir is not None else None
     if given is None and graph_desc is None:
         raise UsageError("no graph given", fix="use --data_dir FOLDER or --graph_desc FILE")
-    folder = DataFolder(given or Path(f"result_{datetime.now():%Y%m%d-%H%M%S}_{name}"))
+    if given is not None and given.exists() and not given.is_dir():
+        raise UsageError("is a file, a folder is needed", file=given, fix="check --data_dir")
+    folder = DataFolder(given or _new_folder(name))
     sources = {
         folder.graph_desc: None if graph_desc is None else find_file(graph_desc, given),
         folder.tool_desc: None if tool_desc is None else find_file(tool_desc, given),
     }
     if sources[folder.graph_desc] is None and not folder.graph_desc.exists():
         raise UsageError("no such file", file=folder.graph_desc, fix="make it with generate_graph.py")
+    copies: dict[Path, Path] = {}
     for target, source in sources.items():
         if source is None:
             continue
         if not target.exists():
-            folder.path.mkdir(parents=True, exist_ok=True)
-            shutil.copyfile(source, target)
-        elif source.resolve() != target.resolve():
+            copies[target] = source
+        elif source.resolve() != target.resolve() and not filecmp.cmp(source, target, shallow=False):
             say(f"warning: {target} is used, {source} is not")
-    return folder
+    return WorkFolder(folder, copies)
 
 
-def graph_of(folder: DataFolder, dependency_type: str | None, *, say: Say) -> ToolGraph:
-    """The graph of a folder: its `graph_desc.json`, or what its tools imply.
+def graph_of(
+    folder: DataFolder, dependency_type: str | None, *, say: Say, file: Path | None = None
+) -> ToolGraph:
+    """The graph of a folder: `file` if given, else its `graph_desc.json`, else what its tools imply.
 
-    The dependency type is the flag's, else that of `benchmark.json`, else what the file says; it is
-    written to `benchmark.json` where nothing stands there.
+    The dependency type is the flag's, else that of `benchmark.json`, else what the file says.
 
     Raises:
-        UsageError: neither file is there, or one is malformed.
+        UsageError: there is no such file, or one is malformed.
     """
-    if folder.graph_desc.exists():
+    if file is not None or folder.graph_desc.exists():
         known = dependency_type or folder.benchmark.get("dependency_type")
         if known is not None:
             known = folder.dependency_type(dependency_type, say=say)
-        return ToolGraph.load(folder.graph_desc, dependency_type=known)
+        return ToolGraph.load(file or folder.graph_desc, dependency_type=known)
     library = ToolLibrary.load(folder.tool_desc)
     return ToolGraph.build(library, folder.dependency_type(dependency_type, library=library, say=say))
+
+
+def graph_fingerprint(graph: ToolGraph) -> str:
+    """The SHA-256 of everything in a graph that changes answers."""
+    digest = hashlib.sha256(json.dumps(graph.library.to_json()).encode())
+    digest.update(graph.dependency_type.encode())
+    if not graph.is_implied:
+        for link in graph.links():
+            digest.update(json.dumps(link).encode())
+    return digest.hexdigest()
+
+
+def _new_folder(name: str) -> Path:
+    path = Path(f"result_{datetime.now():%Y%m%d-%H%M%S}_{name}")
+    count = 1
+    while path.exists():
+        count += 1
+        path = path.with_name(f"{path.name.removesuffix(f'-{count - 1}')}-{count}")
+    return path

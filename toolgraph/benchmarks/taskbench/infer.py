@@ -114,11 +114,11 @@ class Inferrer:
                 )
                 if plan is None and not answer.truncated and self._reformatter is not None:
                     entry |= await self._rewrite(entry["response"])
-            except ModelError as error:
-                if "response" in entry or not error.stops_run:
-                    journal.append(
-                        _key(request.id), {"outcome": error.outcome, "problem": str(error), **entry}
-                    )
+            except (ModelError, asyncio.CancelledError) as error:
+                failure = error if isinstance(error, ModelError) else None
+                if "response" in entry or (failure is not None and not failure.stops_run):
+                    how = {"outcome": failure.outcome if failure else "not run", "problem": str(error)}
+                    journal.append(_key(request.id), {**how, **entry})
                 raise
             outcome = "malformed" if self._plan(entry)[0] is None else "answered"
             journal.append(_key(request.id), {"outcome": outcome, **entry})
@@ -229,6 +229,8 @@ def _whole_lines(output: Path) -> Iterator[dict[str, Any]]:
                 )
             yield line
     except UsageError as error:
+        if error.line is None:
+            raise
         with output.open("rb") as stream:
             last = sum(1 for _ in stream)
             stream.seek(-1, 2)

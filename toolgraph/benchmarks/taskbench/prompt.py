@@ -14,6 +14,8 @@ from toolgraph.files import read_text
 from toolgraph.graph import DependencyType
 from toolgraph.tools import Tool, ToolLibrary
 
+_PLACE = "\0request\0"  # where the request goes: it is put in last, for it may hold dollars of its own
+
 
 class PlanPrompt:
     """Renders the prompt of a request; everything but the request is rendered once.
@@ -44,14 +46,12 @@ class PlanPrompt:
                 file=template,
                 fix="it needs $tools and $request; write $$ for a dollar",
             )
-        # The request is put in last and by hand: it may hold dollars of its own.
-        before, _, after = text.partition("$request")
-        known = {
-            "tools": "\n".join(_tool_line(tool, dependency_type) for tool in library),
-            "demos": _demos(demos, dependency_type),
-        }
-        self._before = Template(before).safe_substitute(known)
-        self._after = Template(after).safe_substitute(known)
+        rendered = whole.safe_substitute(
+            tools="\n".join(_tool_line(tool, dependency_type) for tool in library),
+            demos=_demos(demos, dependency_type),
+            request=_PLACE,
+        )
+        self._parts = rendered.split(_PLACE)
         self._reformat_before, _, self._reformat_after = _built_in(f"reformat_{dependency_type}").partition(
             "$answer"
         )
@@ -59,11 +59,11 @@ class PlanPrompt:
     @property
     def text(self) -> str:
         """The prompt without a request: what a change of tools, demonstrations or wording changes."""
-        return f"{self._before}{self._after}"
+        return "".join(self._parts)
 
     def render(self, request: str) -> str:
         """The prompt for one request."""
-        return f"{self._before}{request}{self._after}"
+        return request.join(self._parts)
 
     def reformat(self, answer: str) -> str:
         """The prompt that asks for an unreadable answer in strict JSON."""

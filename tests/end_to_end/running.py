@@ -1,0 +1,163 @@
+"""Running commands as people do, and small folders to run them in."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from toolgraph.cli.main import load, run
+
+if TYPE_CHECKING:
+    from fake_server import FakeServer
+
+Capture = Any  # pytest's capsys
+
+ROOT = Path(__file__).resolve().parents[2]
+
+TOOLS = [
+    ("Text Translator", ["text"], ["text"]),
+    ("Summariser", ["text"], ["text"]),
+    ("Painter", ["text"], ["image"]),
+    ("Captioner", ["image"], ["text"]),
+    ("Image Editor", ["image", "text"], ["image"]),
+    ("Narrator", ["text"], ["audio"]),
+    ("Transcriber", ["audio"], ["text"]),
+    ("Film Maker", ["image", "audio"], ["video"]),
+]
+API_TOOLS = [("book_hotel", ["city", "date"]), ("rent_power_tool", ["name"]), ("send_mail", ["to", "text"])]
+
+
+@dataclass(frozen=True)
+class Finished:
+    """How a command ended."""
+
+    code: int
+    out: str
+    err: str
+
+    @property
+    def error(self) -> str:
+        """The one line of an error; fails if there is another, or a traceback."""
+        lines = [line for line in self.err.splitlines() if line.startswith("error: ")]
+        assert len(lines) == 1, self.err
+        assert self.err.rstrip().endswith(lines[0]), self.err
+        assert "Traceback" not in self.err + self.out
+        assert "fault of ours" not in self.err, self.err
+        return lines[0]
+
+
+def environment(**more: str) -> dict[str, str]:
+    """The environment of a user who has set nothing."""
+    kept = {name: text for name, text in os.environ.items() if not name.startswith("OPENAI_")}
+    return {**kept, "PYTHONPATH": str(ROOT), "PYTHONHASHSEED": "random", **more}
+
+
+def command_of(name: str) -> list[str]:
+    """How a script (`data_engine.py`) or a stage (`generate`) is started."""
+    return [sys.executable, *([str(ROOT / name)] if name.endswith(".py") else ["-m", "toolgraph", name])]
+
+
+def shell(name: str, *arguments: str | Path, cwd: Path, **more: str) -> Finished:
+    """Run a script or a stage in a process of its own."""
+    done = subprocess.run(
+        [*command_of(name), *map(str, arguments)],
+        cwd=cwd,
+        env=environment(**more),
+        capture_output=True,
+        text=True,
+        timeout=120,
+        check=False,
+    )
+    return Finished(done.returncode, done.stdout, done.stderr)
+
+
+def started(name: str, *arguments: str | Path, cwd: Path) -> subprocess.Popen[str]:
+    """A script or stage that goes on while the test does."""
+    return subprocess.Popen(
+        [*command_of(name), *map(str, arguments)],
+        cwd=cwd,
+        env=environment(),
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+    )
+
+
+def inside(capsys: Capture, stage: str, *arguments: str | Path) -> Finished:
+    """Run a stage in this process, through the same door as a script."""
+    capsys.readouterr()
+    code = run(load(stage), [str(argument) for argument in arguments], f"{stage}.py")
+    out, err = capsys.readouterr()
+    return Finished(code, out, err)
+
+
+def tool_desc(path: Path, *, kind: str = "resource") -> Path:
+    """A small library as `tool_desc.json`."""
+    if kind == "resource":
+        nodes: list[dict[str, Any]] = [
+            {"id": name, "desc": f"{name}.", "input-type": inputs, "output-type": outputs}
+            for name, inputs, outputs in TOOLS
+        ]
+    else:
+        nodes = [
+            {
+                "id": name,
+                "desc": f"{name}.",
+                "parameters": [{"name": p, "type": "string", "desc": p} for p in given],
+            }
+            for name, given in API_TOOLS
+        ]
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_text(json.dumps({"nodes": nodes}), encoding="utf-8")
+    return path
+
+
+def data_folder(path: Path, requests: int = 5, *, kind: str = "resource") -> Path:
+    """A data folder with a graph and requests of its own."""
+    from toolgraph import build_graph
+
+    tool_desc(path / "tool_desc.json", kind=kind)
+    build_graph(path, dependency_type=kind)
+    write_lines(
+        path / "user_requests.json",
+        [
+            {"id": str(1000 + n), "user_request": f"Request {n}: paint a café, then add $5."}
+            for n in range(requests)
+        ],
+    )
+    return path
+
+
+def write_lines(path: Path, values: list[Any]) -> None:
+    """A JSON Lines file."""
+    path.write_text("".join(json.dumps(value) + "\n" for value in values), encoding="utf-8")
+
+
+def lines_of(path: Path) -> list[Any]:
+    """The values of a JSON Lines file."""
+    return [json.loads(line) for line in path.read_text(encoding="utf-8").splitlines()]
+
+
+def files_below(path: Path) -> dict[str, bytes]:
+    """Every file below a folder, and what is in it."""
+    return {str(p.relative_to(path)): p.read_bytes() for p in sorted(path.rglob("*")) if p.is_file()}
+
+
+def infer(capsys: Capture, server: FakeServer, folder: Path, *more: str | Path) -> Finished:
+    """Inference in this process, asked of a fake server."""
+    return inside(capsys, "infer", "--data_dir", folder, "--api_base", server.base, *more)
+
+
+def generate(capsys: Capture, server: FakeServer, folder: Path, *more: str | Path) -> Finished:
+    """Generation likewise."""
+    return inside(capsys, "generate", "--data_dir", folder, "--api_base", server.base, *more)
+
+
+def ids(path: Path) -> list[Any]:
+    """The ids of a JSON Lines file, in its order."""
+    return [line["id"] for line in lines_of(path)]

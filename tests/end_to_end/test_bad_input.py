@@ -1,0 +1,336 @@
+# ruff: noqa: E501 (a table is read by its rows)
+"""Bad input: one line that names file, line and remedy; no traceback; nothing written."""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+import socket
+from collections.abc import Callable
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import pytest
+from running import data_folder, files_below, inside, shell, write_lines
+
+if TYPE_CHECKING:
+    from fake_server import FakeServer
+
+pytest_plugins = ("fake_server",)
+
+Prepare = Callable[[Path], object]
+
+
+def tools(*nodes: Any) -> str:
+    return json.dumps({"nodes": list(nodes)}, indent=1)
+
+
+def tool(name: str = "A") -> dict[str, Any]:
+    return {"id": name, "desc": name, "input-type": ["text"], "output-type": ["text"]}
+
+
+def text(name: str, content: str | bytes) -> Prepare:
+    """Replace a file of the folder."""
+    encoded = content.encode() if isinstance(content, str) else content
+    return lambda folder: (folder / name).write_bytes(encoded)
+
+
+def missing(name: str) -> Prepare:
+    return lambda folder: (folder / name).unlink()
+
+
+def directory(name: str) -> Prepare:
+    def prepare(folder: Path) -> None:
+        (folder / name).unlink(missing_ok=True)
+        (folder / name).mkdir()
+
+    return prepare
+
+
+def both(*steps: Prepare) -> Prepare:
+    def prepare(folder: Path) -> None:
+        for step in steps:
+            step(folder)
+
+    return prepare
+
+
+def unformatted(raw: str) -> Prepare:
+    """Samples in a folder without a data set."""
+    return both(missing("user_requests.json"), text("data_raw.json", raw))
+
+
+def graph(*links: Any, **more: Any) -> str:
+    nodes = [tool("A"), tool("B")]
+    return json.dumps({"nodes": nodes, "links": list(links), **more}, indent=1)
+
+
+LINK = {"source": "A", "target": "B", "type": "text"}
+RAW = {"id": "1-00000", "seed": 1, "method": "single", "result": {}}
+
+PLAN = {"task_steps": ["x"], "task_nodes": [{"task": "Painter", "arguments": ["x"]}], "task_links": []}
+
+
+def predicted() -> Prepare:
+    return lambda folder: prediction(folder, json.dumps({"id": "1", "result": PLAN}) + "\n")
+
+
+def labelled() -> Prepare:
+    label = {"id": "1", "type": "single", "n_tools": 1, "user_request": "x", **PLAN}
+    return both(predicted(), text("data.json", json.dumps(label) + "\n"))
+
+
+# stage, what is wrong, further arguments, what the line must say
+CASES: dict[str, tuple[str, Prepare, tuple[str, ...], tuple[str, ...]]] = {
+    "no tools": ("graph", missing("tool_desc.json"), (), ("tool_desc.json", "no such file", "Fix:")),
+    "tools not JSON": ("graph", text("tool_desc.json", '{\n "nodes": [\n}'), (), ("tool_desc.json:3", "JSON")),
+    "tools not UTF-8": ("graph", text("tool_desc.json", b"\xff\xfe{}"), (), ("tool_desc.json", "UTF-8")),
+    "tools a folder": ("graph", directory("tool_desc.json"), (), ("tool_desc.json", "Fix:")),
+    "tools a number": ("graph", text("tool_desc.json", "7"), (), ("tool_desc.json", "no list of tools")),
+    "empty library": ("graph", text("tool_desc.json", tools()), (), ("tool_desc.json", "empty", "Fix:")),
+    "empty file": ("graph", text("tool_desc.json", ""), (), ("tool_desc.json:1", "Fix:")),
+    "a repeated id": ("graph", text("tool_desc.json", tools(tool(), tool())), (), ("tool_desc.json:", "'A' occurs twice")),
+    "a tool without id": ("graph", text("tool_desc.json", tools({"desc": "x"})), (), ("tool_desc.json", "no id")),
+    "a tool without types": ("graph", text("tool_desc.json", tools(tool(), {"id": "B"})), (), ("'B'", "temporal")),
+    "unknown dependency type": ("graph", text("x", ""), ("--dependency_type", "causal"), ("'causal'", "resource or temporal")),
+    "unknown recorded type": ("graph", text("benchmark.json", '{"dependency_type": "causal"}'), (), ("'causal'",)),
+    "benchmark a list": ("graph", text("benchmark.json", "[]"), (), ("benchmark.json", "Fix:")),
+    "an unknown flag": ("graph", text("x", ""), ("--colour", "red"), ("--colour",)),
+    "an unknown tool in a link": ("generate", text("graph_desc.json", graph(LINK, {**LINK, "target": "C"})), (), ("graph_desc.json:", "unknown tool 'C'", "Fix:")),
+    "a link that is text": ("generate", text("graph_desc.json", graph("A -> B")), (), ("graph_desc.json", "link 1")),
+    "links a number": ("generate", text("graph_desc.json", json.dumps({"nodes": [tool()], "links": 7})), (), ("graph_desc.json", "'links'")),
+    "no links": ("generate", text("graph_desc.json", tools(tool())), (), ("graph_desc.json", "links", "Fix:")),
+    "an empty graph": ("generate", text("graph_desc.json", json.dumps({"nodes": [], "links": []})), (), ("graph_desc.json", "empty")),
+    "graph of unknown type": ("generate", both(missing("benchmark.json"), text("graph_desc.json", graph(dependency_type="causal"))), (), ("'causal'",)),
+    "no graph": ("generate", missing("graph_desc.json"), (), ("graph_desc.json", "generate_graph.py")),
+    "graph given but missing": ("generate", text("x", ""), ("--graph_desc", "none.json"), ("none.json", "no such file")),
+    "graph a folder": ("generate", directory("graph_desc.json"), (), ("graph_desc.json", "folder")),
+    "a size that cannot be had": ("generate", text("x", ""), ("--method", "chain", "--tool_number", "40"), ("chain of 40",)),
+    "weights": ("generate", text("x", ""), ("--shape_weights", "star=1"), ("'star'",)),
+    "raw not JSON": ("generate", text("data_raw.json", '{"id": 1}\n{x\n'), ("--seed", "1"), ("data_raw.json:", "Fix:")),
+    "raw without id": ("generate", text("data_raw.json", '{"seed": 1}\n'), ("--seed", "1"), ("data_raw.json:1", "id")),
+    "template missing": ("generate", text("x", ""), ("--prompt_template", "none.txt"), ("none.txt", "no such file")),
+    "template without nodes": ("generate", text("x", ""), ("--prompt_template", "{}/t.txt"), ("t.txt", "$nodes")),
+    "a broken journal of samples": ("generate", lambda folder: sample_file(folder, "journal.jsonl", "{x\n{}\n"), ("--seed", "1"), ("journal.jsonl:1", "Fix:")),
+    "a manifest of samples that is none": ("generate", lambda folder: sample_file(folder, "manifest.json", "7"), (), ("manifest.json", "Fix:")),
+    "no samples": ("generate", text("x", ""), ("--number_of_samples", "0"), ("number_of_samples",)),
+    "a port that is none": ("generate", text("x", ""), ("--api_port", "99999"), ("api_port",)),
+    "no raw": ("format", text("x", ""), (), ("data_raw.json", "data_engine.py")),
+    "format raw not JSON": ("format", unformatted(json.dumps(RAW) + "\n{x\n"), (), ("data_raw.json:2", "Fix:")),
+    "format raw without id": ("format", unformatted("{}\n"), (), ("data_raw.json:1", "id")),
+    "unknown critics": ("format", text("data_raw.json", ""), ("--critics", "me"), ("'me'",)),
+    "no requests": ("infer", missing("user_requests.json"), (), ("user_requests.json", "format_data.py")),
+    "empty requests": ("infer", text("user_requests.json", "\n"), (), ("user_requests.json", "no request")),
+    "requests not JSON": ("infer", text("user_requests.json", '{"id": 1, "user_request": "x"}\n{x'), (), ("user_requests.json:2",)),
+    "requests not UTF-8": ("infer", text("user_requests.json", b'{"id": 1, "user_request": "\xff"}\n'), (), ("user_requests.json:1", "UTF-8")),
+    "request without text": ("infer", text("user_requests.json", '{"id": 1}\n'), (), ("user_requests.json:1", "user_request", "Fix:")),
+    "request without id": ("infer", text("user_requests.json", '{"user_request": "x"}\n'), (), ("user_requests.json:1", "id", "Fix:")),
+    "requests a folder": ("infer", directory("user_requests.json"), (), ("user_requests.json",)),
+    "no data for demos": ("infer", text("x", ""), ("--use_demos", "2"), ("data.json", "--use_demos 0")),
+    "too few demos": ("infer", text("data.json", '{"id": 1}\n'), ("--use_demos", "2"), ("data.json", "2 demonstrations")),
+    "unknown demo": ("infer", text("data.json", '{"id": 1}\n'), ("--demo_ids", "9"), ("data.json", "'9'")),
+    "template without tools": ("infer", text("x", ""), ("--prompt_template", "{}/t.txt"), ("t.txt", "$request")),
+    "extra body missing": ("infer", text("x", ""), ("--extra_body", "none.json"), ("none.json", "no such file")),
+    "extra body not JSON": ("infer", text("x", ""), ("--extra_body", "{}/t.txt"), ("t.txt:1", "JSON")),
+    "extra body a list": ("infer", text("x.json", "[]"), ("--extra_body", "{}/x.json"), ("x.json", "object")),
+    "a model without name": ("infer", text("x", ""), ("--llm", ""), ("--llm",)),
+    "half a worker": ("infer", text("x", ""), ("--multiworker", "0"), ("multiworker",)),
+    "a manifest that is none": ("infer", lambda folder: run_file(folder, "manifest.json", "[]"), (), ("manifest.json", "Fix:")),
+    "a broken manifest": ("infer", lambda folder: run_file(folder, "manifest.json", "{"), (), ("manifest.json:1", "Fix:")),
+    "a broken journal": ("infer", lambda folder: run_file(folder, "journal.jsonl", "{x\n{}\n"), (), ("journal.jsonl:1", "Fix:")),
+    "a prediction without id": ("infer", lambda folder: prediction(folder, '{"result": {}}\n'), (), ("gpt-4.json:1", "Fix:")),
+    "a broken prediction": ("infer", lambda folder: prediction(folder, '{x\n{"id": 1}\n'), (), ("gpt-4.json:1", "Fix:")),
+    "a picture of nothing": ("visualize", missing("graph_desc.json"), (), ("graph_desc.json", "generate_graph.py")),
+    "a picture of an unknown tool": ("visualize", text("graph_desc.json", graph({**LINK, "source": "C"})), (), ("graph_desc.json:", "'C'", "Fix:")),
+    "samples of nothing": ("sample", both(missing("graph_desc.json"), missing("tool_desc.json")), (), ("tool_desc.json", "no such file")),
+    "no labels": ("evaluate", predicted(), ("--llm", "gpt-4"), ("data.json", "no such file", "Fix:")),
+    "labels not JSON": ("evaluate", both(predicted(), text("data.json", '{"id": 1}\n{x\n')), ("--llm", "gpt-4"), ("data.json:", "Fix:")),
+    "labels not UTF-8": ("evaluate", both(predicted(), text("data.json", b"\xff\n")), ("--llm", "gpt-4"), ("data.json", "UTF-8")),
+    "an unknown metric": ("evaluate", labelled(), ("--llm", "gpt-4", "-m", "charm"), ("'charm'", "Fix:")),
+    "an unknown split": ("evaluate", labelled(), ("--llm", "gpt-4", "-s", "tree"), ("'tree'", "Fix:")),
+    "an unknown size": ("evaluate", labelled(), ("--llm", "gpt-4", "-n", "many"), ("'many'", "Fix:")),
+    "an unknown mode": ("evaluate", labelled(), ("--llm", "gpt-4", "--mode", "div"), ("'div'", "Fix:")),
+    "an unknown alignment": ("evaluate", labelled(), ("--llm", "gpt-4", "--alignment", "me"), ("alignment", "Fix:")),
+    "another model": ("evaluate", labelled(), ("--llm", "other"), ("other.json", "there: gpt-4")),
+    "nothing to evaluate": ("evaluate", text("x", ""), (), ("predictions", "Fix:")),
+}  # fmt: skip
+
+
+def run_file(folder: Path, name: str, content: str) -> None:
+    path = folder / "predictions" / "runs" / "gpt-4" / name
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_text(content)
+
+
+def sample_file(folder: Path, name: str, content: str) -> None:
+    path = folder / "runs" / "gpt-4" / name
+    path.parent.mkdir(parents=True)
+    path.write_text(content)
+
+
+def prediction(folder: Path, content: str) -> None:
+    (folder / "predictions").mkdir()
+    (folder / "predictions" / "gpt-4.json").write_text(content)
+
+
+@pytest.mark.parametrize("case", CASES)
+def test_one_line_and_nothing_written(
+    tmp_path: Path, capsys: Any, fake_server: FakeServer, case: str
+) -> None:
+    stage, prepare, more, words = CASES[case]
+    folder = data_folder(tmp_path / "data")
+    (folder / "t.txt").write_text("$request but no tools")
+    prepare(folder)
+    before = files_below(tmp_path)
+    served = ("--api_base", fake_server.base) if stage in ("generate", "infer") else ()
+    more = tuple(argument.replace("{}", str(folder)) for argument in more)
+    done = inside(capsys, stage, "--data_dir", folder, *served, *more)
+    assert done.code == 2, (done, fake_server.prompts)
+    for word in words:
+        assert word in done.error
+    after = files_below(tmp_path)
+    new = {name for name in after if after[name] != before.get(name)}
+    # The manifest of a run that never began is no half-written result, and binds nobody.
+    assert all("/runs/" in name for name in new)
+    assert before.keys() <= after.keys()
+    assert not fake_server.received
+
+
+@pytest.mark.parametrize(
+    "script", ["generate_graph.py", "visualize_graph.py", "format_data.py", "inference.py", "evaluate.py"]
+)
+@pytest.mark.parametrize("kind", ["missing", "a file"])
+def test_a_data_dir_that_is_none(tmp_path: Path, script: str, kind: str) -> None:
+    if kind == "a file":
+        (tmp_path / "none").write_text("")
+    done = shell(script, "--data_dir", "none", cwd=tmp_path)
+    assert done.code == 2
+    assert "none" in done.error
+    assert set(files_below(tmp_path)) <= {"none"}
+
+
+def test_data_engine_without_anything_and_with_a_file_for_a_folder(tmp_path: Path) -> None:
+    done = shell("data_engine.py", cwd=tmp_path)
+    assert done.code == 2
+    assert "--graph_desc" in done.error
+    data_folder(tmp_path / "data")
+    (tmp_path / "file").write_text("mine")
+    done = shell("data_engine.py", "--data_dir", "file", "--graph_desc", "data/graph_desc.json", cwd=tmp_path)
+    assert done.code == 2
+    assert "file: is a file, a folder is needed" in done.error
+    assert (tmp_path / "file").read_text() == "mine"
+
+
+@pytest.mark.parametrize(
+    ("broken", "more"),
+    [
+        (graph({**LINK, "target": "C"}), ()),
+        ("{", ()),
+        (graph(LINK), ("--method", "chain", "--tool_number", "9")),
+        (graph(LINK), ("--prompt_template", "none.txt")),
+        (graph(LINK), ("--llm", "")),
+    ],
+)
+def test_no_new_folder_for_what_cannot_be_done(tmp_path: Path, broken: str, more: tuple[str, ...]) -> None:
+    (tmp_path / "graph_desc.json").write_text(broken)
+    done = shell("data_engine.py", "--graph_desc", "graph_desc.json", *more, cwd=tmp_path)
+    assert done.code == 2
+    assert done.error
+    assert [path.name for path in tmp_path.iterdir()] == ["graph_desc.json"]
+
+
+def test_a_dotenv_that_is_no_text(tmp_path: Path, fake_server: FakeServer) -> None:
+    data_folder(tmp_path / "data")
+    (tmp_path / ".env").write_bytes(b"OPENAI_API_KEY=\xff")
+    done = shell("inference.py", "--data_dir", "data", "--api_port", str(fake_server.port), cwd=tmp_path)
+    assert done.code == 2
+    assert ".env: not UTF-8 text" in done.error
+
+
+@pytest.mark.parametrize("script", ["inference.py", "data_engine.py"])
+def test_an_unreachable_server(tmp_path: Path, script: str) -> None:
+    data_folder(tmp_path / "data")
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        port = probe.getsockname()[1]
+    done = shell(script, "--data_dir", "data", "--api_port", str(port), cwd=tmp_path)
+    assert done.code == 1
+    assert f"cannot reach http://localhost:{port}/v1/chat/completions" in done.error
+    assert "Fix: check --llm, --api_addr/--api_port" in done.error
+    assert not (tmp_path / "data" / "data_raw.json").exists()
+    assert not (tmp_path / "data" / "predictions" / "gpt-4.json").exists()
+
+
+@pytest.mark.parametrize("script", ["inference.py", "data_engine.py"])
+@pytest.mark.parametrize("kind", ["401", "404", "wrong path", "no address"])
+def test_a_server_that_refuses(tmp_path: Path, fake_server: FakeServer, script: str, kind: str) -> None:
+    data_folder(tmp_path / "data")
+    base = {"wrong path": fake_server.base + "/chat", "no address": "nowhere"}.get(kind, fake_server.base)
+    fake_server.behaviour = lambda prompt, number: kind
+    done = shell(script, "--data_dir", "data", "--api_base", base, cwd=tmp_path)
+    assert done.code == 1
+    assert "Fix:" in done.error
+    assert len(fake_server.received) <= 1
+    assert not (tmp_path / "data" / "data_raw.json").exists()
+    assert not (tmp_path / "data" / "predictions" / "gpt-4.json").exists()
+
+
+def test_format_data_does_not_touch_what_it_did_not_write(tmp_path: Path, fake_server: FakeServer) -> None:
+    data_folder(tmp_path / "data")
+    served = ("--data_dir", "data", "--api_port", str(fake_server.port), "--number_of_samples", "3")
+    assert shell("data_engine.py", *served, "--seed", "1", cwd=tmp_path).code == 0
+    before = files_below(tmp_path)
+    assert "data/user_requests.json" in before and "data/data.json" not in before
+    done = shell("format_data.py", "--data_dir", "data", cwd=tmp_path)
+    assert done.code == 2
+    assert "user_requests.json" in done.error and "--force" in done.error
+    write_lines(tmp_path / "data" / "data.json", [{"id": "published"}])
+    before = files_below(tmp_path)
+    done = shell("format_data.py", "--data_dir", "data", cwd=tmp_path)
+    assert done.code == 2
+    assert "data.json" in done.error and "--force" in done.error
+    assert files_below(tmp_path) == before
+    done = shell("format_data.py", "--data_dir", "data", "--force", "true", cwd=tmp_path)
+    assert done.code == 0, done.err
+    copies = {path.read_bytes() for path in (tmp_path / "data").glob("*.2*.json")}
+    assert {before["data/data.json"], before["data/user_requests.json"]} <= copies
+    # What it wrote itself it replaces without asking.
+    assert shell("data_engine.py", *served[:-1], "5", cwd=tmp_path).code == 0
+    done = shell("format_data.py", "--data_dir", "data", cwd=tmp_path)
+    assert done.code == 0 and "Format 5 out of 5" in done.out
+
+
+@pytest.mark.skipif(os.geteuid() == 0, reason="root may write everywhere")
+def test_a_read_only_folder(tmp_path: Path, fake_server: FakeServer) -> None:
+    folder = data_folder(tmp_path / "data")
+    folder.chmod(0o500)
+    try:
+        for script in ("generate_graph.py", "visualize_graph.py", "data_engine.py", "inference.py"):
+            more = (
+                ("--api_port", str(fake_server.port)) if script in ("data_engine.py", "inference.py") else ()
+            )
+            done = shell(script, "--data_dir", "data", *more, cwd=tmp_path)
+            assert done.code in (0, 1)
+            assert done.code == 0 or done.error
+        assert not fake_server.received
+    finally:
+        folder.chmod(0o700)
+
+
+def test_a_folder_in_the_way_of_what_is_written(tmp_path: Path, fake_server: FakeServer) -> None:
+    data_folder(tmp_path / "data")
+    served = ("--data_dir", "data", "--api_port", str(fake_server.port))
+    (tmp_path / "data" / "predictions" / "gpt-4.json").mkdir(parents=True)
+    done = shell("inference.py", *served, cwd=tmp_path)
+    assert done.code == 2
+    assert "gpt-4.json" in done.error
+    shutil.rmtree(tmp_path / "data" / "predictions")
+    (tmp_path / "data" / "predictions").write_text("a file")
+    done = shell("inference.py", *served, cwd=tmp_path)
+    assert done.code == 1
+    assert "predictions" in done.error
+    (tmp_path / "data" / "statistics.json").mkdir()
+    done = shell("data_engine.py", *served, "--number_of_samples", "1", cwd=tmp_path)
+    assert done.code == 1
+    assert "statistics.json" in done.error

@@ -1,0 +1,126 @@
+"""kill -9 and Ctrl-C in the middle of a run, at a moment the server chooses."""
+
+from __future__ import annotations
+
+import signal
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import pytest
+from running import data_folder, lines_of, shell, started
+
+if TYPE_CHECKING:
+    from fake_server import FakeServer
+
+pytest_plugins = ("fake_server",)
+
+STAGES = {
+    "inference.py": ("predictions/gpt-4.json", ()),
+    "data_engine.py": ("data_raw.json", ("--seed", "6", "--number_of_samples", "9")),
+}
+
+
+@pytest.mark.parametrize("script", STAGES)
+@pytest.mark.parametrize("how", [signal.SIGKILL, signal.SIGINT])
+def test_an_interrupted_run_is_completed_by_the_same_command(
+    tmp_path: Path, fake_server: FakeServer, script: str, how: signal.Signals
+) -> None:
+    name, more = STAGES[script]
+    for place in ("disturbed", "undisturbed"):
+        data_folder(tmp_path / place / "data", 9)
+    arguments = ("--data_dir", "data", "--api_port", str(fake_server.port), *more)
+    assert shell(script, *arguments, cwd=tmp_path / "undisturbed").code == 0
+
+    fake_server.forget()
+    fake_server.behaviour = lambda prompt, number: "hold" if number == 4 else "whole"
+    process = started(script, *arguments, cwd=tmp_path / "disturbed")
+    fake_server.wait_for(5)  # one at a time: when the fifth comes, four are in the journal
+    process.send_signal(how)
+    _, err = process.communicate(timeout=60)
+    if how == signal.SIGINT:
+        assert process.returncode == 130
+        assert "interrupted; the same command continues where this one stopped" in err
+        assert "Traceback" not in err
+        assert len(lines_of(tmp_path / "disturbed/data" / name)) == 4
+    else:
+        assert process.returncode == -signal.SIGKILL
+    fake_server.release()
+
+    fake_server.forget()
+    fake_server.behaviour = lambda prompt, number: "whole"
+    done = shell(script, *arguments, cwd=tmp_path / "disturbed")
+    assert done.code == 0, done.err
+    assert len(fake_server.received) == 5
+    files = [(tmp_path / place / "data" / name).read_bytes() for place in ("disturbed", "undisturbed")]
+    assert files[0] == files[1]
+    found = [line["id"] for line in lines_of(tmp_path / "disturbed/data" / name)]
+    assert len(found) == len(set(found)) == 9
+
+
+def test_an_interrupted_run_in_a_folder_of_its_own_says_where_that_is(
+    tmp_path: Path, fake_server: FakeServer
+) -> None:
+    data_folder(tmp_path / "data")
+    arguments = ["--graph_desc", "data/graph_desc.json", "--api_port", str(fake_server.port)]
+    arguments += ["--number_of_samples", "6"]
+    fake_server.behaviour = lambda prompt, number: "hold" if number == 3 else "whole"
+    process = started("data_engine.py", *arguments, cwd=tmp_path)
+    fake_server.wait_for(4)
+    process.send_signal(signal.SIGINT)
+    _, err = process.communicate(timeout=60)
+    assert process.returncode == 130
+    (folder,) = tmp_path.glob("result_*")
+    assert f"the same command with --data_dir {folder.name} continues" in err
+    fake_server.release()
+    fake_server.forget()
+    assert shell("data_engine.py", *arguments, "--data_dir", folder.name, cwd=tmp_path).code == 0
+    assert len(fake_server.received) == 3
+
+
+def test_a_second_process_on_the_same_run_is_turned_away(tmp_path: Path, fake_server: FakeServer) -> None:
+    data_folder(tmp_path / "data", 3)
+    arguments = ("--data_dir", "data", "--api_port", str(fake_server.port))
+    fake_server.behaviour = lambda prompt, number: "hold" if number == 1 else "whole"
+    process = started("inference.py", *arguments, cwd=tmp_path)
+    fake_server.wait_for(2)
+    for more in ((), ("--temperature", "1", "--force", "true")):
+        done = shell("inference.py", *arguments, *more, cwd=tmp_path)
+        assert done.code == 2
+        assert "another process is writing this run" in done.error
+    fake_server.release()
+    process.communicate(timeout=60)
+    assert process.returncode == 0
+    assert len(lines_of(tmp_path / "data/predictions/gpt-4.json")) == 3
+
+
+def test_the_offline_model_can_be_interrupted(tmp_path: Path) -> None:
+    data_folder(tmp_path / "data", 20_000)
+    process = started("inference.py", "--data_dir", "data", "--llm", "offline", cwd=tmp_path)
+    assert process.stderr is not None
+    assert any(line.startswith("infer ") for line in process.stderr)  # its first word of progress
+    process.send_signal(signal.SIGINT)
+    _, err = process.communicate(timeout=60)
+    assert process.returncode == 130, err
+    there = lines_of(tmp_path / "data/predictions/offline.json")
+    assert 0 < len(there) < 20_000
+    assert [line["id"] for line in there] == [str(1000 + n) for n in range(len(there))]
+
+
+def test_an_answer_waiting_to_be_rewritten_survives_an_interruption(
+    tmp_path: Path, fake_server: FakeServer
+) -> None:
+    data_folder(tmp_path / "data", 1)
+    arguments = ("--data_dir", "data", "--api_port", str(fake_server.port), "--reformat", "true")
+    fake_server.behaviour = lambda prompt, number: "hold" if number else "prose"
+    process = started("inference.py", *arguments, cwd=tmp_path)
+    fake_server.wait_for(2)
+    process.send_signal(signal.SIGINT)
+    process.communicate(timeout=60)
+    assert process.returncode == 130
+    fake_server.release()
+    fake_server.forget()
+    fake_server.behaviour = lambda prompt, number: "whole"
+    done = shell("inference.py", *arguments, cwd=tmp_path)
+    assert done.code == 0, done.err
+    (prompt,) = fake_server.prompts
+    assert prompt.startswith("Below is an answer")

@@ -1,0 +1,285 @@
+"""A run that is continued repeats nothing, loses nothing and mixes nothing."""
+
+from __future__ import annotations
+
+import json
+from collections import Counter
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import pytest
+from running import Capture, data_folder, files_below, generate, ids, infer, lines_of, write_lines
+
+if TYPE_CHECKING:
+    from fake_server import FakeServer
+
+pytest_plugins = ("fake_server",)
+
+
+def test_a_second_run_sends_nothing_and_says_so(
+    tmp_path: Path, capsys: Capture, fake_server: FakeServer
+) -> None:
+    folder = data_folder(tmp_path)
+    assert infer(capsys, fake_server, folder).code == 0
+    before = (folder / "predictions/gpt-4.json").read_bytes()
+    fake_server.forget()
+    done = infer(capsys, fake_server, folder)
+    assert done.code == 0
+    assert "nothing to do" in done.out
+    assert not fake_server.received
+    assert (folder / "predictions/gpt-4.json").read_bytes() == before
+
+    assert generate(capsys, fake_server, folder, "--number_of_samples", "5").code == 0
+    before = (folder / "data_raw.json").read_bytes()
+    fake_server.forget()
+    assert generate(capsys, fake_server, folder, "--number_of_samples", "5").code == 0
+    assert not fake_server.received
+    assert (folder / "data_raw.json").read_bytes() == before
+
+
+@pytest.mark.parametrize("fault", ["500", "429", "overflow", "400", "null", "truncated"])
+def test_failed_requests_are_no_answers_and_are_tried_again_by_the_same_command(
+    tmp_path: Path, capsys: Capture, fake_server: FakeServer, fault: str
+) -> None:
+    folder = data_folder(tmp_path, 6)
+    fake_server.behaviour = lambda prompt, number: fault if "Request 2:" in prompt else "whole"
+    done = infer(capsys, fake_server, folder)
+    assert done.code == 3
+    assert "1 requests have no answer: the same command asks them again" in done.err
+    assert ids(folder / "predictions/gpt-4.json") == ["1000", "1001", "1003", "1004", "1005"]
+    journal = lines_of(folder / "predictions/runs/gpt-4/journal.jsonl")
+    assert Counter(entry["outcome"] for entry in journal)["answered"] == 5
+    assert [entry["problem"] for entry in journal if entry["outcome"] != "answered"] != []
+    fake_server.forget()
+    fake_server.behaviour = lambda prompt, number: "whole"
+    assert infer(capsys, fake_server, folder).code == 0
+    assert ids(folder / "predictions/gpt-4.json") == [str(1000 + n) for n in range(6)]
+    assert len(fake_server.received) == 1
+
+
+def test_a_bad_day_on_the_wire_costs_no_request(
+    tmp_path: Path, capsys: Capture, fake_server: FakeServer
+) -> None:
+    faults = ["429", "500", "reset", "truncated", "null", "nothing", "html", "whole", "whole"]
+    met: Counter[str] = Counter()
+
+    def behaviour(prompt: str, number: int) -> str:
+        met[prompt] += 1
+        return faults[sum(prompt.encode()) % len(faults)] if met[prompt] < 3 else "whole"
+
+    folder = data_folder(tmp_path, 200)
+    fake_server.behaviour = behaviour
+    assert infer(capsys, fake_server, folder, "--multiworker", "8").code == 0
+    assert ids(folder / "predictions/gpt-4.json") == [str(1000 + n) for n in range(200)]
+    assert max(met.values()) == 3
+    journal = lines_of(folder / "predictions/runs/gpt-4/journal.jsonl")
+    assert Counter(entry["outcome"] for entry in journal) == {"answered": 200}
+
+
+@pytest.mark.parametrize(
+    ("more", "named"),
+    [
+        (("--temperature", "0.9"), "temperature: 0.2 -> 0.9"),
+        (("--top_p", "0.9"), "top_p: 0.1 -> 0.9"),
+        (("--use_demos", "1"), "demo_ids: [] -> ['d1']"),
+        (("--reformat", "true"), "reformat_by: None -> 'self'"),
+        (("--extra_body", "extra.json"), "extra_body changed"),
+        (("--prompt_template", "template.txt"), "prompt changed"),
+    ],
+)
+def test_changed_settings_are_refused_by_name_and_force_keeps_the_old_run(
+    tmp_path: Path,
+    capsys: Capture,
+    fake_server: FakeServer,
+    monkeypatch: pytest.MonkeyPatch,
+    more: tuple[str, str],
+    named: str,
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    Path("extra.json").write_text('{"top_k": 5}')
+    Path("template.txt").write_text("$tools\n$demos\n# REQUEST #\n$request\n\nNow the JSON object:")
+    folder = data_folder(Path("data"))
+    plan = {
+        "task_nodes": [{"task": "Painter", "arguments": ["x"]}],
+        "task_steps": ["paint"],
+        "task_links": [],
+    }
+    write_lines(folder / "data.json", [{"id": "d1", "type": "chain", "user_request": "Paint x", **plan}])
+    assert infer(capsys, fake_server, folder).code == 0
+    before = files_below(folder)
+    fake_server.forget()
+
+    done = infer(capsys, fake_server, folder, *more)
+    assert done.code == 2
+    assert named in done.error
+    assert "--tag" in done.error and "--prediction_dir" in done.error and "--force" in done.error
+    assert files_below(folder) == before
+    assert not fake_server.received
+
+    done = infer(capsys, fake_server, folder, *more, "--force", "true")
+    assert done.code == 0, done.err
+    assert len(fake_server.received) == 5
+    (kept,) = (folder / "predictions/runs").glob("gpt-4.2*")
+    assert (kept / "gpt-4.json").read_bytes() == before["predictions/gpt-4.json"]
+    assert (kept / "journal.jsonl").read_bytes() == before["predictions/runs/gpt-4/journal.jsonl"]
+    # The same command once more continues, it does not begin anew.
+    assert infer(capsys, fake_server, folder, *more, "--force", "true").code == 0
+    assert len(fake_server.received) == 5
+
+
+def test_a_changed_request_is_asked_again_and_a_new_one_is_added(
+    tmp_path: Path, capsys: Capture, fake_server: FakeServer
+) -> None:
+    folder = data_folder(tmp_path, 3)
+    assert infer(capsys, fake_server, folder).code == 0
+    requests = lines_of(folder / "user_requests.json")
+    requests[1]["user_request"] = "Something else entirely."
+    requests.insert(0, {"id": "new", "user_request": "A new one."})
+    write_lines(folder / "user_requests.json", requests)
+    fake_server.forget()
+    assert infer(capsys, fake_server, folder).code == 0
+    assert len(fake_server.received) == 2
+    lines = lines_of(folder / "predictions/gpt-4.json")
+    assert [(line["id"], line["user_request"]) for line in lines] == [
+        (request["id"], request["user_request"]) for request in requests
+    ]
+
+
+def test_repeated_ids_are_warned_about_and_the_last_is_answered(
+    tmp_path: Path, capsys: Capture, fake_server: FakeServer
+) -> None:
+    folder = data_folder(tmp_path, 1)
+    texts = [("a", "first a"), ("b", "only b"), ("a", "last a"), (1, "number one"), ("1", "text one")]
+    write_lines(folder / "user_requests.json", [{"id": i, "user_request": text} for i, text in texts])
+    done = infer(capsys, fake_server, folder)
+    assert done.code == 0
+    assert "warning: 1 ids occur twice" in done.err and "(a): the last counts" in done.err
+    lines = lines_of(folder / "predictions/gpt-4.json")
+    assert [(line["id"], line["user_request"]) for line in lines] == [texts[1], texts[2], texts[3], texts[4]]
+    assert len(fake_server.received) == 4
+    assert not any("first a" in prompt for prompt in fake_server.prompts)
+
+
+def test_demonstrations_are_the_same_for_every_request_and_recorded(
+    tmp_path: Path, capsys: Capture, fake_server: FakeServer
+) -> None:
+    folder = data_folder(tmp_path)
+    labels: list[dict[str, Any]] = [
+        {
+            "id": f"d{n}",
+            "type": shape,
+            "user_request": f"Demonstration {n}",
+            "task_steps": ["paint"],
+            "task_nodes": [{"task": "Painter", "arguments": ["x"]}],
+            "task_links": [],
+        }
+        for n, shape in enumerate(["single", "single", "dag", "chain", "chain"])
+    ]
+    write_lines(folder / "data.json", [{"id": "broken"}, *labels])
+    assert infer(capsys, fake_server, folder, "--use_demos", "4", "--tag", "true").code == 0
+    place = folder / "predictions_use_demos_4"
+    manifest = json.loads((place / "runs/gpt-4/manifest.json").read_text())
+    assert manifest["settings"]["demo_ids"] == ["d3", "d2", "d0", "d4"]
+    heads = {prompt.partition("# REQUEST #")[0] for prompt in fake_server.prompts}
+    assert len(heads) == 1
+    head = heads.pop()
+    places = [head.index(f"Demonstration {n}") for n in (3, 2, 0, 4)]
+    assert places == sorted(places)
+    assert "Demonstration 1" not in head
+    fake_server.forget()
+    done = infer(capsys, fake_server, folder, "--demo_ids", "d1, d4", "--tag", "true")
+    assert done.code == 0, done.err
+    manifest = json.loads((folder / "predictions_use_demos_2/runs/gpt-4/manifest.json").read_text())
+    assert manifest["settings"]["demo_ids"] == ["d1", "d4"]
+
+
+def test_predictions_without_a_journal_are_taken_over_and_not_lost(
+    tmp_path: Path, capsys: Capture, fake_server: FakeServer
+) -> None:
+    folder = data_folder(tmp_path, 5)
+    requests = lines_of(folder / "user_requests.json")
+    plan = {"task_steps": ["x"], "task_nodes": [{"task": "Painter", "arguments": []}], "task_links": []}
+    there = [
+        {"id": "1000", "user_request": requests[0]["user_request"], "result": plan, "extra": 1},
+        {"id": "1001", **plan},
+        {"id": "gone", "user_request": "no longer asked", "result": plan},
+        {"id": "1002", "user_request": "worded otherwise then", "result": plan},
+    ]
+    output = folder / "predictions/gpt-4.json"
+    output.parent.mkdir()
+    write_lines(output, there)
+    output.write_text(output.read_text() + '{"id": "1003", "user_req')  # a crash of the published script
+    before = output.read_bytes()
+    assert infer(capsys, fake_server, folder).code == 0
+    lines = lines_of(output)
+    assert [line["id"] for line in lines] == [request["id"] for request in requests]
+    assert lines[:2] == there[:2]
+    assert len(fake_server.received) == 3
+    assert (folder / "predictions/runs/gpt-4/adopted.jsonl").read_bytes() == before
+    # A crash while taking over: the next start takes over the rest.
+    journal = folder / "predictions/runs/gpt-4/journal.jsonl"
+    journal.write_text(journal.read_text().splitlines(keepends=True)[0])
+    fake_server.forget()
+    assert infer(capsys, fake_server, folder).code == 0
+    assert not fake_server.received
+    assert lines_of(output) == lines
+
+
+def test_a_torn_line_at_the_end_of_the_journal_costs_one_request(
+    tmp_path: Path, capsys: Capture, fake_server: FakeServer
+) -> None:
+    folder = data_folder(tmp_path, 4)
+    assert infer(capsys, fake_server, folder).code == 0
+    output = folder / "predictions/gpt-4.json"
+    before = output.read_bytes()
+    journal = folder / "predictions/runs/gpt-4/journal.jsonl"
+    journal.write_bytes(journal.read_bytes()[:-9])
+    output.unlink()
+    fake_server.forget()
+    assert infer(capsys, fake_server, folder).code == 0
+    assert len(fake_server.received) == 1
+    assert output.read_bytes() == before
+
+
+def test_answers_in_every_shape(tmp_path: Path, capsys: Capture, fake_server: FakeServer) -> None:
+    kinds = ["whole", "fenced", "broken", "surrogate", "prose", "empty", "length", "whole but cut"]
+    folder = data_folder(tmp_path, len(kinds))
+    fake_server.behaviour = lambda prompt, number: kinds[number]
+    assert infer(capsys, fake_server, folder).code == 0
+    lines = lines_of(folder / "predictions/gpt-4.json")
+    plans = [line["result"] for line in lines]
+    assert all(plans[:4]) and not any(plans[4:])
+    assert [line.get("outcome") for line in lines] == [None] * 4 + ["malformed"] * 4
+    assert [line.get("truncated") for line in lines] == [None] * 6 + [True] * 2
+    for entry in lines_of(folder / "predictions/runs/gpt-4/journal.jsonl"):
+        assert "response" in entry and "finish_reason" in entry
+
+
+def test_unreadable_answers_are_rewritten_and_the_paid_answer_survives_a_failed_rewriting(
+    tmp_path: Path, capsys: Capture, fake_server: FakeServer
+) -> None:
+    folder = data_folder(tmp_path, 3)
+
+    def first_prose(prompt: str, number: int) -> str:
+        if prompt.startswith("Below is an answer"):
+            return rewriting
+        return "prose" if "Request 1:" in prompt else "length" if "Request 2:" in prompt else "whole"
+
+    rewriting = "400"
+    fake_server.behaviour = first_prose
+    more = ("--reformat", "true", "--reformat_by", "helper/one")
+    assert infer(capsys, fake_server, folder, *more).code == 3
+    assert [request.body["model"] for request in fake_server.received] == [
+        "gpt-4",
+        "gpt-4",
+        "helper/one",
+        "gpt-4",
+    ]
+    fake_server.forget()
+    rewriting = "whole"
+    assert infer(capsys, fake_server, folder, *more).code == 0
+    assert [request.body["model"] for request in fake_server.received] == ["helper/one"]
+    lines = lines_of(folder / "predictions/gpt-4.json")
+    assert [bool(line["result"]) for line in lines] == [True, True, False]
+    entry = lines_of(folder / "predictions/runs/gpt-4/journal.jsonl")[-1]
+    assert entry["response"].startswith("I am sorry") and entry["reformatted"].startswith("{")

@@ -1,0 +1,171 @@
+"""A generation that is continued repeats no sample, loses none and mixes none."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from running import Capture, data_folder, files_below, generate, ids, infer, lines_of, write_lines
+
+if TYPE_CHECKING:
+    from fake_server import FakeServer
+
+pytest_plugins = ("fake_server",)
+
+
+def test_generation_asks_again_for_what_failed_or_was_malformed(
+    tmp_path: Path, capsys: Capture, fake_server: FakeServer
+) -> None:
+    folder = data_folder(tmp_path)
+    kinds = ["whole", "prose", "length", "400", "whole but cut", "whole", "empty", "whole"]
+    fake_server.behaviour = lambda prompt, number: kinds[number]
+    settings = ("--number_of_samples", "8", "--seed", "1", "--check", "true")
+    done = generate(capsys, fake_server, folder, *settings)
+    assert done.code == 3
+    assert "5 samples have no usable answer" in done.err
+    assert ids(folder / "data_raw.json") == ["1-00000", "1-00005", "1-00007"]
+    fake_server.forget()
+    fake_server.behaviour = lambda prompt, number: "whole"
+    assert generate(capsys, fake_server, folder, *settings).code == 0
+    assert len(fake_server.received) == 5
+    undisturbed = data_folder(tmp_path / "undisturbed")
+    assert generate(capsys, fake_server, undisturbed, *settings).code == 0
+    assert (folder / "data_raw.json").read_bytes() == (undisturbed / "data_raw.json").read_bytes()
+
+
+def test_the_number_of_samples_is_the_total(tmp_path: Path, capsys: Capture, fake_server: FakeServer) -> None:
+    folder = data_folder(tmp_path)
+    for total in (3, 8):
+        assert (
+            generate(capsys, fake_server, folder, "--seed", "2", "--number_of_samples", str(total)).code == 0
+        )
+        assert ids(folder / "data_raw.json") == [f"2-{n:05d}" for n in range(total)]
+    assert len(fake_server.received) == 8
+    # A smaller total takes nothing away; what is missing of it still counts as missing.
+    assert generate(capsys, fake_server, folder, "--seed", "2", "--number_of_samples", "5").code == 0
+    assert len(ids(folder / "data_raw.json")) == 8
+
+
+def test_a_missing_sample_is_missing_however_many_others_there_are(
+    tmp_path: Path, capsys: Capture, fake_server: FakeServer
+) -> None:
+    folder = data_folder(tmp_path)
+    fake_server.behaviour = lambda prompt, number: "400" if "2-1:" in prompt else "whole"
+    assert generate(capsys, fake_server, folder, "--seed", "2", "--number_of_samples", "6").code == 3
+    assert generate(capsys, fake_server, folder, "--seed", "2", "--number_of_samples", "4").code == 3
+
+
+def test_samples_do_not_depend_on_concurrency(
+    tmp_path: Path, capsys: Capture, fake_server: FakeServer
+) -> None:
+    written = []
+    for workers in ("1", "8"):
+        folder = data_folder(tmp_path / workers)
+        arguments = ("--seed", "9", "--number_of_samples", "40", "--multiworker", workers)
+        assert generate(capsys, fake_server, folder, *arguments).code == 0
+        written.append((folder / "data_raw.json").read_bytes())
+        assert infer(capsys, fake_server, folder, "--multiworker", workers).code == 0
+        written.append((folder / "predictions/gpt-4.json").read_bytes())
+    assert written[0] == written[2]
+    assert written[1] == written[3]
+
+
+def test_a_drawn_seed_is_printed_recorded_and_continued(
+    tmp_path: Path, capsys: Capture, fake_server: FakeServer
+) -> None:
+    folder = data_folder(tmp_path)
+    done = generate(capsys, fake_server, folder, "--seed", "-1", "--number_of_samples", "3")
+    seed = int(next(line for line in done.err.splitlines() if line.startswith("seed ")).split()[1])
+    manifest = json.loads((folder / "runs/gpt-4/manifest.json").read_text())
+    assert manifest["settings"]["seed"] == seed
+    assert lines_of(folder / "statistics.json")[0]["seed"] == seed
+    done = generate(capsys, fake_server, folder, "--number_of_samples", "5")
+    assert f"seed {seed}" in done.err
+    assert ids(folder / "data_raw.json") == [f"{seed}-{n:05d}" for n in range(5)]
+    seeds = set()
+    for number in range(4):
+        other = data_folder(tmp_path / str(number))
+        seeds.add(generate(capsys, fake_server, other, "--number_of_samples", "1").err)
+    assert len(seeds) > 1
+
+
+def test_forced_generation_begins_anew_and_keeps_the_old_samples(
+    tmp_path: Path, capsys: Capture, fake_server: FakeServer
+) -> None:
+    folder = data_folder(tmp_path)
+    settings = ("--seed", "3", "--number_of_samples", "4")
+    assert generate(capsys, fake_server, folder, *settings).code == 0
+    before = files_below(folder)
+    done = generate(capsys, fake_server, folder, *settings, "--temperature", "0.1")
+    assert done.code == 2
+    assert "temperature: 0.7 -> 0.1" in done.error
+    assert files_below(folder) == before
+    fake_server.forget()
+    assert (
+        generate(capsys, fake_server, folder, *settings, "--temperature", "0.1", "--force", "true").code == 0
+    )
+    assert len(fake_server.received) == 4
+    (kept,) = (folder / "runs").glob("gpt-4.2*")
+    assert (kept / "data_raw.json").read_bytes() == before["data_raw.json"]
+    assert len(lines_of(folder / "data_raw.json")) == 4
+
+
+def test_forcing_with_a_drawn_seed_can_be_continued_by_the_same_command(
+    tmp_path: Path, capsys: Capture, fake_server: FakeServer
+) -> None:
+    folder = data_folder(tmp_path)
+    for _ in range(2):
+        assert generate(capsys, fake_server, folder, "--number_of_samples", "4", "--force", "true").code == 0
+    assert len(fake_server.received) == 4
+
+
+def test_another_seed_is_refused_and_leaves_no_trace(
+    tmp_path: Path, capsys: Capture, fake_server: FakeServer
+) -> None:
+    folder = data_folder(tmp_path)
+    assert generate(capsys, fake_server, folder, "--seed", "3", "--number_of_samples", "2").code == 0
+    for name in ("manifest.json", "journal.jsonl"):
+        (folder / "runs/gpt-4" / name).unlink()
+    (folder / "runs/gpt-4").rmdir()
+    before = files_below(folder)
+    done = generate(capsys, fake_server, folder, "--seed", "4", "--number_of_samples", "3")
+    assert done.code == 2
+    assert "data_raw.json:1: holds a sample of seed 3, not 4" in done.error
+    assert files_below(folder) == before
+    # The refused seed was not remembered: the folder's own is continued, without its runs/.
+    fake_server.forget()
+    assert generate(capsys, fake_server, folder, "--number_of_samples", "3").code == 0
+    assert ids(folder / "data_raw.json") == ["3-00000", "3-00001", "3-00002"]
+    assert len(fake_server.received) == 1
+    done = generate(capsys, fake_server, folder, "--seed", "4", "--number_of_samples", "3", "--force", "true")
+    assert done.code == 0, done.err
+    assert ids(folder / "data_raw.json") == ["4-00000", "4-00001", "4-00002"]
+
+
+def test_samples_of_many_seeds_give_way_to_force_as_a_dated_copy(
+    tmp_path: Path, capsys: Capture, fake_server: FakeServer
+) -> None:
+    folder = data_folder(tmp_path)
+    published: list[dict[str, Any]] = [{"id": str(n), "seed": n, "result": {}} for n in (7, 8)]
+    write_lines(folder / "data_raw.json", published)
+    assert generate(capsys, fake_server, folder, "--seed", "7", "--number_of_samples", "1").code == 2
+    assert lines_of(folder / "data_raw.json") == published
+    done = generate(capsys, fake_server, folder, "--seed", "7", "--number_of_samples", "1", "--force", "true")
+    assert done.code == 0, done.err
+    (copy,) = folder.glob("data_raw.2*.json")
+    assert lines_of(copy) == published
+
+
+def test_a_run_without_answers_does_not_bind(
+    tmp_path: Path, capsys: Capture, fake_server: FakeServer
+) -> None:
+    folder = data_folder(tmp_path)
+    fake_server.behaviour = lambda prompt, number: "401"
+    assert infer(capsys, fake_server, folder).code == 1
+    assert not (folder / "predictions/gpt-4.json").exists()
+    assert generate(capsys, fake_server, folder, "--seed", "1", "--number_of_samples", "2").code == 1
+    assert not (folder / "data_raw.json").exists()
+    fake_server.behaviour = lambda prompt, number: "whole"
+    assert infer(capsys, fake_server, folder, "--temperature", "1").code == 0
+    assert generate(capsys, fake_server, folder, "--seed", "2", "--number_of_samples", "2").code == 0

@@ -1,0 +1,68 @@
+"""What is imported before anything is done."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+from running import environment, shell
+
+HEAVY = ("numpy", "scipy", "sklearn", "matplotlib", "networkx", "aiohttp", "rich", "json_repair", "rapidfuzz")
+
+
+@pytest.mark.parametrize(
+    "arguments", [["--help"], ["--version"], ["generate", "--help"], ["infer", "--help"]]
+)
+def test_help_imports_nothing_heavy(tmp_path: Path, arguments: list[str]) -> None:
+    program = f"""
+import sys
+from toolgraph.cli.main import main
+sys.argv = ["toolgraph", *{arguments!r}]
+try:
+    main()
+except SystemExit as stop:
+    assert stop.code == 0, stop.code
+heavy = [name for name in {HEAVY!r} if name in sys.modules]
+assert not heavy, heavy
+"""
+    done = subprocess.run(
+        [sys.executable, "-c", program],
+        cwd=tmp_path,
+        env=environment(),
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert done.returncode == 0, done.stderr
+    assert done.stdout.strip()
+
+
+def test_the_help_of_every_script(tmp_path: Path) -> None:
+    for script, option in (
+        ("generate_graph.py", "--tool_desc"),
+        ("visualize_graph.py", "--data_dir"),
+        ("data_engine.py", "--number_of_samples"),
+        ("format_data.py", "--dependency_type"),
+        ("inference.py", "--use_demos"),
+        ("evaluate.py", "--prediction_dir"),
+    ):
+        done = shell(script, "--help", cwd=tmp_path)
+        assert done.code == 0
+        assert option in done.out
+        assert option.replace("_", "-") in done.out
+
+
+def test_a_reader_that_leaves_early_is_no_error(tmp_path: Path) -> None:
+    from running import data_folder
+
+    data_folder(tmp_path / "data")
+    program = (
+        f"{sys.executable} -m toolgraph sample --data_dir data --number_of_samples 3000 --seed 1 | head -1"
+    )
+    done = subprocess.run(
+        program, shell=True, cwd=tmp_path, env=environment(), capture_output=True, text=True, check=False
+    )
+    assert done.stdout.count("\n") == 1
+    assert "Error" not in done.stderr and "fault" not in done.stderr

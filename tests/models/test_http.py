@@ -1,0 +1,203 @@
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import socket
+import traceback
+from types import SimpleNamespace
+from typing import TYPE_CHECKING, Any
+
+import aiohttp
+import pytest
+
+from toolgraph.models import ChatRequest, ChatResponse, ModelError, ModelOptions
+from toolgraph.models.http import LONGEST_WAIT, TRIES, HttpChatModel, _wait
+
+if TYPE_CHECKING:
+    from fake_server import FakeServer
+
+pytest_plugins = ("fake_server",)
+
+# The fixture sets the module's `_wait` to zero; this name keeps the real one.
+REQUEST = ChatRequest(
+    [{"role": "user", "content": "# REQUEST #\nHello\n\nNow the JSON object:"}],
+    {"temperature": 0.5, "max_tokens": 7},
+    timeout=20,
+)
+
+
+def ask(options: ModelOptions, *requests: ChatRequest) -> list[ChatResponse]:
+    async def run() -> list[ChatResponse]:
+        model = HttpChatModel("acme/model", options)
+        try:
+            return [await model.complete(request) for request in requests or (REQUEST,)]
+        finally:
+            await model.close()
+
+    return asyncio.run(run())
+
+
+def failure(options: ModelOptions, *requests: ChatRequest) -> ModelError:
+    with pytest.raises(ModelError) as caught:
+        ask(options, *requests)
+    return caught.value
+
+
+def test_what_is_sent_and_what_comes_back(fake_server: FakeServer) -> None:
+    options = ModelOptions(
+        api_base=fake_server.base + "/", api_key="SECRET\n", extra_body={"top_k": 3, "max_tokens": 9}
+    )
+    (answer,) = ask(options)
+    (received,) = fake_server.received
+    assert received.path == "/v1/chat/completions"
+    assert received.headers["Authorization"] == "Bearer SECRET"
+    assert received.body == {
+        "model": "acme/model",
+        "messages": list(REQUEST.messages),
+        "temperature": 0.5,
+        "max_tokens": 9,
+        "top_k": 3,
+    }
+    assert answer.finish_reason == "stop"
+    assert answer.prompt_tokens == len(received.prompt)
+    assert answer.completion_tokens == len(answer.text)
+
+
+def test_no_key_no_authorization_header(fake_server: FakeServer, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.delenv("OPENAI_API_KEY", raising=False)
+    ask(ModelOptions(api_base=fake_server.base))
+    assert "Authorization" not in fake_server.received[0].headers
+
+
+@pytest.mark.parametrize("fault", ["429", "500", "reset", "truncated", "null", "nothing", "html"])
+def test_a_transient_fault_is_tried_again(fake_server: FakeServer, fault: str) -> None:
+    fake_server.fail_first(fault, fault)
+    (answer,) = ask(ModelOptions(api_base=fake_server.base))
+    assert answer.text.startswith("{")
+    assert len(fake_server.received) == 3
+
+
+@pytest.mark.parametrize("fault", ["429", "500", "reset", "truncated", "null", "nothing", "html"])
+def test_tries_end(fake_server: FakeServer, fault: str) -> None:
+    fake_server.behaviour = lambda prompt, number: fault
+    error = failure(ModelOptions(api_base=fake_server.base))
+    assert len(fake_server.received) == TRIES
+    assert error.outcome == "provider error"
+    assert error.transient
+    assert not error.stops_run
+    assert "\n" not in str(error)
+
+
+@pytest.mark.parametrize(
+    ("fault", "outcome", "stops"),
+    [
+        ("401", "provider error", True),
+        ("404", "provider error", True),
+        ("400", "provider error", False),
+        ("overflow", "context overflow", False),
+    ],
+)
+def test_a_refusal_is_not_tried_again(fake_server: FakeServer, fault: str, outcome: str, stops: bool) -> None:
+    fake_server.behaviour = lambda prompt, number: fault
+    error = failure(ModelOptions(api_base=fake_server.base))
+    assert len(fake_server.received) == 1
+    assert (error.outcome, error.stops_run) == (outcome, stops)
+
+
+def test_a_key_that_the_server_repeats_is_hidden(fake_server: FakeServer) -> None:
+    fake_server.behaviour = lambda prompt, number: "401"
+    error = failure(ModelOptions(api_base=fake_server.base, api_key="SECRET"))
+    assert "SECRET" not in str(error)
+    assert "Incorrect API key provided: ***" in str(error)
+
+
+def test_a_login_in_the_address_is_hidden() -> None:
+    error = failure(ModelOptions(api_base=f"http://me:PASSWORD@127.0.0.1:{free_port()}/v1"))
+    assert error.stops_run
+    assert "PASSWORD" not in str(error)
+    assert "cannot reach http://127.0.0.1" in str(error)
+
+
+@pytest.mark.parametrize(
+    "base", ["http://localhost:99999/v1", "http://[::1/v1", "no address", "http:///v1", "ftp://localhost/v1"]
+)
+def test_a_wrong_address_stops_the_run_in_words(base: str) -> None:
+    error = failure(ModelOptions(api_base=base))
+    assert error.stops_run
+    assert not error.transient
+
+
+@pytest.mark.parametrize("rest", ["localhost:99999/v1", "[::1/v1", "host name/v1", "/v1"])
+def test_a_login_in_a_wrong_address_is_hidden(rest: str) -> None:
+    error = failure(ModelOptions(api_base=f"http://me:PASSWORD@{rest}"))
+    assert error.stops_run
+    assert "PASSWORD" not in "".join(traceback.format_exception(error))
+
+
+def test_nobody_listening_stops_the_run_at_once() -> None:
+    error = failure(ModelOptions(api_base=f"http://127.0.0.1:{free_port()}/v1"))
+    assert error.stops_run
+    assert not error.transient
+
+
+@pytest.mark.parametrize("first", ["whole", "400"])
+def test_a_server_that_goes_away_later_is_waited_for(fake_server: FakeServer, first: str) -> None:
+    async def run() -> ModelError:
+        model = HttpChatModel("m", ModelOptions(api_base=fake_server.base))
+        with contextlib.suppress(ModelError):
+            await model.complete(REQUEST)
+        await asyncio.to_thread(fake_server.stop)
+        with pytest.raises(ModelError) as caught:
+            await model.complete(REQUEST)
+        await model.close()
+        return caught.value
+
+    fake_server.fail_first(first)
+    error = asyncio.run(run())
+    assert error.transient
+    assert not error.stops_run
+
+
+def test_a_hanging_server_is_a_timeout_tried_again(fake_server: FakeServer) -> None:
+    fake_server.fail_first("hang")
+    (answer,) = ask(ModelOptions(api_base=fake_server.base), ChatRequest(REQUEST.messages, timeout=0.3))
+    assert answer.text
+    assert len(fake_server.received) == 2
+
+
+def test_strange_fields_of_a_good_answer_do_no_harm(fake_server: FakeServer) -> None:
+    fake_server.behaviour = lambda prompt, number: "odd"
+    (answer,) = ask(ModelOptions(api_base=fake_server.base))
+    assert (answer.finish_reason, answer.prompt_tokens, answer.completion_tokens) == (None, None, None)
+
+
+def test_a_certificate_error_is_told_in_words(monkeypatch: pytest.MonkeyPatch) -> None:
+    class Session:
+        def post(self, *args: Any, **settings: Any) -> Any:
+            key = SimpleNamespace(host="host", port=443, is_ssl=True, ssl=True)
+            raise aiohttp.ClientConnectorCertificateError(key, ValueError("self-signed"))  # type: ignore[arg-type]
+
+    monkeypatch.setattr(HttpChatModel, "_connected", lambda self: Session())
+    error = failure(ModelOptions(api_base="https://host/v1"))
+    assert error.stops_run
+    assert "cannot reach https://host/v1/chat/completions" in str(error)
+
+
+@pytest.mark.parametrize(("asked", "waited"), [(3.0, 3.0), (0.0, 0.0), (9999.0, LONGEST_WAIT)])
+def test_the_server_says_how_long_to_wait(asked: float, waited: float) -> None:
+    error = ModelError("slow down", transient=True, retry_after=asked)
+    state: Any = SimpleNamespace(outcome=SimpleNamespace(exception=lambda: error), attempt_number=1)
+    assert _wait(state) == waited
+
+
+def test_waits_grow_and_end() -> None:
+    error = ModelError("slow down", transient=True)
+    for attempt in (1, 2, 5, 50):
+        state: Any = SimpleNamespace(outcome=SimpleNamespace(exception=lambda: error), attempt_number=attempt)
+        assert 0 <= _wait(state) <= min(2**attempt, LONGEST_WAIT)
+
+
+def free_port() -> int:
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        return int(probe.getsockname()[1])

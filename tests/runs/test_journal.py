@@ -1,0 +1,116 @@
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+import tempfile
+from pathlib import Path
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from toolgraph.errors import ToolgraphError, UsageError
+from toolgraph.runs import Journal
+
+ENTRIES = st.lists(
+    st.tuples(
+        st.sampled_from(["a", "b", "é", '"', "\n", "\ud83d"]),
+        st.dictionaries(st.text(max_size=3), st.one_of(st.text(), st.integers(), st.none()), max_size=3),
+    ),
+    max_size=12,
+)
+
+
+@given(ENTRIES, st.integers(min_value=0, max_value=400))
+def test_what_was_written_whole_is_there_again_wherever_it_is_cut(
+    entries: list[tuple[str, dict[str, object]]], cut: int
+) -> None:
+    with tempfile.TemporaryDirectory() as folder:
+        path = Path(folder) / "journal.jsonl"
+        with Journal(path) as journal:
+            for key, entry in entries:
+                journal.append(key, entry)
+        whole = path.read_bytes()
+        torn = whole[: max(0, len(whole) - cut)]
+        path.write_bytes(torn)
+        expected: dict[str, dict[str, object]] = {}
+        for key, entry in entries[: torn.count(b"\n")]:
+            expected[key] = {"key": key, **entry}
+        with Journal(path) as journal:
+            assert list(journal) == list(expected)
+            assert {key: journal[key] for key in journal} == expected
+            journal.append("new", {"x": 1})
+            assert journal["new"] == {"key": "new", "x": 1}
+        assert path.read_bytes().count(b"\n") == torn.count(b"\n") + 1
+        for line in path.read_bytes().splitlines():
+            json.loads(line)
+
+
+def test_reading_between_writes_sees_every_line(tmp_path: Path) -> None:
+    # Lines longer than a read buffer, read while others are appended.
+    with Journal(tmp_path / "j") as journal:
+        for number in range(60):
+            journal.append(str(number), {"text": f"{number} " * 700})
+            for earlier in (number, number // 2, 0):
+                assert journal[str(earlier)]["text"].startswith(f"{earlier} ")
+        assert len(journal) == 60
+        assert journal.get("nothing") == {}
+
+
+def test_the_last_entry_of_a_key_counts(tmp_path: Path) -> None:
+    with Journal(tmp_path / "j") as journal:
+        journal.append("a", {"outcome": "provider error"})
+        journal.append("b", {"outcome": "answered"})
+        journal.append("a", {"outcome": "answered"})
+    with Journal(tmp_path / "j") as journal:
+        assert journal["a"]["outcome"] == "answered"
+        assert list(journal) == ["a", "b"]
+
+
+@pytest.mark.parametrize(
+    "line", [b"{broken\n", b"[]\n", b"\xff\n", b"7\n", b'{"key": []}\n', b"[" * 9999 + b"\n"]
+)
+def test_a_broken_line_in_the_middle_is_named(tmp_path: Path, line: bytes) -> None:
+    path = tmp_path / "j"
+    path.write_bytes(b'{"key": "a"}\n' + line + b'{"key": "b"}\n')
+    before = path.read_bytes()
+    with pytest.raises(UsageError, match=r"j:2: broken line in a journal\. Fix: remove that line"):
+        Journal(path)
+    assert path.read_bytes() == before
+
+
+def test_only_one_writes(tmp_path: Path) -> None:
+    with Journal(tmp_path / "j"), pytest.raises(UsageError, match="another process"):
+        Journal(tmp_path / "j")
+    Journal(tmp_path / "j").close()
+
+
+def test_a_place_that_cannot_be_written(tmp_path: Path) -> None:
+    (tmp_path / "file").write_text("")
+    with pytest.raises(ToolgraphError, match="cannot be written"):
+        Journal(tmp_path / "file" / "j")
+
+
+def test_a_full_disk_leaves_whole_lines_and_one_error(tmp_path: Path) -> None:
+    program = f"""
+import resource
+from pathlib import Path
+from toolgraph.errors import ToolgraphError
+from toolgraph.runs import Journal
+with Journal(Path({str(tmp_path / "j")!r})) as journal:
+    journal.append("a", {{"text": "x" * 500}})
+    resource.setrlimit(resource.RLIMIT_FSIZE, (1000, 1000))
+    try:
+        journal.append("b", {{"text": "y" * 900}})
+    except ToolgraphError as error:
+        print(error)
+    print("b" in journal, journal["a"]["text"][:1])
+"""
+    done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stderr
+    assert "cannot be written: File too large. Fix: free some space, then run it again" in done.stdout
+    assert done.stdout.endswith("False x\n")
+    with Journal(tmp_path / "j") as journal:
+        assert list(journal) == ["a"]
+    assert (tmp_path / "j").read_bytes().endswith(b"}\n")

@@ -1,0 +1,90 @@
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Iterator
+
+import pytest
+
+from toolgraph.errors import ToolgraphError
+from toolgraph.models import ModelError
+from toolgraph.runs import run_items
+
+
+def test_outcomes_are_counted_and_failures_told() -> None:
+    async def work(item: int) -> str:
+        if item % 3 == 0:
+            raise ModelError(f"item {item}", outcome="context overflow" if item else "provider error")
+        return "answered" if item % 2 else "malformed"
+
+    told = []
+    summary = asyncio.run(run_items(range(30), work, concurrency=4, done=lambda: told.append(1)))
+    assert summary.outcomes == {"provider error": 1, "context overflow": 9, "answered": 10, "malformed": 10}
+    assert summary.failed == 10
+    assert len(summary.failures) == 5
+    assert len(told) == 30
+
+
+@pytest.mark.parametrize("concurrency", [1, 3, 50])
+def test_items_are_taken_when_there_is_room(concurrency: int) -> None:
+    taken = running = most = 0
+
+    def items() -> Iterator[int]:
+        nonlocal taken
+        for number in range(40):
+            taken += 1
+            assert taken - finished <= concurrency
+            yield number
+
+    finished = 0
+
+    async def work(item: int) -> str:
+        nonlocal running, most, finished
+        running += 1
+        most = max(most, running)
+        await asyncio.sleep(0)
+        running -= 1
+        finished += 1
+        return "answered"
+
+    summary = asyncio.run(run_items(items(), work, concurrency=concurrency))
+    assert summary.outcomes["answered"] == 40
+    assert most <= concurrency
+
+
+def test_what_would_meet_every_item_stops_the_run() -> None:
+    async def work(item: int) -> str:
+        raise ModelError("nobody listens", stops_run=True)
+
+    with pytest.raises(ToolgraphError, match="nobody listens"):
+        asyncio.run(run_items(range(1000), work, concurrency=8))
+
+
+def test_an_error_in_the_stream_reaches_the_caller() -> None:
+    def items() -> Iterator[int]:
+        yield 1
+        raise ToolgraphError("the stream broke")
+
+    async def work(item: int) -> str:
+        return "answered"
+
+    with pytest.raises(ToolgraphError, match="the stream broke"):
+        asyncio.run(run_items(items(), work, concurrency=3))
+
+
+def test_work_that_never_waits_can_be_interrupted() -> None:
+    async def run() -> int:
+        done = 0
+
+        async def work(item: int) -> str:
+            nonlocal done
+            done += 1
+            if done == 5:
+                task.cancel()
+            return "answered"
+
+        task = asyncio.ensure_future(run_items(range(100_000), work, concurrency=2))
+        with pytest.raises(asyncio.CancelledError):
+            await task
+        return done
+
+    assert asyncio.run(run()) < 20

@@ -1,0 +1,222 @@
+from __future__ import annotations
+
+import json
+import tempfile
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+from unittest.mock import patch
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from toolgraph import build_graph, generate
+from toolgraph.errors import UsageError
+from toolgraph.models import ChatRequest, ChatResponse
+from toolgraph.offline.tasks import BackInstructTask
+from toolgraph.stages.play import play
+from toolgraph.stages.screen import Screen
+
+NAMES = "ABCDEFGH"
+
+
+class Scripted:
+    """A back-instructor that answers by a function of the request."""
+
+    def __init__(self, answer: Callable[[ChatRequest], ChatResponse] | None = None) -> None:
+        self.name = "scripted"
+        self.answer = answer or written_for
+        self.asked: list[ChatRequest] = []
+
+    async def complete(self, request: ChatRequest) -> ChatResponse:
+        self.asked.append(request)
+        return self.answer(request)
+
+    async def close(self) -> None: ...
+
+
+def written_for(request: ChatRequest) -> ChatResponse:
+    """What was sampled, as it was sampled."""
+    task = request.task
+    assert isinstance(task, BackInstructTask)
+    nodes = [{"id": tool, "input": ["words"]} for tool in task.sample.nodes]
+    links = [{"source": link.source, "target": link.target} for link in task.sample.links]
+    value = {
+        "task_steps": [f"use {tool}" for tool in task.sample.nodes],
+        "user_request": "words",
+        "invoking_graph": {"nodes": nodes, "links": links},
+    }
+    return ChatResponse(json.dumps(value))
+
+
+def folder_at(path: Path) -> Path:
+    path.mkdir(exist_ok=True, parents=True)
+    tools = [{"id": n, "desc": n, "input-type": ["text"], "output-type": ["text"]} for n in NAMES]
+    (path / "tool_desc.json").write_text(json.dumps({"nodes": tools}))
+    build_graph(path)
+    return path
+
+
+def run(folder: Path | None, model: Scripted, **more: Any) -> tuple[Path, bool]:
+    with patch("toolgraph.stages.generate.create_model", lambda name, options: model):
+        return generate(folder, llm="scripted", **{"seed": 1, "number_of_samples": 5, **more})
+
+
+def records(folder: Path) -> list[dict[str, Any]]:
+    text = (folder / "data_raw.json").read_text(encoding="utf-8")
+    return [json.loads(line) for line in text.splitlines()]
+
+
+def test_the_published_form_of_a_record(tmp_path: Path) -> None:
+    folder, complete = run(folder_at(tmp_path), Scripted(), method="chain", tool_number=3)
+    assert (folder, complete) == (tmp_path, True)
+    record = records(folder)[4]
+    assert list(record)[:7] == [
+        "id",
+        "seed",
+        "method",
+        "number_of_tools",
+        "sampled_nodes",
+        "sampled_links",
+        "result",
+    ]
+    assert (record["id"], record["seed"], record["method"], record["number_of_tools"]) == (
+        "1-00004",
+        1,
+        "chain",
+        3,
+    )
+    assert record["critics"] == {"node": True, "link": True, "both": True, "llm": "unknown"}
+
+
+def test_what_is_sent(tmp_path: Path) -> None:
+    model = Scripted()
+    run(folder_at(tmp_path), model, temperature=1.0, top_p=0.5, number_of_samples=1)
+    (request,) = model.asked
+    assert request.parameters == {
+        "frequency_penalty": 0,
+        "presence_penalty": 0,
+        "max_tokens": 2500,
+        "temperature": 1.0,
+        "top_p": 0.5,
+    }
+    assert request.timeout == 120
+
+
+def test_check_asks_for_the_review(tmp_path: Path) -> None:
+    for check in (False, True):
+        model = Scripted()
+        run(folder_at(tmp_path / str(check)), model, check=check)
+        assert all(("check_by_teacher" in r.messages[0]["content"]) == check for r in model.asked)
+
+
+json_values = st.recursive(
+    st.none() | st.booleans() | st.integers() | st.floats() | st.sampled_from(["A", "B", "yes", "\ud83d"]),
+    lambda inner: (
+        st.lists(inner, max_size=3)
+        | st.dictionaries(
+            st.sampled_from(["id", "input", "arguments", "source", "target", "x"]), inner, max_size=3
+        )
+    ),
+    max_leaves=10,
+)
+answers = st.text(max_size=30) | st.builds(
+    lambda steps, request, nodes, links, check: json.dumps(
+        {
+            "task_steps": steps,
+            "user_request": request,
+            "invoking_graph": {"nodes": nodes, "links": links},
+            "check_by_teacher": check,
+        }
+    ),
+    json_values | st.just(["a"]),
+    json_values | st.just("words"),
+    json_values | st.lists(json_values, max_size=3),
+    json_values | st.lists(json_values, max_size=3),
+    json_values,
+)
+
+
+@settings(deadline=None, max_examples=40)
+@given(st.lists(answers, min_size=1, max_size=4))
+def test_whatever_a_model_says_is_either_a_record_or_asked_again(texts: list[str]) -> None:
+    with tempfile.TemporaryDirectory() as name:
+        folder = folder_at(Path(name))
+        model = Scripted(lambda request: ChatResponse(texts[(len(model.asked) - 1) % len(texts)]))
+        small: dict[str, Any] = {"method": "chain", "tool_number": 2, "number_of_samples": len(texts)}
+        _, complete = run(folder, model, **small)
+        there = len(records(folder)) if (folder / "data_raw.json").exists() else 0
+        assert complete == (there == len(texts))
+        asked = len(model.asked)
+        again = Scripted()
+        assert run(folder, again, **small)[1]
+        assert len(again.asked) == asked - there
+        assert [record["id"] for record in records(folder)] == [f"1-{n:05d}" for n in range(len(texts))]
+
+
+def test_a_folder_that_does_not_exist_is_made_with_its_files(tmp_path: Path) -> None:
+    folder_at(tmp_path / "source")
+    source = tmp_path / "source"
+    made, _ = run(
+        tmp_path / "a" / "b",
+        Scripted(),
+        graph_desc=source / "graph_desc.json",
+        tool_desc=source / "tool_desc.json",
+    )
+    assert made == tmp_path / "a" / "b"
+    for name in ("graph_desc.json", "tool_desc.json"):
+        assert (made / name).read_bytes() == (source / name).read_bytes()
+    assert len(records(made)) == 5
+
+
+def test_an_existing_folder_keeps_its_own_files(tmp_path: Path) -> None:
+    folder, other = folder_at(tmp_path / "one"), folder_at(tmp_path / "other")
+    (other / "graph_desc.json").write_text('{"nodes": [{"id": "Z"}], "links": []}')
+    before = (folder / "graph_desc.json").read_bytes()
+    said: list[str] = []
+    run(folder, Scripted(), graph_desc=other / "graph_desc.json", screen=Screen(say=said.append))
+    assert any(text.startswith("warning: ") and "is not" in text for text in said)
+    assert (folder / "graph_desc.json").read_bytes() == before
+
+
+def test_files_are_looked_up_as_given_then_inside_the_folder(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    folder_at(Path("data"))
+    assert run(Path("data"), Scripted(), graph_desc="graph_desc.json", tool_desc="tool_desc.json")[1]
+
+
+def test_a_template_of_ones_own(tmp_path: Path) -> None:
+    folder = folder_at(tmp_path / "data")
+    template = tmp_path / "t.txt"
+    template.write_text("Only $$5: $nodes / $links")
+    model = Scripted()
+    run(folder, model, prompt_template=template)
+    assert model.asked[0].messages[0]["content"].startswith("Only $5: Node 1: {")
+    template.write_text("no such words")
+    with pytest.raises(UsageError, match=r"\$nodes and \$links"):
+        run(folder_at(tmp_path / "other"), model, prompt_template=template)
+    assert not (tmp_path / "other" / "runs").exists()
+
+
+def test_statistics_say_what_was_asked_and_how_it_ended(tmp_path: Path) -> None:
+    folder, _ = run(folder_at(tmp_path), Scripted(), number_of_samples=250)
+    lines = [json.loads(line) for line in (folder / "statistics.json").read_text().splitlines()]
+    assert [line["event"] for line in lines] == ["started", "running", "running", "ended"]
+    assert (lines[0]["llm"], lines[0]["seed"], lines[0]["number_of_samples"]) == ("scripted", 1, 250)
+    assert lines[-1]["samples"] == 250
+    assert lines[-1]["outcomes"] == {"answered": 250}
+
+
+def test_play_keeps_nothing(tmp_path: Path) -> None:
+    folder = folder_at(tmp_path)
+    before = sorted(tmp_path.rglob("*"))
+    shown: list[str] = []
+    with patch("toolgraph.stages.generate.create_model", lambda name, options: Scripted()):
+        record = play(folder, llm="scripted", method="dag", tool_number=4, screen=Screen(show=shown.append))
+    assert record is not None
+    assert json.loads(shown[0]) == record
+    assert record["number_of_tools"] == 4
+    assert sorted(tmp_path.rglob("*")) == before

@@ -1,0 +1,224 @@
+from __future__ import annotations
+
+import json
+import tempfile
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+from unittest.mock import patch
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from toolgraph import build_graph, infer
+from toolgraph.errors import UsageError
+from toolgraph.models import ChatRequest, ChatResponse, ModelError, ModelOptions
+from toolgraph.stages.screen import Screen
+
+PLAN = '{"task_steps": ["a"], "task_nodes": [{"task": "A", "arguments": ["x"]}], "task_links": []}'
+
+
+class Scripted:
+    """A model that answers by a function of the request."""
+
+    def __init__(self, answer: Callable[[ChatRequest], ChatResponse]) -> None:
+        self.name = "scripted"
+        self.answer = answer
+        self.asked: list[ChatRequest] = []
+        self.closed = 0
+
+    async def complete(self, request: ChatRequest) -> ChatResponse:
+        self.asked.append(request)
+        return self.answer(request)
+
+    async def close(self) -> None:
+        self.closed += 1
+
+
+def folder_at(path: Path, texts: list[str], *, kind: str = "resource") -> Path:
+    tool: dict[str, Any] = {"id": "A", "desc": "does it"}
+    if kind == "resource":
+        tool |= {"input-type": ["text"], "output-type": ["text"]}
+    else:
+        tool |= {"parameters": [{"name": "p", "type": "string", "desc": "a thing"}]}
+    path.mkdir(exist_ok=True)
+    (path / "tool_desc.json").write_text(json.dumps({"nodes": [tool]}))
+    lines = [json.dumps({"id": number, "user_request": text}) + "\n" for number, text in enumerate(texts)]
+    (path / "user_requests.json").write_text("".join(lines))
+    return path
+
+
+def run(folder: Path, model: Scripted, **more: Any) -> list[dict[str, Any]]:
+    with patch("toolgraph.stages.infer.create_model", lambda name, options: model):
+        infer(folder, llm="scripted", **more)
+    text = (folder / "predictions/scripted.json").read_text(encoding="utf-8")
+    return [json.loads(line) for line in text.split("\n")[:-1]]
+
+
+json_values = st.recursive(
+    st.none() | st.booleans() | st.integers() | st.floats() | st.text(max_size=5),
+    lambda inner: (
+        st.lists(inner, max_size=3)
+        | st.dictionaries(
+            st.sampled_from(
+                [
+                    "task_steps",
+                    "task_nodes",
+                    "task_links",
+                    "task",
+                    "id",
+                    "arguments",
+                    "source",
+                    "name",
+                    "value",
+                ]
+            ),
+            inner,
+            max_size=4,
+        )
+    ),
+    max_leaves=12,
+)
+answers = st.text(max_size=40) | st.builds(json.dumps, json_values) | st.just(PLAN + "\ud83d")
+
+
+@settings(deadline=None, max_examples=40)
+@given(
+    texts=st.lists(answers, min_size=1, max_size=4),
+    reason=st.sampled_from(["stop", "length", None]),
+    kind=st.sampled_from(["resource", "temporal"]),
+)
+def test_whatever_a_model_says_there_is_one_line_a_request_and_a_second_run_changes_nothing(
+    texts: list[str], reason: str | None, kind: str
+) -> None:
+    with tempfile.TemporaryDirectory() as name:
+        folder = folder_at(Path(name), [f"request {n}" for n in range(len(texts))], kind=kind)
+        model = Scripted(lambda request: ChatResponse(texts[len(model.asked) - 1], reason))
+        lines = run(folder, model, dependency_type=kind)
+        assert [line["id"] for line in lines] == list(range(len(texts)))
+        assert all((line["result"] is None) == (line.get("outcome") == "malformed") for line in lines)
+        assert reason != "length" or not any(line["result"] for line in lines)
+        before = (folder / "predictions/scripted.json").read_bytes()
+        run(folder, model, dependency_type=kind)
+        assert len(model.asked) == len(texts)
+        assert (folder / "predictions/scripted.json").read_bytes() == before
+
+
+def test_the_request_reaches_the_prompt_whole(tmp_path: Path) -> None:
+    texts = ["pay $5 to $request and ${tools}", "line one\nline two", "café \u2028 \U0001f600"]
+    model = Scripted(lambda request: ChatResponse(PLAN))
+    lines = run(folder_at(tmp_path, texts), model)
+    for request, text in zip(model.asked, texts, strict=True):
+        assert f"# REQUEST #\n{text}\n" in request.messages[0]["content"]
+    assert [line["user_request"] for line in lines] == texts
+
+
+@pytest.mark.parametrize(
+    ("template", "prompt"),
+    [
+        ("$tools|$demos|$request", "TOOLS||REQUEST"),
+        ("${tools}|${demos}|${request}!", "TOOLS||REQUEST!"),
+        ("$$request is $request, again $request: $tools", "$request is REQUEST, again REQUEST: TOOLS"),
+        ("$request_id $request $tools", "$request_id REQUEST TOOLS"),
+    ],
+)
+def test_a_template_of_ones_own(tmp_path: Path, template: str, prompt: str) -> None:
+    request = "put $tools in {x} for $$5"
+    folder = folder_at(tmp_path / "data", [request])
+    (tmp_path / "t.txt").write_text(template)
+    model = Scripted(lambda request: ChatResponse(PLAN))
+    run(folder, model, prompt_template=tmp_path / "t.txt")
+    tool = json.dumps(json.loads((folder / "tool_desc.json").read_text())["nodes"][0])
+    expected = prompt.replace("TOOLS", tool).replace("REQUEST", request)
+    assert model.asked[0].messages[0]["content"] == expected
+
+
+def test_what_is_sent(tmp_path: Path) -> None:
+    model = Scripted(lambda request: ChatResponse(PLAN))
+    run(folder_at(tmp_path, ["x"]), model, temperature=0.3, top_p=0.4)
+    (request,) = model.asked
+    assert request.parameters == {
+        "presence_penalty": 1.05,
+        "max_tokens": 2000,
+        "temperature": 0.3,
+        "top_p": 0.4,
+    }
+    assert request.timeout == 300
+    assert model.closed == 1
+
+
+def test_the_gold_is_never_shown(tmp_path: Path) -> None:
+    folder = folder_at(tmp_path, ["x", "y"])
+    label = {"id": 0, "user_request": "x", "task_steps": ["GOLD"], "task_nodes": [{"task": "A"}]}
+    (folder / "data.json").write_text(json.dumps(label) + "\n")
+    model = Scripted(lambda request: ChatResponse(PLAN))
+    run(folder, model)
+    for request in model.asked:
+        assert "GOLD" not in str(request.messages)
+        assert "GOLD" not in str(request.task)
+
+
+def test_the_first_exchange_is_shown_once(tmp_path: Path) -> None:
+    said: list[str] = []
+    model = Scripted(lambda request: ChatResponse(PLAN))
+    run(folder_at(tmp_path, ["x", "y"]), model, log_first_detail=True, screen=Screen(say=said.append))
+    (shown,) = [text for text in said if PLAN in text]
+    assert "# REQUEST #\nx\n" in shown
+
+
+def test_an_interrupted_run_keeps_what_was_answered(tmp_path: Path) -> None:
+    def answer(request: ChatRequest) -> ChatResponse:
+        if "REQUEST #\ny\n" in request.messages[0]["content"]:
+            raise KeyboardInterrupt
+        return ChatResponse(PLAN)
+
+    folder = folder_at(tmp_path, ["x", "y", "z"])
+    model = Scripted(answer)
+    with pytest.raises(KeyboardInterrupt):
+        run(folder, model)
+    assert (folder / "predictions/scripted.json").read_text().count("\n") == 1
+    assert model.closed == 1
+
+
+def test_outcomes_of_failures_are_counted_by_kind(tmp_path: Path) -> None:
+    def answer(request: ChatRequest) -> ChatResponse:
+        text = request.messages[0]["content"]
+        if "REQUEST #\nlong\n" in text:
+            raise ModelError("too long", outcome="context overflow")
+        if "REQUEST #\nbad\n" in text:
+            raise ModelError("HTTP 400")
+        return ChatResponse(PLAN if "REQUEST #\ngood\n" in text else "no plan")
+
+    folder = folder_at(tmp_path, ["long", "bad", "good", "odd"])
+    with patch("toolgraph.stages.infer.create_model", lambda name, options: Scripted(answer)):
+        inference = infer(folder, llm="scripted")
+    assert inference.summary.outcomes == {
+        "context overflow": 1,
+        "provider error": 1,
+        "answered": 1,
+        "malformed": 1,
+    }
+    assert inference.summary.failed == 2
+    assert (inference.written, inference.already) == (2, 0)
+
+
+def test_a_changed_graph_changes_a_model_that_works_with_it(tmp_path: Path) -> None:
+    folder = folder_at(tmp_path, ["x"])
+    tools = json.loads((folder / "tool_desc.json").read_text())["nodes"]
+    (folder / "tool_desc.json").write_text(json.dumps({"nodes": [*tools, {**tools[0], "id": "B"}]}))
+    build_graph(folder)
+    infer(folder, llm="offline")
+    graph = json.loads((folder / "graph_desc.json").read_text())
+    assert graph["links"].pop()
+    (folder / "graph_desc.json").write_text(json.dumps(graph))
+    with pytest.raises(UsageError, match="graph changed"):
+        infer(folder, llm="offline")
+
+
+def test_extra_fields_are_part_of_the_settings(tmp_path: Path) -> None:
+    folder = folder_at(tmp_path, ["x"])
+    model = Scripted(lambda request: ChatResponse(PLAN))
+    run(folder, model)
+    with pytest.raises(UsageError, match="extra_body changed"):
+        run(folder, model, options=ModelOptions(extra_body={"top_k": 1}))

@@ -1,0 +1,112 @@
+"""The sample stage: samples shown without a model."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+
+from toolgraph.cli.main import load, run
+from toolgraph.errors import UsageError
+from toolgraph.graph import ToolGraph
+from toolgraph.sampling import Sampler
+from toolgraph.stages.graph import build_graph
+from toolgraph.stages.sample import sample
+from toolgraph.stages.screen import Screen
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> Path:
+    """Four tools in a row, and a fork."""
+    tools = [
+        {"id": "first", "input-type": [], "output-type": ["a"]},
+        {"id": "second", "input-type": ["a"], "output-type": ["b"]},
+        {"id": "third", "input-type": ["b"], "output-type": ["c"]},
+        {"id": "aside", "input-type": ["b"], "output-type": ["d"]},
+    ]
+    (tmp_path / "tool_desc.json").write_text(json.dumps({"nodes": tools}))
+    build_graph(tmp_path)
+    return tmp_path
+
+
+def test_the_default_is_a_chain_of_three(folder: Path) -> None:
+    shown: list[str] = []
+    (drawn,) = sample(folder, seed=5, screen=Screen(show=shown.append))
+
+    assert drawn == Sampler(ToolGraph.load(folder / "graph_desc.json"), 5).draw("chain", 3)
+    assert shown[0].startswith("5-00000  chain of 3 tools\n  first\n  second  <- first (a)\n")
+
+
+def test_samples_as_json(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    arguments = ["--data_dir", str(folder), "--sample_method", "dag", "--num_nodes", "4"]
+    more = ["--number_of_samples", "2", "--seed", "1", "--as_json"]
+
+    assert run(load("sample"), arguments + more, "toolgraph sample") == 0
+    records = [json.loads(line) for line in capsys.readouterr().out.splitlines()]
+    assert [record["id"] for record in records] == ["1-00000", "1-00001"]
+    for record in records:
+        assert (record["method"], record["number_of_tools"], len(record["sampled_nodes"])) == ("dag", 4, 4)
+        assert {link["type"] for link in record["sampled_links"]} == {"a", "b"}
+
+
+def test_a_seed_is_drawn_said_and_good_for_the_same_samples(folder: Path) -> None:
+    said: list[str] = []
+    drawn = sample(folder, method=None, number_of_samples=5, screen=Screen(say=said.append))
+    seed = int(next(line for line in said if line.startswith("seed ")).split()[1])
+
+    assert sample(folder, method=None, number_of_samples=5, seed=seed) == drawn
+
+
+def test_a_number_of_tools_for_any_shape(folder: Path) -> None:
+    drawn = sample(folder, method=None, tools=3, number_of_samples=40, seed=0)
+
+    assert {len(one.nodes) for one in drawn} == {3}
+    assert {one.shape for one in drawn} == {"chain", "dag"}
+    assert {one.shape for one in sample(folder, method=None, tools=1, number_of_samples=5, seed=0)} == {
+        "single"
+    }
+    with pytest.raises(UsageError, match="no dag has 2 tools"):
+        sample(folder, method=None, tools=2, shape_weights={"dag": 1})
+
+
+def test_what_the_graph_cannot_give_is_said(folder: Path) -> None:
+    said: list[str] = []
+    sample(folder, method=None, seed=0, screen=Screen(say=said.append))
+
+    assert "no chain of more than 3 tools was found: larger ones are left out" in said
+
+
+@pytest.mark.parametrize("tools", [15, 20, 1_000])
+def test_a_size_that_cannot_be_had(tools: int, folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """The published sampler never ends on 15 or 20 tools of its own graph."""
+    arguments = ["--data_dir", str(folder), "--num_nodes", str(tools)]
+
+    assert run(load("sample"), arguments, "toolgraph sample") == 2
+    assert "the largest has 3" in capsys.readouterr().err.splitlines()[-1]
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (["--file_name", "gone.json"], "gone.json: no such file"),
+        (["--sample_method", "any", "--shape_weights", "tree=1"], "unknown shape 'tree'"),
+        (["--sample_method", "any", "--size_weights", "x"], "--size_weights: 'x' is not name=weight"),
+        (["--num_nodes", "0"], "--num_nodes"),
+        (["--sample_method", "single", "--num_nodes", "2"], "a single has exactly 1"),
+    ],
+)
+def test_bad_input(
+    arguments: list[str], message: str, folder: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert run(load("sample"), ["--data_dir", str(folder), *arguments], "toolgraph sample") == 2
+    assert message in capsys.readouterr().err
+
+
+def test_another_graph(folder: Path, root: Path) -> None:
+    other = root / "data_dailylifeapis" / "graph_desc.json"
+    if not other.exists():
+        pytest.skip("the bundled graph has not been built")
+    (drawn,) = sample(folder, graph_desc=other, tools=10, seed=0)
+
+    assert {link.type for link in drawn.links} == {"complete"}

@@ -1,0 +1,157 @@
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from toolgraph.errors import ToolgraphError, UsageError
+from toolgraph.files import (
+    atomic_writer,
+    keep_dated_copy,
+    line_of_item,
+    read_json,
+    read_json_lines,
+    read_text,
+    safe_name,
+    write_json,
+    write_json_lines,
+)
+
+
+def test_what_is_written_is_read(tmp_path: Path) -> None:
+    value = {"ids": [1, "zwölf"], "none": None}
+    write_json(tmp_path / "deep" / "er" / "value.json", value)
+    assert read_json(tmp_path / "deep" / "er" / "value.json") == value
+
+    assert write_json_lines(tmp_path / "lines.json", [value, 2]) == 2
+    assert [tuple(line) for line in read_json_lines(tmp_path / "lines.json")] == [(1, value), (2, 2)]
+
+
+def test_a_failed_write_leaves_the_file_as_it_was(tmp_path: Path) -> None:
+    path = tmp_path / "value.json"
+    write_json(path, 1)
+    with pytest.raises(RuntimeError), atomic_writer(path) as stream:
+        stream.write("half")
+        raise RuntimeError
+
+    assert read_json(path) == 1
+    assert list(tmp_path.iterdir()) == [path]
+
+
+def test_a_place_that_cannot_be_written_is_named(tmp_path: Path) -> None:
+    (tmp_path / "file").write_text("")
+
+    with pytest.raises(ToolgraphError, match=r"file/value\.json: cannot write"):
+        write_json(tmp_path / "file" / "value.json", 1)
+
+
+@pytest.mark.parametrize(
+    ("content", "message"),
+    [
+        (b'{\n  "a": 1,\n  "b": oops\n}', r"bad\.json:3: not valid JSON"),
+        (b'{"a": 1', r"bad\.json:1: not valid JSON"),
+        (b"", r"bad\.json:1: not valid JSON"),
+        (b'"\xff"', r"bad\.json: not UTF-8 text \(byte 1\)"),
+        (b"[" * 200_000, r"bad\.json: JSON nested too deeply"),
+    ],
+)
+def test_json_errors_name_file_and_line(content: bytes, message: str, tmp_path: Path) -> None:
+    (tmp_path / "bad.json").write_bytes(content)
+
+    with pytest.raises(UsageError, match=message):
+        read_json(tmp_path / "bad.json")
+
+
+def test_json_lines_errors_name_file_and_line(tmp_path: Path) -> None:
+    path = tmp_path / "bad.json"
+    path.write_text('{"id": 1}\n\n{"id": 2}\n{"id": \n')
+    lines = read_json_lines(path)
+
+    assert [next(lines).number, next(lines).number] == [1, 3]
+    with pytest.raises(UsageError, match=r"bad\.json:4: not valid JSON"):
+        next(lines)
+
+
+def test_missing_files_and_folders(tmp_path: Path) -> None:
+    with pytest.raises(UsageError, match=r"gone\.json: no such file\. Fix: make it"):
+        read_json(tmp_path / "gone.json", fix="make it")
+    with pytest.raises(UsageError, match="is a folder"):
+        read_text(tmp_path)
+    with pytest.raises(UsageError, match="no such file"):
+        next(read_json_lines(tmp_path / "gone.json"))
+
+
+def test_a_byte_order_mark_is_no_text(tmp_path: Path) -> None:
+    path = tmp_path / "value.json"
+    path.write_bytes(b"\xef\xbb\xbf[1]")
+
+    assert read_json(path) == [1]
+    assert [line.value for line in read_json_lines(path)] == [[1]]
+
+
+texts = st.sampled_from(['"nodes"', "id", "]", "}", "\n", '\\"', ",", "nodes", ""])
+values = st.recursive(
+    st.one_of(st.none(), st.integers(), texts),
+    lambda inner: st.one_of(st.lists(inner, max_size=3), st.dictionaries(texts, inner, max_size=3)),
+    max_leaves=6,
+)
+items = st.lists(
+    st.dictionaries(st.one_of(texts, st.just("key")), values, min_size=1), min_size=1, max_size=4
+)
+
+
+@settings(deadline=None)
+@given(items, st.dictionaries(texts.filter(lambda text: text != "nodes"), values), st.booleans())
+def test_line_of_item_is_where_the_parser_finds_it(
+    tmp_path_factory: pytest.TempPathFactory, nodes: list[dict[str, Any]], rest: dict[str, Any], alone: bool
+) -> None:
+    """Marked with an impossible word, the text stops the parser on the line that was told."""
+    path = tmp_path_factory.mktemp("lines") / "value.json"
+    value: Any = nodes if alone else {**rest, "nodes": nodes}
+    path.write_text(json.dumps(value, indent=2))
+    number = len(nodes)
+    key = list(nodes[-1])[-1]
+    told = line_of_item(path, None if alone else "nodes", number, key=key)
+    assert told is not None
+
+    nodes[-1][key] = "MARK"
+    marked = json.dumps(value, indent=2).split("\n")
+    assert '"MARK"' in marked[told - 1]
+    item_line = line_of_item(path, None if alone else "nodes", number)
+    assert item_line is not None and item_line <= told and marked[item_line - 1].strip() == "{"
+
+
+def test_line_of_item_where_there_is_none(tmp_path: Path) -> None:
+    path = tmp_path / "value.json"
+    path.write_text('{"nodes":\n[\n{"a": 1}]}')
+
+    assert line_of_item(path, "nodes", 1) == 3
+    assert line_of_item(path, "nodes", 1, key="b") == 3
+    assert line_of_item(path, "nodes", 2) is None
+    assert line_of_item(path, "links", 1) is None
+    assert line_of_item(path, None, 1) is None
+
+
+def test_dated_copies_never_replace_each_other(tmp_path: Path) -> None:
+    path = tmp_path / "graph.json"
+    copies = set()
+    for text in "abc":
+        path.write_text(text)
+        copies.add(keep_dated_copy(path))
+
+    assert len(copies) == 3
+    assert sorted(copy.read_text() for copy in copies) == ["a", "b", "c"]
+    assert all(copy.name.startswith("graph.") and copy.suffix == ".json" for copy in copies)
+
+
+@pytest.mark.parametrize("name", ["acme/model 1", "..", "", "a\\b", "/etc/passwd", "../up", "modèle"])
+def test_safe_names_are_never_folders(name: str, tmp_path: Path) -> None:
+    path = tmp_path / f"{safe_name(name)}"
+
+    assert path.parent == tmp_path
+    assert path.name not in ("", ".", "..")
+    path.write_text("")

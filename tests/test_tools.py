@@ -1,0 +1,125 @@
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from toolgraph.errors import UsageError
+from toolgraph.tools import Parameter, Tool, ToolLibrary
+
+
+def library_of(tmp_path: Path, nodes: Any, **settings: Any) -> ToolLibrary:
+    path = tmp_path / "tool_desc.json"
+    path.write_text(json.dumps({"nodes": nodes}, indent=2))
+    return ToolLibrary.load(path, **settings)
+
+
+def test_both_forms_may_stand_in_one_library(tmp_path: Path) -> None:
+    """The published reader decides by the first tool and drops the parameters of the later ones."""
+    library = library_of(
+        tmp_path,
+        [
+            {"id": "a", "desc": "A.", "input-type": ["text"], "output-type": "audio"},
+            {
+                "id": "b",
+                "description": "B.",
+                "parameters": [{"name": "day", "type": "date", "desc": "D"}, "x"],
+            },
+            {"id": "c", "input-type": ["text"], "parameters": [{"name": "y"}]},
+        ],
+    )
+
+    assert library["a"].outputs == ("audio",)
+    assert library["b"].parameters == (Parameter("day", "date", "D"), Parameter("x"))
+    assert library["b"].description == "B."
+    assert (library["c"].inputs, library["c"].parameters) == (("text",), (Parameter("y"),))
+    assert library.has_types and library.has_parameters
+
+
+def test_types_are_spelt_one_way(tmp_path: Path) -> None:
+    nodes = [{"id": "a", "output-type": ["Image", "TEXT "]}, {"id": "b", "input-type": ["image"]}]
+    library = library_of(tmp_path, nodes)
+
+    assert library["a"].outputs == ("image", "text")
+    assert library.normalised == (
+        "resource type 'Image' read as 'image'",
+        "resource type 'TEXT ' read as 'text'",
+    )
+    published = library_of(tmp_path, nodes, normalise_types=False)
+    assert published["a"].outputs == ("Image", "TEXT ")
+    assert published.normalised == ()
+
+
+def test_other_keys_are_kept(tmp_path: Path) -> None:
+    node = {"id": "a", "desc": "A.", "domain": ["x"], "input-type": ["Text"], "output-type": []}
+
+    assert library_of(tmp_path, [node]).to_json() == {"nodes": [{**node, "input-type": ["text"]}]}
+
+
+def test_a_bare_list_of_tools(tmp_path: Path) -> None:
+    path = tmp_path / "tools.json"
+    path.write_text('[{"id": "a"},\n{"id": "b"},\n{"id": "a"}]')
+
+    with pytest.raises(UsageError, match=r"tools\.json:3: tool id 'a' occurs twice"):
+        ToolLibrary.load(path)
+
+
+@pytest.mark.parametrize(
+    ("nodes", "line", "message"),
+    [
+        # The id of a tool is also a type and a description further up: the line is that of the second id.
+        (
+            [{"id": "x", "desc": "text", "input-type": ["text"]}, {"id": "text"}, {"id": "text"}],
+            14,
+            "'text' occ",
+        ),
+        ([{"id": "a"}, 7], 6, "tool 2 is not an object"),
+        ([{"id": "a"}, {"desc": "no id"}], 6, "tool 2 has no id"),
+        ([{"id": "a"}, {"desc": "", "id": " "}], 8, "tool 2 has no id"),
+        ([{"id": "a", "desc": 3}], 5, "description of tool 'a' is not text"),
+        ([{"id": "a", "input-type": [1]}], 5, "'input-type' of tool 'a'"),
+        ([{"id": "a", "output-type": {"text": 1}}], 5, "'output-type' of tool 'a'"),
+        ([{"id": "a", "parameters": {"day": "date"}}], 5, "'parameters' of tool 'a' is not a list"),
+        ([{"id": "a", "parameters": [{"type": "date"}]}], 5, "a parameter of tool 'a' has no name"),
+        ([{"id": "a", "parameters": ["day", {"name": "day"}]}], 5, "two parameters of one name"),
+    ],
+)
+def test_a_malformed_tool_is_named_with_its_line(nodes: Any, line: int, message: str, tmp_path: Path) -> None:
+    with pytest.raises(UsageError, match=message) as caught:
+        library_of(tmp_path, nodes)
+
+    assert caught.value.line == line
+    assert f"tool_desc.json:{line}: " in str(caught.value)
+    assert "Fix: " in str(caught.value)
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ('{"nodes": []}', "the tool library is empty"),
+        ("[]", "the tool library is empty"),
+        ("{}", "no list of tools"),
+        ('{"nodes": {"a": 1}}', "no list of tools"),
+        ("3", "no list of tools"),
+    ],
+)
+def test_no_tools(text: str, message: str, tmp_path: Path) -> None:
+    (tmp_path / "tool_desc.json").write_text(text)
+
+    with pytest.raises(UsageError, match=rf"tool_desc\.json: {message}"):
+        ToolLibrary.load(tmp_path / "tool_desc.json")
+
+
+def test_a_library_made_by_hand_is_checked_too() -> None:
+    with pytest.raises(UsageError, match="empty"):
+        ToolLibrary([])
+    with pytest.raises(UsageError, match="'a' occurs twice"):
+        ToolLibrary([Tool("a"), Tool("b"), Tool("a")])
+
+
+def test_published_libraries_come_back_unchanged(reference: Path) -> None:
+    for name in ("huggingface", "multimedia", "dailylifeapis"):
+        path = reference / "taskbench" / name / "tool_desc.json"
+        assert ToolLibrary.load(path, normalise_types=False).to_json() == json.loads(path.read_text())
