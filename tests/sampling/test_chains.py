@@ -46,6 +46,15 @@ def test_a_search_without_proof_never_claims_too_much(
         assert max(1, len(found.nodes)) == longest_chain(graph)
 
 
+def test_a_search_from_some_tools_only_is_no_proof() -> None:
+    graph = listed(5, [(0, 1), (2, 3), (3, 4)])
+    with patch.multiple(chains, _WALKS=1, _SEARCH_STARTS=1, largest_chain_bound=lambda _: 5):
+        found = [chains.find_chain(Neighbours(graph), 6, Random(seed)) for seed in range(12)]
+
+    assert {len(one.nodes) for one in found} == {2, 3}
+    assert not any(one.exact for one in found)
+
+
 def test_published_hangs_of_huggingface(reference: Path) -> None:
     """A chain of 6 with seed 155 never ends in the published sampler; nor do 15 or 20 tools."""
     graph = ToolGraph.load(reference / "taskbench" / "huggingface" / "graph_desc.json")
