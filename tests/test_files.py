@@ -155,3 +155,9 @@ def test_safe_names_are_never_folders(name: str, tmp_path: Path) -> None:
     assert path.parent == tmp_path
     assert path.name not in ("", ".", "..")
     path.write_text("")
+
+
+def test_half_a_surrogate_pair_is_written_and_read_back(tmp_path: Path) -> None:
+    path = tmp_path / "lines.json"
+    write_json_lines(path, [{"text": "half \ud83d of one"}])
+    assert [value for _, value in read_json_lines(path)] == [{"text": "half \ud83d of one"}]

@@ -20,6 +20,10 @@ _DECODER = json.JSONDecoder()
 _BLANK = re.compile(r"[ \t\n\r]*")
 
 
+HALF_PAIRS = "backslashreplace"
+"""How UTF-8 writes half of a surrogate pair (models send them): as the escape it is in JSON."""
+
+
 class Line(NamedTuple):
     """One JSON value of a JSON Lines file, with its line number counted from 1."""
 
@@ -39,7 +43,7 @@ def atomic_writer(path: Path) -> Iterator[IO[str]]:
         path.parent.mkdir(parents=True, exist_ok=True)
         handle, name = tempfile.mkstemp(prefix=f".{path.name}.", dir=path.parent)
         temporary = Path(name)
-        with os.fdopen(handle, "w", encoding="utf-8", newline="\n") as stream:
+        with os.fdopen(handle, "w", encoding="utf-8", errors=HALF_PAIRS, newline="\n") as stream:
             yield stream
             stream.flush()
             os.fsync(stream.fileno())

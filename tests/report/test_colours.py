@@ -2,7 +2,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from toolgraph.graph import ToolGraph
-from toolgraph.links import ListedLinks, NumberedLink
+from toolgraph.graph.links import ListedLinks, NumberedLink
 from toolgraph.report.colours import NEUTRAL, is_complete, type_colours, types_by_use
 from toolgraph.tools import Tool, ToolLibrary
 

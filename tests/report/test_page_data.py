@@ -2,7 +2,7 @@ import pytest
 
 from toolgraph.errors import UsageError
 from toolgraph.graph import ToolGraph
-from toolgraph.links import ListedLinks
+from toolgraph.graph.links import ListedLinks
 from toolgraph.report.page_data import MOST_TOOLS, page_data
 from toolgraph.tools import Parameter, Tool, ToolLibrary
 

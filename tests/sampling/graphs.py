@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from toolgraph.dataset import Sample, shape_of
 from toolgraph.graph import ToolGraph
-from toolgraph.links import COMPLETE, ListedLinks, NumberedLink, TypedLinks
+from toolgraph.graph.links import COMPLETE, ListedLinks, NumberedLink, TypedLinks
 from toolgraph.tools import Tool, ToolLibrary
 
 TYPES = ("audio", "image", "text", "video")

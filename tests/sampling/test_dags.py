@@ -16,7 +16,7 @@ from hypothesis import strategies as st
 from sampling.graphs import check, largest_dag, listed, plain_library, resource_graphs, seeds, tool_graphs
 from toolgraph.errors import UsageError
 from toolgraph.graph import ToolGraph
-from toolgraph.links import ListedLinks, TypedLinks
+from toolgraph.graph.links import ListedLinks, TypedLinks
 from toolgraph.sampling import Sampler, dags, trees
 from toolgraph.sampling.search import Neighbours
 from toolgraph.tools import Tool, ToolLibrary

@@ -8,7 +8,7 @@ from typing import Any
 
 from toolgraph.errors import UsageError
 from toolgraph.graph import Link, ToolGraph
-from toolgraph.links import TypedLinks
+from toolgraph.graph.links import TypedLinks
 from toolgraph.report.circle import Circle, Place, Point, arrange
 from toolgraph.report.colours import ACCENT, NO_TYPE, given_type, is_complete, type_colours, types_by_use
 from toolgraph.report.figures import count_of

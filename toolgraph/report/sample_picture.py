@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from toolgraph.dataset import Sample
-from toolgraph.links import COMPLETE
+from toolgraph.graph.links import COMPLETE
 from toolgraph.report.colours import NEUTRAL, type_colours
 from toolgraph.report.figures import INK, one_line, plain_style, save, sheet
 

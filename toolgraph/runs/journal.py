@@ -11,6 +11,7 @@ from types import TracebackType
 from typing import IO, Any, Self
 
 from toolgraph.errors import ToolgraphError, UsageError
+from toolgraph.files import HALF_PAIRS
 
 
 class Journal:
@@ -77,7 +78,8 @@ class Journal:
         Raises:
             ToolgraphError: the disk is full or the file is gone; the journal is then as it was.
         """
-        line = _encoded({"key": key, **entry})
+        text = json.dumps({"key": key, **entry}, ensure_ascii=False)
+        line = f"{text}\n".encode(errors=HALF_PAIRS)
         try:
             written = 0
             while written < len(line):
@@ -124,11 +126,3 @@ class Journal:
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
         self.close()
-
-
-def _encoded(entry: Mapping[str, Any]) -> bytes:
-    """One line. Half of a surrogate pair, which UTF-8 cannot hold, is written as a JSON escape."""
-    try:
-        return json.dumps(entry, ensure_ascii=False).encode() + b"\n"
-    except UnicodeEncodeError:
-        return json.dumps(entry).encode() + b"\n"

@@ -11,7 +11,7 @@ from collections.abc import Sequence
 from itertools import pairwise
 from random import Random
 
-from toolgraph.links import NumberedLink
+from toolgraph.graph.links import NumberedLink
 from toolgraph.sampling.bounds import largest_chain_bound
 from toolgraph.sampling.longest import Longest, longest_path
 from toolgraph.sampling.search import Budget, Found, Neighbours, pick

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Sequence
 
-from toolgraph.links import NumberedLink
+from toolgraph.graph.links import NumberedLink
 from toolgraph.sampling.search import Neighbours
 
 

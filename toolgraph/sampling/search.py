@@ -9,7 +9,7 @@ from random import Random
 from typing import NamedTuple
 
 from toolgraph.graph import ToolGraph
-from toolgraph.links import CompleteLinks, NumberedLink, TypedLinks
+from toolgraph.graph.links import CompleteLinks, NumberedLink, TypedLinks
 
 _DRAWS = 128
 # Lists are fast and of n² numbers in all: above this size, neighbours are asked for each time.

@@ -13,7 +13,7 @@ from collections.abc import Iterator
 from itertools import combinations
 from typing import NamedTuple
 
-from toolgraph.links import NumberedLink
+from toolgraph.graph.links import NumberedLink
 from toolgraph.sampling.search import Budget, Neighbours
 
 _UNITS = 300_000

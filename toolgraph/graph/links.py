@@ -10,8 +10,8 @@ from array import array
 from collections.abc import Collection, Iterable, Iterator, Sequence
 from typing import NamedTuple, Protocol
 
+from toolgraph.graph.unions import TypeIndex, Without
 from toolgraph.tools import ToolLibrary
-from toolgraph.unions import TypeIndex, Without
 
 COMPLETE = "complete"
 

@@ -8,7 +8,7 @@ from typing import Any
 
 from toolgraph.errors import UsageError
 from toolgraph.files import line_of_item
-from toolgraph.links import COMPLETE, NumberedLink
+from toolgraph.graph.links import COMPLETE, NumberedLink
 from toolgraph.tools import ToolLibrary, normal_type
 
 

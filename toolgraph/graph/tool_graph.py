@@ -16,8 +16,8 @@ from typing import IO, Any, Literal, NamedTuple, cast, get_args
 
 from toolgraph.errors import UsageError
 from toolgraph.files import line_of_item, read_json
-from toolgraph.link_reader import LinkReader
-from toolgraph.links import COMPLETE, CompleteLinks, Links, ListedLinks, TypedLinks
+from toolgraph.graph.link_reader import LinkReader
+from toolgraph.graph.links import COMPLETE, CompleteLinks, Links, ListedLinks, TypedLinks
 from toolgraph.tools import ToolLibrary, normal_type
 
 DependencyType = Literal["resource", "temporal"]
@@ -202,6 +202,3 @@ def _kind_of(library: ToolLibrary, links: Any) -> DependencyType:
     first = links[0] if isinstance(links, Sequence) and links else None
     complete = isinstance(first, Mapping) and first.get("type") == COMPLETE
     return "temporal" if complete or not library.has_types else "resource"
-
-
-__all__ = ["DEFAULT_MAX_LINKS", "DependencyType", "Link", "ToolGraph", "check_dependency_type"]

@@ -4,9 +4,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from sampling.graphs import typed_libraries
 
-from toolgraph.links import CompleteLinks, Links, ListedLinks, NumberedLink, TypedLinks
+from toolgraph.graph.links import CompleteLinks, Links, ListedLinks, NumberedLink, TypedLinks
+from toolgraph.graph.unions import TypeIndex, Without
 from toolgraph.tools import Tool, ToolLibrary
-from toolgraph.unions import TypeIndex, Without
 
 
 def check_neighbours(links: Links, size: int) -> None:

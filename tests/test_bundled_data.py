@@ -1,0 +1,74 @@
+"""The data sets in the box: sound, and what the offline back-instructor writes today."""
+
+from __future__ import annotations
+
+import shutil
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from toolgraph import format_data, generate
+from toolgraph.dataset import read_labels, reference_index, shape_of
+from toolgraph.folder import DataFolder
+from toolgraph.graph import ToolGraph
+
+NAMES = ("huggingface", "multimedia", "dailylifeapis")
+
+
+@pytest.fixture(params=NAMES)
+def folder(request: pytest.FixtureRequest, root: Path) -> DataFolder:
+    return DataFolder(root / f"data_{request.param}")
+
+
+def labels(folder: DataFolder) -> list[dict[str, Any]]:
+    return [label for _, label in read_labels(folder.data)]
+
+
+def test_there_are_300_requests_of_every_shape_and_no_two_are_alike(folder: DataFolder) -> None:
+    made = labels(folder)
+    assert len(made) >= 300
+    assert {label["type"] for label in made} == {"single", "chain", "dag"}
+    assert len({label["user_request"] for label in made}) == len({label["id"] for label in made}) == len(made)
+    assert folder.data_error.read_text() == ""
+
+
+def test_every_literal_of_the_gold_stands_in_the_request(folder: DataFolder) -> None:
+    for label in labels(folder):
+        for node in label["task_nodes"]:
+            for argument in node["arguments"]:
+                value = argument["value"] if isinstance(argument, dict) else argument
+                if reference_index(value) is None:
+                    assert str(value) in label["user_request"], label["id"]
+
+
+def test_gold_follows_the_graph(folder: DataFolder) -> None:
+    graph = ToolGraph.load(folder.graph_desc, dependency_type=folder.benchmark["dependency_type"])
+    for label in labels(folder):
+        tools = [node["task"] for node in label["task_nodes"]]
+        links = [(link["source"], link["target"]) for link in label["task_links"]]
+        assert all(graph.link_types(*link) for link in links)
+        assert shape_of(len(tools), links, tools=tools) == label["type"]
+        if graph.dependency_type == "temporal":
+            continue
+        references = [
+            (tools[source], tool)
+            for place, (tool, node) in enumerate(zip(tools, label["task_nodes"], strict=True))
+            for argument in node["arguments"]
+            if (source := reference_index(argument)) is not None
+            if source < place
+        ]
+        assert sorted(references) == sorted(links), label["id"]
+        assert all(
+            len(node["arguments"]) == len(graph.library[node["task"]].inputs) for node in label["task_nodes"]
+        )
+
+
+def test_it_is_what_the_offline_model_writes(folder: DataFolder, tmp_path: Path) -> None:
+    for path in (folder.tool_desc, folder.graph_desc):
+        shutil.copy(path, tmp_path)
+    DataFolder(tmp_path).describe(dependency_type=folder.benchmark["dependency_type"])
+    generate(tmp_path, llm="offline", check=True, seed=0, number_of_samples=300, multiworker=7)
+    format_data(tmp_path)
+    for name in ("data_raw.json", "data.json", "user_requests.json", "alignment_ids.json"):
+        assert (tmp_path / name).read_bytes() == (folder.path / name).read_bytes(), name
