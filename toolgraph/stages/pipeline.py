@@ -75,8 +75,8 @@ def pipeline(
         infer(data_dir, llm=name, options=options, multiworker=multiworker, screen=screen)
     evaluations: list[FolderEvaluation] = []
     for name in llm:
-        step("evaluate.py", folder, f"--llm {name} --splits all --n_tools all")
-        evaluations += evaluate(data_dir, llm=name, splits=["all"], n_tools=["all"], screen=screen)
+        step("evaluate.py", folder, f"--llm {name} --splits all")
+        evaluations += evaluate(data_dir, llm=name, splits=["all"], screen=screen)
     return evaluations
 
 

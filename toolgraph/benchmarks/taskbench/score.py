@@ -220,7 +220,7 @@ class _Scorer:
     def evaluation(self, *, resamples: int, seed: int) -> Evaluation:
         """Add up every group."""
         if "bertscore" in self._metrics:
-            self.notes.remark("BERTScore is not computed by this version: its column stays empty")
+            self.notes.remark("BERTScore is not computed by this version")
         rouge = self._pairs.scores()
         groups: dict[str, dict[str, Any]] = {}
         for place, group in enumerate(self._groups):
