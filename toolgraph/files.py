@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import hashlib
+import io
 import json
 import os
 import re
@@ -32,7 +33,7 @@ class Line(NamedTuple):
 
 
 @contextlib.contextmanager
-def atomic_writer(path: Path) -> Iterator[IO[str]]:
+def atomic_target(path: Path) -> Iterator[IO[bytes]]:
     """Open a temporary file beside `path`; rename it over `path` only if the block ends well.
 
     Raises:
@@ -43,7 +44,7 @@ def atomic_writer(path: Path) -> Iterator[IO[str]]:
         path.parent.mkdir(parents=True, exist_ok=True)
         handle, name = tempfile.mkstemp(prefix=f".{path.name}.", dir=path.parent)
         temporary = Path(name)
-        with os.fdopen(handle, "w", encoding="utf-8", errors=HALF_PAIRS, newline="\n") as stream:
+        with os.fdopen(handle, "wb") as stream:
             yield stream
             stream.flush()
             os.fsync(stream.fileno())
@@ -59,6 +60,21 @@ def atomic_writer(path: Path) -> Iterator[IO[str]]:
     finally:
         if temporary is not None:
             temporary.unlink(missing_ok=True)
+
+
+@contextlib.contextmanager
+def atomic_writer(path: Path) -> Iterator[IO[str]]:
+    """`atomic_target` for UTF-8 text, with line ends as they are.
+
+    Raises:
+        ToolgraphError: the folder cannot be written or the disk is full; `path` is then as it was.
+    """
+    with atomic_target(path) as target:
+        stream = io.TextIOWrapper(target, encoding="utf-8", errors=HALF_PAIRS, newline="\n")
+        try:
+            yield stream
+        finally:
+            stream.detach()  # flushes, and leaves the file to `atomic_target`
 
 
 def write_text(path: Path, text: str) -> None:

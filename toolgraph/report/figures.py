@@ -3,16 +3,13 @@
 from __future__ import annotations
 
 import contextlib
-import io
-import os
-import tempfile
 import warnings
 from collections.abc import Iterator
 from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from toolgraph.errors import ToolgraphError
+from toolgraph.files import atomic_target
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -74,27 +71,8 @@ def save(figure: Figure, path: Path, *, dpi: int) -> Path:
     """
     nothing = {"CreationDate": None, "Creator": None, "Producer": None}
     metadata = nothing if path.suffix == ".pdf" else {"Software": None}
-    buffer = io.BytesIO()
-    figure.savefig(buffer, format=path.suffix[1:], dpi=dpi, metadata=metadata)
-    temporary: Path | None = None
-    try:
-        path.parent.mkdir(parents=True, exist_ok=True)
-        handle, name = tempfile.mkstemp(prefix=f".{path.name}.", dir=path.parent)
-        temporary = Path(name)
-        with os.fdopen(handle, "wb") as stream:
-            stream.write(buffer.getvalue())
-        temporary.chmod(0o644)
-        temporary.replace(path)
-        temporary = None
-    except OSError as error:
-        raise ToolgraphError(
-            f"cannot write: {error.strerror or error}",
-            file=path,
-            fix="check the folder's permissions and space",
-        ) from error
-    finally:
-        if temporary is not None:
-            temporary.unlink(missing_ok=True)
+    with atomic_target(path) as stream:
+        figure.savefig(stream, format=path.suffix[1:], dpi=dpi, metadata=metadata)
     return path
 
 
