@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import signal
 import subprocess
 import sys
 from dataclasses import dataclass
@@ -77,7 +78,7 @@ def shell(name: str, *arguments: str | Path, cwd: Path, **more: str) -> Finished
 
 
 def started(name: str, *arguments: str | Path, cwd: Path) -> subprocess.Popen[str]:
-    """A script or stage that goes on while the test does."""
+    """A script or stage that goes on while the test does, and hears Ctrl-C whoever runs the tests."""
     return subprocess.Popen(
         [*command_of(name), *map(str, arguments)],
         cwd=cwd,
@@ -85,6 +86,8 @@ def started(name: str, *arguments: str | Path, cwd: Path) -> subprocess.Popen[st
         stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,
         text=True,
+        # A shell that starts a job in the background has it ignore Ctrl-C, and so would all it starts.
+        preexec_fn=lambda: signal.signal(signal.SIGINT, signal.default_int_handler),
     )
 
 
