@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import time
 from collections import Counter
 from collections.abc import Iterator
 from pathlib import Path
@@ -10,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from toolgraph.dataset import read_labels, read_requests
+from toolgraph.dataset import read_labels
 from toolgraph.graph import ToolGraph
 from toolgraph.offline.planner import Planner
 
@@ -62,14 +61,3 @@ def test_scores(
         edges.add(pairs_of(plan["task_links"]), pairs_of(label["task_links"]))
     assert nodes.f1 > node_f1
     assert edges.f1 > edge_f1
-
-
-def test_speed(reference: Path) -> None:
-    folder = reference / "taskbench" / "huggingface"
-    planner = Planner(ToolGraph.load(folder / "graph_desc.json"))
-    requests = [request.text for request in read_requests(folder / "user_requests.json")][::10]
-    start = time.process_time()
-    for text in requests:
-        planner.plan(text)
-    # All of them in 30 seconds, on a machine a third as fast.
-    assert (time.process_time() - start) / len(requests) < 30 / 7546

@@ -1,4 +1,3 @@
-import time
 from itertools import pairwise
 from pathlib import Path
 
@@ -54,16 +53,6 @@ def test_hostile_names_are_drawn(tmp_path: Path) -> None:
     name = "$x^{ <img src=x> \ud800\n" + "y" * 300
     sample = Sample(0, 1, "chain", (name, "b"), (Link(name, "b", "$\\frac"),))
     assert draw_sample(sample, tmp_path / "sample.png").exists()
-
-
-def test_a_picture_is_fast_after_the_first(tmp_path: Path) -> None:
-    draw_sample(DAG, tmp_path / "first.png")
-    best = 1.0
-    for number in range(5):
-        start = time.perf_counter()
-        draw_sample(DAG, tmp_path / f"{number}.png")
-        best = min(best, time.perf_counter() - start)
-    assert best < 0.15
 
 
 @given(st.text(alphabet="abc _-", max_size=120))
