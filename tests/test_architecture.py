@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 FLOORS = [
-    {"errors", "version"},
+    {"errors", "version", "words"},
     {"files", "answers"},
     {"tools"},
     {"graph"},

@@ -123,3 +123,10 @@ def test_published_libraries_come_back_unchanged(reference: Path) -> None:
     for name in ("huggingface", "multimedia", "dailylifeapis"):
         path = reference / "taskbench" / name / "tool_desc.json"
         assert ToolLibrary.load(path, normalise_types=False).to_json() == json.loads(path.read_text())
+
+
+def test_a_key_with_an_underscore_is_named_and_not_overlooked(tmp_path: Path) -> None:
+    path = tmp_path / "tool_desc.json"
+    path.write_text('{"nodes": [\n{"id": "a",\n "input_type": ["text"]}]}')
+    with pytest.raises(UsageError, match=r"tool_desc\.json:3: .*'input_type'\. Fix: write 'input-type'"):
+        ToolLibrary.load(path)

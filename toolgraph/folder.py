@@ -96,7 +96,14 @@ class DataFolder:
                 )
             return kind
         if recorded is not None:
-            return check_dependency_type(str(recorded))
+            try:
+                return check_dependency_type(str(recorded))
+            except UsageError:
+                raise UsageError(
+                    f"unknown dependency type '{recorded}'",
+                    file=self.benchmark_file,
+                    fix="write resource or temporal",
+                ) from None
         if library is not None and not library.has_types:
             say("no tool has resource types: taken as temporal (say --dependency_type to choose)")
             return "temporal"

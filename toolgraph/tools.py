@@ -218,6 +218,10 @@ class _Reader:
         name = node.get("id")
         if not isinstance(name, str) or not name.strip():
             raise self.fail(f"tool {self.number} has no id", "give it a non-empty text under 'id'", key="id")
+        for key in node:
+            meant = key.casefold().replace("_", "-")
+            if key != meant and meant in ("input-type", "output-type"):
+                raise self.fail(f"tool '{name}' has the key '{key}'", f"write '{meant}'", key=key)
         key = "desc" if "desc" in node else "description"
         description = node.get(key, "")
         if not isinstance(description, str):

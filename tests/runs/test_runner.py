@@ -88,3 +88,26 @@ def test_work_that_never_waits_can_be_interrupted() -> None:
         return done
 
     assert asyncio.run(run()) < 20
+
+
+async def test_the_same_failure_again_and_again_stops_a_run_that_has_no_answer() -> None:
+    asked = 0
+
+    async def refuse(item: int) -> str:
+        nonlocal asked
+        asked += 1
+        raise ModelError("HTTP 400: no such model")
+
+    with pytest.raises(ToolgraphError, match="no such model"):
+        await run_items(range(1_000), refuse, concurrency=1)
+    assert asked == 10
+
+
+async def test_a_run_with_answers_goes_on_whatever_fails() -> None:
+    async def work(item: int) -> str:
+        if item:
+            raise ModelError("HTTP 400: too long")
+        return "answered"
+
+    summary = await run_items(range(100), work, concurrency=1)
+    assert summary.outcomes == {"answered": 1, "provider error": 99}

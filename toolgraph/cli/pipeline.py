@@ -23,7 +23,7 @@ from toolgraph.cli.screen import SCREEN, show
 @options.option("number_of_samples", type=click.IntRange(1), default=300, help="How many requests.")
 @options.option("seed", type=click.IntRange(0), default=0)
 @options.option("multiworker", type=click.IntRange(1), default=5, help="Requests in flight.")
-def command(data_dir: Path, llm: tuple[str, ...], **settings: Any) -> None:
+def command(data_dir: Path, llm: tuple[str, ...], **settings: Any) -> int:
     """From a tool list to scored models: graph, pictures, requests, gold, predictions, scores.
 
     Without further flags everything runs offline, on a machine with nothing but Python.
@@ -34,5 +34,6 @@ def command(data_dir: Path, llm: tuple[str, ...], **settings: Any) -> None:
     evaluations = pipeline(data_dir, llm=llm, screen=SCREEN, **options.with_model_options(settings))
     show("")
     print_scores(evaluations)
-    for what, path in files_of(data_dir, llm):
+    for what, path in files_of(data_dir, [result.llm for result in evaluations]):
         show(f"{what:<28} {path}")
+    return 0 if len(evaluations) == len(llm) else 1

@@ -89,15 +89,6 @@ def one_line(text: str, *, longest: int = 36) -> str:
     return f"{plain[: longest - 1 - tail]}…{plain[len(plain) - tail :]}"
 
 
-def count_of(number: int, noun: str) -> str:
-    """A count with its noun.
-
-    >>> count_of(1, "tool"), count_of(1560, "link")
-    ('1 tool', '1,560 links')
-    """
-    return f"{number:,} {noun}{'' if number == 1 else 's'}"
-
-
 def text_width(text: str, size: float) -> float:
     """The width of a text at a size in points, in inches (near enough where a fallback font draws it)."""
     from matplotlib.font_manager import FontProperties

@@ -7,9 +7,10 @@ from pathlib import Path
 from toolgraph.errors import UsageError
 from toolgraph.graph import ToolGraph
 from toolgraph.report.colours import is_complete
-from toolgraph.report.figures import count_of, plain_style, save
+from toolgraph.report.figures import plain_style, save
 from toolgraph.report.tool_picture import draw_tools
 from toolgraph.report.type_picture import draw_types
+from toolgraph.words import count_of
 
 MOST_TOOLS = 200
 MOST_LINKS = 4_000

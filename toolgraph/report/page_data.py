@@ -11,8 +11,8 @@ from toolgraph.graph import Link, ToolGraph
 from toolgraph.graph.links import TypedLinks
 from toolgraph.report.circle import Circle, Place, Point, arrange
 from toolgraph.report.colours import ACCENT, NO_TYPE, given_type, is_complete, type_colours, types_by_use
-from toolgraph.report.figures import count_of
 from toolgraph.tools import Tool
+from toolgraph.words import count_of
 
 MOST_TOOLS = 5_000
 MOST_LINKS = 100_000

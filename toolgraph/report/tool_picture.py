@@ -27,7 +27,8 @@ from toolgraph.report.colours import (
     type_colours,
     types_by_use,
 )
-from toolgraph.report.figures import INK, QUIET, count_of, one_line, sheet, text_width
+from toolgraph.report.figures import INK, QUIET, one_line, sheet, text_width
+from toolgraph.words import count_of
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

@@ -10,8 +10,9 @@ from typing import TYPE_CHECKING
 
 from toolgraph.graph import ToolGraph
 from toolgraph.report.colours import type_colours
-from toolgraph.report.figures import INK, QUIET, count_of, one_line, sheet
+from toolgraph.report.figures import INK, QUIET, one_line, sheet
 from toolgraph.report.type_graph import TypeGraph, type_graph
+from toolgraph.words import count_of
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

@@ -78,7 +78,7 @@ class Journal:
         Raises:
             ToolgraphError: the disk is full or the file is gone; the journal is then as it was.
         """
-        text = json.dumps({"key": key, **entry}, ensure_ascii=False)
+        text = json.dumps({**entry, "key": key}, ensure_ascii=False)
         line = f"{text}\n".encode(errors=HALF_PAIRS)
         try:
             written = 0

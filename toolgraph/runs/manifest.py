@@ -38,11 +38,7 @@ def open_run(folder: Path, settings: Mapping[str, Any], *, force: bool = False, 
     before = recorded_settings(folder)
     kept: Path | None = None
     if before is not None:
-        changed = [
-            _change(name, before.get(name), settings.get(name))
-            for name in dict.fromkeys([*before, *settings])
-            if before.get(name) != settings.get(name)
-        ]
+        changed = changes(before, settings)
         if not changed:
             return None
         if _holds_answers(folder):
@@ -55,6 +51,19 @@ def open_run(folder: Path, settings: Mapping[str, Any], *, force: bool = False, 
             kept = _set_aside(folder)
     write_json(folder / MANIFEST, {"toolgraph": __version__, "settings": dict(settings)})
     return kept
+
+
+def changes(before: Mapping[str, Any], now: Mapping[str, Any]) -> list[str]:
+    """What differs between two settings, one phrase each.
+
+    >>> changes({"llm": "a", "graph_sha256": "1"}, {"llm": "b", "graph_sha256": "2"})
+    ["llm: 'a' -> 'b'", 'graph changed']
+    """
+    return [
+        _change(name, before.get(name), now.get(name))
+        for name in dict.fromkeys([*before, *now])
+        if before.get(name) != now.get(name)
+    ]
 
 
 def recorded_settings(folder: Path) -> dict[str, Any] | None:

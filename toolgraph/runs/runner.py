@@ -13,6 +13,9 @@ from toolgraph.models import ModelError
 
 Item = TypeVar("Item")
 
+_SAME_FAILURES = 10
+"""So many items failing in the same words, and none answered: the rest would fail too."""
+
 
 @dataclass
 class RunSummary:
@@ -37,20 +40,24 @@ async def run_items(
     """Do `work` on each item, `concurrency` at a time; `work` returns the item's outcome.
 
     Items are taken from the stream only when there is room. A `ModelError` is the item's outcome, unless
-    it would meet every other item too: then the run stops with one line.
+    it would meet every other item too (it says so, or nothing but it has happened so far): then the run
+    stops with one line.
 
     Raises:
         ToolgraphError: the run cannot go on (nobody listening, key refused, disk full).
     """
     summary = RunSummary()
     stream = iter(items)
+    alike: Counter[str] = Counter()
 
     async def worker() -> None:
         for item in stream:
             try:
                 summary.outcomes[await work(item)] += 1
             except ModelError as error:
-                if error.stops_run:
+                alike[str(error)] += 1
+                nothing_else = not summary.outcomes["answered"] and alike[str(error)] >= _SAME_FAILURES
+                if error.stops_run or nothing_else:
                     raise ToolgraphError(
                         str(error), fix="check --llm, --api_addr/--api_port or --api_base, and OPENAI_API_KEY"
                     ) from error

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import secrets
+import shutil
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
@@ -13,12 +14,12 @@ from toolgraph.backinstruct.engine import Generation, Generator, read_kept
 from toolgraph.backinstruct.prompt import BackInstructPrompt
 from toolgraph.backinstruct.records import sample_id
 from toolgraph.dataset import Sample, Shape
-from toolgraph.errors import UsageError
+from toolgraph.errors import ToolgraphError, UsageError
 from toolgraph.files import keep_dated_copy, read_json_lines, safe_name
 from toolgraph.folder import DataFolder
 from toolgraph.graph import ToolGraph
 from toolgraph.models import ModelOptions, create_model
-from toolgraph.runs import Journal, open_run, recorded_settings
+from toolgraph.runs import Journal, changes, open_run, recorded_settings
 from toolgraph.sampling import SHAPE_WEIGHTS, SIZE_WEIGHTS, Sampler
 from toolgraph.stages.screen import SILENT, Screen
 from toolgraph.stages.statistics import Statistics
@@ -110,7 +111,7 @@ def generate(
         "graph_sha256": graph_fingerprint(graph),
         **options.settings,
     }
-    foreign = _foreign(folder.data_raw, seed, force=force)
+    foreign = _foreign(folder, settings, force=force)
     work.make(graph)
     kept = open_run(run_folder, settings, force=force, ways_on=WAYS_ON)
     if kept is not None:
@@ -123,6 +124,7 @@ def generate(
         Journal(run_folder / "journal.jsonl") as journal,
         screen.progress("generate", number_of_samples) as advance,
     ):
+        folder.describe(generation=settings)
         statistics.begin({**settings, "number_of_samples": number_of_samples, "multiworker": multiworker})
         generation = generator.run(
             folder.data_raw,
@@ -139,7 +141,7 @@ def generate(
 
 @contextmanager
 def _resumable(new: DataFolder | None) -> Iterator[None]:
-    """Say where an interrupted run lies if the same command would not find it."""
+    """Say where an interrupted run lies if the same command would not find it; leave no empty folder."""
     try:
         yield
     except KeyboardInterrupt as stop:
@@ -148,6 +150,10 @@ def _resumable(new: DataFolder | None) -> Iterator[None]:
         raise KeyboardInterrupt(
             f"interrupted; the same command with --data_dir {new.path} continues where this one stopped"
         ) from stop
+    except ToolgraphError:
+        if new is not None and not new.data_raw.exists():
+            shutil.rmtree(new.path, ignore_errors=True)
+        raise
 
 
 def _sampler(
@@ -189,10 +195,28 @@ def _first_seed(data_raw: Path) -> int | None:
     return None
 
 
-def _foreign(data_raw: Path, seed: int, *, force: bool) -> bool:
-    """Whether `data_raw.json` holds something else than samples of this seed; an error without `force`."""
+def _foreign(folder: DataFolder, settings: Mapping[str, Any], *, force: bool) -> bool:
+    """Whether `data_raw.json` holds something else than samples of these settings.
+
+    `benchmark.json` says what the samples were made with.
+
+    Raises:
+        UsageError: it does, and there is no leave to replace them.
+    """
+    if not folder.data_raw.exists():
+        return False
+    made_with = folder.benchmark.get("generation")
     try:
-        read_kept(data_raw, seed)
+        read_kept(folder.data_raw, settings["seed"])
+        if not isinstance(made_with, Mapping):
+            raise UsageError("was not written by this command", file=folder.data_raw, fix=WAYS_ON)
+        changed = changes(made_with, settings)
+        if changed:
+            raise UsageError(
+                f"holds samples made with other settings ({'; '.join(changed)})",
+                file=folder.data_raw,
+                fix=WAYS_ON,
+            )
     except UsageError:
         if not force:
             raise

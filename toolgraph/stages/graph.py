@@ -13,6 +13,7 @@ from toolgraph.folder import DataFolder, Say, find_file
 from toolgraph.graph import DEFAULT_MAX_LINKS, ToolGraph
 from toolgraph.stages.screen import SILENT, Screen
 from toolgraph.tools import ToolLibrary
+from toolgraph.words import count_of
 
 
 def build_graph(
@@ -57,7 +58,9 @@ def build_graph(
     else:
         limit = DEFAULT_MAX_LINKS if max_links is None else max_links
     outcome = _write(graph, folder.graph_desc, limit)
-    size = f"{len(graph)} tools, {graph.number_of_links:,} links, {graph.dependency_type}"
+    size = (
+        f"{count_of(len(graph), 'tool')}, {count_of(graph.number_of_links, 'link')}, {graph.dependency_type}"
+    )
     screen.show(f"{folder.graph_desc}: {outcome} ({size})")
     if limit is not None and graph.number_of_links > limit:
         screen.say(f"more than {limit:,} links: left implied by the types (--materialise true writes them)")

@@ -11,7 +11,7 @@ from toolgraph.benchmarks.taskbench.infer import Inference, Inferrer
 from toolgraph.benchmarks.taskbench.prompt import PlanPrompt
 from toolgraph.dataset import last_of_each, read_requests
 from toolgraph.errors import UsageError
-from toolgraph.files import safe_name
+from toolgraph.files import keep_dated_copy, safe_name
 from toolgraph.folder import DataFolder
 from toolgraph.models import ModelOptions, create_model
 from toolgraph.models.registry import is_served
@@ -103,6 +103,9 @@ def infer(
         if output.exists():
             output.replace(kept / output.name)
         screen.say(f"the run before is kept as {kept}")
+    elif force and output.exists() and not (run_folder / "journal.jsonl").exists():
+        screen.say(f"{output} is kept as {keep_dated_copy(output).name}")
+        output.unlink()
     inferrer = Inferrer(
         graph,
         prompt,
@@ -128,9 +131,17 @@ def _tagged(use_demos: int, reformat_by: str | None, *, tag: bool) -> str:
 def _report(inference: Inference, output: Path, screen: Screen) -> None:
     outcomes = inference.summary.outcomes
     asked = sum(outcomes.values())
+    if inference.adopted:
+        screen.say(f"{inference.adopted} lines that were in {output} are taken over as they are")
     if not asked:
         screen.show(f"{output}: all {inference.written} requests are answered already, nothing to do")
         return
+    if outcomes["malformed"]:
+        journal = output.parent / "runs" / output.stem / "journal.jsonl"
+        screen.say(
+            f"{outcomes['malformed']} answers hold no whole plan (prose, or cut off at the token limit): they"
+            f" are kept as they came in {journal}; --force true with other settings asks again"
+        )
     told = ", ".join(f"{count} {name}" for name, count in sorted(outcomes.items()))
     screen.show(f"{output}: {inference.written} lines ({told}; {inference.already} answered before)")
     if inference.summary.failed:

@@ -6,7 +6,10 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from toolgraph.benchmarks.taskbench.score_folder import FolderEvaluation
+from toolgraph.errors import ToolgraphError, UsageError
 from toolgraph.files import safe_name
+from toolgraph.folder import DataFolder, find_file
+from toolgraph.graph import ToolGraph
 from toolgraph.models import ModelOptions
 from toolgraph.stages.evaluate import evaluate
 from toolgraph.stages.format import format_data
@@ -15,6 +18,7 @@ from toolgraph.stages.graph import build_graph
 from toolgraph.stages.infer import infer
 from toolgraph.stages.screen import SILENT, Screen
 from toolgraph.stages.visualize import visualize
+from toolgraph.tools import ToolLibrary
 
 
 def pipeline(
@@ -45,7 +49,7 @@ def pipeline(
         screen: who listens.
 
     Returns:
-        The scores of each model.
+        The scores of each model that could be asked; one that could not is said and left out.
 
     Raises:
         UsageError: files missing or malformed.
@@ -53,11 +57,14 @@ def pipeline(
     """
     step = _Steps(screen, 4 + 2 * len(llm))
     folder = f"--data_dir {data_dir}"
+    _check_tools(DataFolder(Path(data_dir)), tool_desc)
     step("generate_graph.py", folder, f"--tool_desc {tool_desc}" if tool_desc else "")
-    build_graph(data_dir, tool_desc=tool_desc, dependency_type=dependency_type, screen=screen)
+    if not _has_graph(DataFolder(Path(data_dir)), dependency_type, screen):
+        build_graph(data_dir, tool_desc=tool_desc, dependency_type=dependency_type, screen=screen)
     step("visualize_graph.py", folder)
     visualize(data_dir, screen=screen)
-    step("data_engine.py", folder, f"--llm {generator} --check true --seed {seed}")
+    size = f"--number_of_samples {number_of_samples} --multiworker {multiworker}"
+    step("data_engine.py", folder, f"--llm {generator} --check true --seed {seed} {size}")
     generate(
         data_dir,
         llm=generator,
@@ -70,14 +77,47 @@ def pipeline(
     )
     step("format_data.py", folder)
     format_data(data_dir, screen=screen)
+    failures: dict[str, ToolgraphError] = {}
     for name in llm:
-        step("inference.py", folder, f"--llm {name}")
-        infer(data_dir, llm=name, options=options, multiworker=multiworker, screen=screen)
+        step("inference.py", folder, f"--llm {name} --multiworker {multiworker}")
+        try:
+            infer(data_dir, llm=name, options=options, multiworker=multiworker, screen=screen)
+        except ToolgraphError as error:
+            screen.say(f"{name} is left out: {error}")
+            failures[name] = error
     evaluations: list[FolderEvaluation] = []
-    for name in llm:
+    for name in (name for name in llm if name not in failures):
         step("evaluate.py", folder, f"--llm {name} --splits all")
         evaluations += evaluate(data_dir, llm=name, splits=["all"], screen=screen)
+    if not evaluations:
+        raise next(iter(failures.values()))
     return evaluations
+
+
+def _check_tools(folder: DataFolder, tool_desc: str | Path | None) -> None:
+    """Refuse other tools than the folder has, before anything changes.
+
+    Raises:
+        UsageError: they differ.
+    """
+    if tool_desc is None or not folder.tool_desc.exists():
+        return
+    if ToolLibrary.load(find_file(tool_desc, folder.path)).tools != ToolLibrary.load(folder.tool_desc).tools:
+        raise UsageError(
+            f"holds other tools than {tool_desc}", file=folder.tool_desc, fix="use another --data_dir"
+        )
+
+
+def _has_graph(folder: DataFolder, dependency_type: str | None, screen: Screen) -> bool:
+    """Whether the folder has a graph of its tools, which a person may have edited: it is used as it is."""
+    if not folder.graph_desc.exists() or not folder.tool_desc.exists():
+        return False
+    graph = ToolGraph.load(folder.graph_desc)
+    fits = graph.library.ids == ToolLibrary.load(folder.tool_desc).ids
+    fits = fits and dependency_type in (None, graph.dependency_type)
+    if fits:
+        screen.show(f"{folder.graph_desc}: there already, used as it is")
+    return fits
 
 
 def files_of(data_dir: str | Path, llm: Sequence[str]) -> list[tuple[str, str]]:

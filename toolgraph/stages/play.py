@@ -40,9 +40,12 @@ def play(
         settings["dependency_type"] = DataFolder(place).benchmark.get("dependency_type")
     with TemporaryDirectory() as name:
         settings |= {"number_of_samples": 1, "tool_desc": None, "save_figure": False}
-        folder, complete = generate(Path(name) / "play", graph_desc=source, screen=screen, **settings)
+        quiet = Screen(say=lambda _: None, progress=screen.progress)
+        folder, complete = generate(Path(name) / "play", graph_desc=source, screen=quiet, **settings)
         if not complete:
             return None
         record: dict[str, Any] = json.loads(DataFolder(folder).data_raw.read_text(encoding="utf-8"))
+    result = record["result"]
+    screen.say("\n".join([result["user_request"], "", *map(str, result["task_steps"]), ""]))
     screen.show(json.dumps(record, indent=2, ensure_ascii=False))
     return record

@@ -19,12 +19,12 @@ def visualize(
     """Draw the tool graph of a folder.
 
     Args:
-        data_dir: holds `graph_desc.json`; the pictures go there.
+        data_dir: holds `graph_desc.json`.
         graph_desc: another graph than the folder's own.
         screen: who listens.
 
     Returns:
-        The files made: PNG, PDF and, where the graph is not too large for one, the page.
+        The files made, beside the graph: PNG, PDF and, where it is not too large for one, the page.
 
     Raises:
         UsageError: no graph, or one too large to draw.
@@ -35,10 +35,10 @@ def visualize(
     path = folder.graph_desc if graph_desc is None else find_file(graph_desc, folder.path)
     graph = ToolGraph.load(path, dependency_type=folder.benchmark.get("dependency_type"))
     with screen.progress(f"draw {path}", 2) as advance:
-        made = draw_graph(graph, folder.path)
+        made = draw_graph(graph, path.parent)
         advance()
         try:
-            made.append(write_graph_page(graph, folder.path / "graph_desc.html"))
+            made.append(write_graph_page(graph, path.parent / "graph_desc.html"))
         except UsageError as error:
             screen.say(f"no page: {error}")
         advance()

@@ -30,7 +30,18 @@ class WorkFolder:
         Raises:
             UsageError: it is malformed.
         """
-        return graph_of(self.folder, dependency_type, say=say, file=self.copies.get(self.folder.graph_desc))
+        graph = graph_of(self.folder, dependency_type, say=say, file=self.copies.get(self.folder.graph_desc))
+        tools = self.copies.get(self.folder.tool_desc, self.folder.tool_desc)
+        if tools.exists():
+            known = ToolLibrary.load(tools)
+            strange = next((tool for tool in graph.library.ids if tool not in known), None)
+            if strange is not None:
+                raise UsageError(
+                    f"does not hold '{strange}', which the graph has",
+                    file=tools,
+                    fix="give the graph and the tools it was made from",
+                )
+        return graph
 
     def make(self, graph: ToolGraph) -> None:
         """Make the folder and copy into it what it lacks; later stages find tools and dependency type in it.

@@ -37,6 +37,7 @@ class Inference:
     written: int
     already: int
     summary: RunSummary
+    adopted: int = 0
 
 
 class Inferrer:
@@ -91,8 +92,7 @@ class Inferrer:
         Raises:
             ToolgraphError: the run cannot go on.
         """
-        if output.exists():
-            _adopt(output, requests, journal)
+        adopted = _adopt(output, requests, journal) if output.exists() else 0
         already = 0
 
         def missing() -> Iterator[Request]:
@@ -137,7 +137,7 @@ class Inferrer:
             lines = self._lines(requests, journal)
             first = next(lines, None)
             written = 0 if first is None else write_json_lines(output, chain([first], lines))
-        return Inference(written, already, summary)
+        return Inference(written, already, summary, adopted)
 
     async def _answer(self, request: Request) -> dict[str, Any]:
         prompt = self._prompt.render(request.text)
@@ -197,12 +197,13 @@ class Inferrer:
             yield line
 
 
-def _adopt(output: Path, requests: Sequence[Request], journal: Journal) -> None:
+def _adopt(output: Path, requests: Sequence[Request], journal: Journal) -> int:
     """Take over the lines of a prediction file that the journal does not know.
 
     They are those of the published scripts, say, or of a run whose journal was lost. The file as it was
-    is kept beside the journal.
+    is kept beside the journal. Returns how many.
     """
+    adopted = 0
     texts = {_key(request.id): request.text for request in requests}
     before: set[str] = set(journal)
     kept = journal.path.with_name("adopted.jsonl")
@@ -216,6 +217,8 @@ def _adopt(output: Path, requests: Sequence[Request], journal: Journal) -> None:
         outcome = "answered" if line.get("result", line.get("task_nodes")) is not None else "malformed"
         entry = {"outcome": outcome, "request": _fingerprint(str(text)), "adopted": line}
         journal.append(key, entry)
+        adopted += 1
+    return adopted
 
 
 def _whole_lines(output: Path) -> Iterator[dict[str, Any]]:

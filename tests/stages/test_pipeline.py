@@ -1,0 +1,98 @@
+from __future__ import annotations
+
+import json
+import shutil
+from pathlib import Path
+
+import pytest
+
+from toolgraph import build_graph, generate, pipeline, visualize
+from toolgraph.errors import ToolgraphError, UsageError
+from toolgraph.files import write_json
+from toolgraph.models import ModelOptions
+from toolgraph.stages.screen import Screen
+
+NOBODY = ModelOptions(api_addr="127.0.0.1", api_port=1)
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> Path:
+    types = [("text", "text"), ("text", "audio"), ("audio", "text"), ("text", "image")]
+    tools = [
+        {"id": f"Tool {number}", "desc": f"Turns {a} into {b}.", "input-type": [a], "output-type": [b]}
+        for number, (a, b) in enumerate(types)
+    ]
+    write_json(tmp_path / "mine" / "tool_desc.json", {"nodes": tools})
+    return tmp_path / "mine"
+
+
+def files_of(folder: Path) -> dict[str, bytes]:
+    return {str(path): path.read_bytes() for path in folder.rglob("*") if path.is_file()}
+
+
+def test_a_graph_edited_by_hand_is_used_as_it_is(folder: Path) -> None:
+    build_graph(folder)
+    graph = json.loads((folder / "graph_desc.json").read_text())
+    graph["links"] = [link for link in graph["links"] if link["target"] != "Tool 3"]
+    write_json(folder / "graph_desc.json", graph)
+    pipeline(folder, number_of_samples=12)
+    assert json.loads((folder / "graph_desc.json").read_text()) == graph
+    assert '"target": "Tool 3"' not in (folder / "data.json").read_text()
+
+
+def test_every_command_it_names_is_the_one_it_runs(folder: Path) -> None:
+    told: list[str] = []
+    pipeline(folder, number_of_samples=12, seed=5, multiworker=3, screen=Screen(say=told.append))
+    (engine,) = [line for line in told if "data_engine.py" in line]
+    assert "--seed 5 --number_of_samples 12 --multiworker 3" in engine
+
+
+def test_other_tools_than_the_folder_has_change_nothing(folder: Path, root: Path) -> None:
+    pipeline(folder, number_of_samples=12)
+    before = files_of(folder)
+    with pytest.raises(UsageError, match="holds other tools"):
+        pipeline(folder, tool_desc=root / "data_multimedia" / "tool_desc.json")
+    assert files_of(folder) == before
+
+
+def test_one_model_that_cannot_be_asked_does_not_cost_the_others_their_scores(folder: Path) -> None:
+    told: list[str] = []
+    screen = Screen(say=told.append)
+    (result,) = pipeline(
+        folder, llm=["gpt-4", "offline"], options=NOBODY, number_of_samples=12, screen=screen
+    )
+    assert result.llm == "offline"
+    assert any(line.startswith("gpt-4 is left out") for line in told)
+    with pytest.raises(ToolgraphError, match="cannot reach"):
+        pipeline(folder, llm=["gpt-4"], options=NOBODY, number_of_samples=12)
+
+
+def test_samples_of_one_model_are_not_passed_off_as_those_of_another(folder: Path) -> None:
+    build_graph(folder)
+    generate(folder, llm="offline", seed=0, number_of_samples=5)
+    shutil.rmtree(folder / "runs")
+    with pytest.raises(UsageError, match="llm: 'offline' -> 'gpt-4'"):
+        generate(folder, llm="gpt-4", options=NOBODY, seed=0, number_of_samples=5)
+    with pytest.raises(UsageError, match="check: False -> True"):
+        generate(folder, llm="offline", seed=0, number_of_samples=5, check=True)
+    assert generate(folder, llm="offline", seed=0, number_of_samples=7)[1]
+
+
+def test_a_graph_of_other_tools_is_refused_before_anything_is_paid_for(folder: Path, root: Path) -> None:
+    build_graph(folder)
+    with pytest.raises(UsageError, match="does not hold 'Tool 0'"):
+        generate(
+            folder.parent / "new",
+            graph_desc=folder / "graph_desc.json",
+            tool_desc=root / "data_multimedia" / "tool_desc.json",
+            llm="offline",
+        )
+    assert not (folder.parent / "new").exists()
+
+
+def test_pictures_of_another_graph_lie_beside_it(folder: Path, tmp_path: Path) -> None:
+    build_graph(folder)
+    shutil.copytree(folder, tmp_path / "other")
+    visualize(folder, graph_desc=tmp_path / "other" / "graph_desc.json")
+    assert (tmp_path / "other" / "graph_desc.png").exists()
+    assert not (folder / "graph_desc.png").exists()

@@ -1,0 +1,12 @@
+"""Words for numbers."""
+
+from __future__ import annotations
+
+
+def count_of(number: int, noun: str) -> str:
+    """A count with its noun.
+
+    >>> count_of(1, "tool"), count_of(1560, "link")
+    ('1 tool', '1,560 links')
+    """
+    return f"{number:,} {noun}{'' if number == 1 else 's'}"
