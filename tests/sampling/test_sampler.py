@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import os
 import random
 import re
@@ -9,11 +10,13 @@ import subprocess
 import sys
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
+from typing import Any
 from unittest.mock import patch
 
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from scipy.optimize import milp
 
 from sampling.graphs import check, listed, plain_library, seeds, tool_graphs
 from toolgraph.dataset import Shape
@@ -142,8 +145,8 @@ def test_shapes_the_graph_cannot_give_are_left_out() -> None:
     samples = Sampler(graph, 0)
 
     assert {sample.shape for sample in samples.samples(100)} == {"single", "chain"}
-    assert "the graph has no dag of the wanted sizes: left out" in samples.cuts()
-    with pytest.raises(UsageError, match="no dag of the wanted sizes"):
+    assert "no dag of the wanted sizes (there is no dag at all): left out" in samples.cuts()
+    with pytest.raises(UsageError, match="no dag of the wanted sizes: there is no dag at all"):
         Sampler(graph, 0, shapes={"dag": 1}).sample(0)
 
 
@@ -156,15 +159,89 @@ def test_the_one_dag_of_a_large_graph_is_found_every_time() -> None:
         assert set(sample.nodes) == {"tool 17", "tool 2000", "tool 900"}
 
 
-def test_where_a_search_finds_nothing_the_example_of_the_shape_is_given() -> None:
-    graph = listed(5, [(0, 1), (0, 2), (3, 4)])
-    draws = Sampler(graph, 0, shapes={"dag": 1})
-    example = draws.sample(0)
-    with patch.object(sampler, "find_dag", lambda *_, **__: Found((), (), False)):
-        missed = draws.sample(1)
+def test_where_a_search_finds_nothing_a_part_of_the_example_is_given() -> None:
+    graph = listed(7, [(0, 1), (0, 2), (2, 3), (3, 4), (4, 5), (5, 6)])
+    draws = Sampler(graph, 0, shapes={"dag": 1, "chain": 1}, sizes={3: 1, 5: 1})
+    assert draws.reachable == {"chain": {3: 1, 5: 1}, "dag": {3: 1, 5: 1}}
+    nothing = Found((), (), False)
+    with patch.multiple(sampler, find_dag=lambda *_, **__: nothing, find_chain=lambda *_, **__: nothing):
+        missed = list(draws.samples(60))
 
-    check(missed, graph)
-    assert set(missed.nodes) == set(example.nodes)
+    for sample in missed:
+        check(sample, graph)
+    assert {(sample.shape, len(sample.nodes)) for sample in missed} == {
+        (shape, size) for shape in ("chain", "dag") for size in (3, 5)
+    }
+
+
+@quick
+@given(tool_graphs(most=12), seeds, st.sets(st.integers(2, 12), min_size=1))
+def test_every_size_is_one_that_was_wanted(graph: ToolGraph, seed: int, sizes: set[int]) -> None:
+    draws = Sampler(graph, seed, shapes={"chain": 1, "dag": 1}, sizes=dict.fromkeys(sorted(sizes), 1))
+    try:
+        drawn = list(draws.samples(12))
+    except UsageError as error:
+        assert re.search(r"largest \w+ (found )?has|there is no|was found|has at least", str(error))
+    else:
+        for sample in drawn:
+            check(sample, graph)
+            assert len(sample.nodes) in sizes
+
+
+@pytest.mark.parametrize(("shape", "size"), [("chain", 36), ("chain", 35), ("dag", 39)])
+def test_what_can_be_drawn_is_sampled(shape: Shape, size: int, root: Path) -> None:
+    """The search alone hardly ever meets such sizes: it is the longest path of all that tells."""
+    graph = ToolGraph.build(ToolLibrary.load(root / "data_multimedia" / "tool_desc.json"), "resource")
+    assert len(Sampler(graph, 4).draw(shape, size).nodes) == size
+    for sample in Sampler(graph, 4, shapes={shape: 1}, sizes={size: 1}).samples(8):
+        check(sample, graph)
+        assert (sample.shape, len(sample.nodes)) == (shape, size)
+
+
+def test_sizes_that_are_hard_to_meet(reference: Path) -> None:
+    """The longest chain has 20 tools; between two wanted sizes there is one that is not wanted."""
+    graph = ToolGraph.load(reference / "taskbench" / "huggingface" / "graph_desc.json")
+    for sizes in ({19: 1}, {18: 1, 20: 1}):
+        drawn = Sampler(graph, 0, shapes={"chain": 1}, sizes=sizes).samples(40)
+        assert {len(sample.nodes) for sample in drawn} == set(sizes)
+
+
+def test_no_clock_has_a_say(root: Path) -> None:
+    """On a machine on which every look at the clock is an hour later, the same samples and errors."""
+    graph = ToolGraph.build(ToolLibrary.load(root / "data_multimedia" / "tool_desc.json"), "resource")
+    options: list[dict[str, object]] = []
+
+    def spy(*arguments: Any, **settings: Any) -> Any:
+        options.append(settings["options"])
+        return milp(*arguments, **settings)
+
+    hours = itertools.count(0, 3600)
+    with patch("time.monotonic", lambda: next(hours)), patch("scipy.optimize.milp", spy):
+        slow = list(Sampler(graph, 0, shapes={"chain": 1}, sizes={36: 1}).samples(5))
+
+    assert slow == list(Sampler(graph, 0, shapes={"chain": 1}, sizes={36: 1}).samples(5))
+    assert options
+    assert not any("time_limit" in given for given in options)
+
+
+def test_an_impossible_wish_names_the_largest_size() -> None:
+    graph = listed(6, [(0, 1), (0, 2), (2, 3), (4, 5)])
+    with pytest.raises(UsageError) as raised:
+        Sampler(graph, 0, shapes={"chain": 7, "dag": 8}, sizes={200: 1}).sample(0)
+    assert "no chain or dag of 200 tools: the largest chain has 3, the largest dag has 4." in str(
+        raised.value
+    )
+
+    with pytest.raises(UsageError, match="no dag of 2 tools: a dag has at least 3 tools"):
+        Sampler(graph, 0, shapes={"dag": 1}, sizes={2: 1}).cuts()
+    assert Sampler(graph, 0, shapes={"chain": 1, "dag": 1}, sizes={2: 1}).cuts() == [
+        "a dag has at least 3 tools: left out"
+    ]
+    assert Sampler(graph, 0, shapes={"chain": 1, "dag": 1}, sizes={4: 1}).cuts() == [
+        "no chain of 4 tools (the largest chain has 3): left out"
+    ]
+    with pytest.raises(UsageError, match="a chain of 1 tool: a chain has at least 2 tools"):
+        Sampler(graph, 0).draw("chain", 1)
 
 
 def test_an_isolated_start_is_no_excuse() -> None:

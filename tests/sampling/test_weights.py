@@ -4,8 +4,9 @@ import random
 
 import pytest
 
+from toolgraph.dataset import Shape
 from toolgraph.errors import UsageError
-from toolgraph.sampling import SHAPE_WEIGHTS, SIZE_WEIGHTS, parse_weights
+from toolgraph.sampling import SHAPE_WEIGHTS, SIZE_WEIGHTS, parse_weights, wanted
 from toolgraph.sampling.weights import draw, shape_weights, size_weights
 
 
@@ -48,3 +49,39 @@ def test_draw_follows_the_weights() -> None:
     drawn = [draw(chance, {"a": 3, "b": 1}) for _ in range(4_000)]
 
     assert 0.72 < drawn.count("a") / 4_000 < 0.78
+
+
+@pytest.mark.parametrize(("flag", "hint"), [("--size_weights", "3=0.5"), ("--shape_weights", "single=3")])
+@pytest.mark.parametrize("text", ["3", "3=0"])
+def test_the_hint_fits_the_flag(flag: str, hint: str, text: str) -> None:
+    with pytest.raises(UsageError, match=rf"Fix: write e\.g\. {hint}"):
+        parse_weights(text, flag=flag)
+
+
+def test_wanted_sizes_without_the_flag_have_their_hint_too() -> None:
+    with pytest.raises(UsageError, match=r"write e\.g\. 3=0\.5"):
+        size_weights({"3": 0})
+
+
+@pytest.mark.parametrize(
+    ("method", "tools", "shapes"),
+    [
+        (None, None, {"single": 3, "chain": 7, "dag": 8}),
+        (None, 1, {"single": 3, "chain": 7, "dag": 8}),
+        (None, 2, {"chain": 7, "dag": 8}),
+        ("single", 1, {"single": 1}),
+        ("dag", 2, {"dag": 1}),
+    ],
+)
+def test_wanted(method: Shape | None, tools: int | None, shapes: dict[str, float]) -> None:
+    sizes = SIZE_WEIGHTS if tools is None else {tools: 1}
+
+    assert wanted(method, tools) == {"shapes": shapes, "sizes": sizes}
+
+
+def test_wanted_weights_of_the_user() -> None:
+    assert wanted(None, None, {"dag": 2}, {"4": 1}) == {"shapes": {"dag": 2}, "sizes": {"4": 1}}
+    assert wanted(None, 5, {"dag": 2, "single": 1}, {"4": 1}) == {"shapes": {"dag": 2}, "sizes": {5: 1}}
+    for method, shapes in (("single", None), (None, {"single": 1}), (None, {"single": 1, "dag": 0})):
+        with pytest.raises(UsageError, match="a single of 2 tools: a single has exactly 1 tool"):
+            wanted(method, 2, shapes)  # type: ignore[arg-type]

@@ -7,8 +7,11 @@ from typing import Any
 import pytest
 
 from toolgraph import evaluate
+from toolgraph.cli.evaluate import command
+from toolgraph.cli.main import run
 from toolgraph.errors import UsageError
 from toolgraph.files import write_json, write_json_lines
+from toolgraph.stages.evaluate import IncompleteEvaluation
 from toolgraph.stages.screen import Screen
 
 TOOLS = {
@@ -55,6 +58,18 @@ def test_demonstrations_shown_to_the_model_are_no_test_of_it(folder: Path) -> No
     assert numbers["all_samples"] == 4
 
 
+def test_demonstrations_are_known_where_the_folder_is_given_as_a_path(
+    folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(folder.parent)
+    place = folder / "predictions_use_demos_2"
+    (folder / "predictions").rename(place)
+    write_json(place / "runs" / "good" / "manifest.json", {"settings": {"demo_ids": ["0", "3"]}})
+    (result,) = evaluate(folder.name, llm="good", prediction_dir=Path(folder.name, place.name))
+    assert result.evaluation.groups["overall_overall"]["strict"]["n_expected"] == 2
+    assert result.path.resolve() == (folder / "metrics_use_demos_2" / "good.json").resolve()
+
+
 def test_missing_predictions_cost_something_and_are_named(folder: Path) -> None:
     path = folder / "predictions" / "good.json"
     path.write_text("".join(path.read_text().splitlines(keepends=True)[:1]))
@@ -69,3 +84,40 @@ def test_missing_predictions_cost_something_and_are_named(folder: Path) -> None:
 def test_a_model_without_predictions_is_named(folder: Path) -> None:
     with pytest.raises(UsageError, match="nobody"):
         evaluate(folder, llm="nobody")
+
+
+def test_one_model_without_predictions_does_not_keep_the_others_from_being_scored(folder: Path) -> None:
+    with pytest.raises(IncompleteEvaluation, match=r"nope\.json: no such prediction file") as caught:
+        evaluate(folder, llm=["good", "nope", "bad"])
+    assert [result.llm for result in caught.value.evaluations] == ["good", "bad"]
+    assert caught.value.exit_code == 1
+    assert (folder / "metrics" / "bad.json").exists()
+
+
+def test_what_is_wrong_for_every_model_is_said_once(folder: Path) -> None:
+    with pytest.raises(UsageError, match=r"^unknown metric 'charm'"):
+        evaluate(folder, llm=["good", "bad"], metrics=["charm"])
+    with pytest.raises(IncompleteEvaluation, match=r"no\.json.*nope\.json"):
+        evaluate(folder, llm=["no", "nope"])
+
+
+def test_the_command_shows_the_others_and_then_fails(
+    folder: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    asked = ["--data_dir", str(folder), "--llm", "good"]
+    assert run(command, asked, "evaluate.py") == 0
+    capsys.readouterr()
+    assert run(command, [*asked, "--llm", "nope"], "evaluate.py") == 1
+    shown = capsys.readouterr()
+    assert "Scores: overall_overall" in shown.out
+    assert shown.out.splitlines()[-1] == str(folder / "metrics" / "good.json")
+    assert shown.err.splitlines()[-1].startswith("error: ")
+    assert "nope.json: no such prediction file" in shown.err
+
+
+@pytest.mark.parametrize("size", ["11", "x"])
+def test_a_number_of_tools_that_no_group_has_is_an_error(
+    folder: Path, size: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert run(command, ["--data_dir", str(folder), "--llm", "good", "-n", size], "evaluate.py") == 2
+    assert f"unknown number of tools '{size}'" in capsys.readouterr().err

@@ -8,11 +8,12 @@ from pathlib import Path
 import pytest
 
 from toolgraph.cli.main import load, run
+from toolgraph.dataset import Sample
 from toolgraph.errors import UsageError
-from toolgraph.graph import ToolGraph
+from toolgraph.graph import Link, ToolGraph
 from toolgraph.sampling import Sampler
 from toolgraph.stages.graph import build_graph
-from toolgraph.stages.sample import sample
+from toolgraph.stages.sample import describe, sample
 from toolgraph.stages.screen import Screen
 
 
@@ -66,7 +67,7 @@ def test_a_number_of_tools_for_any_shape(folder: Path) -> None:
     assert {one.shape for one in sample(folder, method=None, tools=1, number_of_samples=5, seed=0)} == {
         "single"
     }
-    with pytest.raises(UsageError, match="no dag has 2 tools"):
+    with pytest.raises(UsageError, match="no dag of 2 tools: a dag has at least 3 tools"):
         sample(folder, method=None, tools=2, shape_weights={"dag": 1})
 
 
@@ -75,6 +76,16 @@ def test_what_the_graph_cannot_give_is_said(folder: Path) -> None:
     sample(folder, method=None, seed=0, screen=Screen(say=said.append))
 
     assert "no chain of more than 3 tools was found: larger ones are left out" in said
+
+    said.clear()
+    sample(folder, method=None, tools=2, seed=0, screen=Screen(say=said.append))
+    assert said == ["a dag has at least 3 tools: left out"]
+
+
+def test_complete_is_not_worth_a_word() -> None:
+    drawn = Sample(0, 7, "chain", ("a", "b"), (Link("a", "b", "complete"),))
+
+    assert describe(drawn) == "7-00000  chain of 2 tools\n  a\n  b  <- a"
 
 
 @pytest.mark.parametrize("tools", [15, 20, 1_000])
@@ -91,7 +102,7 @@ def test_a_size_that_cannot_be_had(tools: int, folder: Path, capsys: pytest.Capt
     [
         (["--file_name", "gone.json"], "gone.json: no such file"),
         (["--sample_method", "any", "--shape_weights", "tree=1"], "unknown shape 'tree'"),
-        (["--sample_method", "any", "--size_weights", "x"], "--size_weights: 'x' is not name=weight"),
+        (["--sample_method", "any", "--size_weights", "x"], "'x' is not name=weight. Fix: write e.g. 3=0.5"),
         (["--num_nodes", "0"], "--num_nodes"),
         (["--sample_method", "single", "--num_nodes", "2"], "a single has exactly 1"),
     ],

@@ -28,9 +28,15 @@ from toolgraph.cli.screen import SCREEN, show
 def command(data_dir: Path, llm: tuple[str, ...], metric: tuple[str, ...], **settings: Any) -> None:
     """Score predictions: strict and as published, side by side."""
     from toolgraph.cli.scores import print_scores
-    from toolgraph.stages.evaluate import evaluate
+    from toolgraph.stages.evaluate import IncompleteEvaluation, evaluate
 
-    evaluations = evaluate(data_dir, llm=list(llm), metrics=metric, screen=SCREEN, **settings)
+    failure: IncompleteEvaluation | None = None
+    try:
+        evaluations = evaluate(data_dir, llm=list(llm), metrics=metric, screen=SCREEN, **settings)
+    except IncompleteEvaluation as error:
+        evaluations, failure = error.evaluations, error
     print_scores(evaluations)
     for result in evaluations:
         show(str(result.path))
+    if failure is not None:
+        raise failure

@@ -3,20 +3,47 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import TYPE_CHECKING
 
 from toolgraph.benchmarks.taskbench.score_folder import FolderEvaluation
+from toolgraph.cli.screen import show
+
+if TYPE_CHECKING:
+    from rich.console import Console
+    from rich.table import Table
+
+_WHOLE = "overall_overall"
+_UNLIMITED = 1000  # characters
 
 
 def print_scores(evaluations: Sequence[FolderEvaluation]) -> None:
-    """The models side by side, then each model's groups where there are several."""
+    """The models side by side, then each model's groups where there are several; one model, one table."""
     from rich.console import Console
 
     from toolgraph.benchmarks.taskbench.table import group_table, model_table
 
     console = Console()
-    groups = {result.llm: result.evaluation.groups for result in evaluations}
-    if all("overall_overall" in numbers for numbers in groups.values()):
-        console.print(model_table(groups, width=console.width))
-    for name, numbers in groups.items():
-        if len(numbers) > 1 or "overall_overall" not in numbers:
-            console.print(group_table(name, numbers, width=console.width))
+    width = console.width
+    scores = {result.llm: result.evaluation for result in evaluations}
+    by_group = [name for name, one in scores.items() if len(one.groups) > 1 or _WHOLE not in one.groups]
+    side_by_side = len(scores) > 1 or not by_group
+    if scores and side_by_side and all(_WHOLE in one.groups for one in scores.values()):
+        table = model_table(scores, width=width, with_caption=not by_group)
+        _print(console, table)
+    for name in by_group:
+        is_last = name == by_group[-1]
+        _print(console, group_table(name, scores[name], width=width, with_caption=is_last))
+
+
+def _print(console: Console, table: Table) -> None:
+    """Print a table, wider than the screen rather than with numbers cut off; into a file without padding."""
+    from rich.measure import Measurement
+
+    unlimited = console.options.update(max_width=_UNLIMITED)
+    console.width = max(console.width, Measurement.get(console, unlimited, table).minimum)
+    if console.is_terminal:
+        console.print(table)
+        return
+    with console.capture() as captured:
+        console.print(table)
+    show("\n".join(line.rstrip() for line in captured.get().rstrip("\n").splitlines()))

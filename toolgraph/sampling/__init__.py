@@ -5,6 +5,6 @@ order, nor by how many workers.
 """
 
 from toolgraph.sampling.sampler import Sampler
-from toolgraph.sampling.weights import SHAPE_WEIGHTS, SIZE_WEIGHTS, parse_weights
+from toolgraph.sampling.weights import SHAPE_WEIGHTS, SIZE_WEIGHTS, parse_weights, wanted
 
-__all__ = ["SHAPE_WEIGHTS", "SIZE_WEIGHTS", "Sampler", "parse_weights"]
+__all__ = ["SHAPE_WEIGHTS", "SIZE_WEIGHTS", "Sampler", "parse_weights", "wanted"]

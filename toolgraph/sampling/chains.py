@@ -29,7 +29,7 @@ def find_chain(neighbours: Neighbours, size: int, rng: Random, *, prove: bool = 
         neighbours: the graph.
         size: tools wanted, 2 or more.
         rng: where chance comes from.
-        prove: where the search fails, look for the longest path of all (seconds, small graphs).
+        prove: where the search fails, look for the longest path of all (counted work, small graphs).
     """
     if neighbours.is_complete:
         best: Sequence[int] = rng.sample(range(neighbours.size), min(size, neighbours.size))

@@ -16,10 +16,13 @@ from toolgraph.sampling.weights import (
     SHAPE_WEIGHTS,
     SIZE_WEIGHTS,
     SMALLEST,
+    count_of_tools,
     draw,
     shape_weights,
     size_weights,
+    smallest,
 )
+from toolgraph.sampling.witness import cut_down
 
 
 class Sampler:
@@ -29,7 +32,7 @@ class Sampler:
         graph: the tool graph.
         seed: with the index, all the chance there is.
         shapes: weight of each shape; default TaskBench's 3 : 7 : 8.
-        sizes: weight of each number of tools; default TaskBench's.
+        sizes: weight of each number of tools of a chain or dag; default TaskBench's. A single has one.
 
     Raises:
         UsageError: weights that leave nothing to draw.
@@ -60,35 +63,42 @@ class Sampler:
     def reachable(self) -> dict[Shape, dict[int, float]]:
         """The size weights of each wanted shape, cut to the sizes this graph can give.
 
+        A single has one tool, whatever the size weights.
+
         Raises:
-            UsageError: nothing is left.
+            UsageError: nothing is left; names the largest sizes found.
         """
         reachable: dict[Shape, dict[int, float]] = {}
         for shape in self.shapes:
-            wanted = {n: w for n, w in self.sizes.items() if n >= SMALLEST[shape]}
-            largest = len(self._example(shape).nodes) if wanted else 0
-            possible = {n: w for n, w in wanted.items() if n <= largest} if shape != "single" else {1: 1.0}
+            fitting = self._fitting(shape)
+            largest = len(self._example(shape).nodes) if fitting else 0
+            possible = {n: w for n, w in fitting.items() if n <= largest}
             if possible:
                 reachable[shape] = possible
         if not reachable:
             raise UsageError(
-                f"the graph has no {' or '.join(self.shapes)} of the wanted sizes",
+                f"the graph has no {' or '.join(self.shapes)} of {self._wished}: "
+                + ", ".join(map(self._why_not, self.shapes)),
                 fix="ask for other shapes or sizes, or add tools or links",
             )
         return reachable
 
     def cuts(self) -> list[str]:
-        """What of the wanted shapes and sizes this graph cannot give, one sentence each."""
-        sentences = []
+        """What of the wanted shapes and sizes this graph cannot give, one sentence each.
+
+        Raises:
+            UsageError: as `reachable`.
+        """
+        sentences, reachable = [], self.reachable
         for shape in self.shapes:
-            wanted = [n for n in self.sizes if n >= SMALLEST[shape]]
-            left = self.reachable.get(shape)
-            if left is None:
-                sentences.append(f"the graph has no {shape} of the wanted sizes: left out")
-            elif shape != "single" and max(left) < max(wanted):
-                sentences.append(
-                    f"no {shape} of more than {max(left)} tools was found: larger ones are left out"
-                )
+            fitting = self._fitting(shape)
+            if not fitting:
+                sentences.append(f"{smallest(shape)}: left out")
+            elif shape not in reachable:
+                sentences.append(f"no {shape} of {self._wished} ({self._why_not(shape)}): left out")
+            elif max(reachable[shape]) < max(fitting):
+                tools = count_of_tools(len(self._example(shape).nodes))
+                sentences.append(f"no {shape} of more than {tools} was found: larger ones are left out")
         return sentences
 
     def sample(self, index: int) -> Sample:
@@ -101,9 +111,9 @@ class Sampler:
         shape = draw(rng, {shape: self.shapes[shape] for shape in self.reachable})
         size = draw(rng, self.reachable[shape])
         found = self._find(shape, size, rng)
-        # A bounded search may miss a size it has found before: a smaller sample is as good a sample.
-        if len(found.nodes) < SMALLEST[shape]:
-            found = self._example(shape)
+        # A bounded search may miss a size that there is: then a part of the example has that size.
+        if len(found.nodes) < size:
+            found = cut_down(self._example(shape), size, rng)
         return self._sample(index, shape, found)
 
     def draw(self, shape: Shape, size: int, *, index: int = 0) -> Sample:
@@ -113,12 +123,12 @@ class Sampler:
             UsageError: the graph has no such sample; names the largest size found.
         """
         if size < SMALLEST[shape] or (shape == "single" and size != 1):
-            only = "exactly" if shape == "single" else "at least"
-            raise UsageError(f"a {shape} of {size} tools: a {shape} has {only} {SMALLEST[shape]}")
+            raise UsageError(f"a {shape} of {count_of_tools(size)}: {smallest(shape)}")
         found = self._find(shape, size, self._rng(index), prove=True)
         if len(found.nodes) < size:
             raise UsageError(
-                f"no {shape} of {size} tools in this graph of {len(self.graph)}: {_largest(found, shape)}"
+                f"no {shape} of {count_of_tools(size)} in this graph of {len(self.graph)}: "
+                + _largest(found, shape)
             )
         return self._sample(index, shape, found)
 
@@ -136,13 +146,37 @@ class Sampler:
             return find_chain(self._neighbours, size, rng, prove=prove)
         return find_dag(self._neighbours, size, rng, prove=prove)
 
+    def _fitting(self, shape: Shape) -> dict[int, float]:
+        """The wanted sizes that a shape can have in some graph."""
+        if shape == "single":
+            return {1: 1.0}
+        return {size: weight for size, weight in self.sizes.items() if size >= SMALLEST[shape]}
+
     def _example(self, shape: Shape) -> Found:
-        """The largest sample of a shape that a few searches find, up to the largest size wanted."""
+        """The largest sample of a shape that a few searches find, up to the largest size wanted.
+
+        Like all that samples are drawn from, it is bounded by counted work, never by a clock. The last
+        search is the one of `draw` with index 0: what that finds can be sampled.
+        """
         if shape not in self._examples:
-            size = max(SMALLEST[shape], *self.sizes)
-            found = (self._find(shape, size, Random(attempt), prove=attempt == 0) for attempt in range(3))
-            self._examples[shape] = max(found, key=lambda one: len(one.nodes))
+            size = max(SMALLEST[shape], *self.sizes) if shape != "single" else 1
+            best = Found((), (), False)
+            for attempt, rng in enumerate((Random(0), Random(1), Random(2), self._rng(0))):
+                found = self._find(shape, size, rng, prove=attempt == 0)
+                best = max(best, found, key=lambda one: (len(one.nodes), one.exact))
+                if len(best.nodes) == size or best.exact:
+                    break
+            self._examples[shape] = best
         return self._examples[shape]
+
+    @property
+    def _wished(self) -> str:
+        return count_of_tools(*self.sizes) if len(self.sizes) == 1 else "the wanted sizes"
+
+    def _why_not(self, shape: Shape) -> str:
+        if not self._fitting(shape):
+            return smallest(shape)
+        return _largest(self._example(shape), shape, name=f" {shape}")
 
     def _sample(self, index: int, shape: Shape, found: Found) -> Sample:
         ids = self.graph.library.ids
@@ -157,9 +191,10 @@ class Sampler:
         )
 
 
-def _largest(found: Found, shape: Shape) -> str:
+def _largest(found: Found, shape: Shape, *, name: str = "") -> str:
+    """The largest size found, in words; `name` follows "the largest"."""
     if len(found.nodes) < SMALLEST[shape]:
         return f"there is no {shape} at all" if found.exact else f"no {shape} was found (bounded search)"
     if found.exact:
-        return f"the largest has {len(found.nodes)}"
-    return f"the largest found has {len(found.nodes)} (bounded search)"
+        return f"the largest{name} has {len(found.nodes)}"
+    return f"the largest{name} found has {len(found.nodes)} (bounded search)"

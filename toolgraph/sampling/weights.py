@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from random import Random
-from typing import TypeVar
+from typing import TypedDict, TypeVar
 
 from toolgraph.dataset import SHAPES, Shape
 from toolgraph.errors import UsageError
@@ -37,18 +37,69 @@ def parse_weights(text: str, *, flag: str) -> dict[str, float]:
         try:
             weights[name.strip()] = float(number)
         except ValueError:
-            raise UsageError(
-                f"{flag}: '{part}' is not name=weight", fix="write e.g. single=3,chain=7"
-            ) from None
+            raise UsageError(f"{flag}: '{part}' is not name=weight", fix=_hint(flag)) from None
     _check(weights, flag)
     return weights
 
 
 def _check(weights: Mapping[str, float], flag: str) -> None:
     if not all(0 <= weight < float("inf") for weight in weights.values()) or not any(weights.values()):
-        raise UsageError(
-            f"{flag}: weights must be 0 or more, and not all 0", fix="write e.g. single=3,chain=7"
-        )
+        raise UsageError(f"{flag}: weights must be 0 or more, and not all 0", fix=_hint(flag))
+
+
+def _hint(flag: str) -> str:
+    return "write e.g. 3=0.5,4=0.5" if "size" in flag else "write e.g. single=3,chain=7"
+
+
+class Wanted(TypedDict):
+    """What to draw from: the weights a `Sampler` takes."""
+
+    shapes: Mapping[str, float]
+    sizes: Mapping[str, float] | Mapping[int, float]
+
+
+def wanted(
+    method: Shape | None,
+    tools: int | None,
+    shapes: Mapping[str, float] | None = None,
+    sizes: Mapping[str, float] | Mapping[int, float] | None = None,
+) -> Wanted:
+    """What a user's wishes come to.
+
+    Args:
+        method: the one shape, instead of `shapes`; None for all by weight.
+        tools: the one number of tools, instead of `sizes`; None for all by weight. A single is then left
+            out unless it is 1; the chains and dags that are too small for it the sampler leaves out.
+        shapes: instead of the published weights.
+        sizes: likewise.
+
+    Raises:
+        UsageError: singles of several tools.
+
+    >>> wanted(None, 4)
+    {'shapes': {'chain': 7, 'dag': 8}, 'sizes': {4: 1}}
+    >>> wanted("dag", None, sizes={"5": 1})
+    {'shapes': {'dag': 1}, 'sizes': {'5': 1}}
+    """
+    weights = {str(name): weight for name, weight in (shapes or SHAPE_WEIGHTS).items()}
+    if method is not None:
+        weights = {method: 1}
+    if tools is None:
+        return {"shapes": weights, "sizes": sizes or SIZE_WEIGHTS}
+    if tools != 1 and weights.pop("single", 0) and not any(weights.values()):
+        raise UsageError(f"a single of {tools} tools: {smallest('single')}")
+    return {"shapes": weights, "sizes": {tools: 1}}
+
+
+def smallest(shape: Shape) -> str:
+    """How few tools a shape can have, in words."""
+    only = "exactly" if shape == "single" else "at least"
+    return f"a {shape} has {only} {count_of_tools(SMALLEST[shape])}"
+
+
+def count_of_tools(number: int) -> str:
+    """A number of tools, in words."""
+    return "1 tool" if number == 1 else f"{number} tools"
 
 
 def shape_weights(weights: Mapping[str, float] | Mapping[Shape, float]) -> dict[Shape, float]:

@@ -4,12 +4,23 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Any
 
 from toolgraph.benchmarks.taskbench.score_folder import FolderEvaluation, evaluate_folder
-from toolgraph.files import safe_name
-from toolgraph.runs import recorded_settings
+from toolgraph.errors import ToolgraphError
 from toolgraph.stages.screen import SILENT, Screen
+
+
+class IncompleteEvaluation(ToolgraphError):
+    """Some of several models could not be scored.
+
+    Args:
+        errors: why, one a model.
+        evaluations: the others, which are written.
+    """
+
+    def __init__(self, errors: Sequence[ToolgraphError], evaluations: Sequence[FolderEvaluation]) -> None:
+        super().__init__(" | ".join(dict.fromkeys(map(str, errors))))
+        self.evaluations = list(evaluations)
 
 
 def evaluate(
@@ -48,34 +59,36 @@ def evaluate(
 
     Raises:
         UsageError: files missing or malformed.
+        IncompleteEvaluation: some of several models cannot be scored; it carries the scores of the others.
     """
     names = [llm] if isinstance(llm, str) else list(llm)
-    evaluations = []
+    evaluations: list[FolderEvaluation] = []
+    errors: list[ToolgraphError] = []
     for name in names:
         screen.say(f"scoring {name}")
-        result = evaluate_folder(
-            data_dir,
-            name,
-            prediction_dir=prediction_dir,
-            save_dir=save_dir,
-            alignment=alignment,
-            metrics=metrics,
-            splits=splits,
-            n_tools=n_tools,
-            mode=mode,
-            dependency_type=dependency_type,
-            prompting=prompting,
-            exclude_ids=_demonstrations(Path(data_dir) / prediction_dir, name),
-            say=screen.say,
-        )
+        try:
+            result = evaluate_folder(
+                data_dir,
+                name,
+                prediction_dir=prediction_dir,
+                save_dir=save_dir,
+                alignment=alignment,
+                metrics=metrics,
+                splits=splits,
+                n_tools=n_tools,
+                mode=mode,
+                dependency_type=dependency_type,
+                prompting=prompting,
+                say=screen.say,
+            )
+        except ToolgraphError as error:
+            errors.append(error)
+            continue
         for note in result.evaluation.notes:
             screen.say(f"  {note}")
         evaluations.append(result)
+    if errors:
+        if not evaluations and len(set(map(str, errors))) == 1:
+            raise errors[0]  # nothing about one of the models
+        raise IncompleteEvaluation(errors, evaluations) from errors[0]
     return evaluations
-
-
-def _demonstrations(prediction_dir: Path, llm: str) -> list[Any]:
-    """The ids shown to the model as examples: they are no test of it."""
-    settings = recorded_settings(prediction_dir / "runs" / safe_name(llm)) or {}
-    demos = settings.get("demo_ids")
-    return demos if isinstance(demos, list) else []

@@ -17,10 +17,9 @@ from toolgraph.dataset import Sample, Shape
 from toolgraph.errors import ToolgraphError, UsageError
 from toolgraph.files import keep_dated_copy, read_json_lines, safe_name
 from toolgraph.folder import DataFolder
-from toolgraph.graph import ToolGraph
 from toolgraph.models import ModelOptions, create_model
 from toolgraph.runs import Journal, changes, open_run, recorded_settings
-from toolgraph.sampling import SHAPE_WEIGHTS, SIZE_WEIGHTS, Sampler
+from toolgraph.sampling import Sampler, wanted
 from toolgraph.stages.screen import SILENT, Screen
 from toolgraph.stages.statistics import Statistics
 from toolgraph.stages.workfolder import graph_fingerprint, work_folder
@@ -92,7 +91,7 @@ def generate(
     if seed < 0:
         seed = _recorded_seed(run_folder, folder.data_raw)
         screen.say(f"seed {seed}")
-    sampler = _sampler(graph, seed, method, tool_number, shape_weights, size_weights)
+    sampler = Sampler(graph, seed, **wanted(method, tool_number, shape_weights, size_weights))
     for sentence in sampler.cuts():
         screen.say(sentence)
     prompt = BackInstructPrompt(graph.library, graph.dependency_type, check=check, template=prompt_template)
@@ -154,30 +153,6 @@ def _resumable(new: DataFolder | None) -> Iterator[None]:
         if new is not None and not new.data_raw.exists():
             shutil.rmtree(new.path, ignore_errors=True)
         raise
-
-
-def _sampler(
-    graph: ToolGraph,
-    seed: int,
-    method: Shape | None,
-    tool_number: int | None,
-    shape_weights: Mapping[str, float] | None,
-    size_weights: Mapping[str, float] | None,
-) -> Sampler:
-    shapes: Mapping[Any, float] = shape_weights or SHAPE_WEIGHTS
-    sizes: Mapping[Any, float] = size_weights or SIZE_WEIGHTS
-    if method is not None:
-        shapes = {method: 1}
-    if tool_number is not None:
-        sizes = {tool_number: 1}
-        if method is None:
-            shapes = {
-                name: weight for name, weight in shapes.items() if (name == "single") == (tool_number == 1)
-            }
-    sampler = Sampler(graph, seed, shapes=shapes, sizes=sizes)
-    if method is not None and tool_number is not None:
-        sampler.draw(method, tool_number)  # what cannot be had is said before anything is paid for
-    return sampler
 
 
 def _recorded_seed(run_folder: Path, data_raw: Path) -> int:

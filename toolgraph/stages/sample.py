@@ -6,15 +6,14 @@ import json
 import secrets
 from collections.abc import Mapping
 from pathlib import Path
-from typing import Any
 
 from toolgraph.backinstruct.records import sample_id
 from toolgraph.dataset import Sample, Shape
-from toolgraph.errors import UsageError
 from toolgraph.folder import DataFolder, find_file
 from toolgraph.graph import ToolGraph
-from toolgraph.sampling import SHAPE_WEIGHTS, SIZE_WEIGHTS, Sampler
-from toolgraph.sampling.weights import SMALLEST
+from toolgraph.graph.links import COMPLETE
+from toolgraph.sampling import Sampler, wanted
+from toolgraph.sampling.weights import SMALLEST, count_of_tools
 from toolgraph.stages.screen import SILENT, Screen
 from toolgraph.stages.workfolder import graph_of
 
@@ -61,7 +60,7 @@ def sample(
     if seed < 0:
         seed = secrets.randbelow(1_000_000)
         screen.say(f"seed {seed}")
-    sampler = Sampler(graph, seed, **_weights(method, tools, shape_weights, size_weights))
+    sampler = Sampler(graph, seed, **wanted(method, tools, shape_weights, size_weights))
     if method is None:
         for sentence in sampler.cuts():
             screen.say(sentence)
@@ -78,28 +77,6 @@ def sample(
     return samples
 
 
-def _weights(
-    method: Shape | None,
-    tools: int | None,
-    shapes: Mapping[str, float] | None,
-    sizes: Mapping[str, float] | None,
-) -> dict[str, Any]:
-    """What to draw from: all shapes by weight, of those that can have `tools` tools where that is given."""
-    if method is not None:
-        return {"shapes": {method: 1}}
-    shapes = dict(shapes or {str(name): weight for name, weight in SHAPE_WEIGHTS.items()})
-    if tools is None:
-        return {"shapes": shapes, "sizes": sizes or SIZE_WEIGHTS}
-    fitting = {name: w for name, w in shapes.items() if name not in SMALLEST or _has(name, tools)}
-    if not any(fitting.values()):
-        raise UsageError(f"no {' or '.join(shapes)} has {tools} tools", fix="ask for another number or shape")
-    return {"shapes": fitting, "sizes": {tools: 1}}
-
-
-def _has(shape: str, tools: int) -> bool:
-    return tools == 1 if shape == "single" else tools >= SMALLEST[shape]  # type: ignore[index]
-
-
 def describe(drawn: Sample) -> str:
     """A sample in words: its tools in order, and its links.
 
@@ -109,10 +86,13 @@ def describe(drawn: Sample) -> str:
       a
       b  <- a (text)
     """
-    noun = "tool" if len(drawn.nodes) == 1 else "tools"
-    lines = [f"{sample_id(drawn)}  {drawn.shape} of {len(drawn.nodes)} {noun}"]
+    lines = [f"{sample_id(drawn)}  {drawn.shape} of {count_of_tools(len(drawn.nodes))}"]
     for tool in drawn.nodes:
-        sources = [f"{link.source} ({link.type})" for link in drawn.links if link.target == tool]
+        sources = [
+            link.source if link.type == COMPLETE else f"{link.source} ({link.type})"
+            for link in drawn.links
+            if link.target == tool
+        ]
         lines.append(f"  {tool}" + (f"  <- {', '.join(sources)}" if sources else ""))
     return "\n".join(lines)
 

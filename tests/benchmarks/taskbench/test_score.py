@@ -151,7 +151,47 @@ def test_metrics_not_asked_for_are_absent(tmp_path: Path) -> None:
     numbers = evaluation.groups[KEY]
     assert "edit_distance" in numbers
     assert "link_binary_f1" not in numbers
-    assert numbers["strict"]["rouge1"]["value"] is None
+    strict = numbers["strict"]
+    assert strict["edit_similarity"]["value"] == strict["exact_match"]["value"] == 1.0
+    for name in ("rouge1", "node_f1", "edge_f1", "argument_name_f1", "argument_value_f1"):
+        assert strict[name] == {"value": None, "low": None, "high": None}
+        assert strict.get(f"{name}_pooled") is None
+
+
+def test_f1_and_argument_each_give_both_as_published(tmp_path: Path) -> None:
+    for metric in ("f1", "argument"):
+        evaluation = _evaluate(tmp_path, [_label("1", "a")], [_line("1", "a")], metrics=[metric])
+        numbers = evaluation.groups[KEY]
+        assert numbers["node_micro_f1_no_matching"] == numbers["strict"]["node_f1"]["value"] == 1.0
+        assert numbers["strict"]["argument_value_f1_pooled"] == 1.0
+        assert numbers["strict"]["edge_f1_pooled"] is None
+
+
+def test_a_prediction_for_another_request_answers_nothing_in_strict(tmp_path: Path) -> None:
+    labels = [_label(str(number), "a") for number in range(4)]
+    del labels[3]["user_request"]
+    predictions = [
+        {**_line("0", "a"), "user_request": " r\n"},
+        {**_line("1", "a"), "user_request": "another"},
+        _line("2", "a"),
+        {**_line("3", "a"), "user_request": "another"},
+    ]
+    evaluation = _evaluate(tmp_path, labels, predictions)
+    assert evaluation.notes == [
+        "1 prediction(s) answer another request than the label's: '1' (line 2); run inference.py again"
+    ]
+    numbers = evaluation.groups[KEY]
+    assert numbers["strict"]["outcomes"] == {"answered": 3, "not run": 1}
+    assert numbers["strict"]["node_f1"]["value"] == pytest.approx(3 / 4)
+    assert (numbers["node_supports"], numbers["node_micro_f1_no_matching"]) == (4, 1.0)
+
+
+def test_groups_without_any_link_are_named(tmp_path: Path) -> None:
+    labels = [_label("1", "a"), _label("2", "a", "b")]
+    labels[1]["task_nodes"][1]["arguments"] = ["<node-0>"]
+    evaluation = _evaluate(tmp_path, labels, [_line("1", "a"), _line("2", "a", "b")], n_tools=["1", "2"])
+    assert evaluation.without_links == {"overall_1"}
+    assert evaluation.groups["overall_1"]["link_binary_f1"] == 0.0
 
 
 def test_empty_files(tmp_path: Path) -> None:

@@ -1,15 +1,12 @@
 from __future__ import annotations
 
 import json
-from io import StringIO
 from pathlib import Path
 from typing import Any
 
 import pytest
-from rich.console import Console
 
 from toolgraph.benchmarks.taskbench.score_folder import aligned_ids, evaluate_folder, metrics_folder
-from toolgraph.benchmarks.taskbench.table import group_table, model_table
 from toolgraph.errors import UsageError
 
 PLAN = {
@@ -67,6 +64,37 @@ def test_a_prediction_folder_elsewhere(folder: Path, tmp_path_factory: pytest.Te
     assert result.path == folder / "metrics_b" / "acme__m-1.json"
 
 
+@pytest.mark.parametrize("way", ["below", "relative", "absolute"])
+def test_a_prediction_folder_may_be_given_as_a_path(
+    folder: Path, way: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Wherever it is named from, demonstrations are known and metrics lie beside it."""
+    monkeypatch.chdir(folder.parent)
+    name = "predictions_use_demos_2"
+    (folder / "predictions").rename(folder / name)
+    manifest = folder / name / "runs" / "acme__m-1" / "manifest.json"
+    manifest.parent.mkdir(parents=True)
+    manifest.write_text(json.dumps({"settings": {"demo_ids": ["2"]}}))
+    given = {"below": Path(name), "relative": Path(folder.name, name), "absolute": folder / name}[way]
+    result = evaluate_folder(Path(folder.name), "acme/m-1", prediction_dir=given, resamples=0)
+    assert result.path.resolve() == (folder / "metrics_use_demos_2" / "acme__m-1.json").resolve()
+    assert result.evaluation.groups["overall_overall"]["strict"]["n_expected"] == 1
+    assert not (folder / folder.name).exists()
+
+
+@pytest.mark.parametrize("kind", ["resource", "temporal"])
+def test_the_graph_may_hold_the_tools(folder: Path, kind: str) -> None:
+    expected = _evaluate(folder, dependency_type=kind).evaluation.groups
+    tools = json.loads((folder / "tool_desc.json").read_text())
+    (folder / "tool_desc.json").unlink()
+    (folder / "graph_desc.json").write_text(json.dumps({**tools, "links": [], "dependency_type": kind}))
+    for flag in (None, kind):
+        assert _evaluate(folder, dependency_type=flag).evaluation.groups == expected
+    (folder / "graph_desc.json").unlink()
+    with pytest.raises(UsageError, match=r"tool_desc\.json: no such file"):
+        evaluate_folder(folder, "acme/m-1")
+
+
 @pytest.mark.parametrize(
     ("prediction_dir", "options", "expected"),
     [
@@ -96,34 +124,3 @@ def test_missing_predictions_name_what_is_there(folder: Path) -> None:
         evaluate_folder(folder, "other")
     with pytest.raises(UsageError, match="no prediction folder"):
         evaluate_folder(folder, "acme/m-1", prediction_dir="nowhere")
-
-
-def test_tables_show_strict_beside_compat(folder: Path) -> None:
-    result = _evaluate(folder, splits=["all"])
-    groups = result.evaluation.groups
-    screen = Console(file=StringIO(), width=110)
-    screen.print(model_table({"[b]acme/m-1": groups, "none": {}}))
-    screen.print(group_table("m", groups))
-    assert isinstance(screen.file, StringIO)
-    text = screen.file.getvalue()
-    assert "[b]acme/m-1" in text
-    lines = text.splitlines()
-    strict, compat = (next(line for line in lines if word in line) for word in (" strict ", " compat "))
-    assert strict.split()[-8:] == ["50.00"] * 8
-    assert compat.split()[-8:] == ["100.00"] * 4 + ["0.00", "100.00", "100.00", "0.00"]
-    assert "BsF" not in text, "a column without a number is left out"
-    assert "chain_overall" not in text
-    assert "single_overall" in text
-
-
-@pytest.mark.parametrize("width", [80, 100, 160])
-def test_no_number_is_cut_off_on_a_narrow_screen(folder: Path, width: int) -> None:
-    groups = _evaluate(folder, splits=["all"], n_tools=["all"]).evaluation.groups
-    screen = Console(file=StringIO(), width=width)
-    screen.print(model_table({"a/rather-long-model-name": groups}, width=width))
-    screen.print(group_table("m", groups, width=width))
-    assert isinstance(screen.file, StringIO)
-    text = screen.file.getvalue()
-    assert "…" not in text
-    assert "overall_overall" in text
-    assert ("ED" in text.splitlines()[2]) == (width >= 96)

@@ -28,7 +28,9 @@ def test_groups_may_be_repeated_and_multiplied() -> None:
         (["all"], ["0"], "add", "10"),
         (["all"], ["many"], "add", "10"),
         (["all"], ["all"], "plus", "mul"),
-        (["all"], [str(size) for size in range(1, 99)], "mul", "at most 64"),
+        (["overall"], ["11"], "add", "'11'.* overall, 1, 2, .* 10, all"),
+        (["overall"], ["x"], "add", "'x'.* overall, 1, 2, .* 10, all"),
+        (["overall"], ["02"], "mul", "'02'"),
     ],
 )
 def test_unknown_groups_name_what_exists(splits: list[str], sizes: list[str], mode: str, named: str) -> None:

@@ -55,7 +55,8 @@ def test_lines_without_an_id(path: Path) -> None:
         ('{"id": 1, "result": {"task_nodes": []}}', Prediction({"task_nodes": []}, None)),
         ('{"id": 1, "result": null, "outcome": "refused"}', Prediction(None, "refused")),
         ('{"id": 1, "task_nodes": []}', Prediction({"id": 1, "task_nodes": []}, None)),
-        ('{"id": 1, "user_request": "r"}', Prediction(None, None)),
+        ('{"id": 1, "user_request": "r"}', Prediction(None, None, "r")),
+        ('{"id": 1, "user_request": 7}', Prediction(None, None)),
         ('{"id": 1, "result": null, "outcome": 7}', Prediction(None, None)),
     ],
 )

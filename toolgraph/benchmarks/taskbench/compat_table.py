@@ -66,7 +66,7 @@ class CompatTable:
         """
         import numpy as np
 
-        chosen = (np.asarray(self._groups, dtype=np.uint64) >> np.uint64(group) & np.uint64(1)).astype(bool)
+        chosen = self._members(group)
         rows = np.asarray(self._rows).reshape(-1, _COLUMNS)[chosen]
         steps, arguments, scored = (int(total) for total in rows[:, :3].sum(axis=0))
         numbers: dict[str, Any] = {
@@ -92,6 +92,20 @@ class CompatTable:
         if "link" in metrics:
             numbers["link_binary_f1"] = f1(*rows[:, 9:12].sum(axis=0).tolist())
         return numbers
+
+    def has_links(self, group: int) -> bool:
+        """Whether any item of the group has a link, gold or predicted."""
+        import numpy as np
+
+        links = np.asarray(self._rows).reshape(-1, _COLUMNS)[self._members(group), 9:12]
+        return bool(links.any())
+
+    def _members(self, group: int) -> NDArray[np.bool_]:
+        """Which rows count in a group."""
+        import numpy as np
+
+        groups = np.asarray(self._groups, dtype=np.uint64)
+        return (groups >> np.uint64(group) & np.uint64(1)).astype(bool)
 
     def _node_numbers(self, chosen: NDArray[np.bool_]) -> dict[str, Any]:
         import numpy as np

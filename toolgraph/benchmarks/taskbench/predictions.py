@@ -18,10 +18,24 @@ _PLAN_KEYS = ("task_nodes", "task_steps", "task_links")
 
 
 class Prediction(NamedTuple):
-    """What a prediction line says: the plan (`result`, unchecked) and how the item ended, if it says so."""
+    """What a prediction line says: the plan (`result`, unchecked), and how the item ended and what was asked.
+
+    `outcome` and `user_request` are None where the line does not say.
+    """
 
     result: Any
     outcome: str | None
+    user_request: str | None = None
+
+    def answers(self, request: Any) -> bool:
+        """Whether this may be the answer to `request`: it is, unless both are known and differ.
+
+        >>> Prediction({}, None, "Hi ").answers("Hi"), Prediction({}, None, "Hi").answers("Ho")
+        (True, False)
+        """
+        if self.user_request is None or not isinstance(request, str):
+            return True
+        return self.user_request.strip() == request.strip()
 
 
 class LineIndex:
@@ -141,7 +155,12 @@ class LineIndex:
             result = line
         else:
             result = None
-        return Prediction(result, outcome if isinstance(outcome, str) else None)
+        request = line.get("user_request")
+        return Prediction(
+            result,
+            outcome if isinstance(outcome, str) else None,
+            request if isinstance(request, str) else None,
+        )
 
     def __iter__(self) -> Iterator[Hashable]:
         return iter(self.by_id)

@@ -23,6 +23,7 @@ from toolgraph.metrics.rouge import RougeCollector
 from toolgraph.tools import ToolLibrary
 
 _LABEL_FIX = "make it with format_data.py"
+_NOT_RUN = "not run"
 _PREDICTION_FIX = "make it with inference.py, or check --prediction_dir and --llm"
 
 
@@ -30,11 +31,15 @@ _PREDICTION_FIX = "make it with inference.py, or check --prediction_dir and --ll
 class Evaluation:
     """The numbers of every group, and what the user should be told.
 
-    `groups` maps "{split}_{n}" to the published keys plus `strict`.
+    `groups` maps "{split}_{n}" to the published keys plus `strict`. `asked` are the metrics as they were
+    asked for; `without_links` are the groups in which compat found no link on either side, so that its
+    edge F1 of 0 says nothing.
     """
 
     groups: dict[str, dict[str, Any]]
     notes: list[str] = field(default_factory=list)
+    asked: tuple[str, ...] = ("all",)
+    without_links: frozenset[str] = frozenset()
 
 
 def evaluate_predictions(
@@ -57,8 +62,9 @@ def evaluate_predictions(
 
     Compat: ids meet as JSON values, items without a readable prediction are left out, and what the
     published evaluator leaves out is left out. Its stale argument, which depends there on the order of a
-    hash table, follows the order of the label file here. Strict: ids meet as text, and every labelled item
-    counts but `exclude_ids` (the demonstrations of a prompt).
+    hash table, follows the order of the label file here. Strict: ids meet as text, every labelled item
+    counts but `exclude_ids` (the demonstrations of a prompt), and a prediction that states another
+    `user_request` than the label answers nothing.
 
     Args:
         labels: `data.json`.
@@ -95,7 +101,7 @@ def evaluate_predictions(
             is_expected = str(key) not in excluded and label_lines.by_text.get(str(key)) == number
             scorer.add(label, number, is_expected=is_expected)
         scorer.note_files(label_lines)
-        return scorer.evaluation(resamples=resamples, seed=seed)
+        return scorer.evaluation(tuple(metrics), resamples=resamples, seed=seed)
 
 
 class _Scorer:
@@ -189,6 +195,14 @@ class _Scorer:
             )
             return
         pair = strict_table.NO_GOLD_STEPS if gold.steps is None else strict_table.NO_PAIR
+        if prediction is not None and not prediction.answers(label.get("user_request")):
+            self.notes.met(
+                "prediction(s) answer another request than the label's",
+                f"{label['id']!r} (line {line})",
+                fix="run inference.py again",
+            )
+            self._strict_table.add(missing_plan(gold), _NOT_RUN, groups, pair)
+            return
         plan = None if prediction is None else self._reader.plan(prediction.result)
         if plan is not None:
             if self._with_rouge and gold.steps is not None and plan.steps is not None:
@@ -217,8 +231,8 @@ class _Scorer:
         self.notes.met_all("broken prediction line(s)", (f"line {n}" for n in sorted(self._lines.broken)))
         self.notes.met_all("prediction line(s) without an id", (f"line {n}" for n in self._lines.nameless))
 
-    def evaluation(self, *, resamples: int, seed: int) -> Evaluation:
-        """Add up every group."""
+    def evaluation(self, asked: tuple[str, ...], *, resamples: int, seed: int) -> Evaluation:
+        """Add up every group; `asked` are the metrics as they were asked for."""
         if "bertscore" in self._metrics:
             self.notes.remark("BERTScore is not computed by this version")
         rouge = self._pairs.scores()
@@ -226,10 +240,13 @@ class _Scorer:
         for place, group in enumerate(self._groups):
             numbers = self._compat_table.numbers(place, self._metrics, rouge)
             numbers["strict"] = self._strict_table.numbers(
-                place, rouge if self._with_rouge else None, resamples=resamples, seed=seed
+                place, self._metrics, rouge, resamples=resamples, seed=seed
             )
             groups[group.key] = numbers
-        return Evaluation(groups, self.notes.lines())
+        without_links = frozenset(
+            group.key for place, group in enumerate(self._groups) if not self._compat_table.has_links(place)
+        )
+        return Evaluation(groups, self.notes.lines(), asked, without_links)
 
 
 def _bits(members: list[int]) -> int:

@@ -19,10 +19,13 @@ class Notes:
     def __init__(self) -> None:
         self._counts: dict[str, int] = {}
         self._first: dict[str, list[str]] = {}
+        self._fixes: dict[str, str] = {}
         self._remarks: list[str] = []
 
-    def met(self, kind: str, what: str) -> None:
-        """Count one occurrence."""
+    def met(self, kind: str, what: str, *, fix: str = "") -> None:
+        """Count one occurrence; `fix` says what to do about the kind."""
+        if fix:
+            self._fixes[kind] = f"; {fix}"
         self._counts[kind] = self._counts.get(kind, 0) + 1
         named = self._first.setdefault(kind, [])
         if len(named) < _NAMED:
@@ -43,5 +46,5 @@ class Notes:
         for kind, count in self._counts.items():
             named = ", ".join(self._first[kind])
             more = ", …" if count > len(self._first[kind]) else ""
-            lines.append(f"{count:,} {kind}: {named}{more}")
+            lines.append(f"{count:,} {kind}: {named}{more}{self._fixes.get(kind, '')}")
         return lines + self._remarks

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from array import array
 from collections import Counter
+from collections.abc import Collection
 from typing import TYPE_CHECKING, Any
 
 from toolgraph.benchmarks.taskbench.strict import StrictItem, item_f1
@@ -17,6 +18,15 @@ NO_PAIR, NO_GOLD_STEPS = -1, -2
 _SCORES = ("node_f1", "edge_f1", "argument_name_f1", "argument_value_f1", "exact_match", "edit_similarity")
 _ROUGE = ("rouge1", "rouge2", "rougeL")
 _POOLED = _SCORES[:4]
+# What has to be asked for, any of these; f1 and argument each give both, as published.
+_METRICS_OF = {
+    "node_f1": ("f1", "argument"),
+    "edge_f1": ("link",),
+    "argument_name_f1": ("f1", "argument"),
+    "argument_value_f1": ("f1", "argument"),
+    "edit_similarity": ("ed",),
+    **dict.fromkeys(_ROUGE, ("rouge",)),
+}
 _COLUMNS = len(_SCORES) + 3 * len(_POOLED)
 _NOT_A_NUMBER = float("nan")
 
@@ -54,13 +64,20 @@ class StrictTable:
             self._rows.extend(part or Counts(0, 0, 0))
 
     def numbers(
-        self, group: int, rouge: NDArray[np.float64] | None, *, resamples: int, seed: int
+        self,
+        group: int,
+        metrics: Collection[str],
+        rouge: NDArray[np.float64],
+        *,
+        resamples: int,
+        seed: int,
     ) -> dict[str, Any]:
-        """The strict numbers of one group.
+        """The strict numbers of one group; null where a metric was not asked for.
 
         Args:
             group: the number of its bit.
-            rouge: the scores of the numbered pairs of steps, shape (pairs, 4); None where not asked for.
+            metrics: which metrics were asked for; the exact match is always there.
+            rouge: the scores of the numbered pairs of steps, shape (pairs, 4).
             resamples: bootstrap resamples for the 95 % intervals; 0 for none.
             seed: of the bootstrap.
         """
@@ -77,7 +94,7 @@ class StrictTable:
         answered = by_name.get("answered", 0)
         scores: NDArray[np.float64] = rows[:, : len(_SCORES)]
         names: tuple[str, ...] = _SCORES
-        if rouge is not None:
+        if "rouge" in metrics:
             scores, names = np.hstack([scores, self._rouge_scores(chosen, rouge)]), _SCORES + _ROUGE
         means = {
             name: {"value": value, "low": low, "high": high}
@@ -87,17 +104,20 @@ class StrictTable:
         }
         nothing = {"value": None, "low": None, "high": None}
         has_arguments = means["argument_name_f1"]["value"] is not None
+        unasked = {name for name, needed in _METRICS_OF.items() if not any(one in metrics for one in needed)}
         numbers: dict[str, Any] = {
             "n_expected": len(rows),
             "n_scored": answered,
             "coverage": answered / len(rows) if len(rows) else None,
             "outcomes": dict(sorted(by_name.items())),
-            **means,
+            **{name: dict(nothing) if name in unasked else mean for name, mean in means.items()},
             **{name: dict(nothing) for name in (*_ROUGE, "bertscore_f1") if name not in means},
         }
         sums = rows[:, len(_SCORES) :].sum(axis=0).reshape(-1, 3).tolist()
         for name, (right, extra, absent) in zip(_POOLED, sums, strict=True):
-            known = len(rows) > 0 and (has_arguments or not name.startswith("argument"))
+            known = (
+                len(rows) > 0 and (has_arguments or not name.startswith("argument")) and name not in unasked
+            )
             numbers[f"{name}_pooled"] = f1(right, extra, absent, empty=1.0) if known else None
         return numbers
 

@@ -2,93 +2,159 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
-from typing import Any
+from collections.abc import Collection, Mapping, Sequence
+from typing import Any, NamedTuple
 
 from rich import box
 from rich.table import Table
 
-# Column: (heading, strict key, compat key)
+from toolgraph.benchmarks.taskbench.score import Evaluation
+
+
+class _Column(NamedTuple):
+    heading: str
+    strict: str
+    compat: str
+    asked_by: tuple[str, ...]
+
+
+class _Row(NamedTuple):
+    name: str
+    numbers: Mapping[str, Any]
+    has_links: bool
+
+
 _COLUMNS = (
-    ("R1", "rouge1", "step_rouge1"),
-    ("R2", "rouge2", "step_rouge2"),
-    ("RL", "rougeL", "step_rougeL"),
-    ("BsF", "bertscore_f1", "step_bertscore_f1"),
-    ("n-F1", "node_f1", "node_micro_f1_no_matching"),
-    ("e-F1", "edge_f1", "link_binary_f1"),
-    ("t-F1", "argument_name_f1", "argument_task_argname_binary_f1_no_matching"),
-    ("v-F1", "argument_value_f1", "argument_task_argname_value_binary_f1_no_matching"),
-    ("ED", "edit_similarity", "edit_distance"),
+    _Column("R1", "rouge1", "step_rouge1", ("rouge",)),
+    _Column("R2", "rouge2", "step_rouge2", ("rouge",)),
+    _Column("RL", "rougeL", "step_rougeL", ("rouge",)),
+    _Column("BsF", "bertscore_f1", "step_bertscore_f1", ("bertscore",)),
+    _Column("n-F1", "node_f1", "node_micro_f1_no_matching", ("f1", "argument")),
+    _Column("e-F1", "edge_f1", "link_binary_f1", ("link",)),
+    _Column("t-F1", "argument_name_f1", "argument_task_argname_binary_f1_no_matching", ("f1", "argument")),
+    _Column(
+        "v-F1", "argument_value_f1", "argument_task_argname_value_binary_f1_no_matching", ("f1", "argument")
+    ),
+    _Column("ED", "edit_similarity", "edit_distance", ("ed",)),
 )
 _ONLY_IF_WIDE = ("RL", "ED")
 _WIDE = 96
-_CAPTION = (
-    "Percent; %: scored of n; ED: lower is better. "
-    "strict: every labelled item counts, 0 where missing or malformed. "
-    "compat: as the published evaluator counts, items it cannot read left out."
-)
+_NAME = 16  # characters of a model's name before it is folded, at least
 
 
 def model_table(
-    models: Mapping[str, Mapping[str, Mapping[str, Any]]], *, group: str = "overall_overall", width: int = 120
+    models: Mapping[str, Evaluation],
+    *,
+    group: str = "overall_overall",
+    width: int = 120,
+    with_caption: bool = True,
 ) -> Table:
     """One group of several models.
 
     Args:
-        models: for each model, the numbers of its groups (`Evaluation.groups`).
+        models: the scores of each model.
         group: the group shown; a model without it is left out.
-        width: of the screen, in characters; narrow ones lose the less important columns.
+        width: of the screen, in characters; narrow ones lose the less important columns, unless they were
+            asked for by name.
+        with_caption: whether it says below what the words mean.
     """
-    rows = ((name, groups[group]) for name, groups in models.items() if group in groups)
-    return _table(f"Scores: {group}", "model", rows, width)
-
-
-def group_table(model: str, groups: Mapping[str, Mapping[str, Any]], *, width: int = 120) -> Table:
-    """All groups of one model; groups without labels are left out."""
-    rows = ((key, numbers) for key, numbers in groups.items() if numbers["strict"]["n_expected"])
-    return _table(f"Scores of {model}", "group", rows, width)
-
-
-def _table(title: str, first: str, rows: Iterable[tuple[str, Mapping[str, Any]]], width: int) -> Table:
-    shown = list(rows)
-    columns = [
-        column
-        for column in _COLUMNS
-        if (width >= _WIDE or column[0] not in _ONLY_IF_WIDE)
-        and any(_strict_value(numbers["strict"], column[1]) is not None for _, numbers in shown)
+    rows = [
+        _Row(name, scores.groups[group], group not in scores.without_links)
+        for name, scores in models.items()
+        if group in scores.groups
     ]
+    columns = _columns(rows, {metric for scores in models.values() for metric in scores.asked}, width)
+    caption = _caption(columns) if with_caption else None
+    return _table(f"Scores: {group}", "model", columns, rows, caption, width)
+
+
+def group_table(model: str, evaluation: Evaluation, *, width: int = 120, with_caption: bool = True) -> Table:
+    """All groups of one model; groups without labels are left out. The rest as in `model_table`."""
+    rows = [
+        _Row(key, numbers, key not in evaluation.without_links)
+        for key, numbers in evaluation.groups.items()
+        if numbers["strict"]["n_expected"] or numbers["all_samples"]
+    ]
+    columns = _columns(rows, set(evaluation.asked), width)
+    table = _table(
+        f"Scores of {model}", "group", columns, rows, _caption(columns) if with_caption else None, width
+    )
+    table.columns[0].no_wrap, table.columns[0].max_width = True, None
+    return table
+
+
+def _columns(rows: Sequence[_Row], asked: Collection[str], width: int) -> list[_Column]:
+    """The columns with a number in any row, as far as the screen is wide or they were asked for by name."""
+    chosen = []
+    for column in _COLUMNS:
+        by_name = any(metric in asked for metric in column.asked_by)
+        is_roomy = width >= _WIDE or column.heading not in _ONLY_IF_WIDE
+        has_numbers = any(
+            _strict_value(row.numbers["strict"], column.strict) is not None or column.compat in row.numbers
+            for row in rows
+        )
+        if has_numbers and (by_name or ("all" in asked and is_roomy)):
+            chosen.append(column)
+    return chosen
+
+
+def _table(
+    title: str, first: str, columns: Sequence[_Column], rows: Sequence[_Row], caption: str | None, width: int
+) -> Table:
+    headings = [column.heading for column in columns]
+    longest = max([12, *(len(row.name) for row in rows)])
+    # What stands beside the names takes up to 22 + 8 a column with blanks, 19 + 7 a column without.
+    is_roomy = width >= longest + 22 + 8 * len(columns)
     table = Table(
-        title=title,
-        caption=_CAPTION,
+        title=_escaped(title),
+        caption=caption,
         box=box.SIMPLE_HEAD,
-        padding=(0, 1),
+        padding=(0, 1 if is_roomy else 0),
         collapse_padding=True,
         pad_edge=False,
         title_justify="left",
         caption_justify="left",
     )
-    table.add_column(first, overflow="fold", min_width=12)
+    room = None if is_roomy else max(_NAME, width - 19 - 7 * len(columns))
+    table.add_column(first, overflow="fold", min_width=12, max_width=room)
     table.add_column("scores", no_wrap=True)
-    for heading in ("n", "%", *(heading for heading, _, _ in columns)):
+    for heading in ("n", "%", *headings):
         table.add_column(heading, justify="right", no_wrap=True)
-    for name, numbers in shown:
-        strict = numbers["strict"]
+    for row in rows:
+        strict = row.numbers["strict"]
         table.add_row(
-            _escaped(name),
+            _escaped(row.name),
             "[bold]strict",
             str(strict["n_expected"]),
             _whole_percent(strict["coverage"]),
-            *(f"[bold]{_percent(_strict_value(strict, key))}" for _, key, _ in columns),
+            *(f"[bold]{_percent(_strict_value(strict, column.strict))}" for column in columns),
         )
-        compat_scored = numbers["node_supports"]
+        scored, samples = row.numbers["node_supports"], row.numbers["all_samples"]
         table.add_row(
             "",
             "compat",
-            str(numbers["all_samples"]),
-            _whole_percent(compat_scored / numbers["all_samples"] if numbers["all_samples"] else None),
-            *(_percent(numbers.get(key)) for _, _, key in columns),
+            str(samples),
+            _whole_percent(scored / samples if samples else None),
+            *(_percent(_compat_value(row, column.compat)) for column in columns),
         )
     return table
+
+
+def _caption(columns: Sequence[_Column]) -> str:
+    distance = "; ED: lower is better" if any(column.heading == "ED" for column in columns) else ""
+    return (
+        f"Percent; %: scored of n{distance}. "
+        "strict: every labelled item counts, 0 where missing or malformed. "
+        "compat: as the published evaluator counts, items it cannot read left out."
+    )
+
+
+def _compat_value(row: _Row, key: str) -> float | None:
+    """The published number; none for the links of a group that has none, where the file says 0."""
+    if key == "link_binary_f1" and not row.has_links:
+        return None
+    value: float | None = row.numbers.get(key)
+    return value
 
 
 def _strict_value(strict: Mapping[str, Any], key: str) -> float | None:
