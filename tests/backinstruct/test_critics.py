@@ -4,9 +4,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from toolgraph.backinstruct.critics import rule_critic, same_tool, teacher_verdict
+from toolgraph.backinstruct.critics import rule_critic, same_tool, teacher_verdict, verdicts
 
-NAMES = st.lists(st.sampled_from(["Text Search", "text_search", "Image", "b"]), max_size=5)
+SAMPLED = st.lists(st.sampled_from(["Text Search", "Image", "b"]), max_size=5)
+WRITTEN = st.lists(st.sampled_from(["Text Search", "text_search", "IMAGE", "b", "c"]), max_size=5)
 
 
 @pytest.mark.parametrize(
@@ -30,7 +31,7 @@ def test_the_teacher_passes_only_in_so_many_words(review: object, verdict: str) 
     assert teacher_verdict(review) == verdict
 
 
-@given(NAMES, NAMES)
+@given(SAMPLED, WRITTEN)
 def test_the_rule_critic_compares_nodes_as_multisets(sampled: list[str], written: list[str]) -> None:
     same = sorted(map(same_tool, sampled)) == sorted(map(same_tool, written))
     assert rule_critic(sampled, [], written, []).node is same
@@ -45,3 +46,16 @@ def test_an_extra_tool_is_noticed() -> None:
     verdict = rule_critic(["a"], [], ["a", "ghost"], [])
     assert not verdict.node
     assert not verdict.both
+
+
+def test_names_that_differ_only_in_spelling_are_told_apart_where_both_were_sampled() -> None:
+    both = ["get_text", "get text"]
+    assert rule_critic(both, [("get_text", "get text")], both, [("get_text", "get text")]).both
+    assert not rule_critic(both, [], ["get_text", "get_text"], []).node
+    assert not rule_critic(both, [("get_text", "get text")], both, [("get text", "get_text")]).link
+    assert not rule_critic(both, [], ["get_text", "Get Text"], []).node
+
+
+def test_one_function_gives_all_verdicts() -> None:
+    said = verdicts(["a b"], [], ["A_b"], [("a", "b")], "Executable: yes. Correct: yes.")
+    assert (said.rule.node, said.rule.link, said.teacher) == (True, False, "pass")

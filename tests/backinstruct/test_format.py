@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from toolgraph.backinstruct.format import format_data
-from toolgraph.errors import UsageError
+from toolgraph.errors import ToolgraphError, UsageError
 from toolgraph.files import write_json, write_json_lines
 from toolgraph.folder import DataFolder
 from toolgraph.tools import Tool, ToolLibrary
@@ -118,3 +118,84 @@ def test_a_repeated_id_is_refused(folder: DataFolder) -> None:
     result = format_data(folder, LIBRARY, "resource")
     assert (result.kept, result.refused) == (1, 1)
     assert lines(folder.data_error)[0]["errors"] == ["the id occurs twice"]
+
+
+COMPANIONS = ("user_requests.json", "data_error.json", "alignment_ids.json", "alignment_tables.md")
+
+
+@pytest.mark.parametrize("name", COMPANIONS)
+def test_any_file_of_a_data_set_is_kept(folder: DataFolder, name: str) -> None:
+    (folder.path / name).write_text("mine")
+    with pytest.raises(UsageError, match=name.replace(".", r"\.")):
+        format_data(folder, LIBRARY, "resource")
+    assert (folder.path / name).read_text() == "mine"
+    assert not folder.data.exists()
+
+
+def test_with_force_all_five_have_a_dated_copy(folder: DataFolder) -> None:
+    for name in ("data.json", *COMPANIONS):
+        (folder.path / name).write_text(name)
+    copies = format_data(folder, LIBRARY, "resource", force=True).copies
+    assert [copy.read_text() for copy in copies] == ["data.json", *COMPANIONS]
+
+
+def test_the_recorded_dependency_type_stays(folder: DataFolder) -> None:
+    format_data(folder, LIBRARY, "resource")
+    assert folder.benchmark["dependency_type"] == "resource"
+    before = folder.data.read_bytes()
+    silent = raw(9)
+    silent["result"]["invoking_graph"]["nodes"][0]["input"] = []
+    write_json_lines(folder.data_raw, [raw(0), silent])
+    result = format_data(DataFolder(folder.path), LIBRARY, "temporal", force=True)
+    assert result.kept == 1
+    assert DataFolder(folder.path).benchmark["dependency_type"] == "resource"
+    assert result.copies[0].read_bytes() == before
+
+
+def everything(folder: DataFolder) -> dict[str, bytes]:
+    return {path.name: path.read_bytes() for path in folder.path.iterdir()}
+
+
+@pytest.mark.parametrize("force", [False, True])
+def test_where_nothing_can_be_formatted_nothing_is_overwritten(folder: DataFolder, force: bool) -> None:
+    format_data(folder, LIBRARY, "resource")
+    bad = {"id": "x", "result": 7}
+    write_json_lines(folder.data_raw, [bad | {"id": "y"}, bad])
+    before = everything(folder)
+    with pytest.raises(ToolgraphError, match=r"none of the 2 samples .*2 x there is no result") as caught:
+        format_data(folder, LIBRARY, "resource", force=force)
+    assert caught.value.exit_code == 1
+    assert everything(folder) == before
+
+
+def test_where_the_critics_let_nothing_pass_nothing_is_overwritten(folder: DataFolder) -> None:
+    write_json_lines(folder.data_raw, [raw(1, review=BAD)])
+    with pytest.raises(ToolgraphError, match="1 x not let pass by the critics"):
+        format_data(folder, LIBRARY, "resource", critics="all")
+    assert not folder.data.exists()
+
+
+def test_an_empty_raw_file_is_named(folder: DataFolder) -> None:
+    folder.data_raw.write_text("")
+    with pytest.raises(ToolgraphError, match=r"data_raw\.json: is empty") as caught:
+        format_data(folder, LIBRARY, "resource")
+    assert caught.value.exit_code == 1
+
+
+def test_each_table_has_a_heading(folder: DataFolder) -> None:
+    format_data(folder, LIBRARY, "resource")
+    blocks = (folder.path / "alignment_tables.md").read_text().split("\n\n")
+    assert [block.splitlines()[0][:9] for block in blocks] == [
+        "Samples t",
+        "| samples",
+        "Size of t",
+        "| samples",
+    ]
+
+
+def test_a_reason_counts_once_a_sample(folder: DataFolder) -> None:
+    twice = raw(1)
+    twice["result"]["invoking_graph"]["nodes"][0]["input"] = [None, None]
+    twice["result"]["invoking_graph"]["nodes"] += [{"id": "x"}, {"id": "y"}]
+    write_json_lines(folder.data_raw, [raw(0), twice])
+    assert format_data(folder, LIBRARY, "resource").reasons["unknown tool"] == 1

@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
+from toolgraph.backinstruct.alignment import verdicts_of
 from toolgraph.backinstruct.labels import Labeller
 from toolgraph.graph import DependencyType
 from toolgraph.tools import Parameter, Tool, ToolLibrary
@@ -19,6 +23,14 @@ LIBRARY = ToolLibrary(
         Tool("Translation", inputs=("text",), outputs=("text",)),
         Tool("Text_Merger", inputs=("text", "text", "text"), outputs=("text",)),
         Tool("rent_power_tool", parameters=(Parameter("day"), Parameter("hours", "number"))),
+    ]
+)
+
+
+ALIKE = ToolLibrary(
+    [
+        Tool(name, inputs=("text",), outputs=("text",))
+        for name in ("b", "<b>", "output of x", "get_text", "get text")
     ]
 )
 
@@ -40,12 +52,20 @@ def record(nodes: list[Any], links: list[Any] = [], **changes: Any) -> dict[str,
     }
 
 
-def label(raw: dict[str, Any], kind: DependencyType = "resource") -> tuple[dict[str, Any] | None, list[str]]:
-    return Labeller(LIBRARY, kind).label(raw)
+def label(
+    raw: dict[str, Any], kind: DependencyType = "resource", library: ToolLibrary = LIBRARY
+) -> tuple[dict[str, Any] | None, list[str]]:
+    return Labeller(library, kind).label(raw)
 
 
-def arguments(*nodes: tuple[str, list[Any]]) -> list[list[Any]]:
-    made, problems = label(record([{"id": name, "input": inputs} for name, inputs in nodes]))
+def arguments(
+    *nodes: tuple[str, list[Any]], links: Sequence[tuple[str, str]] = (), library: ToolLibrary = LIBRARY
+) -> list[list[Any]]:
+    raw = record(
+        [{"id": name, "input": inputs} for name, inputs in nodes],
+        [{"source": source, "target": target} for source, target in links],
+    )
+    made, problems = label(raw, library=library)
     assert made is not None, problems
     return [node["arguments"] for node in made["task_nodes"]]
 
@@ -55,7 +75,15 @@ def test_a_name_becomes_a_reference() -> None:
 
 
 @pytest.mark.parametrize(
-    "spelling", ["translation", " Translation ", "<Translation>", "output of Translation"]
+    "spelling",
+    [
+        "translation",
+        " Translation ",
+        "<Translation>",
+        "<Translation",
+        "output of Translation",
+        "<output_of_Translation>",
+    ],
 )
 def test_f6_other_spellings_of_a_name_are_references_too(spelling: str) -> None:
     assert arguments(("Translation", ["hola"]), ("Image Search", [spelling]))[1] == ["<node-0>"]
@@ -113,6 +141,82 @@ def test_nodes_are_put_in_an_order_in_which_references_point_back() -> None:
     assert arguments(("Image Search", ["Translation"]), ("Translation", ["hola"])) == [["hola"], ["<node-0>"]]
 
 
+@pytest.mark.parametrize("name", ["<b>", "output of x", "<output of x>", "<B>", "<<b>>", "output of <b>"])
+def test_a_tool_whose_id_looks_wrapped_is_itself(name: str) -> None:
+    tool = "output of x" if name.strip("<>") == "output of x" else "<b>"
+    assert arguments((tool, ["hola"]), ("get_text", [name]), library=ALIKE)[1] == ["<node-0>"]
+    nodes = (("b", ["hola"]), (tool, ["hola"]), ("get_text", [name]))
+    assert arguments(*nodes, library=ALIKE)[2] == ["<node-1>"]
+
+
+def test_a_wrapped_name_is_unwrapped_where_no_node_is_called_so() -> None:
+    assert arguments(("b", ["hola"]), ("get_text", ["<b>"]), library=ALIKE)[1] == ["<node-0>"]
+
+
+def test_ids_that_differ_only_in_spelling_are_told_apart() -> None:
+    nodes = (("get_text", ["hola"]), ("get text", ["hola"]), ("b", ["get text", "get_text"]))
+    assert arguments(*nodes, library=ALIKE)[2] == ["<node-1>", "<node-0>"]
+    _, problems = label(record([{"id": "Get Text", "input": ["x"]}]), library=ALIKE)
+    assert problems == ["unknown tool 'Get Text'"]
+
+
+def test_a_name_without_a_link_from_it_is_the_users_text() -> None:
+    nodes = (
+        ("Translation", ["hola"]),
+        ("Text_Merger", ["Translation", "x", "Image Search"]),
+        ("Image Search", ["a"]),
+    )
+    linked = arguments(*nodes, links=[("image search", "Text Merger")])
+    assert linked == [["hola"], ["a"], ["Translation", "x", "<node-1>"]]
+    explicit = arguments(
+        ("Translation", ["hola"]), ("Image Search", ["<node-0>"]), links=[("Image Search", "Translation")]
+    )
+    assert explicit[1] == ["<node-0>"]
+
+
+def test_steps_move_with_their_nodes() -> None:
+    nodes = [
+        {"id": "Image Search", "input": ["Translation"]},
+        {"id": "Text_Merger", "input": ["Image Search", "a", "b"]},
+        {"id": "Translation", "input": ["hola"]},
+    ]
+    steps = ["Step 1: Search with the text of step 3", "Step 2: Merge 3 texts", "Step 3: Translate"]
+    made, problems = label(record(nodes, task_steps=steps))
+    assert made is not None, problems
+    assert [node["task"] for node in made["task_nodes"]] == ["Translation", "Image Search", "Text_Merger"]
+    assert made["task_steps"] == [
+        "Step 1: Translate",
+        "Step 2: Search with the text of step 1",
+        "Step 3: Merge 3 texts",
+    ]
+    plain, _ = label(record(nodes, task_steps=["Search", "Merge", "Translate"]))
+    assert plain is not None
+    assert plain["task_steps"] == ["Translate", "Search", "Merge"]
+
+
+def test_sampled_nodes_may_be_plain_names() -> None:
+    raw = record([{"id": "Translation", "input": ["a"]}]) | {"sampled_nodes": ["zzz"]}
+    made, problems = label(raw)
+    assert made is not None, problems
+    assert made["sampled_nodes"] == [{"task": "zzz"}]
+
+
+@pytest.mark.parametrize(
+    ("changes", "problem"),
+    [
+        ({"sampled_nodes": [3]}, "sampled_nodes is not a list of tools"),
+        ({"sampled_nodes": [{"name": "a"}]}, "sampled_nodes is not a list of tools"),
+        ({"sampled_nodes": "Translation"}, "sampled_nodes is not a list of tools"),
+        ({"sampled_links": [{"a": 1}]}, "sampled_links is not a list of links"),
+        ({"sampled_links": ["ab"]}, "sampled_links is not a list of links"),
+        ({"sampled_links": {"source": "a"}}, "sampled_links is not a list of links"),
+    ],
+)
+def test_a_malformed_sample_is_refused(changes: dict[str, Any], problem: str) -> None:
+    made, problems = label(record([{"id": "Translation", "input": ["a"]}]) | changes)
+    assert (made, problems) == (None, [problem])
+
+
 def test_temporal_arguments_stay_as_they_are() -> None:
     values = [{"name": "day", "value": "Monday"}, {"name": "hours", "value": 3}]
     made, problems = label(record([{"id": "rent_power_tool", "arguments": values}]), "temporal")
@@ -168,3 +272,31 @@ def test_a_missing_review_is_no_reason_to_refuse() -> None:
     made, _ = label(record([{"id": "Translation", "input": ["a"]}]))
     assert made is not None
     assert made["check_by_teacher"] is None
+
+
+ANYTHING = st.recursive(
+    st.none()
+    | st.booleans()
+    | st.integers(-2, 3)
+    | st.floats()
+    | st.sampled_from(["Translation", "<node-1>", ""]),
+    lambda inner: (
+        st.lists(inner, max_size=3)
+        | st.dictionaries(
+            st.sampled_from(["id", "task", "input", "source", "target", "value"]), inner, max_size=3
+        )
+    ),
+    max_leaves=6,
+)
+
+
+@given(ANYTHING, ANYTHING, ANYTHING, ANYTHING, ANYTHING, st.sampled_from(["resource", "temporal"]))
+def test_no_malformed_record_is_more_than_a_problem(
+    nodes: Any, links: Any, steps: Any, sampled_nodes: Any, sampled_links: Any, kind: DependencyType
+) -> None:
+    graph = {"nodes": nodes, "links": links}
+    raw = record([], task_steps=steps, invoking_graph=graph)
+    made, problems = label(raw | {"sampled_nodes": sampled_nodes, "sampled_links": sampled_links}, kind)
+    assert (made is None) == bool(problems)
+    if made is not None:
+        verdicts_of(made)

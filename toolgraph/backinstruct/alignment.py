@@ -7,7 +7,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-from toolgraph.backinstruct.critics import RuleVerdict, TeacherVerdict, rule_critic, teacher_verdict
+from toolgraph.backinstruct.critics import TeacherVerdict, Verdicts, verdicts
 from toolgraph.dataset import SHAPES
 
 MODES = ("node", "link", "both_node_link", "self-check", "all")
@@ -28,14 +28,13 @@ class Alignment:
     nodes: int = 0
     links: int = 0
 
-    def add(self, label: Mapping[str, Any]) -> None:
-        """Judge one label and note who lets it pass."""
-        rule, teacher = verdicts(label)
+    def add(self, label: Mapping[str, Any], said: Verdicts) -> None:
+        """Note one label and who lets it pass."""
         self.labels[label["type"]] += 1
-        self.teacher[teacher] += 1
+        self.teacher[said.teacher] += 1
         self.nodes += len(label["task_nodes"])
         self.links += len(label["task_links"])
-        for mode, passed in passes(rule, teacher).items():
+        for mode, passed in passes(said).items():
             if passed:
                 self.ids[f"{mode}_alignment_id"][label["type"]].append(label["id"])
 
@@ -57,20 +56,20 @@ _NAMES = {
 }
 
 
-def verdicts(label: Mapping[str, Any]) -> tuple[RuleVerdict, TeacherVerdict]:
+def verdicts_of(label: Mapping[str, Any]) -> Verdicts:
     """What the rule critic and the teacher say of a label."""
-    rule = rule_critic(
+    return verdicts(
         (node["task"] for node in label["sampled_nodes"]),
         ((link["source"], link["target"]) for link in label["sampled_links"]),
         (node["task"] for node in label["task_nodes"]),
         ((link["source"], link["target"]) for link in label["task_links"]),
+        label.get("check_by_teacher"),
     )
-    return rule, teacher_verdict(label.get("check_by_teacher"))
 
 
-def passes(rule: RuleVerdict, teacher: TeacherVerdict) -> dict[str, bool]:
+def passes(said: Verdicts) -> dict[str, bool]:
     """Whether a sample passes, by mode; an unknown teacher's verdict never does."""
-    approved = teacher == "pass"
+    rule, approved = said.rule, said.teacher == "pass"
     return {
         "node": rule.node,
         "link": rule.link,

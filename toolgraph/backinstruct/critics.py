@@ -31,21 +31,50 @@ class RuleVerdict(NamedTuple):
         return self.node and self.link
 
 
+class Verdicts(NamedTuple):
+    """What both critics say of one plan."""
+
+    rule: RuleVerdict
+    teacher: TeacherVerdict
+
+
+def verdicts(
+    sampled_nodes: Iterable[str],
+    sampled_links: Iterable[tuple[str, str]],
+    nodes: Iterable[str],
+    links: Iterable[tuple[str, str]],
+    review: Any,
+) -> Verdicts:
+    """The verdicts of the rule critic on a plan and its sample, and of the teacher by its review."""
+    return Verdicts(rule_critic(sampled_nodes, sampled_links, nodes, links), teacher_verdict(review))
+
+
 def rule_critic(
     sampled_nodes: Iterable[str],
     sampled_links: Iterable[tuple[str, str]],
     nodes: Iterable[str],
     links: Iterable[tuple[str, str]],
 ) -> RuleVerdict:
-    """Compare a plan with its sample: the same tools as often, the same links; names by `same_tool`.
+    """Compare a plan with its sample: the same tools as often, the same links.
+
+    A name is that of the sample as it stands, else the only sampled one that `same_tool` takes for the same.
 
     >>> rule_critic(["a b"], [], ["a_b"], [])
     RuleVerdict(node=True, link=True)
+    >>> rule_critic(["a b", "a_b"], [], ["a b", "a b"], [])
+    RuleVerdict(node=False, link=True)
     """
+    sampled_nodes, sampled_links = list(sampled_nodes), set(sampled_links)
+    exact = {*sampled_nodes, *(name for link in sampled_links for name in link)}
+    spellings = Counter(map(same_tool, exact))
+    only = {name: tool for tool in exact if spellings[name := same_tool(tool)] == 1}
+
+    def meant(name: str) -> str:
+        return name if name in exact else only.get(same_tool(name), name)
+
     return RuleVerdict(
-        Counter(map(same_tool, sampled_nodes)) == Counter(map(same_tool, nodes)),
-        {(same_tool(s), same_tool(t)) for s, t in sampled_links}
-        == {(same_tool(s), same_tool(t)) for s, t in links},
+        Counter(sampled_nodes) == Counter(map(meant, nodes)),
+        sampled_links == {(meant(source), meant(target)) for source, target in links},
     )
 
 

@@ -1,7 +1,7 @@
-"""`data_raw.json` to `data.json`, `user_requests.json`, `data_error.json` and `alignment_ids.json`.
+"""`data_raw.json` to a data set: labels, requests, what was refused, and the critics' ids and tables.
 
 A data set this did not write is never touched without being told to: `benchmark.json` remembers the
-fingerprint of the `data.json` it wrote.
+fingerprint of the `data.json` it wrote, which stands for all five files.
 """
 
 from __future__ import annotations
@@ -14,16 +14,14 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from toolgraph.backinstruct.alignment import Alignment, passes, verdicts
+from toolgraph.backinstruct.alignment import Alignment, passes, verdicts_of
 from toolgraph.backinstruct.labels import Labeller
-from toolgraph.errors import UsageError
+from toolgraph.errors import ToolgraphError, UsageError
 from toolgraph.files import (
     atomic_writer,
     keep_dated_copy,
     read_json_lines,
     sha256_of,
-    write_json,
-    write_text,
 )
 from toolgraph.folder import DataFolder
 from toolgraph.graph import DependencyType
@@ -55,26 +53,26 @@ def format_data(
     """Format one data folder.
 
     Args:
-        folder: holds `data_raw.json`; the four files are written here, all or none.
+        folder: holds `data_raw.json`; the five files are written here, all or none.
         library: its tools.
-        dependency_type: how arguments are to be read.
+        dependency_type: how arguments are to be read; noted in `benchmark.json` only if it names none.
         critics: keep only labels that this alignment mode lets pass; None keeps all.
         force: replace a data set this did not write, after keeping dated copies of it.
 
     Raises:
         UsageError: no `data_raw.json`, or a data set that must not be replaced.
+        ToolgraphError: `data_raw.json` is empty, or no sample gives a label; no file is touched then.
     """
     if not folder.data_raw.exists():
         raise UsageError("no such file", file=folder.data_raw, fix="make it with data_engine.py")
-    copies = _set_aside(folder, force=force)
+    to_keep = _to_keep(folder, dependency_type, force=force)
     labeller, alignment = Labeller(library, dependency_type), Alignment()
     reasons: Counter[str] = Counter()
     seen: set[Any] = set()
     kept = refused = left_out = 0
     with ExitStack() as files:
-        data, requests, errors = (
-            files.enter_context(atomic_writer(path))
-            for path in (folder.data, folder.user_requests, folder.data_error)
+        data, requests, errors, ids, markdown = (
+            files.enter_context(atomic_writer(path)) for path in _data_set(folder)
         )
         for number, record in read_json_lines(folder.data_raw):
             if not isinstance(record, dict) or not isinstance(record.get("id"), str | int):
@@ -87,57 +85,95 @@ def format_data(
             seen.add(record["id"])
             if label is None:
                 refused += 1
-                reasons.update(_kind_of(problem) for problem in problems)
+                reasons.update(dict.fromkeys(map(_kind_of, problems), 1))
                 errors.write(_line({**record, "errors": problems}))
-            elif critics is not None and not passes(*verdicts(label))[critics]:
+                continue
+            said = verdicts_of(label)
+            if critics is not None and not passes(said)[critics]:
                 left_out += 1
-            else:
-                kept += 1
-                alignment.add(label)
-                data.write(_line(label))
-                requests.write(_line({"id": label["id"], "user_request": label["user_request"]}))
-    write_json(folder.alignment_ids, alignment.ids)
-    write_text(folder.path / "alignment_tables.md", tables(alignment))
-    folder.describe(dependency_type=dependency_type, **{FINGERPRINT: sha256_of(folder.data)})
+                continue
+            kept += 1
+            alignment.add(label, said)
+            data.write(_line(label))
+            requests.write(_line({"id": label["id"], "user_request": label["user_request"]}))
+        if not kept:
+            # Raised in here, so that none of the files is replaced.
+            raise _nothing(folder.data_raw, refused, left_out, reasons, critics)
+        ids.write(json.dumps(alignment.ids, indent=2, ensure_ascii=False) + "\n")
+        markdown.write("\n".join(f"{heading}\n\n{table}\n" for heading, table in tables(alignment)))
+        copies = [keep_dated_copy(path) for path in to_keep]
+    kind = folder.benchmark.get("dependency_type") or dependency_type
+    folder.describe(**{"dependency_type": kind, FINGERPRINT: sha256_of(folder.data)})
     return Formatted(kept, refused, left_out, reasons, alignment, copies)
 
 
-def _set_aside(folder: DataFolder, *, force: bool) -> list[Path]:
-    """Dated copies of a data set somebody else wrote.
+def _data_set(folder: DataFolder) -> tuple[Path, ...]:
+    return (
+        folder.data,
+        folder.user_requests,
+        folder.data_error,
+        folder.alignment_ids,
+        folder.path / "alignment_tables.md",
+    )
+
+
+def _to_keep(folder: DataFolder, dependency_type: DependencyType, *, force: bool) -> list[Path]:
+    """The files of which dated copies are needed: a data set somebody else wrote, or of the other type.
 
     Raises:
-        UsageError: there is one, and no leave to replace it.
+        UsageError: somebody else wrote it, and there is no leave to replace it.
     """
-    present = [path for path in (folder.data, folder.user_requests) if path.exists()]
+    present = [path for path in _data_set(folder) if path.exists()]
     if not present:
         return []
-    written = folder.benchmark.get(FINGERPRINT)
-    if folder.data.exists() and written == sha256_of(folder.data):
-        return []
+    if folder.data.exists() and folder.benchmark.get(FINGERPRINT) == sha256_of(folder.data):
+        return present if folder.benchmark.get("dependency_type") not in (None, dependency_type) else []
     if not force:
         raise UsageError(
             "was not written by this command from this folder's data_raw.json, or was changed since",
             file=present[0],
             fix="work in another folder, or use --force (keeps a dated copy)",
         )
-    return [keep_dated_copy(path) for path in present]
+    return present
+
+
+def _nothing(
+    path: Path, refused: int, left_out: int, reasons: Counter[str], critics: str | None
+) -> ToolgraphError:
+    """The complaint where there is no label at all, with the most common reasons."""
+    if not refused and not left_out:
+        return ToolgraphError("is empty", file=path, fix="make samples with data_engine.py")
+    why = [f"{count} x {reason}" for reason, count in reasons.most_common(3)]
+    why += [f"{left_out} x not let pass by the critics ({critics})"] * bool(left_out)
+    return ToolgraphError(
+        f"none of the {refused + left_out} samples can be formatted: {'; '.join(why)}",
+        file=path,
+        fix="mend or make the samples again; nothing was written"
+        if not left_out
+        else "choose other --critics, or none; nothing was written",
+    )
 
 
 def _line(value: Mapping[str, Any]) -> str:
     return json.dumps(value, ensure_ascii=False) + "\n"
 
 
-def tables(alignment: Alignment) -> str:
-    """The two tables, in Markdown: samples by critic and shape, and what the LLM critic said."""
-    lines = ["| samples | single | chain | dag | overall |", "| --- | ---: | ---: | ---: | ---: |"]
-    lines += [f"| {name} | {' | '.join(map(str, counts))} |" for name, counts in alignment.by_shape()]
+def tables(alignment: Alignment) -> list[tuple[str, str]]:
+    """The two tables, each a heading and Markdown: samples by critic and shape, and sizes and reviews."""
+    critics = ["| samples | single | chain | dag | overall |", "| --- | ---: | ---: | ---: | ---: |"]
+    critics += [f"| {name} | {' | '.join(map(str, counts))} |" for name, counts in alignment.by_shape()]
     total = sum(alignment.labels.values())
     mean = (f"{amount / total:.2f}" if total else "-" for amount in (alignment.nodes, alignment.links))
-    lines += ["", "| samples | nodes each | links each | LLM critic: pass | fail | unknown |"]
-    lines += ["| ---: | ---: | ---: | ---: | ---: | ---: |"]
     said = (str(alignment.teacher[verdict]) for verdict in ("pass", "fail", "unknown"))
-    lines += [f"| {total} | {' | '.join(mean)} | {' | '.join(said)} |"]
-    return "\n".join(lines) + "\n"
+    sizes = [
+        "| samples | nodes each | links each | LLM critic: pass | fail | unknown |",
+        "| ---: | ---: | ---: | ---: | ---: | ---: |",
+        f"| {total} | {' | '.join(mean)} | {' | '.join(said)} |",
+    ]
+    return [
+        ("Samples that each critic lets pass, by shape", "\n".join(critics)),
+        ("Size of the plans, and what the LLM critic said", "\n".join(sizes)),
+    ]
 
 
 def _kind_of(problem: str) -> str:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from toolgraph.backinstruct.critics import rule_critic, teacher_verdict
+from toolgraph.backinstruct.critics import verdicts
 from toolgraph.dataset import Sample
 from toolgraph.tools import Tool, ToolLibrary
 
@@ -18,11 +18,12 @@ def sample_id(sample: Sample) -> str:
 def raw_record(sample: Sample, library: ToolLibrary, result: Mapping[str, Any]) -> dict[str, Any]:
     """The record in the published form, with the verdicts of the critics under `critics`."""
     nodes, links = plan_of(result)
-    rule = rule_critic(
+    rule, teacher = verdicts(
         sample.nodes,
         ((link.source, link.target) for link in sample.links),
         (name for name, _ in nodes),
         links,
+        result.get("check_by_teacher"),
     )
     return {
         "id": sample_id(sample),
@@ -36,7 +37,7 @@ def raw_record(sample: Sample, library: ToolLibrary, result: Mapping[str, Any]) 
             "node": rule.node,
             "link": rule.link,
             "both": rule.both,
-            "llm": teacher_verdict(result.get("check_by_teacher")),
+            "llm": teacher,
         },
     }
 

@@ -16,7 +16,10 @@ from toolgraph.cli.screen import SCREEN
 @options.option(
     "critics", default=None, help="Keep what these let pass: node, link, both_node_link, self-check, all."
 )
-@options.flag("force", "Replace a data set this did not write; dated copies are kept.")
+@options.flag(
+    "force",
+    "Replace a data set this did not write, or read it by the other dependency type; dated copies are kept.",
+)
 def command(data_dir: Path, dependency_type: str | None, critics: str | None, force: bool) -> None:
     """Turn generated samples into a data set, and say what the critics let pass."""
     from toolgraph.stages.format import format_data
