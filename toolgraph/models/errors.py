@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Literal
 
-FailureOutcome = Literal["provider error", "context overflow"]
+FailureOutcome = Literal["provider error", "context overflow", "budget stop"]
 
 
 class ModelError(Exception):
