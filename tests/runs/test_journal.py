@@ -36,7 +36,7 @@ def test_what_was_written_whole_is_there_again_wherever_it_is_cut(
         path.write_bytes(torn)
         expected: dict[str, dict[str, object]] = {}
         for key, entry in entries[: torn.count(b"\n")]:
-            expected[key] = {"key": key, **entry}
+            expected[key] = {**entry, "key": key}
         with Journal(path) as journal:
             assert list(journal) == list(expected)
             assert {key: journal[key] for key in journal} == expected
