@@ -4,7 +4,7 @@ import pytest
 
 from toolgraph.errors import UsageError
 from toolgraph.models import ModelOptions, create_model
-from toolgraph.models.http import HttpChatModel
+from toolgraph.models.client import Client
 from toolgraph.models.registry import is_served
 from toolgraph.offline.model import OfflineModel
 
@@ -46,7 +46,7 @@ def test_the_key_is_in_no_representation() -> None:
 
 def test_who_a_name_is() -> None:
     assert isinstance(create_model("offline", ModelOptions()), OfflineModel)
-    assert isinstance(create_model("meta-llama/Llama-3-8B", ModelOptions()), HttpChatModel)
+    assert isinstance(create_model("meta-llama/Llama-3-8B", ModelOptions()), Client)
     assert not is_served("offline")
     with pytest.raises(UsageError, match="--llm"):
         create_model(" ", ModelOptions())
