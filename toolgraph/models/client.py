@@ -97,9 +97,11 @@ class Client:
             response = await self._transport.send(request)
         except ModelError as error:
             error.hide(self._secrets)  # servers repeat a wrong key in their complaint
-            self.limiter.release(permit, error)
-            self._book(request, number, error.kind, error, sent)
-            self._judge(error, sent)
+            try:
+                self._judge(error, sent)
+            finally:
+                self.limiter.release(permit, error)
+                self._book(request, number, error.kind, error, sent)
             raise
         except BaseException as error:
             self.limiter.release(permit, unknown=True)

@@ -37,7 +37,8 @@ class Permit(NamedTuple):
 class Limiter:
     """Finds the limit of one endpoint, after the adaptive concurrency of inspect_ai and TCP's CUBIC.
 
-    Slow start: every success adds one, so the limit doubles each round trip, until the first 429. A 429
+    One request goes ahead, so that a wrong key costs one. Slow start: after it eight; every success adds
+    one, so the limit doubles each round trip, until the first 429. A 429
     cuts the limit to 80 % of what was in flight, once per round trip: a 429 to a request that was sent
     before the last cut only lowers the ceiling, the number the endpoint is known to bear. After a cut the
     limit grows once per round trip: up to the ceiling by a twentieth of it, there it rests, then it
@@ -48,7 +49,7 @@ class Limiter:
     Args:
         fixed: this many and no others; None finds the number.
         most: never more than this.
-        start: the first limit.
+        start: the limit after the first answer.
         clock: seconds that never go back.
     """
 
@@ -61,9 +62,10 @@ class Limiter:
         clock: Callable[[], float] = time.monotonic,
     ) -> None:
         self.adaptive = fixed is None
-        self.limit = max(1, min(start, most) if fixed is None else fixed)
+        self.limit = 1 if fixed is None else max(1, fixed)
         self.in_flight = 0
         self._most = most
+        self._start = start
         self._clock = clock
         self._started = clock()
         self._waiting: deque[asyncio.Future[None]] = deque()
@@ -121,13 +123,19 @@ class Limiter:
             elif error.transient:
                 self._heed_from = self._sent + 1  # trouble that is not about numbers: no growth, no cut
                 self._successes = 0
-        self._wake()
+        if error is not None and error.stops_run:
+            # The run ends in a moment: nobody is sent after it into the same wall.
+            asyncio.get_running_loop().call_later(0.05, self._wake)
+        else:
+            self._wake()
 
     def _success(self, permit: Permit, in_use: int) -> None:
         if permit.number < self._heed_from or self._clock() < self._pause_until:
             return
         if self._slow_start:
-            if in_use >= USED * self.limit:
+            if self.limit < self._start:
+                self._set(self._start, "slow start")
+            elif in_use >= USED * self.limit:
                 self._set(self.limit + 1, "slow start")
             return
         self._successes += 1
