@@ -28,7 +28,7 @@ def test_an_interrupted_run_is_completed_by_the_same_command(
     name, more = STAGES[script]
     for place in ("disturbed", "undisturbed"):
         data_folder(tmp_path / place / "data", 9)
-    arguments = ("--data_dir", "data", "--api_port", str(fake_server.port), *more)
+    arguments = ("--data_dir", "data", "--multiworker", "1", "--api_port", str(fake_server.port), *more)
     assert shell(script, *arguments, cwd=tmp_path / "undisturbed").code == 0
 
     fake_server.forget()
@@ -61,7 +61,14 @@ def test_an_interrupted_run_in_a_folder_of_its_own_says_where_that_is(
     tmp_path: Path, fake_server: FakeServer
 ) -> None:
     data_folder(tmp_path / "data")
-    arguments = ["--graph_desc", "data/graph_desc.json", "--api_port", str(fake_server.port)]
+    arguments = [
+        "--graph_desc",
+        "data/graph_desc.json",
+        "--multiworker",
+        "1",
+        "--api_port",
+        str(fake_server.port),
+    ]
     arguments += ["--number_of_samples", "6"]
     fake_server.behaviour = lambda prompt, number: "hold" if number == 3 else "whole"
     process = started("data_engine.py", *arguments, cwd=tmp_path)
@@ -79,7 +86,7 @@ def test_an_interrupted_run_in_a_folder_of_its_own_says_where_that_is(
 
 def test_a_second_process_on_the_same_run_is_turned_away(tmp_path: Path, fake_server: FakeServer) -> None:
     data_folder(tmp_path / "data", 3)
-    arguments = ("--data_dir", "data", "--api_port", str(fake_server.port))
+    arguments = ("--data_dir", "data", "--multiworker", "1", "--api_port", str(fake_server.port))
     fake_server.behaviour = lambda prompt, number: "hold" if number == 1 else "whole"
     process = started("inference.py", *arguments, cwd=tmp_path)
     fake_server.wait_for(2)
@@ -110,7 +117,16 @@ def test_an_answer_waiting_to_be_rewritten_survives_an_interruption(
     tmp_path: Path, fake_server: FakeServer
 ) -> None:
     data_folder(tmp_path / "data", 1)
-    arguments = ("--data_dir", "data", "--api_port", str(fake_server.port), "--reformat", "true")
+    arguments = (
+        "--data_dir",
+        "data",
+        "--multiworker",
+        "1",
+        "--api_port",
+        str(fake_server.port),
+        "--reformat",
+        "true",
+    )
     fake_server.behaviour = lambda prompt, number: "hold" if number else "prose"
     process = started("inference.py", *arguments, cwd=tmp_path)
     fake_server.wait_for(2)
