@@ -171,7 +171,7 @@ async def sdk(base: str, requests: list[str], in_flight: int) -> None:
 
 
 async def litellm(base: str, requests: list[str], in_flight: int) -> None:
-    """litellm's own client."""
+    """The client of litellm."""
     import litellm as library
 
     rendered = prompt_of_library().render
@@ -250,9 +250,8 @@ def measure(base: str, requests: list[str], in_flight: int, rounds: int, chosen:
         note = ""
         if name == "ours" and in_flight in LEAST:
             note = f"   (at least {LEAST[in_flight]:.0%}: {'yes' if ratio >= LEAST[in_flight] else 'NO'})"
-        print(
-            f"{name:30} {statistics.median(values):10.0f} {ratio:9.1%} {statistics.median(cpu[name]):13.2f}{note}"
-        )
+        rate, seconds = statistics.median(values), statistics.median(cpu[name])
+        print(f"{name:30} {rate:10.0f} {ratio:9.1%} {seconds:13.2f}{note}")
 
 
 async def _run(way: Way, base: str, requests: list[str], in_flight: int) -> None:

@@ -32,6 +32,7 @@ class Received:
     path: str
     headers: dict[str, str]
     body: dict[str, Any]
+    query: str = ""
 
     @property
     def prompt(self) -> str:
@@ -55,6 +56,7 @@ class FakeServer:
         self.received: list[Received] = []
         self.behaviour: Behaviour = lambda prompt, number: "whole"
         self.port = 0
+        self.path = "/v1/chat/completions"
         self.delay = 0.0
         self.capacity: int | None = None
         self.kinds: list[str] = []
@@ -134,9 +136,9 @@ class FakeServer:
         self._loop.close()
 
     async def _handle(self, request: web.Request) -> web.StreamResponse:
-        if request.path != "/v1/chat/completions":
+        if request.path != self.path:
             return web.json_response({"error": {"message": "no such page"}}, status=404)
-        received = Received(request.path, dict(request.headers), await request.json())
+        received = Received(request.path, dict(request.headers), await request.json(), request.query_string)
         with self._arrived:
             number = len(self.received)
             self.received.append(received)
