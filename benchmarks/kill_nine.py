@@ -1,6 +1,6 @@
 """200 random kill -9 over one run of inference against a server on loopback, then the same command again.
 
-    python benchmarks/kill_nine.py [--kills 200] [--requests 8000] [--seed 0]
+    python benchmarks/kill_nine.py [--kills 200] [--requests 9000] [--seed 0]
 
 Fails unless every id is there once, the predictions are byte-identical with those of an undisturbed run,
 and no request whose answer was in the journal was sent again.
@@ -21,7 +21,7 @@ def main() -> None:
     """Kill, finish, compare."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawTextHelpFormatter)
     parser.add_argument("--kills", type=int, default=200)
-    parser.add_argument("--requests", type=int, default=8000)
+    parser.add_argument("--requests", type=int, default=9000)
     parser.add_argument("--seed", type=int, default=0)
     asked = parser.parse_args()
     sys.path[:0] = [str(TESTS), str(TESTS / "end_to_end")]

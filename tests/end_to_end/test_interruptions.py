@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import signal
+import subprocess
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -18,6 +19,34 @@ STAGES = {
     "inference.py": ("predictions/gpt-4.json", ()),
     "data_engine.py": ("data_raw.json", ("--seed", "6", "--number_of_samples", "9")),
 }
+
+
+def interrupt_again(process: subprocess.Popen[str]) -> None:
+    """The second Ctrl-C, when the first has been heard."""
+    assert process.stderr is not None
+    assert any("finishing the" in line for line in process.stderr)
+    process.send_signal(signal.SIGINT)
+
+
+@pytest.mark.parametrize("script", STAGES)
+def test_ctrl_c_lets_what_is_in_flight_finish(tmp_path: Path, fake_server: FakeServer, script: str) -> None:
+    name, more = STAGES[script]
+    data_folder(tmp_path / "data", 9)
+    arguments = ("--data_dir", "data", "--multiworker", "3", "--api_port", str(fake_server.port), *more)
+    fake_server.behaviour = lambda prompt, number: "hold" if number >= 3 else "whole"
+    process = started(script, *arguments, cwd=tmp_path)
+    fake_server.wait_for(6)
+    process.send_signal(signal.SIGINT)
+    assert process.stderr is not None
+    assert any("finishing the 3 requests in flight" in line for line in process.stderr)
+    fake_server.release()
+    _, err = process.communicate(timeout=60)
+    assert process.returncode == 130
+    assert "interrupted; the same command continues where this one stopped" in err
+    assert "Traceback" not in err
+    assert len(fake_server.received) == len(lines_of(tmp_path / "data" / name)) == 6
+    assert shell(script, *arguments, cwd=tmp_path).code == 0
+    assert len(fake_server.received) == 9
 
 
 @pytest.mark.parametrize("script", STAGES)
@@ -36,6 +65,8 @@ def test_an_interrupted_run_is_completed_by_the_same_command(
     process = started(script, *arguments, cwd=tmp_path / "disturbed")
     fake_server.wait_for(5)  # one at a time: when the fifth comes, four are in the journal
     process.send_signal(how)
+    if how == signal.SIGINT:
+        interrupt_again(process)
     _, err = process.communicate(timeout=60)
     if how == signal.SIGINT:
         assert process.returncode == 130
@@ -74,6 +105,7 @@ def test_an_interrupted_run_in_a_folder_of_its_own_says_where_that_is(
     process = started("data_engine.py", *arguments, cwd=tmp_path)
     fake_server.wait_for(4)
     process.send_signal(signal.SIGINT)
+    interrupt_again(process)
     _, err = process.communicate(timeout=60)
     assert process.returncode == 130
     (folder,) = tmp_path.glob("result_*")
@@ -131,6 +163,7 @@ def test_an_answer_waiting_to_be_rewritten_survives_an_interruption(
     process = started("inference.py", *arguments, cwd=tmp_path)
     fake_server.wait_for(2)
     process.send_signal(signal.SIGINT)
+    interrupt_again(process)
     process.communicate(timeout=60)
     assert process.returncode == 130
     fake_server.release()

@@ -222,3 +222,26 @@ def test_extra_fields_are_part_of_the_settings(tmp_path: Path) -> None:
     run(folder, model)
     with pytest.raises(UsageError, match="extra_body changed"):
         run(folder, model, options=ModelOptions(extra_body={"top_k": 1}))
+
+
+def test_a_refusal_is_kept_marked_and_not_asked_again(tmp_path: Path) -> None:
+    folder = folder_at(tmp_path, ["x", "y"])
+    model = Scripted(
+        lambda request: ChatResponse(
+            PLAN, "content_filter", refused="REQUEST #\ny\n" in request.messages[0]["content"]
+        )
+    )
+    for _ in range(2):
+        lines = run(folder, model, reformat=True)
+        assert lines[0]["result"] is not None and "outcome" not in lines[0]
+        assert (lines[1]["result"], lines[1]["outcome"]) == (None, "refused")
+        assert len(model.asked) == 2
+    journal = (folder / "predictions/runs/scripted/journal.jsonl").read_text().splitlines()
+    assert [json.loads(line)["outcome"] for line in journal] == ["answered", "refused"]
+    assert json.loads(journal[1])["response"] == PLAN
+
+
+def test_calls_say_what_they_are_for(tmp_path: Path) -> None:
+    model = Scripted(lambda request: ChatResponse("no plan"))
+    run(folder_at(tmp_path, ["x"]), model, reformat=True)
+    assert [(request.role, request.item) for request in model.asked] == [("planner", "0"), ("reformat", "0")]

@@ -79,6 +79,7 @@ class Generator:
         *,
         concurrency: int | None = 1,
         done: Callable[[], None] = lambda: None,
+        interrupted: Callable[[int], None] = lambda in_flight: None,
         each: Callable[[Sample], None] = lambda _: None,
     ) -> Generation:
         """Generate what is missing of `count` samples and write `output`, in the order of the samples.
@@ -90,6 +91,7 @@ class Generator:
         Raises:
             UsageError: `output` holds records of another seed.
             ToolgraphError: the run cannot go on.
+            KeyboardInterrupt: at Ctrl-C, when what was in flight is answered and written.
         """
         kept = read_kept(output, self._sampler.seed)
         already = refused = 0
@@ -144,12 +146,21 @@ class Generator:
 
         async def ask_all() -> RunSummary:
             try:
-                return await run_items(missing(), ask, concurrency=concurrency, done=done, stopped=stopped)
+                return await run_items(
+                    missing(),
+                    ask,
+                    concurrency=concurrency,
+                    done=done,
+                    stopped=stopped,
+                    interrupted=interrupted,
+                )
             finally:
                 await self._model.close()
 
         try:
             summary = asyncio.run(ask_all())
+            if summary.interrupted:
+                raise KeyboardInterrupt
         finally:
             keys = _in_order(kept, journal)
             if keys:

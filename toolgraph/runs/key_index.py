@@ -65,9 +65,7 @@ class KeyIndex:
         place = code & mask
         while True:
             number = self._slots[place]
-            if number == _EMPTY or (
-                self._hashes[number] == code and self._holds(self._offsets[number], key)
-            ):
+            if number == _EMPTY or (self._hashes[number] == code and self._holds(self._offsets[number], key)):
                 return place
             place = (place + 1) & mask
 

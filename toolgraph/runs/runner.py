@@ -10,6 +10,7 @@ from typing import Generic, TypeVar
 
 from toolgraph.errors import ToolgraphError
 from toolgraph.models import ModelError
+from toolgraph.runs.interrupts import first_interrupt
 
 Item = TypeVar("Item")
 
@@ -25,11 +26,13 @@ class RunSummary:
         outcomes: answered, malformed, refused, context overflow, provider error, budget stop, not run.
         failures: the first few failures.
         stop: what the budget said when it ended the run; None if it did not.
+        interrupted: whether Ctrl-C ended the run, after what was in flight.
     """
 
     outcomes: Counter[str] = field(default_factory=Counter)
     failures: list[str] = field(default_factory=list)
     stop: str | None = None
+    interrupted: bool = False
 
     @property
     def failed(self) -> int:
@@ -44,7 +47,7 @@ class RunSummary:
     @property
     def complete(self) -> bool:
         """Whether every item has what the model had to say."""
-        return not self.failed and not self.unasked
+        return not (self.failed or self.unasked or self.interrupted)
 
 
 async def run_items(
@@ -54,6 +57,7 @@ async def run_items(
     concurrency: int | None,
     done: Callable[[], None] = lambda: None,
     stopped: Callable[[Item, ModelError], None] = lambda item, error: None,
+    interrupted: Callable[[int], None] = lambda in_flight: None,
 ) -> RunSummary:
     """Do `work` on each item, `concurrency` at a time; `work` returns the item's outcome.
 
@@ -69,16 +73,19 @@ async def run_items(
         concurrency: None for a pool of 512, where the model limits what is in flight.
         done: called after each item that was worked on.
         stopped: told of each item that ends as "budget stop".
+        interrupted: told at the first Ctrl-C, with the number of items in flight.
 
     Raises:
+        asyncio.CancelledError: at the second Ctrl-C, which `asyncio.run` makes a KeyboardInterrupt.
         ToolgraphError: the run cannot go on (nobody listening, key refused, disk full).
     """
     run = _Run(items, work, done, stopped)
     workers = POOL if concurrency is None else max(1, concurrency)
     try:
-        async with asyncio.TaskGroup() as group:
-            for _ in range(workers):
-                group.create_task(run.worker())
+        with first_interrupt(lambda: interrupted(run.interrupt())):
+            async with asyncio.TaskGroup() as group:
+                for _ in range(workers):
+                    group.create_task(run.worker())
     except BaseExceptionGroup as errors:
         raise errors.exceptions[0] from None
     if run.summary.stop is not None:
@@ -102,8 +109,18 @@ class _Run(Generic[Item]):
         self._busy = 0
         self._waiting: deque[asyncio.Event] = deque()
 
+    def interrupt(self) -> int:
+        """Take no more items; how many are in flight."""
+        self.summary.interrupted = True
+        self._wake_all()
+        return self._busy
+
+    @property
+    def _over(self) -> bool:
+        return self.summary.interrupted or self.summary.stop is not None
+
     async def worker(self) -> None:
-        while self.summary.stop is None:
+        while not self._over:
             item = next(self.stream, _END)
             if item is _END:
                 return
@@ -136,23 +153,29 @@ class _Run(Generic[Item]):
 
     async def _room(self) -> bool:
         """Wait until something in flight has ended; False where the budget allows nothing more."""
-        if self._busy == 0:
+        if self._busy == 0 or self._over:
             return False
         event = asyncio.Event()
         self._waiting.append(event)
         await event.wait()
-        return self.summary.stop is None
+        return not self._over
 
     def _wake_one(self) -> None:
         if self._waiting:
             self._waiting.popleft().set()
 
+    def _wake_all(self) -> None:
+        while self._waiting:
+            self._wake_one()
+
     def _end(self, item: Item, error: ModelError) -> None:
+        if self.summary.interrupted:
+            self.summary.outcomes["not run"] += 1
+            return
         self.summary.outcomes["budget stop"] += 1
         self.summary.stop = self.summary.stop or str(error)
         self._stopped(item, error)
-        while self._waiting:
-            self._wake_one()
+        self._wake_all()
 
     def _failed(self, error: ModelError) -> str:
         if error.stops_run:

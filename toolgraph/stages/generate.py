@@ -138,6 +138,7 @@ def generate(
                 number_of_samples,
                 concurrency=multiworker,
                 done=_both(advance, statistics.count),
+                interrupted=screen.interrupted,
                 each=_drawer(folder.path / "task_graphs") if save_figure else _nothing,
             )
         statistics.end({**_facts(generation), "used": ledger.to_json()})

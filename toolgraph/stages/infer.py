@@ -123,7 +123,14 @@ def infer(
     )
     with Journal(run_folder / "journal.jsonl") as journal, books.open(run_folder, screen) as ledger:
         with screen.progress("infer", len(requests)) as advance:
-            inference = inferrer.run(requests, output, journal, concurrency=multiworker, done=advance)
+            inference = inferrer.run(
+                requests,
+                output,
+                journal,
+                concurrency=multiworker,
+                done=advance,
+                interrupted=screen.interrupted,
+            )
         write_json(run_folder / SUMMARY, _facts(inference, ledger))
         _report(inference, output, screen)
     report_stop(inference.summary, screen)

@@ -33,7 +33,13 @@ def adopt(output: Path, requests: Iterable[Request], journal: Journal) -> None:
             if position is None or position >= known:
                 yield key, line
 
-    textless = {key for key, line in unknown() if _text(line) is None}
+    textless, any_unknown = set(), False
+    for key, line in unknown():
+        any_unknown = True
+        if _text(line) is None:
+            textless.add(key)
+    if not any_unknown:
+        return
     texts = {}
     if textless:
         texts = {key: request.text for request in requests if (key := key_of(request.id)) in textless}

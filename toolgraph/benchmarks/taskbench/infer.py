@@ -83,6 +83,7 @@ class Inferrer:
         *,
         concurrency: int | None = 1,
         done: Callable[[], None] = lambda: None,
+        interrupted: Callable[[int], None] = lambda in_flight: None,
     ) -> Inference:
         """Answer what is not answered yet and write `output`, one line a request, in request order.
 
@@ -94,9 +95,11 @@ class Inferrer:
             journal: of this run.
             concurrency: requests in flight at most; None leaves that to the model.
             done: called after each request.
+            interrupted: told at the first Ctrl-C how many requests are waited for.
 
         Raises:
             ToolgraphError: the run cannot go on.
+            KeyboardInterrupt: at Ctrl-C, when what was in flight is answered and written.
         """
         if output.exists():
             adopt(output, requests, journal)
@@ -134,13 +137,22 @@ class Inferrer:
 
         async def ask_all() -> RunSummary:
             try:
-                return await run_items(missing(), ask, concurrency=concurrency, done=done, stopped=stopped)
+                return await run_items(
+                    missing(),
+                    ask,
+                    concurrency=concurrency,
+                    done=done,
+                    stopped=stopped,
+                    interrupted=interrupted,
+                )
             finally:
                 for model in {id(m): m for m in (self._model, self._reformatter) if m is not None}.values():
                     await model.close()
 
         try:
             summary = asyncio.run(ask_all())
+            if summary.interrupted:
+                raise KeyboardInterrupt
         finally:
             lines = self._lines(requests, journal)
             first = next(lines, None)
