@@ -117,6 +117,13 @@ def _find(text: str, wanted: frozenset[str]) -> tuple[_Found | None, bool]:
     else:
         value = _NOTHING
     if value is not _NOTHING:
+        if (
+            isinstance(value, dict)
+            and wanted
+            and wanted <= value.keys()
+            and text.count("{") + text.count("[") <= _DEEPEST
+        ):
+            return _Found(value, True, False), False  # as most answers are: no other object can have more
         best = _best(value, wanted)
         return (None if best is None else _Found(best, True, False)), False
     text, unclosed = _without_reasoning(text)
