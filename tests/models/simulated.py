@@ -59,7 +59,7 @@ class Endpoint:
         self.seconds = seconds
         self.retry_after = retry_after
         self.ill = ill  # share of 500
-        self.busy = self.most = self.answered = self.refused = 0
+        self.busy = self.most = self.answered = self.refused = self.failed = 0
         self._random = random.Random(1)
 
     async def send(self, request: ChatRequest) -> ChatResponse:
@@ -80,7 +80,8 @@ class Endpoint:
         finally:
             self.busy -= 1
         if self._random.random() < self.ill:
-            raise ModelError("HTTP 500: ill", transient=True, kind="HTTP 500", status=500)
+            self.failed += 1  # never twice the same, or the client would give up
+            raise ModelError(f"HTTP 500: ill {self.failed}", transient=True, kind="HTTP 500", status=500)
         self.answered += 1
         return ChatResponse("yes", "stop", 1, 1)
 
@@ -99,6 +100,8 @@ class Outcome:
 
 def ask_all(endpoint: Endpoint, count: int, *, workers: int = 512, fixed: int | None = None) -> Outcome:
     """Ask an endpoint `count` times through a client, in virtual time."""
+
+    random.seed(1)  # the jitter between tries
 
     async def main() -> Outcome:
         limiter = Limiter(fixed, clock=asyncio.get_running_loop().time)
