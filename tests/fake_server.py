@@ -32,6 +32,7 @@ class Received:
     path: str
     headers: dict[str, str]
     body: dict[str, Any]
+    query: str = ""
 
     @property
     def prompt(self) -> str:
@@ -44,14 +45,23 @@ class FakeServer:
 
     `behaviour(prompt, number)` names what happens to request `number` (from 0): "whole" (the default), one
     of the ways an answer can look ("fenced", "prose", "broken", "length", "empty", "null", "html",
-    "nothing", "surrogate", "odd"), a fault ("429", "500", "reset", "truncated", "hang", "hold"), or a
-    refusal ("401", "404", "400", "overflow"). "hold" waits until `release`.
+    "nothing", "surrogate", "odd", "declined", "filtered", "thought"), a fault ("429", "429 bare", "500",
+    "reset", "truncated", "hang", "hold", "cut stream"), or a refusal ("401", "403", "404", "400", "402",
+    "overflow"). "hold" waits until `release`. Every answer takes `delay` seconds; of more than `capacity`
+    requests at once the rest is told 429. `kinds` says what became of each request, `whole_tokens` counts
+    the tokens (prompt, completion) of the answers sent whole.
     """
 
     def __init__(self) -> None:
         self.received: list[Received] = []
         self.behaviour: Behaviour = lambda prompt, number: "whole"
         self.port = 0
+        self.path = "/v1/chat/completions"
+        self.delay = 0.0
+        self.capacity: int | None = None
+        self.kinds: list[str] = []
+        self.whole_tokens = (0, 0)
+        self._busy = 0
         self._arrived = threading.Condition()
         self._loop = asyncio.new_event_loop()
         self._ready = threading.Event()
@@ -86,6 +96,8 @@ class FakeServer:
     def forget(self) -> None:
         """Count from 0 again."""
         self.received.clear()
+        self.kinds.clear()
+        self.whole_tokens = (0, 0)
 
     def wait_for(self, count: int, *, seconds: float = 60) -> None:
         """Return when `count` requests have come."""
@@ -124,14 +136,24 @@ class FakeServer:
         self._loop.close()
 
     async def _handle(self, request: web.Request) -> web.StreamResponse:
-        if request.path != "/v1/chat/completions":
+        if request.path != self.path:
             return web.json_response({"error": {"message": "no such page"}}, status=404)
-        received = Received(request.path, dict(request.headers), await request.json())
+        received = Received(request.path, dict(request.headers), await request.json(), request.query_string)
         with self._arrived:
             number = len(self.received)
             self.received.append(received)
             self._arrived.notify_all()
         kind = self.behaviour(received.prompt, number)
+        if self.capacity is not None and self._busy >= self.capacity:
+            kind = "429 bare"
+        self.kinds.append(kind)
+        self._busy += 1
+        try:
+            return await self._respond(request, received, kind)
+        finally:
+            self._busy -= 1
+
+    async def _respond(self, request: web.Request, received: Received, kind: str) -> web.StreamResponse:
         if kind in ("hang", "hold"):
             await self._released.wait()
         if kind in _REFUSALS:
@@ -139,30 +161,68 @@ class FakeServer:
             message = message.replace(
                 "{key}", received.headers.get("Authorization", "").removeprefix("Bearer ")
             )
-            headers = {"Retry-After": "0"} if status in (429, 500) else {}
+            headers = {"Retry-After": "0"} if kind in ("429", "500") else {}
             return web.json_response({"error": {"message": message}}, status=status, headers=headers)
+        if self.delay:
+            await asyncio.sleep(self.delay)
         if kind == "reset":
-            assert request.transport is not None
-            request.transport.abort()
-            return web.Response()
+            return _abort(request, web.Response())
         if kind == "html":
             return web.Response(text="<html>Bad gateway</html>", content_type="text/html")
         if kind == "nothing":
             return web.json_response({"choices": [], "usage": None})
-        body = json.dumps(_completion(received, kind))
+        completion = _completion(received, kind)
+        if received.body.get("stream"):
+            return await _stream(request, completion, cut=kind == "cut stream")
+        body = json.dumps(completion)
         if kind == "truncated":
             response = web.StreamResponse(headers={"Content-Length": str(len(body))})
             await response.prepare(request)
             await response.write(body[: len(body) // 2].encode())
-            assert request.transport is not None
-            request.transport.abort()
-            return response
+            return _abort(request, response)
+        if kind == "whole":
+            usage, (prompt, answer) = completion["usage"], self.whole_tokens
+            self.whole_tokens = (prompt + usage["prompt_tokens"], answer + usage["completion_tokens"])
         return web.Response(text=body, content_type="application/json")
+
+
+def _abort(request: web.Request, response: web.StreamResponse) -> web.StreamResponse:
+    assert request.transport is not None
+    request.transport.abort()
+    return response
+
+
+async def _stream(request: web.Request, completion: dict[str, Any], *, cut: bool) -> web.StreamResponse:
+    """The completion as events: its text in pieces, the reason, the usage, the end."""
+    response = web.StreamResponse(headers={"Content-Type": "text/event-stream"})
+    await response.prepare(request)
+    choice = completion["choices"][0]
+    text = choice["message"]["content"] or ""
+    pieces = [text[start : start + 40] for start in range(0, len(text), 40)]
+    if cut:
+        del pieces[1:]
+
+    async def send(event: Any) -> None:
+        data = event if isinstance(event, str) else json.dumps(event)
+        await response.write(f"data: {data}\n\n".encode())
+
+    await response.write(b": hello\n\n")
+    for piece in pieces:
+        await send({"choices": [{"delta": {"content": piece}, "finish_reason": None}], "usage": None})
+    if not cut:
+        await send({"choices": [{"delta": {}, "finish_reason": choice["finish_reason"]}]})
+        await send({"choices": [], "usage": completion["usage"]})
+        await send("[DONE]")
+    await response.write_eof()
+    return response
 
 
 _REFUSALS = {
     "429": (429, "slow down"),
+    "429 bare": (429, "slow down"),
     "500": (500, "something broke"),
+    "402": (402, "no credit left"),
+    "403": (403, "not for you"),
     "401": (401, "Incorrect API key provided: {key}"),
     "404": (404, "no such model"),
     "400": (400, "temperature is not supported"),
@@ -192,7 +252,14 @@ def _completion(received: Received, kind: str) -> dict[str, Any]:
         text = f"\ud83d {text}"
     elif kind == "odd":
         reason, usage = 7, ["none"]
-    return {"choices": [{"message": {"content": text}, "finish_reason": reason}], "usage": usage}
+    message: dict[str, Any] = {"content": text}
+    if kind == "declined":
+        message = {"content": None, "refusal": "I will not."}
+    elif kind == "filtered":
+        message, reason = {"content": None}, "content_filter"
+    elif kind == "thought":
+        message, reason = {"content": None}, "length"
+    return {"choices": [{"message": message, "finish_reason": reason}], "usage": usage}
 
 
 def answer_to(prompt: str) -> str:
@@ -261,4 +328,4 @@ def fake_server() -> Iterator[FakeServer]:
 @pytest.fixture(autouse=True)
 def no_waits(monkeypatch: pytest.MonkeyPatch) -> None:
     """No test waits between tries."""
-    monkeypatch.setattr("toolgraph.models.http._wait", lambda state: 0)
+    monkeypatch.setattr("toolgraph.models.retry.wait_before", lambda number, error: 0)

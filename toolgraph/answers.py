@@ -117,6 +117,13 @@ def _find(text: str, wanted: frozenset[str]) -> tuple[_Found | None, bool]:
     else:
         value = _NOTHING
     if value is not _NOTHING:
+        if (
+            isinstance(value, dict)
+            and wanted
+            and wanted <= value.keys()
+            and text.count("{") + text.count("[") <= _DEEPEST
+        ):
+            return _Found(value, True, False), False  # as most answers are: no other object can have more
         best = _best(value, wanted)
         return (None if best is None else _Found(best, True, False)), False
     text, unclosed = _without_reasoning(text)
@@ -326,17 +333,30 @@ def _best(value: Any, wanted: frozenset[str]) -> dict[str, Any] | None:
     waiting: list[tuple[Any, int, int]] = [(value, 0, 0)]
     while waiting:
         item, level, unwrapped = waiting.pop()
-        if level > _DEEPEST:
-            return None  # no plan, and too deep to be written again
-        if isinstance(item, str) and unwrapped < _UNWRAPPED and item.lstrip()[:1] in ("{", "["):
+        if isinstance(item, str) and unwrapped < _UNWRAPPED:
             item, unwrapped = _load(item), unwrapped + 1
         if isinstance(item, dict):
             count = len(wanted & item.keys())
             if count > most:
                 best, most = item, count
-        if isinstance(item, dict | list):
-            children = item.values() if isinstance(item, dict) else item
-            waiting.extend((child, level + 1, unwrapped) for child in reversed(list(children)))
+        elif not isinstance(item, list):
+            continue
+        if not item:
+            continue
+        if level >= _DEEPEST:
+            return None  # no plan, and too deep to be written again
+        children = list(item.values() if isinstance(item, dict) else item)
+        children.reverse()
+        # Numbers and prose hold nothing: most of what is in an answer is not even put on the list.
+        waiting += [
+            (child, level + 1, unwrapped)
+            for child in children
+            if (
+                child.lstrip()[:1] in ("{", "[")
+                if isinstance(child, str)
+                else isinstance(child, (dict, list))
+            )
+        ]
     return best
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import signal
+import subprocess
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -20,6 +21,34 @@ STAGES = {
 }
 
 
+def interrupt_again(process: subprocess.Popen[str]) -> None:
+    """The second Ctrl-C, when the first has been heard."""
+    assert process.stderr is not None
+    assert any("finishing the" in line for line in process.stderr)
+    process.send_signal(signal.SIGINT)
+
+
+@pytest.mark.parametrize("script", STAGES)
+def test_ctrl_c_lets_what_is_in_flight_finish(tmp_path: Path, fake_server: FakeServer, script: str) -> None:
+    name, more = STAGES[script]
+    data_folder(tmp_path / "data", 9)
+    arguments = ("--data_dir", "data", "--multiworker", "3", "--api_port", str(fake_server.port), *more)
+    fake_server.behaviour = lambda prompt, number: "hold" if number >= 3 else "whole"
+    process = started(script, *arguments, cwd=tmp_path)
+    fake_server.wait_for(6)
+    process.send_signal(signal.SIGINT)
+    assert process.stderr is not None
+    assert any("finishing the 3 requests in flight" in line for line in process.stderr)
+    fake_server.release()
+    _, err = process.communicate(timeout=60)
+    assert process.returncode == 130
+    assert "interrupted; the same command continues where this one stopped" in err
+    assert "Traceback" not in err
+    assert len(fake_server.received) == len(lines_of(tmp_path / "data" / name)) == 6
+    assert shell(script, *arguments, cwd=tmp_path).code == 0
+    assert len(fake_server.received) == 9
+
+
 @pytest.mark.parametrize("script", STAGES)
 @pytest.mark.parametrize("how", [signal.SIGKILL, signal.SIGINT])
 def test_an_interrupted_run_is_completed_by_the_same_command(
@@ -28,7 +57,7 @@ def test_an_interrupted_run_is_completed_by_the_same_command(
     name, more = STAGES[script]
     for place in ("disturbed", "undisturbed"):
         data_folder(tmp_path / place / "data", 9)
-    arguments = ("--data_dir", "data", "--api_port", str(fake_server.port), *more)
+    arguments = ("--data_dir", "data", "--multiworker", "1", "--api_port", str(fake_server.port), *more)
     assert shell(script, *arguments, cwd=tmp_path / "undisturbed").code == 0
 
     fake_server.forget()
@@ -36,6 +65,8 @@ def test_an_interrupted_run_is_completed_by_the_same_command(
     process = started(script, *arguments, cwd=tmp_path / "disturbed")
     fake_server.wait_for(5)  # one at a time: when the fifth comes, four are in the journal
     process.send_signal(how)
+    if how == signal.SIGINT:
+        interrupt_again(process)
     _, err = process.communicate(timeout=60)
     if how == signal.SIGINT:
         assert process.returncode == 130
@@ -61,12 +92,20 @@ def test_an_interrupted_run_in_a_folder_of_its_own_says_where_that_is(
     tmp_path: Path, fake_server: FakeServer
 ) -> None:
     data_folder(tmp_path / "data")
-    arguments = ["--graph_desc", "data/graph_desc.json", "--api_port", str(fake_server.port)]
+    arguments = [
+        "--graph_desc",
+        "data/graph_desc.json",
+        "--multiworker",
+        "1",
+        "--api_port",
+        str(fake_server.port),
+    ]
     arguments += ["--number_of_samples", "6"]
     fake_server.behaviour = lambda prompt, number: "hold" if number == 3 else "whole"
     process = started("data_engine.py", *arguments, cwd=tmp_path)
     fake_server.wait_for(4)
     process.send_signal(signal.SIGINT)
+    interrupt_again(process)
     _, err = process.communicate(timeout=60)
     assert process.returncode == 130
     (folder,) = tmp_path.glob("result_*")
@@ -79,7 +118,7 @@ def test_an_interrupted_run_in_a_folder_of_its_own_says_where_that_is(
 
 def test_a_second_process_on_the_same_run_is_turned_away(tmp_path: Path, fake_server: FakeServer) -> None:
     data_folder(tmp_path / "data", 3)
-    arguments = ("--data_dir", "data", "--api_port", str(fake_server.port))
+    arguments = ("--data_dir", "data", "--multiworker", "1", "--api_port", str(fake_server.port))
     fake_server.behaviour = lambda prompt, number: "hold" if number == 1 else "whole"
     process = started("inference.py", *arguments, cwd=tmp_path)
     fake_server.wait_for(2)
@@ -110,11 +149,21 @@ def test_an_answer_waiting_to_be_rewritten_survives_an_interruption(
     tmp_path: Path, fake_server: FakeServer
 ) -> None:
     data_folder(tmp_path / "data", 1)
-    arguments = ("--data_dir", "data", "--api_port", str(fake_server.port), "--reformat", "true")
+    arguments = (
+        "--data_dir",
+        "data",
+        "--multiworker",
+        "1",
+        "--api_port",
+        str(fake_server.port),
+        "--reformat",
+        "true",
+    )
     fake_server.behaviour = lambda prompt, number: "hold" if number else "prose"
     process = started("inference.py", *arguments, cwd=tmp_path)
     fake_server.wait_for(2)
     process.send_signal(signal.SIGINT)
+    interrupt_again(process)
     process.communicate(timeout=60)
     assert process.returncode == 130
     fake_server.release()

@@ -267,7 +267,7 @@ def test_unreadable_answers_are_rewritten_and_the_paid_answer_survives_a_failed_
 
     rewriting = "400"
     fake_server.behaviour = first_prose
-    more = ("--reformat", "true", "--reformat_by", "helper/one")
+    more = ("--reformat", "true", "--reformat_by", "helper/one", "--multiworker", "1")
     assert infer(capsys, fake_server, folder, *more).code == 3
     assert [request.body["model"] for request in fake_server.received] == [
         "gpt-4",

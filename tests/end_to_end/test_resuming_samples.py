@@ -125,7 +125,7 @@ def test_another_seed_is_refused_and_leaves_no_trace(
 ) -> None:
     folder = data_folder(tmp_path)
     assert generate(capsys, fake_server, folder, "--seed", "3", "--number_of_samples", "2").code == 0
-    for name in ("manifest.json", "journal.jsonl"):
+    for name in ("manifest.json", "journal.jsonl", "ledger.jsonl"):
         (folder / "runs/gpt-4" / name).unlink()
     (folder / "runs/gpt-4").rmdir()
     before = files_below(folder)

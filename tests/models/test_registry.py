@@ -1,12 +1,21 @@
 from __future__ import annotations
 
+import asyncio
+import subprocess
+import sys
+import tomllib
+import zipfile
+from pathlib import Path
+
 import pytest
 
 from toolgraph.errors import UsageError
-from toolgraph.models import ModelOptions, create_model
-from toolgraph.models.http import HttpChatModel
+from toolgraph.models import Attempt, ChatRequest, ChatResponse, ModelError, ModelOptions, create_model
+from toolgraph.models.client import Client
+from toolgraph.models.metered import Metered
 from toolgraph.models.registry import is_served
 from toolgraph.offline.model import OfflineModel
+from toolgraph.offline.tasks import ReformatTask
 
 
 @pytest.fixture(autouse=True)
@@ -46,7 +55,7 @@ def test_the_key_is_in_no_representation() -> None:
 
 def test_who_a_name_is() -> None:
     assert isinstance(create_model("offline", ModelOptions()), OfflineModel)
-    assert isinstance(create_model("meta-llama/Llama-3-8B", ModelOptions()), HttpChatModel)
+    assert isinstance(create_model("meta-llama/Llama-3-8B", ModelOptions()), Client)
     assert not is_served("offline")
     with pytest.raises(UsageError, match="--llm"):
         create_model(" ", ModelOptions())
@@ -57,3 +66,92 @@ def test_extra_fields_change_the_settings_without_showing_them() -> None:
     one, other = (ModelOptions(extra_body={"token": text}).settings for text in ("SECRET", "x"))
     assert one != other
     assert "SECRET" not in str(one)
+
+
+class Books:
+    """A meter that remembers."""
+
+    def __init__(self) -> None:
+        self.announced: list[str] = []
+        self.attempts: list[Attempt] = []
+
+    def before(self, model: str, request: ChatRequest) -> None:
+        if len(self.announced) == 2:
+            raise ModelError("the budget is spent", outcome="budget stop", stops_run=True)
+        self.announced.append(f"{model} {request.item}")
+
+    def after(self, attempt: Attempt) -> None:
+        self.attempts.append(attempt)
+
+
+@pytest.fixture(scope="module")
+def site(tmp_path_factory: pytest.TempPathFactory, root: Path) -> Path:
+    """A folder into which pip installed the package of `tests/packages/echo_model`."""
+    folder = tmp_path_factory.mktemp("site")
+    wheel = wheel_of(root / "tests" / "packages" / "echo_model", folder)
+    install = ["install", "--quiet", "--no-deps", "--no-index", "--target", str(folder / "installed")]
+    subprocess.run([sys.executable, "-m", "pip", *install, str(wheel)], check=True)
+    return folder / "installed"
+
+
+def wheel_of(source: Path, folder: Path) -> Path:
+    """What a build backend makes of that package, without needing one."""
+    project = tomllib.loads((source / "pyproject.toml").read_text())["project"]
+    name, version = project["name"].replace("-", "_"), project["version"]
+    points = project["entry-points"]["toolgraph.models"]
+    about = {
+        "METADATA": f"Metadata-Version: 2.1\nName: {project['name']}\nVersion: {version}\n",
+        "WHEEL": "Wheel-Version: 1.0\nGenerator: test\nRoot-Is-Purelib: true\nTag: py3-none-any\n",
+        "entry_points.txt": "\n".join(["[toolgraph.models]", *(f"{a} = {b}" for a, b in points.items())]),
+        "RECORD": "",
+    }
+    wheel = folder / f"{name}-{version}-py3-none-any.whl"
+    with zipfile.ZipFile(wheel, "w") as archive:
+        archive.write(source / "echo_model.py", "echo_model.py")
+        for file, text in about.items():
+            archive.writestr(f"{name}-{version}.dist-info/{file}", text)
+    return wheel
+
+
+def test_a_package_registers_a_model(site: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    assert is_served("echo")
+    monkeypatch.syspath_prepend(str(site))
+    assert not is_served("echo")
+    books = Books()
+    model = create_model("echo", ModelOptions(extra_body={"shout": True}), books)
+    ask = ChatRequest([{"role": "user", "content": "hello"}], role="critic", item="7")
+    assert asyncio.run(model.complete(ask)).text == "HELLO"
+    (attempt,) = books.attempts
+    assert books.announced == ["echo 7"]
+    assert (attempt.model, attempt.role, attempt.item, attempt.outcome) == ("echo", "critic", "7", "answered")
+    asyncio.run(model.complete(ask))
+    with pytest.raises(ModelError, match="budget"):
+        asyncio.run(model.complete(ask))
+    assert len(books.attempts) == 2
+    with pytest.raises(UsageError, match="cannot be loaded"):
+        create_model("broken-echo", ModelOptions())
+
+
+def test_a_failing_call_of_a_registered_model_is_in_the_books() -> None:
+    class Failing:
+        name = "failing"
+
+        async def complete(self, request: ChatRequest) -> ChatResponse:
+            raise RuntimeError if request.item else ModelError("full", kind="HTTP 500", status=500)
+
+        async def close(self) -> None: ...
+
+    books = Books()
+    model = Metered(Failing(), books)
+    for item, error in (("", ModelError), ("7", RuntimeError)):
+        with pytest.raises(error):
+            asyncio.run(model.complete(ChatRequest([], item=item)))
+    assert [(a.outcome, a.status) for a in books.attempts] == [("HTTP 500", 500), ("failed", None)]
+
+
+def test_the_offline_model_is_in_the_books_too() -> None:
+    books = Books()
+    model = create_model("offline", ModelOptions(), books)
+    answer = asyncio.run(model.complete(ChatRequest([], task=ReformatTask("text"), role="reformatter")))
+    assert answer.text == "text"
+    assert [(a.model, a.role, a.outcome) for a in books.attempts] == [("offline", "reformatter", "answered")]

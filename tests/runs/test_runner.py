@@ -111,3 +111,45 @@ async def test_a_run_with_answers_goes_on_whatever_fails() -> None:
 
     summary = await run_items(range(100), work, concurrency=1)
     assert summary.outcomes == {"answered": 1, "provider error": 99}
+
+
+class Wallet:
+    """Allows so many works, and so many at once."""
+
+    def __init__(self, total: int, at_once: int) -> None:
+        self.total, self.at_once = total, at_once
+        self.spent = self.running = self.tries = 0
+
+    async def work(self, item: int) -> str:
+        self.tries += 1
+        if self.spent + self.running >= self.total or self.running >= self.at_once:
+            raise ModelError("--max_requests 1 is spent", outcome="budget stop")
+        self.running += 1
+        await asyncio.sleep(0)
+        self.running -= 1
+        self.spent += 1
+        return "answered"
+
+
+@pytest.mark.parametrize("concurrency", [1, 4, None])
+@pytest.mark.parametrize("at_once", [1, 3, 1000])
+def test_a_budget_is_used_up_and_the_rest_is_not_run(concurrency: int | None, at_once: int) -> None:
+    wallet, stopped = Wallet(40, at_once), []
+    summary = asyncio.run(
+        run_items(
+            range(1000), wallet.work, concurrency=concurrency, stopped=lambda item, _: stopped.append(item)
+        )
+    )
+    assert summary.outcomes["answered"] == 40
+    assert summary.stop == "--max_requests 1 is spent"
+    assert summary.outcomes["budget stop"] == len(stopped) == len(set(stopped)) > 0
+    assert summary.outcomes.total() == 1000
+    assert summary.unasked == 960 and not summary.complete
+    assert wallet.tries < 2500
+
+
+def test_what_had_to_wait_for_room_is_done_all_the_same() -> None:
+    wallet = Wallet(10**9, 2)
+    summary = asyncio.run(run_items(range(300), wallet.work, concurrency=50))
+    assert summary.outcomes == {"answered": 300}
+    assert summary.complete and summary.stop is None

@@ -59,7 +59,7 @@ def folder_at(path: Path) -> Path:
 
 
 def run(folder: Path | None, model: Scripted, **more: Any) -> tuple[Path, bool]:
-    with patch("toolgraph.stages.generate.create_model", lambda name, options: model):
+    with patch("toolgraph.stages.generate.create_model", lambda name, options, meter: model):
         return generate(folder, llm="scripted", **{"seed": 1, "number_of_samples": 5, **more})
 
 
@@ -214,9 +214,24 @@ def test_play_keeps_nothing(tmp_path: Path) -> None:
     folder = folder_at(tmp_path)
     before = sorted(tmp_path.rglob("*"))
     shown: list[str] = []
-    with patch("toolgraph.stages.generate.create_model", lambda name, options: Scripted()):
+    with patch("toolgraph.stages.generate.create_model", lambda name, options, meter: Scripted()):
         record = play(folder, llm="scripted", method="dag", tool_number=4, screen=Screen(show=shown.append))
     assert record is not None
     assert json.loads(shown[0]) == record
     assert record["number_of_tools"] == 4
     assert sorted(tmp_path.rglob("*")) == before
+
+
+def test_a_sample_the_model_declines_is_kept_and_not_asked_again(tmp_path: Path) -> None:
+    def answer(request: ChatRequest) -> ChatResponse:
+        text = written_for(request).text
+        return ChatResponse(text, "content_filter", refused=len(model.asked) == 2)
+
+    model, folder = Scripted(answer), folder_at(tmp_path)
+    for _ in range(2):
+        _, complete = run(folder, model)
+        assert not complete
+        assert len(model.asked) == 5
+        assert [record["id"] for record in records(folder)] == ["1-00000", "1-00002", "1-00003", "1-00004"]
+    assert {request.role for request in model.asked} == {"generator"}
+    assert model.asked[0].item == "1-00000"

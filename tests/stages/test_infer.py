@@ -50,7 +50,7 @@ def folder_at(path: Path, texts: list[str], *, kind: str = "resource") -> Path:
 
 
 def run(folder: Path, model: Scripted, **more: Any) -> list[dict[str, Any]]:
-    with patch("toolgraph.stages.infer.create_model", lambda name, options: model):
+    with patch("toolgraph.stages.infer.create_model", lambda name, options, meter: model):
         infer(folder, llm="scripted", **more)
     text = (folder / "predictions/scripted.json").read_text(encoding="utf-8")
     return [json.loads(line) for line in text.split("\n")[:-1]]
@@ -191,7 +191,7 @@ def test_outcomes_of_failures_are_counted_by_kind(tmp_path: Path) -> None:
         return ChatResponse(PLAN if "REQUEST #\ngood\n" in text else "no plan")
 
     folder = folder_at(tmp_path, ["long", "bad", "good", "odd"])
-    with patch("toolgraph.stages.infer.create_model", lambda name, options: Scripted(answer)):
+    with patch("toolgraph.stages.infer.create_model", lambda name, options, meter: Scripted(answer)):
         inference = infer(folder, llm="scripted")
     assert inference.summary.outcomes == {
         "context overflow": 1,
@@ -222,3 +222,26 @@ def test_extra_fields_are_part_of_the_settings(tmp_path: Path) -> None:
     run(folder, model)
     with pytest.raises(UsageError, match="extra_body changed"):
         run(folder, model, options=ModelOptions(extra_body={"top_k": 1}))
+
+
+def test_a_refusal_is_kept_marked_and_not_asked_again(tmp_path: Path) -> None:
+    folder = folder_at(tmp_path, ["x", "y"])
+    model = Scripted(
+        lambda request: ChatResponse(
+            PLAN, "content_filter", refused="REQUEST #\ny\n" in request.messages[0]["content"]
+        )
+    )
+    for _ in range(2):
+        lines = run(folder, model, reformat=True)
+        assert lines[0]["result"] is not None and "outcome" not in lines[0]
+        assert (lines[1]["result"], lines[1]["outcome"]) == (None, "refused")
+        assert len(model.asked) == 2
+    journal = (folder / "predictions/runs/scripted/journal.jsonl").read_text().splitlines()
+    assert [json.loads(line)["outcome"] for line in journal] == ["answered", "refused"]
+    assert json.loads(journal[1])["response"] == PLAN
+
+
+def test_calls_say_what_they_are_for(tmp_path: Path) -> None:
+    model = Scripted(lambda request: ChatResponse("no plan"))
+    run(folder_at(tmp_path, ["x"]), model, reformat=True)
+    assert [(request.role, request.item) for request in model.asked] == [("planner", "0"), ("reformat", "0")]

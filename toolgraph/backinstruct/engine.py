@@ -26,11 +26,15 @@ PARAMETERS: Mapping[str, Any] = {"frequency_penalty": 0, "presence_penalty": 0, 
 
 @dataclass(frozen=True)
 class Generation:
-    """How a generation ended: records written, how many were there before, and what happened to the rest."""
+    """How a generation ended: records written, how many were there before, and what happened to the rest.
+
+    `refused` counts the samples the model declined before; they are not asked for again.
+    """
 
     written: int
     already: int
     summary: RunSummary
+    refused: int = 0
 
     @property
     def usable(self) -> int:
@@ -73,24 +77,27 @@ class Generator:
         journal: Journal,
         count: int,
         *,
-        concurrency: int = 1,
+        concurrency: int | None = 1,
         done: Callable[[], None] = lambda: None,
+        interrupted: Callable[[int], None] = lambda in_flight: None,
         each: Callable[[Sample], None] = lambda _: None,
     ) -> Generation:
         """Generate what is missing of `count` samples and write `output`, in the order of the samples.
 
-        Records that `output` holds already are kept. Answers that could not be read are asked again.
+        Records that `output` holds already are kept. Answers that could not be read are asked again,
+        those the model declined are not.
         Where there is nothing to write, nothing is written.
 
         Raises:
             UsageError: `output` holds records of another seed.
             ToolgraphError: the run cannot go on.
+            KeyboardInterrupt: at Ctrl-C, when what was in flight is answered and written.
         """
         kept = read_kept(output, self._sampler.seed)
-        already = 0
+        already = refused = 0
 
         def missing() -> Iterator[Sample]:
-            nonlocal already
+            nonlocal already, refused
             for index in range(count):
                 sample = self._sampler.sample(index)
                 key = sample_id(sample)
@@ -98,22 +105,30 @@ class Generator:
                     already += 1
                     done()
                     continue
-                each(sample)
+                if journal.get(key).get("outcome") == "refused":
+                    refused += 1
+                    done()
+                    continue
                 yield sample
 
         async def ask(sample: Sample) -> str:
+            each(sample)
+            key = sample_id(sample)
             task = BackInstructTask(sample, self._graph.library, self._graph.dependency_type, self._check)
             message = {"role": "user", "content": self._prompt.render(sample)}
+            request = ChatRequest([message], self._parameters, TIMEOUT, task, "generator", key)
             try:
-                response = await self._model.complete(ChatRequest([message], self._parameters, TIMEOUT, task))
+                response = await self._model.complete(request)
             except ModelError as error:
-                if not error.stops_run:
-                    journal.append(sample_id(sample), {"outcome": error.outcome, "problem": str(error)})
+                if not error.stops_run and error.outcome != "budget stop":
+                    journal.append(key, {"outcome": error.outcome, "problem": str(error)})
                 raise
             result, answer = read_instruction(response.text, response.finish_reason)
             outcome = "malformed" if result is None else "answered"
+            if response.refused:
+                outcome, result = "refused", None
             journal.append(
-                sample_id(sample),
+                key,
                 {
                     "outcome": outcome,
                     "record": None if result is None else raw_record(sample, self._graph.library, result),
@@ -126,19 +141,31 @@ class Generator:
             )
             return outcome
 
+        def stopped(sample: Sample, error: ModelError) -> None:
+            journal.append(sample_id(sample), {"outcome": error.outcome, "problem": str(error)})
+
         async def ask_all() -> RunSummary:
             try:
-                return await run_items(missing(), ask, concurrency=concurrency, done=done)
+                return await run_items(
+                    missing(),
+                    ask,
+                    concurrency=concurrency,
+                    done=done,
+                    stopped=stopped,
+                    interrupted=interrupted,
+                )
             finally:
                 await self._model.close()
 
         try:
             summary = asyncio.run(ask_all())
+            if summary.interrupted:
+                raise KeyboardInterrupt
         finally:
             keys = _in_order(kept, journal)
             if keys:
                 write_json_lines(output, (kept[k] if k in kept else _record(journal, k) for k in keys))
-        return Generation(len(keys), already, summary)
+        return Generation(len(keys), already, summary, refused)
 
 
 def read_kept(output: Path, seed: int) -> dict[str, Any]:

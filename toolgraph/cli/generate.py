@@ -16,6 +16,7 @@ from toolgraph.cli.screen import SCREEN, show
 @options.option("graph_desc", type=options.PATH, default=None, help="The graph, for a new folder.")
 @options.option("tool_desc", type=options.PATH, default=None, help="The tools, for a new folder.")
 @options.model(temperature=0.7, top_p=1.0)
+@options.budget()
 @options.dependency_type()
 @options.flag("check", "Ask for the teacher's review in the same answer.")
 @options.option(
@@ -38,7 +39,7 @@ def command(data_dir: Path | None, use_async: bool, play: bool, **settings: Any)
     from toolgraph.stages.generate import generate
     from toolgraph.stages.play import play as play_one
 
-    settings = options.parsed_weights(options.with_model_options(settings))
+    settings = options.parsed_weights(options.with_budget(options.with_model_options(settings)))
     if play:
         return 0 if play_one(data_dir, screen=SCREEN, **settings) is not None else 3
     folder, complete = generate(data_dir, screen=SCREEN, **settings)

@@ -14,6 +14,7 @@ from toolgraph.cli.screen import SCREEN
 @click.command("infer")
 @options.option("data_dir", type=options.PATH, default="data_huggingface", help="The data folder.")
 @options.model(temperature=0.2, top_p=0.1)
+@options.budget()
 @options.dependency_type()
 @options.option("use_demos", type=click.IntRange(0), default=0, help="How many demonstrations.")
 @options.option("demo_ids", default=None, help="Which labels demonstrate, by id, with commas between.")
@@ -34,5 +35,6 @@ def command(data_dir: Path, demo_ids: str | None, **settings: Any) -> int:
     from toolgraph.stages.infer import infer
 
     ids = [name.strip() for name in demo_ids.split(",")] if demo_ids else []
-    inference = infer(data_dir, demo_ids=ids, screen=SCREEN, **options.with_model_options(settings))
-    return 3 if inference.summary.failed else 0
+    settings = options.with_budget(options.with_model_options(settings))
+    inference = infer(data_dir, demo_ids=ids, screen=SCREEN, **settings)
+    return 0 if inference.summary.complete else 3

@@ -74,6 +74,15 @@ def server() -> Callable[[Function], Function]:
         option(
             "extra_body", type=PATH, default=None, help="A JSON file with more fields of the request body."
         ),
+        option("extra_headers", type=PATH, default=None, help="A JSON file with more headers."),
+        option(
+            "client",
+            type=click.Choice(["aiohttp", "openai"]),
+            default="aiohttp",
+            help="openai: its SDK, for hosted services and custom authentication.",
+        ),
+        flag("stream", "Have answers sent token by token; shows the time to the first."),
+        option("max_tries", type=click.IntRange(1), default=8, help="Tries for one request at most."),
     )
 
 
@@ -84,30 +93,67 @@ def model(*, temperature: float, top_p: float) -> Callable[[Function], Function]
         server(),
         option("temperature", type=float, default=temperature),
         option("top_p", type=float, default=top_p),
-        option("multiworker", type=click.IntRange(1), default=1, help="Requests in flight."),
+        multiworker(),
     )
+
+
+def multiworker() -> Callable[[Function], Function]:
+    """`--multiworker`."""
+    return option(
+        "multiworker",
+        type=click.IntRange(1),
+        default=None,
+        help="Requests in flight [default: as many as the server bears].",
+    )
+
+
+def budget() -> Callable[[Function], Function]:
+    """What a run may use."""
+    over_all = "for the whole run, earlier starts included"
+    return together(
+        option("max_cost", type=click.FloatRange(0), default=None, help=f"US dollars at most, {over_all}."),
+        option("max_tokens_total", type=click.IntRange(1), default=None, help=f"Tokens at most, {over_all}."),
+        option("max_requests", type=click.IntRange(1), default=None, help=f"Requests at most, {over_all}."),
+        option("prices", type=PATH, default=None, help="A CSV table of prices instead of the built-in one."),
+    )
+
+
+def with_budget(settings: dict[str, Any]) -> dict[str, Any]:
+    """`settings` with the limits made one `budget`."""
+    from toolgraph.runs import Budget
+
+    names = {"max_cost": "cost", "max_tokens_total": "tokens", "max_requests": "requests"}
+    limits = {name: settings.pop(flag) for flag, name in names.items()}
+    return {**settings, "budget": Budget(**limits)}
 
 
 def with_model_options(settings: dict[str, Any]) -> dict[str, Any]:
     """`settings` with the flags of the server made one `options`; the environment and `.env` are read."""
     from dotenv import load_dotenv
 
-    from toolgraph.files import read_json
     from toolgraph.models import ModelOptions
 
     try:
         load_dotenv(Path(".env"))
     except UnicodeDecodeError:
         raise UsageError("not UTF-8 text", file=".env", fix="save it as UTF-8") from None
-    extra_body: Path | None = settings.pop("extra_body")
-    extra = read_json(extra_body) if extra_body else {}
-    if not isinstance(extra, dict):
-        raise UsageError("is not an object", file=extra_body, fix='write {"field": value}')
-    server = {name: settings.pop(name) for name in ("api_base", "api_addr", "api_port", "api_key")}
-    return {
-        **settings,
-        "options": ModelOptions(**server, connections=settings["multiworker"], extra_body=extra),
-    }
+    body, headers = _fields(settings.pop("extra_body")), _fields(settings.pop("extra_headers"))
+    names = ("api_base", "api_addr", "api_port", "api_key", "client", "stream", "max_tries")
+    server = {name: settings.pop(name) for name in names}
+    options = ModelOptions(
+        **server, extra_body=body, extra_headers=headers, connections=settings["multiworker"]
+    )
+    return {**settings, "options": options}
+
+
+def _fields(path: Path | None) -> dict[str, Any]:
+    """The object in a JSON file; an empty one without a file."""
+    from toolgraph.files import read_json
+
+    value = read_json(path) if path else {}
+    if not isinstance(value, dict):
+        raise UsageError("is not an object", file=path, fix='write {"field": value}')
+    return value
 
 
 def parsed_weights(settings: dict[str, Any]) -> dict[str, Any]:

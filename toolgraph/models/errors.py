@@ -2,9 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from typing import Literal
 
-FailureOutcome = Literal["provider error", "context overflow"]
+FailureOutcome = Literal["provider error", "context overflow", "budget stop"]
+
+UNREACHABLE = "unreachable"
+RESET = "reset"
 
 
 class ModelError(Exception):
@@ -16,6 +20,10 @@ class ModelError(Exception):
         transient: whether trying again may help (429, 5xx, timeout, broken connection).
         retry_after: seconds the server asked to wait, if it did.
         stops_run: whether every other request would fail the same way (wrong key, nobody listening).
+        kind: what sort of failure, for the ledger: "HTTP 429", "timeout", "reset", "truncated", …
+        status: the HTTP status, where there was one.
+        prompt_tokens: what the server charged although the answer was of no use.
+        completion_tokens: likewise.
     """
 
     def __init__(
@@ -26,14 +34,22 @@ class ModelError(Exception):
         transient: bool = False,
         retry_after: float | None = None,
         stops_run: bool = False,
+        kind: str = "failed",
+        status: int | None = None,
+        prompt_tokens: int | None = None,
+        completion_tokens: int | None = None,
     ) -> None:
         super().__init__(" ".join(message.split()))
         self.outcome: FailureOutcome = outcome
         self.transient = transient
         self.retry_after = retry_after
         self.stops_run = stops_run
+        self.kind = kind
+        self.status = status
+        self.prompt_tokens = prompt_tokens
+        self.completion_tokens = completion_tokens
 
-    def hide(self, secret: str | None) -> None:
-        """Take a secret out of the message."""
-        if secret:
+    def hide(self, secrets: Iterable[str]) -> None:
+        """Take secrets out of the message."""
+        for secret in secrets:
             self.args = tuple(str(part).replace(secret, "***") for part in self.args)

@@ -15,23 +15,35 @@ class ChatRequest:
 
     `parameters` go into the request body as they are (temperature, top_p, max_tokens, …).
     `task` is the work behind the words, for models that act on it instead of reading the prompt
-    (the offline ones); a served model never sees it.
+    (the offline ones); a served model never sees it. `role` (generator, planner, reformat, critic,
+    judge, agent) and `item` (its key in the journal) say in the ledger what the call was for.
     """
 
     messages: Sequence[Message]
     parameters: Mapping[str, Any] = field(default_factory=dict)
     timeout: float = 300.0
     task: Any = None
+    role: str = "planner"
+    item: str = ""
 
 
 @dataclass(frozen=True, slots=True)
 class ChatResponse:
-    """One answer: its text, why it ended, and what it used (None where the server did not say)."""
+    """One answer: its text, why it ended, and what it used (None where the server did not say).
+
+    `refused` marks an answer that declines (finish reason "content_filter", or a `refusal` field).
+    `seconds` is the time the answering attempt took, `first_token_seconds` that to its first token where
+    the answer was streamed; `attempts` counts the tries it took.
+    """
 
     text: str
     finish_reason: str | None = "stop"
     prompt_tokens: int | None = None
     completion_tokens: int | None = None
+    refused: bool = False
+    seconds: float | None = None
+    first_token_seconds: float | None = None
+    attempts: int = 1
 
 
 class ChatModel(Protocol):

@@ -2,72 +2,28 @@
 
 from __future__ import annotations
 
-import hashlib
-import json
-import os
-from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
+from collections.abc import Callable
 from importlib import import_module
 from importlib.metadata import entry_points
-from typing import Any, cast
+from typing import cast
 
 from toolgraph.errors import UsageError
+from toolgraph.models.meter import Meter
+from toolgraph.models.options import ModelOptions
 from toolgraph.models.protocol import ChatModel
 
 GROUP = "toolgraph.models"
-DEFAULT_ADDRESS = "localhost"
-DEFAULT_PORT = 4000
 
 # Names only: nothing is imported until somebody asks for it.
 _BUILT_IN = {"offline": "toolgraph.offline.model:create"}
 
 
-@dataclass(frozen=True, slots=True)
-class ModelOptions:
-    """Where a served model is and how to talk to it. `api_key` stays out of every `repr`, file and log."""
-
-    api_base: str | None = None
-    api_addr: str | None = None
-    api_port: int | None = None
-    api_key: str | None = field(default=None, repr=False)
-    connections: int = 100
-    extra_body: Mapping[str, Any] = field(default_factory=dict)
-
-    @property
-    def base_url(self) -> str:
-        """`--api_base`, else `--api_addr`/`--api_port`, else OPENAI_BASE_URL, else localhost:4000."""
-        if self.api_base:
-            return self.api_base.rstrip("/")
-        if self.api_addr is None and self.api_port is None:
-            from_environment = os.environ.get("OPENAI_BASE_URL")
-            if from_environment:
-                return from_environment.rstrip("/")
-        address = (self.api_addr or DEFAULT_ADDRESS).removeprefix("http://").rstrip("/")
-        if address.count(":") > 1 and "[" not in address and "//" not in address:
-            address = f"[{address}]"  # IPv6
-        scheme = "" if address.startswith("https://") else "http://"
-        return f"{scheme}{address}:{self.api_port or DEFAULT_PORT}/v1"
-
-    @property
-    def key(self) -> str | None:
-        """The key: given, else OPENAI_API_KEY; without the line end that a key file brings along."""
-        return (self.api_key or os.environ.get("OPENAI_API_KEY") or "").strip() or None
-
-    @property
-    def settings(self) -> dict[str, str]:
-        """What of this changes answers, for a manifest: the extra fields, which may hold secrets, hashed."""
-        if not self.extra_body:
-            return {}
-        text = json.dumps(self.extra_body, sort_keys=True)
-        return {"extra_body_sha256": hashlib.sha256(text.encode()).hexdigest()}
-
-
-def create_model(name: str, options: ModelOptions) -> ChatModel:
+def create_model(name: str, options: ModelOptions, meter: Meter | None = None) -> ChatModel:
     """The model called `name`.
 
     A built-in name (`offline`) and names registered under the entry-point group `toolgraph.models` come
     first; any other name is asked of the OpenAI-compatible server that `options` point to. A registered
-    object is called with `(name, options)`.
+    object is called with `(name, options)`. `meter` sees every call of whichever model it is.
 
     Raises:
         UsageError: an empty name, or a registered model that cannot be loaded.
@@ -76,10 +32,15 @@ def create_model(name: str, options: ModelOptions) -> ChatModel:
         raise UsageError("--llm is empty", fix="name a model, e.g. --llm offline")
     factory = _registered(name)
     if factory is not None:
-        return factory(name, options)
-    from toolgraph.models.http import HttpChatModel
+        model = factory(name, options)
+        if meter is None:
+            return model
+        from toolgraph.models.metered import Metered
 
-    return HttpChatModel(name, options)
+        return Metered(model, meter)
+    from toolgraph.models.client import Client
+
+    return Client(name, options, meter)
 
 
 def is_served(name: str) -> bool:

@@ -2,23 +2,22 @@
 
 from __future__ import annotations
 
-import contextlib
-import fcntl
 import json
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 from types import TracebackType
-from typing import IO, Any, Self
+from typing import Any, Self
 
-from toolgraph.errors import ToolgraphError, UsageError
 from toolgraph.files import HALF_PAIRS
+from toolgraph.runs.key_index import KeyIndex
+from toolgraph.runs.lines import AppendOnlyLines
 
 
 class Journal:
     """Append-only JSON Lines with an exclusive lock; entries are found again by their `key`.
 
     Opening it repairs a torn last line (a crash in the middle of a write) by cutting it off. Of several
-    entries under one key the last counts. Memory holds one file offset per key, not the entries.
+    entries under one key the last counts. Memory holds some 30 bytes per key, neither keys nor entries.
 
     Raises:
         UsageError: another process has it open, or a line in the middle is broken.
@@ -33,44 +32,14 @@ class Journal:
 
     def __init__(self, path: Path) -> None:
         self.path = path
-        self._offsets: dict[str, int] = {}
+        self._lines = AppendOnlyLines(path, what="journal")
+        self._index = KeyIndex(self._holds)
         try:
-            path.parent.mkdir(parents=True, exist_ok=True)
-            # Unbuffered: what a full disk refuses must not be tried again on closing.
-            self._writer: IO[bytes] = path.open("ab", buffering=0)
-            self._reader: IO[bytes] = path.open("rb")
-        except OSError as error:
-            raise ToolgraphError(
-                f"cannot be written: {error.strerror}", file=path, fix="check the folder and its permissions"
-            ) from error
-        try:
-            fcntl.flock(self._writer, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        except OSError:
-            self.close()
-            raise UsageError(
-                "another process is writing this run", file=path, fix="wait for it, or use another --tag"
-            ) from None
-        try:
-            self._index()
+            for offset, entry in self._lines.scan("key"):
+                self._index.set(entry["key"], offset)
         except BaseException:
             self.close()
             raise
-
-    def _index(self) -> None:
-        self._end = 0
-        for number, line in enumerate(self._reader, start=1):
-            try:
-                if not line.endswith(b"\n"):
-                    raise ValueError("torn")
-                self._offsets[json.loads(line)["key"]] = self._end
-            except (ValueError, KeyError, TypeError, RecursionError):
-                if self._reader.read(1):
-                    raise UsageError(
-                        "broken line in a journal", file=self.path, line=number, fix="remove that line"
-                    ) from None
-                self._writer.truncate(self._end)
-                break
-            self._end += len(line)
 
     def append(self, key: str, entry: Mapping[str, Any]) -> None:
         """Write one entry; it is in the operating system's hands when this returns.
@@ -78,46 +47,45 @@ class Journal:
         Raises:
             ToolgraphError: the disk is full or the file is gone; the journal is then as it was.
         """
-        text = json.dumps({**entry, "key": key}, ensure_ascii=False)
-        line = f"{text}\n".encode(errors=HALF_PAIRS)
-        try:
-            written = 0
-            while written < len(line):
-                written += self._writer.write(line[written:])
-        except OSError as error:
-            with contextlib.suppress(OSError):
-                self._writer.truncate(self._end)
-            raise ToolgraphError(
-                f"cannot be written: {error.strerror}",
-                file=self.path,
-                fix="free some space, then run it again",
-            ) from error
-        self._offsets[key] = self._end
-        self._end += len(line)
+        self._index.set(key, self._lines.append({**entry, "key": key}))
 
     def __contains__(self, key: str) -> bool:
-        return key in self._offsets
+        return self._index.get(key) is not None
 
     def __getitem__(self, key: str) -> dict[str, Any]:
-        self._reader.seek(self._offsets[key])
-        entry: dict[str, Any] = json.loads(self._reader.readline())
-        return entry
+        offset = self._index.get(key)
+        if offset is None:
+            raise KeyError(key)
+        return self._lines.line_at(offset)
 
     def __len__(self) -> int:
-        return len(self._offsets)
+        return len(self._index)
 
     def __iter__(self) -> Iterator[str]:
         """The keys, in the order they were first written."""
-        return iter(self._offsets)
+        for offset in self._index:
+            yield self._lines.line_at(offset)["key"]
 
     def get(self, key: str) -> dict[str, Any]:
         """The entry under a key; an empty one where there is none."""
-        return {} if key not in self._offsets else self[key]
+        offset = self._index.get(key)
+        return {} if offset is None else self._lines.line_at(offset)
+
+    def position(self, key: str) -> int | None:
+        """The place of a key in the order in which they were first written, from 0; None without entry."""
+        return self._index.number(key)
+
+    def _holds(self, offset: int, key: str) -> bool:
+        """Whether the entry at an offset is that of a key."""
+        start = f'{{"key": {json.dumps(key, ensure_ascii=False)}'.encode(errors=HALF_PAIRS)
+        found = self._lines.bytes_at(offset, len(start) + 1)
+        if found[:-1] == start and found[-1:] in (b",", b"}"):
+            return True
+        return bool(self._lines.line_at(offset)["key"] == key)
 
     def close(self) -> None:
         """Let go of the lock and the file."""
-        self._writer.close()
-        self._reader.close()
+        self._lines.close()
 
     def __enter__(self) -> Self:
         return self

@@ -18,10 +18,11 @@ from toolgraph.errors import ToolgraphError, UsageError
 from toolgraph.files import keep_dated_copy, read_json_lines, safe_name
 from toolgraph.folder import DataFolder
 from toolgraph.models import ModelOptions, create_model
-from toolgraph.runs import Journal, changes, open_run, recorded_settings
+from toolgraph.runs import Budget, Journal, changes, open_run, recorded_settings
 from toolgraph.sampling import Sampler, wanted
 from toolgraph.stages.screen import SILENT, Screen
 from toolgraph.stages.statistics import Statistics
+from toolgraph.stages.usage import Books, report_stop
 from toolgraph.stages.workfolder import graph_fingerprint, work_folder
 
 WAYS_ON = "use the settings it began with, another --data_dir, or --force true (keeps the old run)"
@@ -40,7 +41,7 @@ def generate(
     check: bool = False,
     seed: int = -1,
     number_of_samples: int = 5000,
-    multiworker: int = 1,
+    multiworker: int | None = None,
     save_figure: bool = False,
     method: Shape | None = None,
     tool_number: int | None = None,
@@ -48,6 +49,8 @@ def generate(
     size_weights: Mapping[str, float] | None = None,
     prompt_template: Path | None = None,
     force: bool = False,
+    budget: Budget | None = None,
+    prices: Path | None = None,
     screen: Screen = SILENT,
 ) -> tuple[Path, bool]:
     """Generate requests with gold plans for samples of a tool graph.
@@ -66,7 +69,7 @@ def generate(
         check: ask for the teacher's review in the same answer.
         seed: -1 continues with that of the folder, or draws one.
         number_of_samples: the total, those already there counted in.
-        multiworker: requests in flight.
+        multiworker: requests in flight; None finds what the server bears.
         save_figure: draw each new sample into `task_graphs/`.
         method: one shape only.
         tool_number: one number of tools only.
@@ -74,6 +77,8 @@ def generate(
         size_weights: likewise.
         prompt_template: instead of the built-in wording.
         force: begin anew where the folder's run had other settings; the old one is kept.
+        budget: what the whole run may use at most, earlier starts included.
+        prices: a table of prices instead of the one that comes along.
         screen: who listens.
 
     Returns:
@@ -95,8 +100,9 @@ def generate(
     for sentence in sampler.cuts():
         screen.say(sentence)
     prompt = BackInstructPrompt(graph.library, graph.dependency_type, check=check, template=prompt_template)
-    options = options or ModelOptions()
-    model = create_model(llm, options)
+    options = options or ModelOptions(connections=multiworker)
+    books = Books([llm], budget, prices)
+    model = create_model(llm, options, meter=books)
     parameters = {"temperature": temperature, "top_p": top_p}
     settings = {
         "llm": llm,
@@ -118,23 +124,27 @@ def generate(
     _make_way(folder.data_raw, kept, foreign=foreign, screen=screen)
     generator = Generator(graph, sampler, prompt, model, parameters=parameters, check=check)
     statistics = Statistics(folder.path / "statistics.json")
+    again = "" if data_dir else f" with --data_dir {folder.path}"
     with (
         _resumable(folder if data_dir is None else None),
         Journal(run_folder / "journal.jsonl") as journal,
-        screen.progress("generate", number_of_samples) as advance,
+        books.open(run_folder, screen) as ledger,
     ):
-        folder.describe(generation=settings)
-        statistics.begin({**settings, "number_of_samples": number_of_samples, "multiworker": multiworker})
-        generation = generator.run(
-            folder.data_raw,
-            journal,
-            number_of_samples,
-            concurrency=multiworker,
-            done=_both(advance, statistics.count),
-            each=_drawer(folder.path / "task_graphs") if save_figure else _nothing,
-        )
-    statistics.end(_facts(generation))
-    _report(generation, folder, screen, again="" if data_dir else f" with --data_dir {folder.path}")
+        with screen.progress("generate", number_of_samples) as advance:
+            folder.describe(generation=settings)
+            statistics.begin({**settings, "number_of_samples": number_of_samples, "multiworker": multiworker})
+            generation = generator.run(
+                folder.data_raw,
+                journal,
+                number_of_samples,
+                concurrency=multiworker,
+                done=_both(advance, statistics.count),
+                interrupted=screen.interrupted,
+                each=_drawer(folder.path / "task_graphs") if save_figure else _nothing,
+            )
+        statistics.end({**_facts(generation), "used": ledger.to_json()})
+        _report(generation, folder, screen, again=again)
+    report_stop(generation.summary, screen, again=again)
     return folder.path, generation.usable >= number_of_samples
 
 
@@ -235,21 +245,24 @@ def _facts(generation: Generation) -> dict[str, Any]:
         "there_before": generation.already,
         "outcomes": dict(generation.summary.outcomes),
         "failures": generation.summary.failures,
+        "stop": generation.summary.stop,
     }
 
 
 def _report(generation: Generation, folder: DataFolder, screen: Screen, *, again: str) -> None:
-    new = generation.summary.outcomes["answered"]
+    outcomes = generation.summary.outcomes
+    new, refused = outcomes["answered"], outcomes["refused"] + generation.refused
     screen.say(
         f"{folder.data_raw}: {generation.written} samples, {new} new, {generation.already} there before"
     )
-    lost = sum(generation.summary.outcomes.values()) - new
+    again_asked = {name: count for name, count in outcomes.items() if name not in ("answered", "refused")}
+    lost = sum(again_asked.values())
     if lost:
-        outcomes = ", ".join(
-            f"{n} {name}" for name, n in generation.summary.outcomes.items() if name != "answered"
-        )
+        told = ", ".join(f"{count} {name}" for name, count in again_asked.items())
         screen.say(
-            f"{lost} samples have no usable answer ({outcomes}): the same command{again} asks for them again"
+            f"{lost} samples have no usable answer ({told}): the same command{again} asks for them again"
         )
+    if refused:
+        screen.say(f"{refused} samples the model declined to write; they are not asked for again")
     for failure in generation.summary.failures:
         screen.say(f"  {failure}")

@@ -5,20 +5,23 @@ from __future__ import annotations
 import hashlib
 from collections.abc import Sequence
 from pathlib import Path
+from typing import Any
 
 from toolgraph.benchmarks.taskbench.demos import choose_demos
 from toolgraph.benchmarks.taskbench.infer import Inference, Inferrer
 from toolgraph.benchmarks.taskbench.prompt import PlanPrompt
-from toolgraph.dataset import last_of_each, read_requests
+from toolgraph.benchmarks.taskbench.requests import Requests
 from toolgraph.errors import UsageError
-from toolgraph.files import keep_dated_copy, safe_name
+from toolgraph.files import keep_dated_copy, safe_name, write_json
 from toolgraph.folder import DataFolder
 from toolgraph.models import ModelOptions, create_model
 from toolgraph.models.registry import is_served
-from toolgraph.runs import Journal, open_run
+from toolgraph.runs import Budget, Journal, Ledger, open_run
 from toolgraph.stages.screen import SILENT, Screen
+from toolgraph.stages.usage import Books, report_stop
 from toolgraph.stages.workfolder import graph_fingerprint, graph_of
 
+SUMMARY = "summary.json"
 WAYS_ON = "use those settings, --tag true, another --prediction_dir, or --force true (keeps the old run)"
 
 
@@ -30,7 +33,7 @@ def infer(
     temperature: float = 0.2,
     top_p: float = 0.1,
     dependency_type: str | None = None,
-    multiworker: int = 1,
+    multiworker: int | None = None,
     use_demos: int = 0,
     demo_ids: Sequence[str] = (),
     reformat: bool = False,
@@ -40,6 +43,8 @@ def infer(
     log_first_detail: bool = False,
     prompt_template: Path | None = None,
     force: bool = False,
+    budget: Budget | None = None,
+    prices: Path | None = None,
     screen: Screen = SILENT,
 ) -> Inference:
     """Ask a model for the plan of every request of a folder; what is answered already is not asked again.
@@ -51,7 +56,7 @@ def infer(
         temperature: of the request.
         top_p: of the request.
         dependency_type: resource or temporal; default what the folder says.
-        multiworker: requests in flight.
+        multiworker: requests in flight; None finds what the server bears.
         use_demos: how many demonstrations.
         demo_ids: which labels demonstrate, instead of the first of each shape.
         reformat: have unreadable answers rewritten as strict JSON.
@@ -61,6 +66,8 @@ def infer(
         log_first_detail: show the first prompt and answer.
         prompt_template: instead of the built-in wording.
         force: begin anew where the run had other settings; the old one is kept.
+        budget: what the whole run may use at most, earlier starts included.
+        prices: a table of prices instead of the one that comes along.
         screen: who listens.
 
     Raises:
@@ -69,21 +76,24 @@ def infer(
     """
     folder = DataFolder(Path(data_dir)).require()
     graph = graph_of(folder, dependency_type, say=screen.say)
-    requests, repeated = last_of_each(list(read_requests(folder.user_requests)))
+    requests = Requests(folder.user_requests)
     if not requests:
         raise UsageError("holds no request", file=folder.user_requests, fix="make it with format_data.py")
-    if repeated:
-        named = ", ".join(map(str, repeated[:5]))
+    if requests.repeated:
+        named = ", ".join(map(str, requests.repeated[:5]))
         screen.say(
-            f"warning: {len(repeated)} ids occur twice in {folder.user_requests} ({named}): the last counts"
+            f"warning: {len(requests.repeated)} ids occur twice in {folder.user_requests} ({named}): "
+            "the last counts"
         )
     demos = choose_demos(folder.data, use_demos, demo_ids)
     prompt = PlanPrompt(graph.library, graph.dependency_type, demos=demos, template=prompt_template)
-    options = options or ModelOptions()
-    model = create_model(llm, options)
+    options = options or ModelOptions(connections=multiworker)
+    helper = llm if reformat_by == "self" else reformat_by
+    books = Books([llm, helper] if reformat else [llm], budget, prices)
+    model = create_model(llm, options, meter=books)
     reformatter = None
     if reformat:
-        reformatter = model if reformat_by == "self" else create_model(reformat_by, options)
+        reformatter = model if helper == llm else create_model(helper, options, meter=books)
     parameters = {"temperature": temperature, "top_p": top_p}
     settings = {
         "llm": llm,
@@ -114,9 +124,19 @@ def infer(
         reformatter=reformatter,
         show=(lambda asked, answered: screen.say(f"{asked}\n{answered}")) if log_first_detail else None,
     )
-    with Journal(run_folder / "journal.jsonl") as journal, screen.progress("infer", len(requests)) as advance:
-        inference = inferrer.run(requests, output, journal, concurrency=multiworker, done=advance)
-    _report(inference, output, screen)
+    with Journal(run_folder / "journal.jsonl") as journal, books.open(run_folder, screen) as ledger:
+        with screen.progress("infer", len(requests)) as advance:
+            inference = inferrer.run(
+                requests,
+                output,
+                journal,
+                concurrency=multiworker,
+                done=advance,
+                interrupted=screen.interrupted,
+            )
+        write_json(run_folder / SUMMARY, _facts(inference, ledger))
+        _report(inference, output, screen)
+    report_stop(inference.summary, screen)
     return inference
 
 
@@ -126,6 +146,17 @@ def _tagged(use_demos: int, reformat_by: str | None, *, tag: bool) -> str:
         return "predictions"
     demos = f"_use_demos_{use_demos}" if use_demos else ""
     return f"predictions{demos}{f'_reformat_by_{safe_name(reformat_by)}' if reformat_by else ''}"
+
+
+def _facts(inference: Inference, ledger: Ledger) -> dict[str, Any]:
+    """What `summary.json` says: how the last start ended, and what the whole run has used."""
+    return {
+        "lines": inference.written,
+        "answered_before": inference.already,
+        "outcomes": dict(sorted(inference.summary.outcomes.items())),
+        "stop": inference.summary.stop,
+        "used": ledger.to_json(),
+    }
 
 
 def _report(inference: Inference, output: Path, screen: Screen) -> None:

@@ -27,5 +27,10 @@ class Screen:
     table: Callable[[str], None] = lambda _: None
     progress: Callable[[str, int], AbstractContextManager[Advance]] = _no_progress
 
+    def interrupted(self, in_flight: int) -> None:
+        """Say what the first Ctrl-C does."""
+        if in_flight:
+            self.say(f"finishing the {in_flight} requests in flight; Ctrl-C once more stops at once")
+
 
 SILENT = Screen()

@@ -3,20 +3,18 @@
 from __future__ import annotations
 
 import asyncio
-import hashlib
-import json
-import shutil
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from itertools import chain
 from pathlib import Path
-from typing import Any
+from typing import Any, Protocol
 
+from toolgraph.benchmarks.taskbench.adopt import adopt, fingerprint
 from toolgraph.benchmarks.taskbench.parse import read_plan
 from toolgraph.benchmarks.taskbench.prompt import PlanPrompt
-from toolgraph.dataset import Request, RequestId
-from toolgraph.errors import UsageError
-from toolgraph.files import read_json_lines, write_json_lines
+from toolgraph.benchmarks.taskbench.requests import key_of
+from toolgraph.dataset import Request
+from toolgraph.files import write_json_lines
 from toolgraph.graph import ToolGraph
 from toolgraph.models import ChatModel, ChatRequest, ChatResponse, ModelError
 from toolgraph.offline.tasks import PlanTask, ReformatTask
@@ -28,6 +26,15 @@ PARAMETERS: Mapping[str, Any] = {"presence_penalty": 1.05, "max_tokens": 2000}
 
 _RESPONSE = ("response", "finish_reason", "prompt_tokens", "completion_tokens")
 _ANSWERS = {"response", "adopted"}
+_FINAL = ("answered", "malformed", "refused")
+
+
+class RequestStream(Protocol):
+    """Requests that can be gone through several times, each id once."""
+
+    def __iter__(self) -> Iterator[Request]: ...
+
+    def __len__(self) -> int: ...
 
 
 @dataclass(frozen=True)
@@ -71,28 +78,31 @@ class Inferrer:
 
     def run(
         self,
-        requests: Sequence[Request],
+        requests: RequestStream,
         output: Path,
         journal: Journal,
         *,
-        concurrency: int = 1,
+        concurrency: int | None = 1,
         done: Callable[[], None] = lambda: None,
+        interrupted: Callable[[int], None] = lambda in_flight: None,
     ) -> Inference:
         """Answer what is not answered yet and write `output`, one line a request, in request order.
 
         Args:
-            requests: each id once.
+            requests: each id once; gone through twice, never held.
             output: the prediction file; lines it holds that the journal does not know are taken over as
                 answers, and the file as it was is kept beside the journal. Where there is nothing to
                 write, nothing is written.
             journal: of this run.
-            concurrency: requests in flight at most.
+            concurrency: requests in flight at most; None leaves that to the model.
             done: called after each request.
+            interrupted: told at the first Ctrl-C how many requests are waited for.
 
         Raises:
             ToolgraphError: the run cannot go on.
+            KeyboardInterrupt: at Ctrl-C, when what was in flight is answered and written.
         """
-        adopted = _adopt(output, requests, journal) if output.exists() else 0
+        adopted = adopt(output, requests, journal) if output.exists() else 0
         already = 0
 
         def missing() -> Iterator[Request]:
@@ -105,34 +115,44 @@ class Inferrer:
                     yield request
 
         async def ask(request: Request) -> str:
-            entry: dict[str, Any] = {"request": _fingerprint(request.text)}
+            key = key_of(request.id)
+            entry: dict[str, Any] = {"request": fingerprint(request.text)}
             try:
                 # An answer whose rewriting failed is paid for: it is not asked for again.
                 entry |= self._unfinished(journal, request) or await self._answer(request)
-                plan, answer = read_plan(
-                    entry["response"], self._graph.dependency_type, entry["finish_reason"]
-                )
-                if plan is None and not answer.truncated and self._reformatter is not None:
-                    entry |= await self._rewrite(entry["response"])
+                if self._is_unreadable(entry):
+                    entry |= await self._rewrite(key, entry["response"])
             except (ModelError, asyncio.CancelledError) as error:
-                failure = error if isinstance(error, ModelError) else None
-                if "response" in entry or (failure is not None and not failure.stops_run):
-                    how = {"outcome": failure.outcome if failure else "not run", "problem": str(error)}
-                    journal.append(_key(request.id), {**how, **entry})
+                if "response" in entry or (isinstance(error, ModelError) and _is_final(error)):
+                    journal.append(key, {**_failure(error), **entry})
                 raise
-            outcome = "malformed" if self._plan(entry)[0] is None else "answered"
-            journal.append(_key(request.id), {"outcome": outcome, **entry})
+            outcome = self._outcome(entry)
+            journal.append(key, {"outcome": outcome, **entry})
             return outcome
+
+        def stopped(request: Request, error: ModelError) -> None:
+            if self._unfinished(journal, request) is None:
+                asked = {"request": fingerprint(request.text)}
+                journal.append(key_of(request.id), {**_failure(error), **asked})
 
         async def ask_all() -> RunSummary:
             try:
-                return await run_items(missing(), ask, concurrency=concurrency, done=done)
+                return await run_items(
+                    missing(),
+                    ask,
+                    concurrency=concurrency,
+                    done=done,
+                    stopped=stopped,
+                    interrupted=interrupted,
+                )
             finally:
                 for model in {id(m): m for m in (self._model, self._reformatter) if m is not None}.values():
                     await model.close()
 
         try:
             summary = asyncio.run(ask_all())
+            if summary.interrupted:
+                raise KeyboardInterrupt
         finally:
             lines = self._lines(requests, journal)
             first = next(lines, None)
@@ -140,8 +160,10 @@ class Inferrer:
         return Inference(written, already, summary, adopted)
 
     async def _answer(self, request: Request) -> dict[str, Any]:
-        prompt = self._prompt.render(request.text)
-        response = await self._complete(self._model, prompt, TIMEOUT, PlanTask(request.text, self._graph))
+        prompt, task = self._prompt.render(request.text), PlanTask(request.text, self._graph)
+        response = await self._complete(
+            self._model, prompt, TIMEOUT, task, role="planner", item=key_of(request.id)
+        )
         if self._show is not None:
             self._show(prompt, response.text)
             self._show = None
@@ -150,17 +172,34 @@ class Inferrer:
             "finish_reason": response.finish_reason,
             "prompt_tokens": response.prompt_tokens,
             "completion_tokens": response.completion_tokens,
+            **({"refused": True} if response.refused else {}),
         }
 
-    async def _rewrite(self, answer: str) -> dict[str, Any]:
+    async def _rewrite(self, key: str, answer: str) -> dict[str, Any]:
         assert self._reformatter is not None
         prompt, task = self._prompt.reformat(answer), ReformatTask(answer)
-        rewritten = await self._complete(self._reformatter, prompt, REFORMAT_TIMEOUT, task)
+        rewritten = await self._complete(
+            self._reformatter, prompt, REFORMAT_TIMEOUT, task, role="reformat", item=key
+        )
         return {"reformatted": rewritten.text, "reformatted_finish_reason": rewritten.finish_reason}
 
-    async def _complete(self, model: ChatModel, prompt: str, seconds: float, task: Any) -> ChatResponse:
+    async def _complete(
+        self, model: ChatModel, prompt: str, seconds: float, task: Any, *, role: str, item: str
+    ) -> ChatResponse:
         message = {"role": "user", "content": prompt}
-        return await model.complete(ChatRequest([message], self._parameters, seconds, task))
+        return await model.complete(ChatRequest([message], self._parameters, seconds, task, role, item))
+
+    def _is_unreadable(self, entry: Mapping[str, Any]) -> bool:
+        """Whether an answer is to be rewritten: whole, not refused, and no plan in it."""
+        if self._reformatter is None or entry.get("refused"):
+            return False
+        plan, answer = read_plan(entry["response"], self._graph.dependency_type, entry["finish_reason"])
+        return plan is None and not answer.truncated
+
+    def _outcome(self, entry: Mapping[str, Any]) -> str:
+        if entry.get("refused"):
+            return "refused"
+        return "malformed" if self._plan(entry)[0] is None else "answered"
 
     def _plan(self, entry: Mapping[str, Any]) -> tuple[dict[str, Any] | None, bool]:
         """The plan in a journal entry, and whether the answer was cut off."""
@@ -173,84 +212,44 @@ class Inferrer:
     @staticmethod
     def _settled(journal: Journal, request: Request) -> bool:
         entry = _entry(journal, request)
-        return entry.get("outcome") in ("answered", "malformed") and bool(_ANSWERS & entry.keys())
+        return entry.get("outcome") in _FINAL and bool(_ANSWERS & entry.keys())
 
     @staticmethod
     def _unfinished(journal: Journal, request: Request) -> dict[str, Any] | None:
         entry = _entry(journal, request)
-        return {key: entry[key] for key in _RESPONSE} if entry.keys() >= set(_RESPONSE) else None
+        if not entry.keys() >= set(_RESPONSE):
+            return None
+        return {key: entry[key] for key in (*_RESPONSE, "refused") if key in entry}
 
-    def _lines(self, requests: Sequence[Request], journal: Journal) -> Iterator[dict[str, Any]]:
+    def _lines(self, requests: RequestStream, journal: Journal) -> Iterator[dict[str, Any]]:
         for request in requests:
             if not self._settled(journal, request):
                 continue
-            entry = journal[_key(request.id)]
+            entry = journal[key_of(request.id)]
             if "adopted" in entry:
                 yield entry["adopted"]
                 continue
-            plan, truncated = self._plan(entry)
+            refused = entry["outcome"] == "refused"
+            plan, truncated = (None, False) if refused else self._plan(entry)
             line: dict[str, Any] = {"id": request.id, "user_request": request.text, "result": plan}
             if plan is None:
-                line["outcome"] = "malformed"
+                line["outcome"] = "refused" if refused else "malformed"
                 if truncated:
                     line["truncated"] = True
             yield line
 
 
-def _adopt(output: Path, requests: Sequence[Request], journal: Journal) -> int:
-    """Take over the lines of a prediction file that the journal does not know.
-
-    They are those of the published scripts, say, or of a run whose journal was lost. The file as it was
-    is kept beside the journal. Returns how many.
-    """
-    adopted = 0
-    texts = {_key(request.id): request.text for request in requests}
-    before: set[str] = set(journal)
-    kept = journal.path.with_name("adopted.jsonl")
-    for line in _whole_lines(output):
-        key = _key(line["id"])
-        if key in before:
-            continue
-        if not kept.exists():
-            shutil.copyfile(output, kept)
-        text = line.get("user_request", line.get("instruction", texts.get(key)))
-        outcome = "answered" if line.get("result", line.get("task_nodes")) is not None else "malformed"
-        entry = {"outcome": outcome, "request": _fingerprint(str(text)), "adopted": line}
-        journal.append(key, entry)
-        adopted += 1
-    return adopted
-
-
-def _whole_lines(output: Path) -> Iterator[dict[str, Any]]:
-    """The prediction lines of a file; a last line that a crash left unfinished is passed over."""
-    number = 0
-    try:
-        for number, line in read_json_lines(output):
-            if not isinstance(line, dict) or not isinstance(line.get("id"), str | int):
-                raise UsageError(
-                    "is no prediction with an id", file=output, line=number, fix="remove that line"
-                )
-            yield line
-    except UsageError as error:
-        if error.line is None:
-            raise
-        with output.open("rb") as stream:
-            last = sum(1 for _ in stream)
-            stream.seek(-1, 2)
-            torn = stream.read(1) != b"\n"
-        if not (torn and error.line == last > number):
-            raise
-
-
 def _entry(journal: Journal, request: Request) -> dict[str, Any]:
     """What the journal holds for a request as it is worded now; empty if nothing."""
-    entry = journal.get(_key(request.id))
-    return entry if entry.get("request") == _fingerprint(request.text) else {}
+    entry = journal.get(key_of(request.id))
+    return entry if entry.get("request") == fingerprint(request.text) else {}
 
 
-def _key(request_id: RequestId) -> str:
-    return json.dumps(request_id, ensure_ascii=False)
+def _is_final(error: ModelError) -> bool:
+    """Whether a failure is how the item ends; one that stopped at the budget may still get its turn."""
+    return not error.stops_run and error.outcome != "budget stop"
 
 
-def _fingerprint(text: str) -> str:
-    return hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest()[:16]
+def _failure(error: BaseException) -> dict[str, str]:
+    outcome = error.outcome if isinstance(error, ModelError) else "not run"
+    return {"outcome": outcome, "problem": str(error)}

@@ -1,0 +1,48 @@
+from __future__ import annotations
+
+import json
+import os
+import tempfile
+from pathlib import Path
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from toolgraph.benchmarks.taskbench.requests import Requests
+from toolgraph.dataset import last_of_each, read_requests
+from toolgraph.errors import UsageError
+
+IDS = st.lists(st.one_of(st.integers(0, 4), st.sampled_from(["0", "1", "é", "\ud83d"])), max_size=12)
+
+
+@given(IDS)
+def test_the_last_line_of_an_id_counts(ids: list[int | str]) -> None:
+    with tempfile.TemporaryDirectory() as name:
+        path = Path(name) / "user_requests.json"
+        path.write_text(
+            "".join(json.dumps({"id": i, "user_request": f"{n}"}) + "\n\n" for n, i in enumerate(ids))
+        )
+        requests = Requests(path)
+        expected, repeated = last_of_each(list(read_requests(path)))
+        assert list(requests) == list(requests) == expected
+        assert len(requests) == len(expected)
+        assert requests.repeated == repeated
+
+
+def test_a_file_that_changes_meanwhile_is_an_error(tmp_path: Path) -> None:
+    path = tmp_path / "user_requests.json"
+    path.write_text('{"id": 1, "user_request": "a"}\n')
+    requests = Requests(path)
+    assert len(list(requests)) == 1
+    path.write_text('{"id": 1, "user_request": "b"}\n')
+    os.utime(path, (1, 1))
+    with pytest.raises(UsageError, match=r"changed while it was being used\. Fix: run it again"):
+        list(requests)
+
+
+def test_every_line_is_checked_before_the_first_is_used(tmp_path: Path) -> None:
+    path = tmp_path / "user_requests.json"
+    path.write_text('{"id": 1, "user_request": "a"}\n{"id": 2}\n')
+    with pytest.raises(UsageError, match="2: has no 'user_request'"):
+        Requests(path)

@@ -1,0 +1,122 @@
+"""An event loop whose time jumps to the next event, and an endpoint that lives in it."""
+
+from __future__ import annotations
+
+import asyncio
+import random
+import selectors
+from collections.abc import Coroutine
+from typing import Any, TypeVar
+
+from toolgraph.models import ChatRequest, ChatResponse, ModelError, ModelOptions
+from toolgraph.models.client import Client
+from toolgraph.models.limiter import Limiter
+
+Result = TypeVar("Result")
+
+
+class _Jumping(selectors.DefaultSelector):
+    def __init__(self) -> None:
+        super().__init__()
+        self.now = 0.0
+
+    def select(self, timeout: float | None = None) -> Any:
+        events = super().select(0)
+        if not events and timeout:
+            self.now += timeout
+        return events
+
+
+class VirtualLoop(asyncio.SelectorEventLoop):
+    """Waits for nothing: its time jumps."""
+
+    def __init__(self) -> None:
+        self._jumping = _Jumping()
+        super().__init__(self._jumping)
+
+    def time(self) -> float:
+        return self._jumping.now
+
+
+def run(main: Coroutine[Any, Any, Result]) -> Result:
+    """Run in virtual time."""
+    with asyncio.Runner(loop_factory=VirtualLoop) as runner:
+        return runner.run(main)
+
+
+def now() -> float:
+    """Virtual time."""
+    return asyncio.get_running_loop().time()
+
+
+class Endpoint:
+    """Bears `capacity` requests at once, each for about `seconds`; tells the others 429 after 1 ms."""
+
+    def __init__(
+        self, capacity: int, seconds: float = 0.05, *, retry_after: float | None = None, ill: float = 0.0
+    ) -> None:
+        self.capacity = capacity
+        self.seconds = seconds
+        self.retry_after = retry_after
+        self.ill = ill  # share of 500
+        self.busy = self.most = self.answered = self.refused = self.failed = 0
+        self._random = random.Random(1)
+
+    async def send(self, request: ChatRequest) -> ChatResponse:
+        if self.busy >= self.capacity:
+            self.refused += 1
+            await asyncio.sleep(0.001)
+            raise ModelError(
+                "HTTP 429: slow down",
+                transient=True,
+                kind="HTTP 429",
+                status=429,
+                retry_after=self.retry_after,
+            )
+        self.busy += 1
+        self.most = max(self.most, self.busy)
+        try:
+            await asyncio.sleep(self.seconds * self._random.uniform(0.8, 1.2))
+        finally:
+            self.busy -= 1
+        if self._random.random() < self.ill:
+            self.failed += 1  # never twice the same, or the client would give up
+            raise ModelError(f"HTTP 500: ill {self.failed}", transient=True, kind="HTTP 500", status=500)
+        self.answered += 1
+        return ChatResponse("yes", "stop", 1, 1)
+
+    async def close(self) -> None: ...
+
+
+class Outcome:
+    """What came of asking an endpoint so many times."""
+
+    def __init__(self, endpoint: Endpoint, limiter: Limiter, seconds: float, ideal: float) -> None:
+        self.limiter = limiter
+        self.throughput = ideal / seconds
+        self.refused = endpoint.refused / (endpoint.refused + endpoint.answered)
+        self.most = endpoint.most
+
+
+def ask_all(endpoint: Endpoint, count: int, *, workers: int = 512, fixed: int | None = None) -> Outcome:
+    """Ask an endpoint `count` times through a client, in virtual time."""
+
+    random.seed(1)  # the jitter between tries
+
+    async def main() -> Outcome:
+        limiter = Limiter(fixed, clock=asyncio.get_running_loop().time)
+        client = Client("m", ModelOptions(max_tries=50), transport=endpoint, limiter=limiter)
+        left = iter(range(count))
+
+        async def worker() -> None:
+            for number in left:
+                await client.complete(ChatRequest([], item=str(number)))
+
+        started = now()
+        async with asyncio.TaskGroup() as group:
+            for _ in range(workers):
+                group.create_task(worker())
+        ideal = count * endpoint.seconds / endpoint.capacity
+        return Outcome(endpoint, limiter, now() - started, ideal)
+
+    return run(main())

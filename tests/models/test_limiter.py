@@ -1,0 +1,253 @@
+from __future__ import annotations
+
+import asyncio
+from itertools import pairwise
+
+import pytest
+from simulated import Endpoint, ask_all, now, run
+
+from toolgraph.models import ModelError
+from toolgraph.models.limiter import LONGEST_DWELL, MOST, START, Limiter, Permit, limiter_of
+from toolgraph.models.retry import wait_before
+
+
+@pytest.fixture(autouse=True)
+def waits(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Time is simulated: here nothing needs to set the waits to zero."""
+    monkeypatch.setattr("toolgraph.models.retry.wait_before", wait_before)
+
+
+def http(status: int, retry_after: float | None = None) -> ModelError:
+    return ModelError(
+        f"HTTP {status}", transient=True, kind=f"HTTP {status}", status=status, retry_after=retry_after
+    )
+
+
+class Driver:
+    """A limiter kept full by hand, with a clock of its own."""
+
+    def __init__(self) -> None:
+        self.time = 0.0
+        self.limiter = Limiter(clock=lambda: self.time)
+        self.permits: list[Permit] = []
+
+    async def fill(self) -> None:
+        while self.limiter.in_flight < self.limiter.limit:
+            self.permits.append(await self.limiter.acquire())
+
+    def end(self, error: ModelError | None = None) -> None:
+        self.limiter.release(self.permits.pop(0), error)
+
+    async def round_trip(self) -> None:
+        await self.fill()
+        for _ in range(len(self.permits)):
+            self.end()
+            await self.fill()
+
+
+@pytest.mark.parametrize("retry_after", [None, 1.0])
+def test_an_endpoint_that_bears_fifty_is_kept_busy_and_seldom_refuses(retry_after: float | None) -> None:
+    outcome = ask_all(Endpoint(50, retry_after=retry_after), 10_000)
+    assert outcome.throughput >= 0.9
+    assert outcome.refused < 0.05
+
+
+@pytest.mark.parametrize(("capacity", "count"), [(1, 2000), (3, 6000), (10, 10_000), (200, 40_000)])
+def test_other_capacities(capacity: int, count: int) -> None:
+    outcome = ask_all(Endpoint(capacity), count)
+    assert outcome.throughput >= 0.9
+    assert outcome.refused < 0.05
+
+
+def test_what_has_no_limit_is_asked_as_fast_as_there_is_work() -> None:
+    outcome = ask_all(Endpoint(10_000), 20_000, workers=2000)
+    assert outcome.most == MOST == outcome.limiter.limit
+    limits = [change.limit for change in outcome.limiter.history]
+    assert limits == [1, START, 16, 32, 64, 128, 256, 512]
+
+
+def test_unused_room_is_no_reason_to_grow() -> None:
+    outcome = ask_all(Endpoint(10_000), 5000, workers=20)
+    assert 20 <= outcome.limiter.limit <= 26
+
+
+def test_a_share_of_500_cuts_nothing() -> None:
+    outcome = ask_all(Endpoint(10_000, ill=0.05), 2000)
+    assert all(change.why != "429" for change in outcome.limiter.history)
+    assert outcome.limiter.limit >= START
+
+
+def test_a_fixed_number_stays() -> None:
+    outcome = ask_all(Endpoint(10), 200, fixed=7)
+    assert outcome.limiter.limit == outcome.most == 7
+    assert not outcome.limiter.adaptive
+    assert len(outcome.limiter.history) == 1
+
+
+def test_one_goes_ahead_then_slow_start_doubles() -> None:
+    async def main() -> None:
+        driver = Driver()
+        assert driver.limiter.limit == 1
+        limits = []
+        for _ in range(5):
+            await driver.round_trip()
+            limits.append(driver.limiter.limit)
+        assert limits == [8, 16, 32, 64, 128]
+
+    run(main())
+
+
+def test_one_cut_per_round_trip() -> None:
+    async def main() -> None:
+        driver = Driver()
+        for _ in range(4):
+            await driver.round_trip()
+        await driver.fill()
+        full = len(driver.permits)
+        driver.end(http(429))
+        cut = driver.limiter.limit
+        assert cut == int((full - 1) * 0.8)
+        for _ in range(3):  # sent before the cut: the same trouble
+            driver.end(http(429))
+        assert driver.limiter.limit == cut
+        while driver.permits:  # answers to what was sent before the cut are no news
+            driver.end()
+        assert driver.limiter.limit == cut
+        await driver.fill()
+        driver.end(http(429))
+        assert driver.limiter.limit < cut
+
+    run(main())
+
+
+def test_after_a_cut_growth_is_slow_and_rests_at_the_ceiling() -> None:
+    async def main() -> None:
+        driver = Driver()
+        for _ in range(4):
+            await driver.round_trip()
+        await driver.fill()
+        ceiling = len(driver.permits) - 1
+        driver.end(http(429))
+        limits = []
+        for _ in range(14):
+            await driver.round_trip()
+            limits.append(driver.limiter.limit)
+        assert limits == sorted(limits)
+        assert all(b - a <= max(1, ceiling // 20) for a, b in pairwise(limits))
+        assert limits.count(ceiling) >= 8
+        assert max(limits) <= ceiling + 1
+
+    run(main())
+
+
+def test_a_probe_refused_costs_little_and_the_next_comes_later() -> None:
+    outcome = ask_all(Endpoint(50), 30_000)
+    probes = [change.seconds for change in outcome.limiter.history if change.why == "probe"]
+    waits = [b - a for a, b in pairwise(probes)]
+    assert len(waits) >= 3
+    assert waits[:3] == sorted(waits[:3])
+    assert max(waits) < 0.05 * LONGEST_DWELL * 2
+    steady = [change.limit for change in outcome.limiter.history if change.seconds > 1]
+    assert min(steady) >= 45
+
+
+def test_trouble_pauses_growth_for_a_round_trip() -> None:
+    async def main() -> None:
+        driver = Driver()
+        await driver.round_trip()
+        limit = driver.limiter.limit
+        await driver.fill()
+        driver.end(http(500))
+        while driver.permits:
+            driver.end()
+        assert driver.limiter.limit == limit
+        await driver.round_trip()
+        assert driver.limiter.limit > limit
+
+    run(main())
+
+
+def test_retry_after_lengthens_the_pause() -> None:
+    async def main() -> None:
+        driver = Driver()
+        for _ in range(3):
+            await driver.round_trip()
+        await driver.fill()
+        driver.end(http(429, retry_after=10.0))
+        driver.permits.clear()
+        driver.limiter.in_flight = 0
+        limit = driver.limiter.limit
+        for _ in range(5):
+            await driver.round_trip()
+        assert driver.limiter.limit == limit
+        driver.time = 10.1
+        for _ in range(2):
+            await driver.round_trip()
+        assert driver.limiter.limit > limit
+
+    run(main())
+
+
+def test_what_was_not_sent_teaches_nothing() -> None:
+    async def main() -> None:
+        driver = Driver()
+        await driver.fill()
+        driver.limiter.release(driver.permits.pop(), unknown=True)
+        assert driver.limiter.limit == 1
+        assert driver.limiter.in_flight == 0
+
+    run(main())
+
+
+def test_who_gives_up_waiting_blocks_nobody() -> None:
+    async def main() -> None:
+        limiter = Limiter(1)
+        first = await limiter.acquire()
+        waiting = [asyncio.create_task(limiter.acquire()) for _ in range(3)]
+        await asyncio.sleep(0)
+        waiting[0].cancel()
+        limiter.release(first)  # wakes the second …
+        waiting[1].cancel()  # … which gives up before it has noticed
+        await asyncio.wait(waiting)
+        assert waiting[2].done()
+        assert not waiting[2].cancelled()
+        assert limiter.in_flight == 1
+        limiter.release(waiting[2].result())
+        assert limiter.in_flight == 0
+
+    run(main())
+
+
+def test_nobody_follows_at_once_into_what_ends_the_run() -> None:
+    async def main() -> float:
+        limiter = Limiter(1)
+        permit = await limiter.acquire()
+        next_one = asyncio.create_task(limiter.acquire())
+        await asyncio.sleep(0)
+        limiter.release(permit, ModelError("wrong key", stops_run=True))
+        await next_one
+        return now()
+
+    assert run(main()) >= 0.05
+
+
+def test_models_at_one_endpoint_share_a_limiter() -> None:
+    one = limiter_of("http://host/v1", None)
+    assert limiter_of("http://host/v1", None) is one
+    assert limiter_of("http://other/v1", None) is not one
+    assert limiter_of("http://host/v1", 3) is not one
+
+
+def test_the_history_does_not_grow_for_ever() -> None:
+    async def main() -> int:
+        driver = Driver()
+        for _ in range(3000):
+            await driver.fill()
+            driver.end(http(429))
+            while driver.permits:
+                driver.end()
+            await driver.round_trip()
+            await driver.round_trip()
+        return len(driver.limiter.history)
+
+    assert run(main()) <= 500

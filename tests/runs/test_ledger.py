@@ -1,0 +1,145 @@
+from __future__ import annotations
+
+import json
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from toolgraph.errors import UsageError
+from toolgraph.models import Attempt, ChatRequest, ModelError
+from toolgraph.runs import Budget, Ledger
+from toolgraph.runs.ledger import require_prices
+from toolgraph.runs.prices import Price
+from toolgraph.runs.totals import Totals
+
+PRICES = {"paid": Price(1.0, 10.0, "2026-01-01"), "own": Price(0, 0, "2026-01-01")}
+ANSWER = Attempt("paid", "planner", "1", 1, "answered", 200, 100, 20, 0.5, 0.1)
+
+
+def asked(item: str, text: str = "x" * 400, **parameters: Any) -> ChatRequest:
+    return ChatRequest([{"role": "user", "content": text}], parameters or {"max_tokens": 50}, item=item)
+
+
+def opened(folder: Path, budget: Budget | None = None) -> Ledger:
+    return Ledger(folder / "ledger.jsonl", prices=PRICES, budget=budget)
+
+
+def test_each_attempt_is_a_line_and_the_sums_are_there_again(tmp_path: Path) -> None:
+    attempts = [
+        ANSWER,
+        replace(ANSWER, item="2", outcome="HTTP 429", status=429, prompt_tokens=None, completion_tokens=None),
+        replace(ANSWER, item="2", number=2, seconds=1.5, first_token_seconds=None),
+        replace(ANSWER, item="3", outcome="timeout", status=None, prompt_tokens=None, completion_tokens=None),
+        replace(ANSWER, item="3", number=2, outcome="refused"),
+        replace(ANSWER, role="reformat", model="own"),
+        replace(ANSWER, role="judge", model="nobody knows"),
+    ]
+    with opened(tmp_path) as ledger:
+        for attempt in attempts:
+            ledger.after(attempt)
+        before = ledger.to_json()
+    lines = [json.loads(line) for line in (tmp_path / "ledger.jsonl").read_text().splitlines()]
+    assert [line["cost"] for line in lines] == [0.0003, 0.0, 0.0003, None, 0.0003, 0.0, None]
+    assert [(line["item"], line["attempt"]) for line in lines[:3]] == [("1", 1), ("2", 1), ("2", 2)]
+    assert all(line["time"] > 1e9 for line in lines)
+    assert before["requests"] == 7 and before["retries"] == 2
+    assert before["outcomes"] == {"HTTP 429": 1, "answered": 4, "refused": 1, "timeout": 1}
+    assert (before["prompt_tokens"], before["completion_tokens"]) == (500, 100)
+    assert before["cost_usd"] == 0.0009 and before["requests_of_unknown_cost"] == 2
+    assert before["seconds"] == {"p50": 0.5, "p95": 1.5}
+    assert before["first_token_seconds"] == {"p50": 0.1, "p95": 0.1}
+    parts = {(part["model"], part["role"]): part for part in before["by_model_and_role"]}
+    assert parts["nobody knows", "judge"]["cost_usd"] is None
+    assert parts["own", "reformat"]["cost_usd"] == 0
+    with opened(tmp_path) as ledger:
+        assert ledger.to_json() == before
+
+
+def test_a_torn_last_line_is_cut_off_and_a_broken_one_is_named(tmp_path: Path) -> None:
+    path = tmp_path / "ledger.jsonl"
+    with opened(tmp_path) as ledger:
+        ledger.after(ANSWER)
+        ledger.after(ANSWER)
+    path.write_bytes(path.read_bytes()[:-5])
+    with opened(tmp_path) as ledger:
+        assert ledger.totals.requests == 1
+        ledger.after(ANSWER)
+    assert len(path.read_text().splitlines()) == 2
+    path.write_text('{"model": 7}\n' + path.read_text())
+    with pytest.raises(UsageError, match=r"ledger\.jsonl:1: broken line in a ledger"):
+        opened(tmp_path)
+
+
+def test_the_offline_model_costs_nothing_and_writes_nothing(tmp_path: Path) -> None:
+    with opened(tmp_path) as ledger:
+        offline = Attempt("offline", "planner", "1", 1, "answered")
+        ledger.after(offline)
+        assert ledger.totals.requests == 1
+        assert ledger.totals.known_cost == 0
+    assert (tmp_path / "ledger.jsonl").read_bytes() == b""
+
+
+def test_nothing_known_is_no_zero() -> None:
+    totals = Totals()
+    totals.add(replace(ANSWER, prompt_tokens=None), None)
+    assert totals.known_cost is None
+    assert totals.to_json()["cost_usd"] is None
+    assert totals.unknown_tokens == 1
+
+
+@pytest.mark.parametrize(
+    ("budget", "allowed"),
+    [
+        (Budget(requests=3), 3),
+        (Budget(tokens=450), 3),  # 100 tokens of prompt, 50 of answer
+        (Budget(tokens=449), 2),
+        (Budget(cost=0.0018), 3),  # 0.0001 + 0.0005 dollars each
+        (Budget(cost=0.0017), 2),
+        (Budget(cost=0), 0),
+    ],
+)
+def test_what_is_in_flight_is_reserved_at_its_worst(tmp_path: Path, budget: Budget, allowed: int) -> None:
+    with opened(tmp_path, budget) as ledger:
+        for number in range(allowed):
+            ledger.before("paid", asked(str(number)))
+        with pytest.raises(ModelError, match="leaves no room") as caught:
+            ledger.before("paid", asked("more"))
+        assert caught.value.outcome == "budget stop"
+
+
+def test_an_answer_gives_back_what_it_did_not_use(tmp_path: Path) -> None:
+    with opened(tmp_path, Budget(tokens=200)) as ledger:
+        ledger.before("paid", asked("1"))
+        with pytest.raises(ModelError):
+            ledger.before("paid", asked("2"))
+        ledger.after(replace(ANSWER, prompt_tokens=40, completion_tokens=10))
+        # 400 characters were 40 tokens: the next prompt is reserved at that ratio.
+        ledger.before("paid", asked("2", max_tokens=110))
+        ledger.after(replace(ANSWER, item="2", prompt_tokens=40, completion_tokens=10))
+        with pytest.raises(ModelError):
+            ledger.before("paid", asked("3", max_tokens=61))
+    with opened(tmp_path, Budget(tokens=200)) as ledger:  # the sums hold over starts
+        with pytest.raises(ModelError):
+            ledger.before("paid", asked("3", max_tokens=1))  # 100 + 100 + 1
+        ledger.before("paid", asked("3", max_completion_tokens=0))
+
+
+def test_what_may_have_been_billed_counts_and_what_was_refused_does_not(tmp_path: Path) -> None:
+    nothing = {"prompt_tokens": None, "completion_tokens": None}
+    with opened(tmp_path, Budget(tokens=300)) as ledger:
+        ledger.before("paid", asked("1"))
+        ledger.after(replace(ANSWER, outcome="HTTP 500", status=500, **nothing))  # type: ignore[arg-type]
+        ledger.before("paid", asked("1"))
+        ledger.after(replace(ANSWER, outcome="timeout", status=None, **nothing))  # type: ignore[arg-type]
+        ledger.before("paid", asked("2"))
+        with pytest.raises(ModelError):
+            ledger.before("paid", asked("3"))
+
+
+def test_a_limit_in_dollars_needs_a_price() -> None:
+    require_prices(["paid", "offline"], PRICES, Budget(cost=1))
+    require_prices(["strange"], PRICES, Budget(tokens=1))
+    with pytest.raises(UsageError, match=r"'strange'.*--prices"):
+        require_prices(["paid", "strange"], PRICES, Budget(cost=1))

@@ -1,0 +1,86 @@
+"""The requests of a folder, read again whenever they are gone through: a million stay on the disk."""
+
+from __future__ import annotations
+
+import json
+from array import array
+from collections.abc import Iterator
+from pathlib import Path
+
+from toolgraph.dataset import Request, RequestId, read_requests
+from toolgraph.errors import UsageError
+
+
+class Requests:
+    """The requests of a file in its order; of a repeated id only the last.
+
+    The file is checked whole when this is made, and then read from the start each time. Memory holds
+    eight bytes a request while it is made, and afterwards only which lines are superseded.
+
+    Attributes:
+        repeated: the ids that occur more than once, by first appearance.
+
+    Raises:
+        UsageError: the file is missing or malformed, or changed since it was first read.
+    """
+
+    def __init__(self, path: Path) -> None:
+        self.path = path
+        self._state = _state(path)
+        codes = array("q", (hash(key_of(request.id)) for request in read_requests(path)))
+        self._superseded, self.repeated = self._repeated(_met_twice(codes))
+        self._count = len(codes) - len(self._superseded)
+
+    def __len__(self) -> int:
+        return self._count
+
+    def __iter__(self) -> Iterator[Request]:
+        if _state(self.path) != self._state:
+            raise UsageError("changed while it was being used", file=self.path, fix="run it again")
+        for request in read_requests(self.path):
+            if request.line not in self._superseded:
+                yield request
+
+    def _repeated(self, suspects: set[int]) -> tuple[set[int], list[RequestId]]:
+        """The lines that a later one supersedes, and the ids they have.
+
+        Two ids may share a hash, so those that do are compared themselves.
+        """
+        if not suspects:
+            return set(), []
+        last: dict[str, int] = {}
+        superseded: set[int] = set()
+        repeated: dict[str, RequestId] = {}
+        for request in read_requests(self.path):
+            key = key_of(request.id)
+            if hash(key) not in suspects:
+                continue
+            if key in last:
+                superseded.add(last[key])
+                repeated.setdefault(key, request.id)
+            last[key] = request.line
+        return superseded, [repeated[key] for key in last if key in repeated]
+
+
+def key_of(request_id: RequestId) -> str:
+    """The key of a request in the journal; the number 1 and the text "1" are two ids.
+
+    >>> key_of(1), key_of("1")
+    ('1', '"1"')
+    """
+    return json.dumps(request_id, ensure_ascii=False)
+
+
+def _met_twice(codes: array[int]) -> set[int]:
+    import numpy as np
+
+    ranked = np.sort(np.frombuffer(codes, dtype=np.int64)) if codes else np.empty(0, np.int64)
+    return {int(code) for code in ranked[1:][ranked[1:] == ranked[:-1]]}
+
+
+def _state(path: Path) -> tuple[int, int] | None:
+    try:
+        status = path.stat()
+    except OSError:
+        return None  # reading it says what is wrong
+    return status.st_size, status.st_mtime_ns

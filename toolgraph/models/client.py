@@ -1,0 +1,171 @@
+"""A served model: one attempt after the other, within the limit of the endpoint, all in the books."""
+
+from __future__ import annotations
+
+import asyncio
+import time
+from collections.abc import Awaitable, Callable, Mapping
+from dataclasses import replace
+from typing import Any
+
+from toolgraph.models import retry
+from toolgraph.models.errors import RESET, UNREACHABLE, ModelError
+from toolgraph.models.http import AiohttpTransport, Transport
+from toolgraph.models.limiter import Limiter, limiter_of
+from toolgraph.models.meter import Attempt, Meter, NoMeter
+from toolgraph.models.options import ModelOptions
+from toolgraph.models.protocol import ChatRequest, ChatResponse
+
+
+class Client:
+    """The model `name` at the endpoint of `options`.
+
+    Transient failures are tried again (see `toolgraph.models.retry`); while a request waits for its next
+    try it takes no room from others. Every attempt is announced to `meter` before and told to it after.
+
+    Args:
+        name: the model, as the endpoint calls it.
+        options: where it is and how to talk to it.
+        meter: keeps the books; may forbid an attempt.
+        transport: who sends; by default what `options.client` says.
+        limiter: who limits; by default the one of the endpoint.
+        sleep: how to wait between tries.
+    """
+
+    def __init__(
+        self,
+        name: str,
+        options: ModelOptions,
+        meter: Meter | None = None,
+        *,
+        transport: Transport | None = None,
+        limiter: Limiter | None = None,
+        breaker: retry.Breaker | None = None,
+        sleep: Callable[[float], Awaitable[None]] = asyncio.sleep,
+    ) -> None:
+        self.name = name
+        self.limiter = limiter or limiter_of(options.base_url, options.connections)
+        self._options = options
+        self._secrets = options.secrets
+        self._meter = meter or NoMeter()
+        self._transport = transport or _transport(name, options)
+        self._breaker = breaker or retry.Breaker()
+        self._sleep = sleep
+        self._heard = False
+        self._answered = False
+
+    async def complete(self, request: ChatRequest) -> ChatResponse:
+        """Answer one request.
+
+        Raises:
+            ModelError: no answer after all tries, a failure that trying again cannot mend, or a meter that
+                forbids the attempt.
+        """
+        tries = retry.Tries(self._options.max_tries)
+        while True:
+            number = tries.number
+            try:
+                response = await self._attempt(request, number)
+            except ModelError as error:
+                if not tries.again(error):
+                    raise
+                await self._sleep(retry.wait_before(number, error))
+            else:
+                return response if number == 1 else replace(response, attempts=number)
+
+    async def close(self) -> None:
+        """Let go of the connections."""
+        await self._transport.close()
+
+    def facts(self) -> Mapping[str, Any]:
+        """For the manifest: how many requests were in flight at most, and how that number changed."""
+        limiter = self.limiter
+        return {
+            "concurrency": "adaptive" if limiter.adaptive else limiter.limit,
+            "limits": [list(change) for change in limiter.history],
+        }
+
+    async def _attempt(self, request: ChatRequest, number: int) -> ChatResponse:
+        permit = await self.limiter.acquire()
+        try:
+            self._meter.before(self.name, request)
+        except BaseException:
+            self.limiter.release(permit, unknown=True)
+            raise
+        sent = time.monotonic()
+        try:
+            response = await self._transport.send(request)
+        except ModelError as error:
+            error.hide(self._secrets)  # servers repeat a wrong key in their complaint
+            try:
+                self._judge(error, sent)
+            finally:
+                self.limiter.release(permit, error)
+                self._book(request, number, error.kind, error, sent)
+            raise
+        except BaseException as error:
+            self.limiter.release(permit, unknown=True)
+            cancelled = isinstance(error, asyncio.CancelledError)
+            self._book(request, number, "cancelled" if cancelled else "failed", None, sent)
+            raise
+        self.limiter.release(permit)
+        self._heard = self._answered = True
+        self._breaker.heard()
+        self._meter.after(
+            Attempt(
+                self.name,
+                request.role,
+                request.item,
+                number,
+                "refused" if response.refused else "answered",
+                200,
+                response.prompt_tokens,
+                response.completion_tokens,
+                time.monotonic() - sent,
+                response.first_token_seconds,
+            )
+        )
+        return response
+
+    def _book(
+        self, request: ChatRequest, number: int, outcome: str, error: ModelError | None, sent: float
+    ) -> None:
+        self._meter.after(
+            Attempt(
+                self.name,
+                request.role,
+                request.item,
+                number,
+                outcome,
+                error.status if error else None,
+                error.prompt_tokens if error else None,
+                error.completion_tokens if error else None,
+                time.monotonic() - sent,
+            )
+        )
+
+    def _judge(self, error: ModelError, sent: float) -> None:
+        """See in one failure what it means for the run."""
+        if error.kind == UNREACHABLE and not self._heard:
+            # Nobody has answered yet and nobody is listening: the address is wrong, not the weather.
+            error.transient, error.stops_run = False, True
+            return
+        if error.kind not in (UNREACHABLE, RESET) and not error.stops_run:
+            self._heard = True
+            self._breaker.heard()
+        if error.status == 403 and not self._answered:
+            error.stops_run = True  # later on it is about one request: moderation, a region, a tool
+        if self._breaker.failed(error, sent):
+            raise ModelError(
+                f"the server is gone ({error}); all answers are kept, the same command continues",
+                kind=error.kind,
+                stops_run=True,
+            ) from error
+
+
+def _transport(name: str, options: ModelOptions) -> Transport:
+    if options.client == "openai":
+        from toolgraph.models.openai_transport import OpenAITransport
+
+        return OpenAITransport(name, options)
+    return AiohttpTransport(name, options)

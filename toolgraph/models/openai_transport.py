@@ -1,0 +1,179 @@
+"""One attempt through the `openai` SDK: hosted services, Azure, and what the SDK authenticates."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import os
+import time
+from collections.abc import Iterator
+from typing import Any
+
+import aiohttp
+
+from toolgraph.errors import UsageError
+from toolgraph.models.errors import ModelError
+from toolgraph.models.failures import (
+    broken,
+    failed_answer,
+    timed_out,
+    unreachable,
+    without_login,
+    wrong_address,
+)
+from toolgraph.models.options import ModelOptions
+from toolgraph.models.protocol import ChatRequest, ChatResponse
+from toolgraph.models.wire import PATH, StreamedAnswer, read_completion, request_body
+
+
+class OpenAITransport:
+    """Chat completions of `name` through the SDK, over its aiohttp client; its own retries are off.
+
+    Azure is asked where an API version is given (`--api_version`), or AZURE_OPENAI_ENDPOINT is set and no
+    other address is.
+
+    Raises:
+        UsageError: the SDK is not installed, or a setting that Azure needs is missing.
+    """
+
+    def __init__(self, name: str, options: ModelOptions) -> None:
+        try:
+            import httpx2
+            import openai
+        except ImportError as error:
+            raise UsageError(
+                "--client openai needs the openai package", fix="pip install 'toolgraph[openai]'"
+            ) from error
+        self.name = name
+        self._options = options
+        self._sdk: Any = openai
+        self._answer_type: Any = httpx2.Response
+        self._azure = _azure_endpoint(options)
+        self._place = without_login((self._azure or options.base_url) + ("" if self._azure else PATH))
+        if self._azure and not (options.api_version or os.environ.get("OPENAI_API_VERSION")):
+            raise UsageError("Azure needs an API version", fix="add --api_version, e.g. 2024-10-21")
+        self._headers: dict[str, Any] = {"Content-Type": "application/json"}
+        self._client: Any = None
+
+    async def send(self, request: ChatRequest) -> ChatResponse:
+        """Ask once.
+
+        Raises:
+            ModelError: typed: what happened, and whether trying again may help.
+        """
+        started = time.perf_counter()
+        try:
+            if self._client is None:
+                self._client = self._connected()
+            async with asyncio.timeout(request.timeout):  # the SDK's own counts from byte to byte
+                return await self._ask(request, started)
+        except TimeoutError:
+            raise timed_out(request.timeout) from None
+        except self._sdk.APIStatusError as error:
+            # The SDK's exceptions repeat headers and a wrong key: they do not become causes.
+            answer = error.response
+            raise failed_answer(
+                answer.status_code, answer.text, answer.headers.get("retry-after"), self._place
+            ) from None
+        except self._sdk.APIConnectionError as error:
+            raise _connection_failure(error, self._place, request.timeout) from None
+        except (self._sdk.OpenAIError, ValueError) as error:
+            raise wrong_address(self._place, error) from None
+        except Exception as error:
+            if isinstance(error, ModelError) or not _is_of_the_network(error):
+                raise
+            raise _connection_failure(error, self._place, request.timeout) from None
+
+    async def _ask(self, request: ChatRequest, started: float) -> ChatResponse:
+        data = json.dumps(request_body(self.name, request, self._options)).encode()
+        response = await self._client.post(
+            PATH,
+            cast_to=self._answer_type,
+            content=data,
+            options={"headers": self._headers, "timeout": request.timeout},
+            stream=self._options.stream,
+            stream_cls=self._sdk.AsyncStream if self._options.stream else None,
+        )
+        if not self._options.stream:
+            return read_completion(response.text, time.perf_counter() - started)
+        try:
+            if not response.headers.get("content-type", "").startswith("text/event-stream"):
+                await response.aread()
+                return read_completion(response.text, time.perf_counter() - started)
+            answer = StreamedAnswer(started)
+            async for line in response.aiter_lines():
+                answer.line(line)
+            return answer.response()
+        finally:
+            await response.aclose()
+
+    async def close(self) -> None:
+        """Close the SDK's client."""
+        if self._client is not None:
+            await self._client.close()
+            self._client = None
+
+    def _connected(self) -> Any:
+        options = self._options
+        common: dict[str, Any] = {
+            "max_retries": 0,
+            "http_client": self._sdk.DefaultAioHttpClient(),
+            "default_headers": {name: str(value) for name, value in options.extra_headers.items()},
+        }
+        if self._azure:
+            return self._sdk.AsyncAzureOpenAI(
+                azure_endpoint=self._azure,
+                azure_deployment=self.name,
+                api_version=options.api_version,
+                # Its own variables come first; the SDK reads them where no key is given.
+                api_key=options.api_key or (None if _azure_credentials() else options.key),
+                **common,
+            )
+        if not options.key and "authorization" not in map(str.lower, options.extra_headers):
+            self._headers["Authorization"] = self._sdk.Omit()  # a local server wants no key, but the SDK does
+        return self._sdk.AsyncOpenAI(base_url=options.base_url, api_key=options.key or "none", **common)
+
+
+def _azure_endpoint(options: ModelOptions) -> str | None:
+    given = options.api_base or options.api_addr or options.api_port
+    endpoint = os.environ.get("AZURE_OPENAI_ENDPOINT")
+    if options.api_version and options.api_base:
+        return options.api_base.rstrip("/")
+    if endpoint and not given:
+        return endpoint.rstrip("/")
+    if options.api_version:
+        raise UsageError("--api_version is for Azure", fix="name it: --api_base or AZURE_OPENAI_ENDPOINT")
+    return None
+
+
+def _azure_credentials() -> bool:
+    return any(os.environ.get(name) for name in ("AZURE_OPENAI_API_KEY", "AZURE_OPENAI_AD_TOKEN"))
+
+
+def _causes(error: BaseException | None) -> Iterator[BaseException]:
+    while error is not None:
+        yield error
+        error = error.__cause__ or error.__context__
+
+
+def _is_of_the_network(error: Exception) -> bool:
+    return type(error).__module__.split(".")[0] in ("httpx2", "httpcore2") or isinstance(
+        error, aiohttp.ClientError | OSError
+    )
+
+
+def _connection_failure(error: Exception, place: str, timeout: float) -> ModelError:
+    """What the SDK calls a connection error, told apart by what is behind it."""
+    causes = list(_causes(error))
+    names = {type(cause).__name__ for cause in causes}
+    innermost = causes[-1]
+    reason = without_login(str(innermost)) or type(innermost).__name__
+    if "ClientPayloadError" in names:
+        return broken(reason, kind="truncated")
+    if names & {"UnsupportedProtocol", "InvalidURL", "InvalidUrlClientError", "NonHttpUrlClientError"}:
+        return wrong_address(place, reason)
+    if names & {"ConnectError", "ClientConnectorError"}:
+        return unreachable(place, getattr(innermost, "strerror", None) or reason)
+    if any(name.endswith(("Timeout", "TimeoutError")) for name in names):
+        return timed_out(timeout)
+    return broken(reason)

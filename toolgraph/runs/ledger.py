@@ -1,0 +1,172 @@
+"""The books of a run: one line an attempt, whoever made it, and the sums over all of them."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Collection, Mapping
+from pathlib import Path
+from types import TracebackType
+from typing import Any, Self
+
+from toolgraph.errors import UsageError
+from toolgraph.models import ChatRequest
+from toolgraph.models.meter import Attempt
+from toolgraph.runs.budget import Budget, BudgetKeeper
+from toolgraph.runs.lines import AppendOnlyLines
+from toolgraph.runs.prices import Price
+from toolgraph.runs.totals import Totals
+
+LEDGER = "ledger.jsonl"
+FREE = frozenset({"offline"})
+"""Models that cost nothing and use no tokens: their calls are summed and get no line, for a million of
+them must stay cheap. After a crash those sums begin anew; there is no money in them."""
+
+
+class Ledger:
+    """A `Meter` that writes `ledger.jsonl` and keeps to a budget.
+
+    A line holds time (seconds since 1970), model, role, item, number of the attempt, outcome, status,
+    prompt_tokens, completion_tokens, seconds, first_token_seconds and cost (US dollars; null where no
+    price is known, or the server did not say what was used). An attempt the server refused with an HTTP
+    status of 400 or more costs nothing. Opening it again reads the sums back, so that a budget holds for
+    the whole run, however often it was started.
+
+    Args:
+        path: the file.
+        prices: by model.
+        budget: what the run may use at most.
+        free: models that cost nothing and get no line.
+
+    Raises:
+        UsageError: another process has it open, or a line in the middle is broken.
+        ToolgraphError: it cannot be written.
+    """
+
+    def __init__(
+        self,
+        path: Path,
+        *,
+        prices: Mapping[str, Price],
+        budget: Budget | None = None,
+        free: Collection[str] = FREE,
+    ) -> None:
+        self.totals = Totals()
+        self.by_call: dict[tuple[str, str], Totals] = {}
+        self._prices = prices
+        self._free = free
+        self._lines = AppendOnlyLines(path, what="ledger")
+        self._budget = BudgetKeeper(budget, prices) if budget else None
+        try:
+            for _, line in self._lines.scan("model", "role", "item", "outcome"):
+                self._count(_attempt(line), line.get("cost"))
+        except BaseException:
+            self.close()
+            raise
+
+    def before(self, model: str, request: ChatRequest) -> None:
+        """Set the worst case of a request aside.
+
+        Raises:
+            ModelError: with outcome "budget stop": the budget does not allow it.
+        """
+        if self._budget is not None:
+            self._budget.reserve(model, request)
+
+    def after(self, attempt: Attempt) -> None:
+        """Write an attempt down.
+
+        Raises:
+            ToolgraphError: the disk is full.
+        """
+        cost = self._cost(attempt)
+        self._count(attempt, cost)
+        if attempt.model not in self._free:
+            self._lines.append(_line(attempt, cost))
+
+    def close(self) -> None:
+        """Let go of the file."""
+        self._lines.close()
+
+    def to_json(self) -> dict[str, Any]:
+        """The sums, in all and by model and role."""
+        parts = [
+            {"model": model, "role": role, **totals.to_json()}
+            for (model, role), totals in sorted(self.by_call.items())
+        ]
+        return {**self.totals.to_json(), "by_model_and_role": parts}
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self.close()
+
+    def _count(self, attempt: Attempt, cost: float | None) -> None:
+        key = (attempt.model, attempt.role)
+        if key not in self.by_call:
+            self.by_call[key] = Totals()
+        for totals in (self.totals, self.by_call[key]):
+            totals.add(attempt, cost)
+        if self._budget is not None:
+            self._budget.settle(attempt, cost)
+
+    def _cost(self, attempt: Attempt) -> float | None:
+        if attempt.model in self._free:
+            return 0.0
+        price = self._prices.get(attempt.model)
+        if price is None:
+            return None
+        if attempt.prompt_tokens is not None and attempt.completion_tokens is not None:
+            return round(price.of(attempt.prompt_tokens, attempt.completion_tokens), 10)
+        return 0.0 if attempt.status is not None and attempt.status >= 400 else None
+
+
+def require_prices(models: Collection[str], prices: Mapping[str, Price], budget: Budget) -> None:
+    """Refuse a limit in dollars for a model whose price nobody knows.
+
+    Raises:
+        UsageError: names the model.
+    """
+    if budget.cost is None:
+        return
+    for model in models:
+        if model not in prices and model not in FREE:
+            raise UsageError(
+                f"--max_cost needs a price, and none is known for '{model}'",
+                fix="give a table with --prices FILE (a model of your own may cost 0), or use "
+                "--max_tokens_total",
+            )
+
+
+def _line(attempt: Attempt, cost: float | None) -> dict[str, Any]:
+    return {
+        "time": round(time.time(), 3),
+        "model": attempt.model,
+        "role": attempt.role,
+        "item": attempt.item,
+        "attempt": attempt.number,
+        "outcome": attempt.outcome,
+        "status": attempt.status,
+        "prompt_tokens": attempt.prompt_tokens,
+        "completion_tokens": attempt.completion_tokens,
+        "seconds": round(attempt.seconds, 4),
+        "first_token_seconds": attempt.first_token_seconds,
+        "cost": cost,
+    }
+
+
+def _attempt(line: Mapping[str, Any]) -> Attempt:
+    return Attempt(
+        model=line["model"],
+        role=line["role"],
+        item=line["item"],
+        number=line.get("attempt", 1),
+        outcome=line["outcome"],
+        status=line.get("status"),
+        prompt_tokens=line.get("prompt_tokens"),
+        completion_tokens=line.get("completion_tokens"),
+        seconds=line.get("seconds", 0.0),
+        first_token_seconds=line.get("first_token_seconds"),
+    )

@@ -1,0 +1,117 @@
+"""The books of a stage: the ledger beside its journal, what it may use, and what it used, in words."""
+
+from __future__ import annotations
+
+from array import array
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+
+from toolgraph.models import Attempt, ChatRequest
+from toolgraph.models.registry import is_served
+from toolgraph.runs import Budget, Ledger, RunSummary
+from toolgraph.runs.ledger import LEDGER, require_prices
+from toolgraph.runs.prices import Price, read_prices
+from toolgraph.runs.totals import ANSWERS, Totals, percentiles
+from toolgraph.stages.screen import Screen
+
+NO_BUDGET = Budget()
+
+
+class Books:
+    """Prices and limits, checked before anything is written; `open` then gives the ledger.
+
+    It is the meter that models are made with: what it is told goes to the ledger that is open.
+
+    Args:
+        models: who will be asked.
+        budget: what the run may use at most.
+        prices: a table of prices instead of the one that comes along.
+
+    Raises:
+        UsageError: the table is malformed, or lacks a price that a limit in dollars needs.
+    """
+
+    def __init__(self, models: Sequence[str], budget: Budget | None, prices: Path | None) -> None:
+        self._models = list(dict.fromkeys(models))
+        self._budget = budget or NO_BUDGET
+        self._ledger: Ledger | None = None
+        self._prices: Mapping[str, Price] = read_prices(prices)
+        require_prices(self._models, self._prices, self._budget)
+
+    @contextmanager
+    def open(self, run_folder: Path, screen: Screen) -> Iterator[Ledger]:
+        """The ledger of a run; however the block ends, the screen is told what the run has used so far.
+
+        Raises:
+            UsageError: it is malformed, or another process has it open.
+            ToolgraphError: it cannot be written.
+        """
+        with Ledger(run_folder / LEDGER, prices=self._prices, budget=self._budget) as ledger:
+            self._ledger, before = ledger, ledger.totals.requests
+            try:
+                yield ledger
+            finally:
+                if self._any_served and ledger.totals.requests > before:
+                    screen.say("used by this run so far:")
+                    for line in usage_lines(ledger.totals):
+                        screen.say(line)
+
+    def before(self, model: str, request: ChatRequest) -> None:
+        """Ask the ledger.
+
+        Raises:
+            ModelError: with outcome "budget stop": the budget does not allow it.
+        """
+        if self._ledger is not None:
+            self._ledger.before(model, request)
+
+    def after(self, attempt: Attempt) -> None:
+        """Tell the ledger."""
+        if self._ledger is not None:
+            self._ledger.after(attempt)
+
+    @property
+    def _any_served(self) -> bool:
+        return any(is_served(model) for model in self._models)
+
+
+def usage_lines(totals: Totals) -> Iterator[str]:
+    """What a run has used so far, for the screen."""
+    retries = f", {totals.retries} of them again after a failure" if totals.retries else ""
+    yield f"  requests: {totals.requests} sent{retries}"
+    failed = [f"{count} {name}" for name, count in totals.outcomes.most_common() if name not in ANSWERS]
+    if failed:
+        yield f"  requests not answered: {', '.join(failed)}"
+    unknown = f" and those of {totals.unknown_tokens} answers, not said" if totals.unknown_tokens else ""
+    yield f"  tokens: {totals.prompt_tokens} read, {totals.completion_tokens} written{unknown}"
+    yield f"  money: {_money(totals)}"
+    if totals.seconds:
+        yield f"  seconds to an answer: {_times(totals.seconds)}"
+    if totals.first_token_seconds:
+        yield f"  seconds to its first token: {_times(totals.first_token_seconds)}"
+
+
+def report_stop(summary: RunSummary, screen: Screen, *, again: str = "") -> None:
+    """Say that the budget ended the run, and how to go on."""
+    if summary.stop is not None:
+        flag = summary.stop.partition(" ")[0]
+        screen.say(
+            f"stopped: {summary.stop}; {summary.unasked} left. "
+            f"The same command{again} with a higher {flag} goes on where this one stopped"
+        )
+
+
+def _money(totals: Totals) -> str:
+    known = totals.known_cost
+    if known is None and totals.requests:
+        return "unknown (no price; --prices FILE gives one)"
+    amount = f"${known or 0:.4f}"
+    if totals.unknown_cost:
+        return f"{amount} and what {totals.unknown_cost} requests of unknown cost come to"
+    return amount
+
+
+def _times(values: array[float]) -> str:
+    found = percentiles(values) or {}
+    return f"{found['p50']:.2f} (median), {found['p95']:.2f} (95 %)"
