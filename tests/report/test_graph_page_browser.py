@@ -59,7 +59,11 @@ class Opened:
         self.page.goto(path.as_uri())
 
     def graph(self, expression: str) -> Any:
-        return self.page.evaluate(f"() => {{ const cy = window.toolGraph; return {expression}; }}")
+        """What the graph says once it is drawn: it applies changes with the frame after next at the latest."""
+        drawn = "await new Promise((go) => requestAnimationFrame(() => requestAnimationFrame(go)));"
+        return self.page.evaluate(
+            f"async () => {{ {drawn} const cy = window.toolGraph; return {expression}; }}"
+        )
 
     def close(self) -> None:
         self.context.close()
