@@ -7,6 +7,7 @@ from collections.abc import Iterator
 
 from toolgraph.offline.planner.mentions import Kind, Mention, Mentions
 from toolgraph.offline.planner.words import stem, words_of
+from toolgraph.offline.writer.limits import allowed_range, allowed_values
 from toolgraph.tools import Parameter, Tool
 
 # The word of a parameter that tells how its value looks. First match wins.
@@ -39,15 +40,15 @@ def fill_parameters(tool: Tool, mentions: Mentions, place: float, taken: set[int
     examples = {
         number: example
         for number, parameter in enumerate(tool.parameters)
-        if (example := _example(parameter, mentions, place)) is not None
+        if (example := _example(parameter, tool, mentions, place)) is not None
     }
     # "The meeting" is what the tool is about, no value for it.
     own = {word.stem for word in words_of(f"{tool.id} {tool.description}")}
     offers = [
         (score, number, mention)
         for number, parameter in enumerate(tool.parameters)
-        if number not in examples
-        for mention, score in _offers(parameter, mentions, place, taken)
+        if number not in examples and not _is_boolean(parameter) and not allowed_values(parameter, tool)
+        for mention, score in _offers(parameter, tool, mentions, place, taken)
         if mention.kind != "phrase" or not own.issuperset(word.stem for word in words_of(mention.text))
     ]
     values = {number: example.text for number, example in examples.items()}
@@ -61,15 +62,20 @@ def fill_parameters(tool: Tool, mentions: Mentions, place: float, taken: set[int
 
 
 def _offers(
-    parameter: Parameter, mentions: Mentions, place: float, taken: set[int]
+    parameter: Parameter, tool: Tool, mentions: Mentions, place: float, taken: set[int]
 ) -> Iterator[tuple[Mention, float]]:
     """The values that could fill a parameter, with how well they suit it."""
     look = _look(parameter)
+    limits = allowed_range(parameter, tool) if look not in _STRICT else None
     about = f"{parameter.name} {parameter.description}"
     own_words = {word.stem for word in words_of(about)}
     spoken = {word.casefold() for word in re.findall(r"\w+", about)}
     for mention, around in mentions.surroundings.items():
-        if look in _STRICT or mention.kind in _STRICT:
+        if limits:
+            if not limits.holds(mention.text):
+                continue
+            fit = 1.0
+        elif look in _STRICT or mention.kind in _STRICT:
             if mention.kind != look:
                 continue
             fit = 1.0
@@ -88,17 +94,30 @@ def _look(parameter: Parameter) -> Kind | None:
     return next((_LOOK_OF[word.stem] for word in words if word.stem in _LOOK_OF), None)
 
 
-def _example(parameter: Parameter, mentions: Mentions, place: float) -> Mention | None:
-    """An example the parameter's description gives, if the request holds it: the nearest to `place`."""
+def _is_boolean(parameter: Parameter) -> bool:
+    return parameter.type.strip().casefold() in ("bool", "boolean")
+
+
+def _example(parameter: Parameter, tool: Tool, mentions: Mentions, place: float) -> Mention | None:
+    """A value that the tool's words list, if the request holds it: the nearest to `place`.
+
+    Of a boolean the one nearest to its name, if that occurs.
+    """
     listed = _EXAMPLES.search(parameter.description)
-    if listed is None:
-        return None
-    texts = (text.strip(" .'\"") for text in re.split(r",|\bor\b|\betc\b", listed[1]))
+    if _is_boolean(parameter):
+        texts = ["true", "false"]
+        name = re.escape(" ".join(word.plain for word in words_of(parameter.name)))
+        named = re.search(rf"\b{name}\b", mentions.text, re.IGNORECASE)
+        place = named.end() if named else place
+    else:
+        texts = allowed_values(parameter, tool)
+    if not texts and listed:
+        texts = [text.strip(" .'\"") for text in re.split(r",|\bor\b|\betc\b", listed[1])]
     found = [
         Mention(match.group(), "phrase", match.start(), match.end())
         for text in texts
         if text
-        for match in re.finditer(rf"\b{re.escape(text)}\b", mentions.text, re.IGNORECASE)
+        for match in re.finditer(rf"(?<!\w){re.escape(text)}(?!\w)", mentions.text, re.IGNORECASE)
     ]
     return min(found, key=lambda mention: (abs(mention.start - place), mention.start), default=None)
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from functools import cache
 
+from toolgraph.offline.writer.limits import allowed_range, allowed_values
 from toolgraph.offline.writer.lists import read_list
 from toolgraph.offline.writer.story import Story
 from toolgraph.offline.writer.words import id_words, is_plural
@@ -12,7 +13,7 @@ from toolgraph.tools import Parameter, Tool
 
 _EXAMPLES = re.compile(
     r"(?:\be\.?g\.?|\bfor example|\bfor instance|\bsuch as|\bone of|\beither|\ballowed values?|\boptions?)"
-    r"[:,]?\s+(?P<list>[^.;()]+)",
+    r"[:,]?\s+(?P<list>(?:[^.;()]|\.(?=\d))+)",
     re.IGNORECASE,
 )
 _NUMERIC = frozenset({"integer", "number", "boolean"})
@@ -26,7 +27,7 @@ def _rules() -> tuple[tuple[re.Pattern[str], str], ...]:
 def kind_of(parameter: Parameter, tool: Tool) -> str:
     """The kind of value for a parameter, by its name, type and description.
 
-    A kind `one of|a|b` lists the values the description gives.
+    A kind `one of|a|b` lists the values the tool's words give, `within|1|5|0` a range and its decimals.
 
     >>> kind_of(Parameter("checkInDate"), Tool("t")), kind_of(Parameter("seats", "integer"), Tool("t"))
     ('date', 'count')
@@ -35,7 +36,13 @@ def kind_of(parameter: Parameter, tool: Tool) -> str:
     """
     name = " ".join(id_words(parameter.name))
     declared: str | None = read_list("types")["declared"].get(parameter.type.strip().casefold())
+    limited = _limited(parameter, tool, declared)
+    if limited:
+        return limited
     kind = next((kind for pattern, kind in _rules() if pattern.search(name)), None)
+    if kind in ("person", "country", "language"):
+        sharper = read_list("types")["sharper"]
+        kind = next((k for p, k in sharper[kind] if re.search(p, parameter.description, re.I)), kind)
     if kind == "full name" and name == "name":
         context = f"{' '.join(id_words(tool.id))} {parameter.description}"
         kind = next(
@@ -60,6 +67,27 @@ def kind_of(parameter: Parameter, tool: Tool) -> str:
     context = parameter.description
     kind = next((kind for pattern, kind in _rules() if context and pattern.search(context)), None)
     return kind or ("text" if len(name.split()) > 2 or "text" in context else "label")
+
+
+def _limited(parameter: Parameter, tool: Tool, declared: str | None) -> str | None:
+    """The kind for a parameter that takes only some values or the numbers of a range."""
+    if declared == "boolean":
+        return None
+    values = allowed_values(parameter, tool)
+    examples = _EXAMPLES.search(parameter.description)
+    # "e.g. Oslo, Norway" is one example; with "or", "etc" or a third item it is a list.
+    if not values and examples and declared in (None, *_NUMERIC):
+        listed = _listed(parameter.description)
+        if len(listed) > 2 or (len(listed) == 2 and re.search(r"\b(?:or|etc)\b", examples["list"])):
+            values = listed
+    if declared in _NUMERIC:
+        values = [value for value in values if re.fullmatch(r"-?\d+(?:\.\d+)?", value)]
+    if values:
+        return "|".join(["one of", *values])
+    limits = allowed_range(parameter, tool)
+    if limits and declared in (None, *_NUMERIC):
+        return f"within|{limits.low}|{limits.high}|{limits.decimals}"
+    return None
 
 
 def _listed(description: str) -> list[str]:
@@ -94,7 +122,7 @@ def told(parameter: Parameter, kind: str, slot: str) -> tuple[str, bool]:
         return prepositions[kind].replace("{}", place), True
     if kind == "boolean":
         return f"the option '{name}' set to {place}", False
-    if kind.split("|")[0] in ("one of", "number", "integer", "plain amount", "percentage", "count"):
+    if kind.split("|")[0] in ("one of", "within", "number", "integer", "plain amount", "percentage", "count"):
         return f"the {name} set to {place}", False
     return f"the {name} {place}", False
 
@@ -108,6 +136,10 @@ def value_of(kind: str, story: Story) -> str:
     """A fresh value of a kind, coherent with the story."""
     if kind.startswith("one of|"):
         return story.fresh(lambda: story.pick(kind.split("|")[1:]), attempts=0)
+    if kind.startswith("within|"):
+        low, high, decimals = (float(text) for text in kind.split("|")[1:])
+        steps = round((high - low) * 10**decimals) + 1
+        return story.fresh(lambda: f"{low + story.below(steps) / 10**decimals:.{int(decimals)}f}", attempts=0)
     entry = read_list("kinds")[kind]
     if "from" in entry:
         template = "{" + str(entry["from"]) + "}"
