@@ -59,7 +59,7 @@ class Opened:
         self.page.goto(path.as_uri())
 
     def graph(self, expression: str) -> Any:
-        """What the graph says once it is drawn: it applies changes with the frame after next at the latest."""
+        """What the graph says once it is drawn: changes show after the next frame."""
         drawn = "await new Promise((go) => requestAnimationFrame(() => requestAnimationFrame(go)));"
         return self.page.evaluate(
             f"async () => {{ {drawn} const cy = window.toolGraph; return {expression}; }}"
