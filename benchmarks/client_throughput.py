@@ -3,7 +3,7 @@
     python benchmarks/client_throughput.py [--requests 4000] [--rounds 5] [--in-flight 50 200] [--delay 0.05]
 
 The server has a process of its own and answers 1.6 kB after 50 ms. "ours" is the path of inference:
-render the prompt, send, parse, append to the journal, with the ledger keeping the books; the others only
+render the prompt, send, parse, append to the journal; the others only
 send and read JSON. Every way sends the same prompts and takes its turn in every round; the median round
 counts, and the ratio is that of the same round to the bare session. The SDK and litellm are measured where
 they are installed.
