@@ -12,7 +12,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from toolgraph import build_graph, infer
-from toolgraph.errors import UsageError
+from toolgraph.errors import ToolgraphError, UsageError
 from toolgraph.models import ChatRequest, ChatResponse, ModelError, ModelOptions
 from toolgraph.stages.screen import Screen
 
@@ -167,16 +167,16 @@ def test_the_first_exchange_is_shown_once(tmp_path: Path) -> None:
     assert "# REQUEST #\nx\n" in shown
 
 
-def test_an_interrupted_run_keeps_what_was_answered(tmp_path: Path) -> None:
+def test_a_run_that_must_stop_keeps_what_was_answered(tmp_path: Path) -> None:
     def answer(request: ChatRequest) -> ChatResponse:
         if "REQUEST #\ny\n" in request.messages[0]["content"]:
-            raise KeyboardInterrupt
+            raise ModelError("the key is refused", stops_run=True)
         return ChatResponse(PLAN)
 
     folder = folder_at(tmp_path, ["x", "y", "z"])
     model = Scripted(answer)
-    with pytest.raises(KeyboardInterrupt):
-        run(folder, model)
+    with pytest.raises(ToolgraphError, match="the key is refused"):
+        run(folder, model, multiworker=1)
     assert (folder / "predictions/scripted.json").read_text().count("\n") == 1
     assert model.closed == 1
 
