@@ -7,6 +7,7 @@ from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import Any
 
+from toolgraph.benchmarks.workbench.judge.error_rules import error_rules
 from toolgraph.benchmarks.workbench.judge.evaluation import Evaluator
 from toolgraph.benchmarks.workbench.judge.metrics import metrics_of
 from toolgraph.benchmarks.workbench.judge.replay import replay as replay_calls
@@ -48,7 +49,8 @@ def evaluate_results(
         UsageError: a file is missing, unreadable, or asks what is no task of the folder.
     """
     files, out = result_files(Path(results)), Path(out)
-    evaluator = Evaluator(Sandbox.load(data_dir), read_tasks(Path(data_dir)), mode)
+    sandbox, folder = Sandbox.load(data_dir), Path(data_dir)
+    evaluator = Evaluator(sandbox, read_tasks(folder), mode, rules=error_rules(folder, sandbox))
     verdicts: dict[ResultFile, list[Verdict]] = {}
     with screen.progress("result files", len(files)) as advance:
         for file in files:
