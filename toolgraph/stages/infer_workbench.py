@@ -15,7 +15,7 @@ from toolgraph.benchmarks.workbench.agents.inference import Agents, write_predic
 from toolgraph.benchmarks.workbench.agents.settings import AgentSettings
 from toolgraph.benchmarks.workbench.sandbox import Sandbox
 from toolgraph.benchmarks.workbench.tasks import FILE, Task, holds_tasks, read_tasks
-from toolgraph.benchmarks.workbench.tools import tools_for
+from toolgraph.benchmarks.workbench.tools import toolset_of
 from toolgraph.dataset import RequestId
 from toolgraph.errors import UsageError
 from toolgraph.files import safe_name, write_json
@@ -129,8 +129,8 @@ def _chosen(tasks: Sequence[Task], ids: Collection[RequestId] | None, limit: int
 
 def _fingerprint(sandbox: Sandbox, settings: AgentSettings) -> str:
     """Of what agents are told: the situation and all tools."""
-    form, tools = form_of(settings.agent), tools_for(None)
-    told = [form.system(sandbox.user, sandbox.now, tools), form.parameters(tools)]
+    form, tools = form_of(settings.agent), toolset_of(sandbox).of_domains(None)
+    told = [form.system(sandbox, tools), form.parameters(tools)]
     return hashlib.sha256(json.dumps(told).encode()).hexdigest()
 
 

@@ -8,7 +8,7 @@ from typing import Any
 from toolgraph.benchmarks.workbench.calls import parse_call, run_text
 from toolgraph.benchmarks.workbench.sandbox import Sandbox
 from toolgraph.benchmarks.workbench.sandbox.state import State, state_changes, state_of
-from toolgraph.benchmarks.workbench.tools import TOOLS, ToolFailure, call
+from toolgraph.benchmarks.workbench.tools import ToolFailure, toolset_of
 
 
 def act(sandbox: Sandbox, calls: Iterable[str]) -> set[str]:
@@ -17,14 +17,14 @@ def act(sandbox: Sandbox, calls: Iterable[str]) -> set[str]:
     Returns:
         The domains that may have changed.
     """
-    touched = set()
+    touched, toolset = set(), toolset_of(sandbox)
     for text in calls:
-        parsed = parse_call(text)
-        tool = TOOLS.get(parsed.name) if parsed is not None else None
+        parsed = parse_call(text, toolset)
+        tool = toolset.tools.get(parsed.name) if parsed is not None else None
         if parsed is None or tool is None or not tool.changes_state:
             continue
         try:
-            call(sandbox, parsed.name, parsed.arguments)
+            tool.carry_out(sandbox, parsed.arguments)
         except ToolFailure:
             continue
         touched.add(tool.domain)
