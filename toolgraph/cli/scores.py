@@ -52,10 +52,13 @@ def print_agent_scores(evaluations: Sequence[AgentEvaluation]) -> None:
         strict, compat = result.scores.strict, result.scores.compat
         rows = {**strict["by_group"], "all": strict}
         for name, counts in rows.items():
-            published = compat if name == "all" else compat["by_group"][name]
             n = counts["n"]
-            shares = (counts["correct"], published["correct"], counts["side_effects"])
-            table.add_row(result.llm, name, str(n), *(f"{100 * share / n:.1f} %" for share in shares))
+            published = None
+            if compat is not None:
+                published = (compat if name == "all" else compat["by_group"][name])["correct"]
+            shares = (counts["correct"], published, counts["side_effects"])
+            told = ("-" if share is None else f"{100 * share / n:.1f} %" for share in shares)
+            table.add_row(result.llm, name, str(n), *told)
     print_table(table)
     for result in evaluations:
         show(str(result.path))

@@ -16,13 +16,12 @@ from toolgraph.benchmarks.taskbench.scoring.folder import (
 from toolgraph.benchmarks.taskbench.scoring.items import items_path, write_items
 from toolgraph.benchmarks.taskbench.scoring.signature import Signature
 from toolgraph.benchmarks.workbench.agents.predictions import read_predictions
-from toolgraph.benchmarks.workbench.agents.scores import OVERALL, AgentScores, score_agents
-from toolgraph.benchmarks.workbench.sandbox import Sandbox
-from toolgraph.benchmarks.workbench.tasks import read_tasks
+from toolgraph.benchmarks.workbench.agents.scores import NO_COMPAT, OVERALL, AgentScores, score_agents
 from toolgraph.files import safe_name, sha256_of, write_json
 from toolgraph.folder import DataFolder
 from toolgraph.runs.manifest import recorded_settings
 from toolgraph.stages.screen import SILENT, Screen
+from toolgraph.stages.workplace import load_workplace, tools_hash
 from toolgraph.version import __version__
 
 
@@ -41,6 +40,7 @@ def evaluate_workbench(
     llm: str | Sequence[str] = "gpt-4",
     prediction_dir: str | Path = "predictions",
     save_dir: str | Path | None = None,
+    allow_tools: bool = False,
     screen: Screen = SILENT,
 ) -> list[AgentEvaluation]:
     """Judge what agents called, as published and strictly.
@@ -51,6 +51,7 @@ def evaluate_workbench(
         prediction_dir: below `data_dir`, or as given.
         save_dir: where `<llm>.json` and `<llm>.items.jsonl` go; default the prediction folder's name with
             "metrics" for "predictions".
+        allow_tools: run the tools that the folder brings, which are a program.
         screen: who listens.
 
     Raises:
@@ -59,7 +60,7 @@ def evaluate_workbench(
     folder = DataFolder(Path(data_dir)).require()
     given = [llm] if isinstance(llm, str) else list(llm)
     names = models_of(folder.path, prediction_dir) if EVERY_MODEL in given else given
-    sandbox, tasks = Sandbox.load(folder.path), read_tasks(folder.path)
+    sandbox, tasks = load_workplace(folder.path, allow_tools=allow_tools, screen=screen)
     place = prediction_folder(folder.path, Path(prediction_dir))
     target = metrics_folder(folder.path, prediction_dir, save_dir)
     evaluations = []
@@ -75,6 +76,7 @@ def evaluate_workbench(
                 "toolgraph": __version__,
                 "benchmark": "workbench",
                 "sandbox": hashlib.sha256(sandbox.image()).hexdigest()[:12],
+                **{name: code[:12] for name, code in tools_hash(folder.path).items()},
                 "predictions": sha256_of(predictions)[:12],
             }
         ).with_items(items_path(path))
@@ -82,6 +84,7 @@ def evaluate_workbench(
             "n": scores.n,
             "outcomes": scores.outcomes,
             "compat": scores.compat,
+            **({} if scores.compat else {"notes": {"compat": NO_COMPAT}}),
             "strict": {"signature": signature.of_group(OVERALL, scores.n), **scores.strict},
         }
         write_json(path, {OVERALL: metrics})

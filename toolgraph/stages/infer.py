@@ -64,6 +64,7 @@ def infer(
     toolkit: str = "all",
     resample: int = 0,
     max_steps: int = 20,
+    allow_tools: bool = False,
     screen: Screen = SILENT,
 ) -> Inference:
     """Ask a model for the plan of every request of a folder; what is answered already is not asked again.
@@ -97,6 +98,7 @@ def infer(
         toolkit: of WorkBench: "all" tools, or those of a task's "domains".
         resample: of WorkBench: how often a run that called nothing is tried again.
         max_steps: of WorkBench: answers a task at most.
+        allow_tools: of WorkBench: run the tools that the folder brings, which are a program.
         screen: who listens.
 
     Raises:
@@ -129,6 +131,7 @@ def infer(
             limit=limit,
             ids=read_ids(ids) if isinstance(ids, Path) else ids,
             command=command,
+            allow_tools=allow_tools,
             screen=screen,
         )
     graph = graph_of(folder, dependency_type, say=screen.say)

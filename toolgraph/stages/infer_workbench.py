@@ -14,7 +14,7 @@ from toolgraph.benchmarks.workbench.agents.forms import form_of
 from toolgraph.benchmarks.workbench.agents.inference import Agents, write_predictions
 from toolgraph.benchmarks.workbench.agents.settings import AgentSettings
 from toolgraph.benchmarks.workbench.sandbox import Sandbox
-from toolgraph.benchmarks.workbench.tasks import FILE, Task, holds_tasks, read_tasks
+from toolgraph.benchmarks.workbench.tasks import FILE, Task, holds_tasks
 from toolgraph.benchmarks.workbench.tools import toolset_of
 from toolgraph.dataset import RequestId
 from toolgraph.errors import UsageError
@@ -27,7 +27,9 @@ from toolgraph.runs.recorded import SUMMARY
 from toolgraph.stages.record import RunRecord, hashes
 from toolgraph.stages.screen import Screen
 from toolgraph.stages.usage import Books, report_failures, report_stop, summary_facts
+from toolgraph.stages.workplace import load_workplace, tools_hash
 
+OFFLINE = "offline"
 WAYS_ON = "use those settings, another --prediction_dir, or --force true (keeps the old run)"
 
 
@@ -62,6 +64,7 @@ def infer_workbench(
     limit: int | None,
     ids: Collection[RequestId] | None,
     command: Sequence[str] | None,
+    allow_tools: bool = False,
     screen: Screen,
 ) -> Inference:
     """Let an agent do every task of a folder; what is done already is not done again.
@@ -72,7 +75,13 @@ def infer_workbench(
         UsageError: files missing or malformed, settings that contradict the run.
         ToolgraphError: the model cannot be reached.
     """
-    sandbox, tasks = Sandbox.load(folder.path), read_tasks(folder.path)
+    sandbox, tasks = load_workplace(folder.path, allow_tools=allow_tools, screen=screen)
+    if sandbox.toolset is not None and llm == OFFLINE:
+        raise UsageError(
+            f"--llm {OFFLINE} knows the published tools only",
+            file=folder.path,
+            fix="name a served model (--api_base URL)",
+        )
     chosen = _chosen(tasks, ids, limit)
     place = folder.path / (prediction_dir or "predictions")
     output, run_folder = place / f"{safe_name(llm)}.json", place / "runs" / safe_name(llm)
@@ -87,6 +96,7 @@ def infer_workbench(
         **asdict(settings),
         "prompt_sha256": _fingerprint(sandbox, settings),
         "sandbox_sha256": hashlib.sha256(sandbox.image()).hexdigest(),
+        **tools_hash(folder.path),
         **options.settings,
     }
     kept = open_run(run_folder, run_settings, force=force, ways_on=WAYS_ON)

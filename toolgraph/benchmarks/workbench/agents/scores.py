@@ -9,13 +9,15 @@ from pathlib import Path
 from typing import Any
 
 from toolgraph.benchmarks.workbench.agents.predictions import NOT_RUN
-from toolgraph.benchmarks.workbench.judge.evaluation import MODES, Evaluator
+from toolgraph.benchmarks.workbench.judge.evaluation import MODES, NO_COMPAT, Evaluator
 from toolgraph.benchmarks.workbench.judge.metrics import metrics_of
 from toolgraph.benchmarks.workbench.judge.results import Result, ResultFile
 from toolgraph.benchmarks.workbench.judge.strict_metrics import strict_metrics
 from toolgraph.benchmarks.workbench.judge.verdict import Verdict
 from toolgraph.benchmarks.workbench.sandbox import Sandbox
 from toolgraph.benchmarks.workbench.tasks import Task
+
+__all__ = ["NO_COMPAT", "OVERALL", "AgentScores", "score_agents"]
 
 OVERALL = "overall_overall"
 """The one group of the metrics file, by the name that `toolgraph compare` knows."""
@@ -28,14 +30,14 @@ class AgentScores:
     Attributes:
         n: tasks of the folder.
         outcomes: how they ended; one without a line was not run, and is wrong.
-        compat: the published metrics, by the published verdict.
+        compat: the published metrics, by the published verdict; None for a workplace of somebody's own.
         strict: the same by the strict verdict, with intervals.
         items: a line a task, as `toolgraph compare` reads it.
     """
 
     n: int
     outcomes: Mapping[str, int]
-    compat: Mapping[str, Any]
+    compat: Mapping[str, Any] | None
     strict: Mapping[str, Any]
     items: Sequence[Mapping[str, Any]]
 
@@ -65,7 +67,7 @@ def score_agents(
     tasks = list(tasks)
     verdicts: dict[str, list[Verdict]] = {}
     runs = [found.get(task.id, (NOT_RUN, Result(task.query, (), NOT_RUN))) for task in tasks]
-    for mode in MODES:
+    for mode in MODES if sandbox.toolset is None else ("strict",):
         evaluator = Evaluator(sandbox, tasks, mode)
         verdicts[mode] = [
             evaluator.verdict(llm, row, task, result)
@@ -83,8 +85,9 @@ def score_agents(
     }
     metrics["strict"] |= strict_metrics(verdicts["strict"])
     outcomes = [outcome for outcome, _ in runs]
-    items = [_item(*row) for row in zip(outcomes, verdicts["strict"], verdicts["compat"], strict=True)]
-    return AgentScores(len(tasks), dict(Counter(outcomes)), metrics["compat"], metrics["strict"], items)
+    compat = verdicts.get("compat", [None] * len(tasks))
+    items = [_item(*row) for row in zip(outcomes, verdicts["strict"], compat, strict=True)]
+    return AgentScores(len(tasks), dict(Counter(outcomes)), metrics.get("compat"), metrics["strict"], items)
 
 
 def _groups(verdicts: Sequence[Verdict]) -> dict[str, dict[str, int]]:
@@ -95,7 +98,7 @@ def _groups(verdicts: Sequence[Verdict]) -> dict[str, dict[str, int]]:
     return {name: dict(counts) for name, counts in found.items()}
 
 
-def _item(outcome: str, strict: Verdict, compat: Verdict) -> dict[str, Any]:
+def _item(outcome: str, strict: Verdict, compat: Verdict | None) -> dict[str, Any]:
     """A line of the file of items. A task that was not run has earned nothing."""
     judged, ran = strict.strict, float(outcome != NOT_RUN)
     return {
@@ -108,7 +111,7 @@ def _item(outcome: str, strict: Verdict, compat: Verdict) -> dict[str, Any]:
             "exact_match": ran * strict.classes.exact_match,
             "wanted_changes_made": judged.wanted_made if judged else None,
             "made_changes_wanted": judged.made_wanted if judged else None,
-            "compat_correct": float(compat.correct),
+            "compat_correct": float(compat.correct) if compat else None,
         },
         "type": strict.task.group,
         "n_tools": len(strict.task.answer),

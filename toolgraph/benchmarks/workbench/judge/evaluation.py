@@ -11,9 +11,11 @@ from toolgraph.benchmarks.workbench.judge.strict import StrictJudge, StrictVerdi
 from toolgraph.benchmarks.workbench.judge.verdict import Verdict
 from toolgraph.benchmarks.workbench.sandbox import Sandbox
 from toolgraph.benchmarks.workbench.tasks import Task
+from toolgraph.benchmarks.workbench.tools import toolset_of
 from toolgraph.errors import UsageError
 
 MODES = ("compat", "strict")
+NO_COMPAT = "compat verdicts are of the published tables only"
 
 
 class Evaluator:
@@ -23,11 +25,17 @@ class Evaluator:
         sandbox: as every run found it.
         tasks: what was asked.
         mode: `compat` or `strict`.
+
+    Raises:
+        UsageError: no such mode, or compat for a workplace of somebody's own.
     """
 
     def __init__(self, sandbox: Sandbox, tasks: Iterable[Task], mode: str) -> None:
         if mode not in MODES:
             raise UsageError(f"unknown mode {mode!r}", fix=f"choose from {', '.join(MODES)}")
+        if mode == "compat" and sandbox.toolset is not None:
+            raise UsageError(NO_COMPAT, fix="add --mode strict")
+        self._toolset = toolset_of(sandbox)
         self._tasks: Mapping[str, Task] = {task.query: task for task in tasks}
         self._judge: CompatJudge | StrictJudge
         self._judge = CompatJudge(sandbox) if mode == "compat" else StrictJudge(sandbox)
@@ -51,6 +59,6 @@ class Evaluator:
     def verdict(self, file: str, row: int, task: Task, result: Result) -> Verdict:
         """The verdict on one result."""
         judged = self._judge.verdict(result.calls, task.answer, error=result.error)
-        classes = classes_of(result.calls, task.answer, correct=judged.correct)
+        classes = classes_of(result.calls, task.answer, correct=judged.correct, toolset=self._toolset)
         strict = judged if isinstance(judged, StrictVerdict) else None
         return Verdict(file, row, task, result, judged.correct, judged.side_effects, classes, strict)

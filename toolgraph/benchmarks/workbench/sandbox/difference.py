@@ -6,6 +6,7 @@ import json
 import sqlite3
 from collections import Counter
 from dataclasses import dataclass, field
+from typing import Any
 
 from toolgraph.benchmarks.workbench.sandbox.sandbox import Cell, Sandbox
 from toolgraph.benchmarks.workbench.sandbox.schema import CALENDAR, Layout, quoted
@@ -41,6 +42,20 @@ class TableDifference:
     gone: list[Cells] = field(default_factory=list)
     new: list[dict[str, Cell]] = field(default_factory=list)
     changed: list[Change] = field(default_factory=list)
+
+    def to_json(self) -> dict[str, Any]:
+        """As a JSON value; bytes as hexadecimal digits."""
+        return {
+            "gone": [[*map(_plain, cells)] for cells in self.gone],
+            "new": [{name: _plain(cell) for name, cell in row.items()} for row in self.new],
+            "changed": [
+                {name: _plain(cell) for name, cell in vars(change).items()} for change in self.changed
+            ],
+        }
+
+
+def _plain(cell: Cell | bytes) -> Cell:
+    return cell.hex() if isinstance(cell, bytes) else cell
 
 
 def difference(before: Sandbox, after: Sandbox) -> dict[str, TableDifference]:
