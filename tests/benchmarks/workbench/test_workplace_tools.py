@@ -11,7 +11,7 @@ from workplace import ANN, BO, CY, Desk
 from toolgraph.benchmarks.workbench.sandbox import Sandbox
 from toolgraph.benchmarks.workbench.sandbox.rows import read_rows
 from toolgraph.benchmarks.workbench.sandbox.schema import CALENDAR, CUSTOMERS, EMAILS, TASKS, Layout
-from toolgraph.benchmarks.workbench.tools import PUBLISHED, TOOLS, ToolFailure, listing, tools_for
+from toolgraph.benchmarks.workbench.tools import TOOLS, ToolFailure, listing, tool_called, tools_for
 from toolgraph.errors import UsageError
 
 
@@ -32,7 +32,7 @@ def test_a_tool_describes_the_arguments_it_takes(name: str) -> None:
     assert all(parameter.default is not parameter.empty for parameter in parameters)
     function = tool.to_openai()["function"]
     assert function["parameters"]["additionalProperties"] is False
-    assert PUBLISHED.called(function["name"]) is tool is PUBLISHED.called(name)
+    assert tool_called(function["name"]) is tool is tool_called(name)
     assert len(function["name"]) <= 64 and json.dumps(function)
 
 

@@ -76,14 +76,23 @@ def written(made: Call) -> str | None:
     'email.delete_email.func(email_id="7")'
     >>> written(Call("email.delete_email", {"email_id": '7") or ("'}))
     'email.delete_email.func(email_id=\'7") or ("\')'
+    >>> written(Call("desk.lend", {"book": "B01", "days": 7}))
+    'desk.lend.func(book="B01", days=7)'
     """
     if sum(len(str(value)) for value in made.arguments.values()) > LONGEST:
         return None
-    values = ", ".join(f"{name}={value!r}" for name, value in made.arguments.items())
-    for text in (str(made), f"{made.name}.func({values})"):
+    plain, exact = (
+        ", ".join(f"{name}={form(value)}" for name, value in made.arguments.items())
+        for form in (_plain, repr)
+    )
+    for text in (str(made), f"{made.name}.func({plain})", f"{made.name}.func({exact})"):
         if parse_call(text) == made:
             return text
     return None
+
+
+def _plain(value: Any) -> str:
+    return f'"{value}"' if isinstance(value, str) else repr(value)
 
 
 def _arguments(text: str) -> dict[str, Any]:

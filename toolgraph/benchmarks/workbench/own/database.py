@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import sqlite3
-from collections.abc import Collection, Iterable
+from collections.abc import Collection, Iterable, Mapping
 from dataclasses import replace
 from pathlib import Path
 
@@ -78,7 +78,7 @@ def layouts_of(
                 f"there is no column {said!r}", fix="write table.column, as the database has them"
             )
     tables = [_without(table, {said.removeprefix(f"{table.name}.") for said in ignore}) for table in tables]
-    generated = {table.name for table in tables if table.generated}
+    generated = {table.name: table.id for table in tables if table.generated}
     return tuple(
         replace(
             table,
@@ -108,6 +108,11 @@ def _without(table: Layout, ignored: Iterable[str]) -> Layout:
     )
 
 
-def _references(connection: sqlite3.Connection, name: str, generated: Collection[str]) -> dict[str, str]:
+def _references(connection: sqlite3.Connection, name: str, generated: Mapping[str, str]) -> dict[str, str]:
+    """The columns that hold the id of a row in a table whose ids are made up."""
     found = connection.execute(f"PRAGMA main.foreign_key_list({quoted(name)})")
-    return {column: other for _, _, other, column, *_ in found if other in generated}
+    return {
+        column: other
+        for _, _, other, column, referred, *_ in found
+        if other in generated and referred in (None, generated[other])
+    }

@@ -8,6 +8,7 @@ from toolgraph.benchmarks.workbench.tools.registry import (
     TOOLS,
     call,
     listing,
+    tool_called,
     tools_for,
     toolset_of,
 )
@@ -24,6 +25,7 @@ __all__ = [
     "Toolset",
     "call",
     "listing",
+    "tool_called",
     "tools_for",
     "toolset_of",
 ]

@@ -56,6 +56,11 @@ def call(sandbox: Sandbox, name: str, arguments: Mapping[str, Any]) -> Any:
     return toolset_of(sandbox).call(sandbox, name, arguments)
 
 
+def tool_called(name: str) -> Tool | None:
+    """The published tool of a name or of a name without a dot (`calendar__create_event`)."""
+    return PUBLISHED.called(name)
+
+
 def tools_for(domains: Iterable[str] | None) -> list[Tool]:
     """The published tools of some domains and the directory; all tools for None.
 
