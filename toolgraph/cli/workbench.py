@@ -29,8 +29,8 @@ def generate(data_dir: Path, seed: int) -> None:
 @command.command("new")
 @click.argument("name", type=options.PATH)
 @options.option("sandbox", type=options.PATH, default=None, help="Your SQLite file; it is copied.")
-@options.option("tools", type=options.PATH, default=None, help="Your Python file of tools; copied and run.")
-@options.option("tasks", type=options.PATH, default=None, help="Your tasks, JSON lines; they are copied.")
+@options.option("tools", type=options.PATH, default=None, help="Your Python file of tools, with --sandbox.")
+@options.option("tasks", type=options.PATH, default=None, help="Your tasks, JSON lines, with --tools.")
 def new(name: Path, sandbox: Path | None, tools: Path | None, tasks: Path | None) -> None:
     """Make a workplace of your own in the folder NAME; without files, a small example."""
     from toolgraph.stages.workplace import new_workplace
