@@ -22,11 +22,10 @@ from typing import Any
 
 from toolgraph.benchmarks.workbench.judge.compat import CompatJudge
 from toolgraph.benchmarks.workbench.judge.disagreement import disagreement
-from toolgraph.benchmarks.workbench.judge.replay import replay
+from toolgraph.benchmarks.workbench.judge.replay import Replay
 from toolgraph.benchmarks.workbench.judge.results import result_files
 from toolgraph.benchmarks.workbench.judge.strict import StrictJudge
 from toolgraph.benchmarks.workbench.sandbox import Sandbox
-from toolgraph.benchmarks.workbench.sandbox.state import state_of
 from toolgraph.benchmarks.workbench.tasks import read_tasks
 from toolgraph.stages.workbench import METRICS, VERDICTS, evaluate_results
 
@@ -71,9 +70,9 @@ def metrics(cases: Path) -> Comparison:
 def tool_returns(cases: Path) -> Comparison:
     """What each call returned, or that it failed."""
     sandbox = Sandbox.load(cases)
-    before = state_of(sandbox)
+    replayed = Replay(sandbox)
     for run in lines(cases / "expected_tool_calls.jsonl"):
-        done, _ = replay(sandbox, before, [call["call"] for call in run["calls"]])
+        done, _ = replayed.of([call["call"] for call in run["calls"]])
         for expected, call in zip(run["calls"], done, strict=True):
             if "exc" in expected or "exc" in call:
                 yield call["call"], "exc" in expected and "exc" in call
@@ -85,9 +84,9 @@ def tool_returns(cases: Path) -> Comparison:
 def edge_cases(cases: Path) -> Comparison:
     """The returns and the state changes of each sequence."""
     sandbox = Sandbox.load(cases)
-    before = state_of(sandbox)
+    replayed = Replay(sandbox)
     for expected in lines(cases / "expected_edge_cases.jsonl"):
-        done, changes = replay(sandbox, before, [call["call"] for call in expected["calls"]])
+        done, changes = replayed.of([call["call"] for call in expected["calls"]])
         yield f"{expected['calls']}", as_json(changes) == expected["state_changes"]
         for call, wanted in zip(done, expected["calls"], strict=True):
             failed = "exc" in call
@@ -97,9 +96,9 @@ def edge_cases(cases: Path) -> Comparison:
 def truth_differences(cases: Path) -> Comparison:
     """The returns and the state changes of each ground truth."""
     sandbox = Sandbox.load(cases)
-    before = state_of(sandbox)
+    replayed = Replay(sandbox)
     for expected in lines(cases / "expected_truth_diffs.jsonl"):
-        done, changes = replay(sandbox, before, expected["actions"])
+        done, changes = replayed.of(expected["actions"])
         returns = [call.get("ret") for call in done]
         yield expected["query"], (returns, as_json(changes)) == (expected["rets"], expected["state_changes"])
 

@@ -139,6 +139,7 @@ def test_what_groups_the_metrics_have(folder: Path) -> None:
     infer(folder, llm="offline", limit=3, toolkit="domains")
     (result,) = evaluate_workbench(folder, llm="offline")
     for metrics in (result.scores.compat, result.scores.strict):
+        assert metrics is not None
         assert metrics["tool_selection"] == "domains"
         assert set(metrics["by_group"]) == {
             *("analytics", "calendar", "customer_relationship_manager", "email", "project_management"),

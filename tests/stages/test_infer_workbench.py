@@ -204,6 +204,7 @@ def test_the_limit_of_steps_is_a_class_of_errors(folder: Path) -> None:
     infer(folder, llm="offline", ids=["email-001", "calendar-001"], max_steps=1)
     (result,) = evaluate_workbench(folder, llm="offline")
     for metrics in (result.scores.compat, result.scores.strict):
+        assert metrics is not None
         assert metrics["error_classes"]["iteration_limit"] == {"n": 2, "pct": 0.29}
         assert set(metrics["error_classes"]) == {
             *("no_actions", "wrong_email", "end_date", "meeting_start_time"),

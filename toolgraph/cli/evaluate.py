@@ -55,14 +55,21 @@ from toolgraph.cli.screen import SCREEN, say, show
     default=0.0,
     help="Exit with 3 where a smaller share of the items has a readable plan.",
 )
+@options.allow_tools()
 def command(
-    data_dir: Path, llm: tuple[str, ...], metric: tuple[str, ...], min_coverage: float, **settings: Any
+    data_dir: Path,
+    llm: tuple[str, ...],
+    metric: tuple[str, ...],
+    min_coverage: float,
+    allow_tools: bool,
+    **settings: Any,
 ) -> int:
     """Score predictions: strict and as published, side by side."""
     from toolgraph.folder import DataFolder
     from toolgraph.stages.infer_workbench import is_workbench
 
     if is_workbench(DataFolder(data_dir)):
+        settings["allow_tools"] = allow_tools
         return _agents(data_dir, llm, min_coverage, settings)
     from toolgraph.cli.scores import print_scores, print_signatures
     from toolgraph.stages.evaluate import IncompleteEvaluation, coverage, evaluate
@@ -89,7 +96,7 @@ def _agents(data_dir: Path, llm: tuple[str, ...], min_coverage: float, settings:
     from toolgraph.cli.scores import print_agent_scores
     from toolgraph.stages.evaluate_workbench import evaluate_workbench
 
-    places = {name: settings[name] for name in ("prediction_dir", "save_dir")}
+    places = {name: settings[name] for name in ("prediction_dir", "save_dir", "allow_tools")}
     evaluations = evaluate_workbench(data_dir, llm=list(llm), screen=SCREEN, **places)
     print_agent_scores(evaluations)
     low = [result for result in evaluations if result.scores.coverage < min_coverage]

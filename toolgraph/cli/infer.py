@@ -55,6 +55,7 @@ from toolgraph.cli.screen import SCREEN
     default=1,
     help="Make the whole run so often; limits are of all of them.",
 )
+@options.allow_tools()
 @options.flag("force", "Begin anew where settings differ; the old run is kept.")
 def command(data_dir: Path, demo_ids: str | None, **settings: Any) -> int:
     """Ask a model for the plan of every request; in a folder of WorkBench, let it act on each.

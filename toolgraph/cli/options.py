@@ -128,6 +128,11 @@ def dry_run() -> Callable[[Function], Function]:
     return flag("dry_run", "Show what would be sent, and what it may cost; nothing is sent or written.")
 
 
+def allow_tools() -> Callable[[Function], Function]:
+    """`--allow_tools`."""
+    return flag("allow_tools", "WorkBench: run the tools that the folder brings; they are a program.")
+
+
 def typed() -> tuple[str, ...]:
     """What was typed, for the manifest."""
     command: tuple[str, ...] = click.get_current_context().find_root().obj

@@ -55,11 +55,13 @@ def print_agent_scores(evaluations: Sequence[AgentEvaluation]) -> None:
     for result in evaluations:
         strict, compat = result.scores.strict, result.scores.compat
         for name, counts in {**strict["by_group"], "all": strict}.items():
-            published = compat if name == "all" else compat["by_group"][name]
-            n = counts["n"]
-            shares = (counts["correct"], published["correct"], counts["side_effects"])
+            n, published = counts["n"], None
+            if compat is not None:
+                published = (compat if name == "all" else compat["by_group"][name])["correct"]
+            shares = (counts["correct"], published, counts["side_effects"])
+            told = ("-" if share is None else f"{100 * share / n:.1f} %" for share in shares)
             usage = _usage(result) if name == "all" else ("", "", "")
-            rows.append((result.llm, name, str(n), *(f"{100 * share / n:.1f} %" for share in shares), *usage))
+            rows.append((result.llm, name, str(n), *told, *usage))
     table = Table(box=None, pad_edge=False)
     for place, heading in enumerate(_AGENT_HEADINGS):
         widest = max(len(text) for text in (heading, *(row[place] for row in rows)))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
+from shlex import quote
 
 import click
 
@@ -25,6 +26,34 @@ def generate(data_dir: Path, seed: int) -> None:
     generate_workbench(data_dir, seed=seed, screen=SCREEN)
 
 
+@command.command("new")
+@click.argument("name", type=options.PATH)
+@options.option("sandbox", type=options.PATH, default=None, help="Your SQLite file; it is copied.")
+@options.option("tools", type=options.PATH, default=None, help="Your Python file of tools, with --sandbox.")
+@options.option("tasks", type=options.PATH, default=None, help="Your tasks, JSON lines, with --tools.")
+def new(name: Path, sandbox: Path | None, tools: Path | None, tasks: Path | None) -> None:
+    """Make a workplace of your own in the folder NAME; without files, a small example."""
+    from toolgraph.stages.workplace import new_workplace
+
+    for effect in new_workplace(name, sandbox=sandbox, tools=tools, tasks=tasks, screen=SCREEN):
+        show(effect.summary)
+    show(f"{name}: next, write into tools.py and tasks.jsonl, and")
+    show(f"  toolgraph workbench check {quote(str(name))} --allow_tools")
+    show(f"  toolgraph infer --data_dir {quote(str(name))} --llm MODEL --api_base URL --allow_tools")
+    show(f"  toolgraph evaluate --data_dir {quote(str(name))} --llm MODEL --allow_tools")
+
+
+@command.command("check")
+@click.argument("folder", type=options.PATH)
+@options.allow_tools()
+def check(folder: Path, allow_tools: bool) -> None:
+    """Try the ground truth of every task of your own workplace, and tell what it changes."""
+    from toolgraph.stages.workplace import check_workplace
+
+    for effect in check_workplace(folder, allow_tools=allow_tools, screen=SCREEN):
+        show(effect.summary)
+
+
 @command.command("evaluate")
 @options.option("data_dir", type=options.PATH, default="data_workbench", help="The sandbox and the tasks.")
 @options.option("results", type=options.PATH, required=True, help="A result file, or a folder with some.")
@@ -35,11 +64,12 @@ def generate(data_dir: Path, seed: int) -> None:
     help="compat: the published verdicts; strict: by the changes that were made.",
 )
 @options.option("out", type=options.PATH, required=True, help="Folder for verdicts.jsonl and metrics.json.")
-def evaluate(data_dir: Path, results: Path, mode: str, out: Path) -> None:
+@options.allow_tools()
+def evaluate(data_dir: Path, results: Path, mode: str, out: Path, allow_tools: bool) -> None:
     """Judge result files in the published form."""
     from toolgraph.stages.workbench import evaluate_results
 
-    metrics = evaluate_results(data_dir, results, out=out, mode=mode, screen=SCREEN)
+    metrics = evaluate_results(data_dir, results, out=out, mode=mode, allow_tools=allow_tools, screen=SCREEN)
     for name, found in metrics.items():
         show(
             f"{name}: {found['correct']} of {found['n']} correct ({found['accuracy_pct']} %), "
@@ -52,8 +82,9 @@ def evaluate(data_dir: Path, results: Path, mode: str, out: Path) -> None:
 @options.option("data_dir", type=options.PATH, default="data_workbench", help="The sandbox.")
 @options.option("calls", type=options.PATH, required=True, help="JSON lines with sequences of calls.")
 @options.option("out", type=options.PATH, required=True, help="The lines with what each call returned.")
-def replay(data_dir: Path, calls: Path, out: Path) -> None:
+@options.allow_tools()
+def replay(data_dir: Path, calls: Path, out: Path, allow_tools: bool) -> None:
     """Carry out recorded calls, each sequence on a fresh sandbox."""
     from toolgraph.stages.workbench import replay as replay_stage
 
-    replay_stage(data_dir, calls, out=out, screen=SCREEN)
+    replay_stage(data_dir, calls, out=out, allow_tools=allow_tools, screen=SCREEN)

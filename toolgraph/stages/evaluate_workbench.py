@@ -17,16 +17,16 @@ from toolgraph.benchmarks.taskbench.scoring.folder import (
 from toolgraph.benchmarks.taskbench.scoring.items import items_path, write_items
 from toolgraph.benchmarks.taskbench.scoring.signature import Signature
 from toolgraph.benchmarks.workbench.agents.predictions import read_predictions
-from toolgraph.benchmarks.workbench.agents.scores import OVERALL, AgentScores, score_agents
+from toolgraph.benchmarks.workbench.agents.scores import NO_COMPAT, OVERALL, AgentScores, score_agents
 from toolgraph.benchmarks.workbench.judge.error_rules import error_rules
 from toolgraph.benchmarks.workbench.sandbox import Sandbox
-from toolgraph.benchmarks.workbench.tasks import read_tasks
 from toolgraph.files import safe_name, sha256_of, write_json
 from toolgraph.folder import DataFolder
 from toolgraph.runs.manifest import recorded_settings
 from toolgraph.runs.spending import spending
 from toolgraph.runs.trials import Trial, same_settings, trials_of
 from toolgraph.stages.screen import SILENT, WARNING, Screen
+from toolgraph.stages.workplace import load_workplace, tools_hash
 from toolgraph.version import __version__
 
 
@@ -57,6 +57,7 @@ def evaluate_workbench(
     llm: str | Sequence[str] = "gpt-4",
     prediction_dir: str | Path = "predictions",
     save_dir: str | Path | None = None,
+    allow_tools: bool = False,
     screen: Screen = SILENT,
 ) -> list[AgentEvaluation]:
     """Judge what agents called, as published and strictly; further trials of a model say how sure that is.
@@ -67,6 +68,7 @@ def evaluate_workbench(
         prediction_dir: below `data_dir`, or as given.
         save_dir: where `<llm>.json` and `<llm>.items.jsonl` go; default the prediction folder's name with
             "metrics" for "predictions".
+        allow_tools: run the tools that the folder brings, which are a program.
         screen: who listens.
 
     Raises:
@@ -75,7 +77,7 @@ def evaluate_workbench(
     folder = DataFolder(Path(data_dir)).require()
     given = [llm] if isinstance(llm, str) else list(llm)
     names = models_of(folder.path, prediction_dir) if EVERY_MODEL in given else given
-    sandbox, tasks = Sandbox.load(folder.path), read_tasks(folder.path)
+    sandbox, tasks = load_workplace(folder.path, allow_tools=allow_tools, screen=screen)
     rules = error_rules(folder.path, sandbox)
     place = prediction_folder(folder.path, Path(prediction_dir))
     target = metrics_folder(folder.path, prediction_dir, save_dir)
@@ -90,7 +92,7 @@ def evaluate_workbench(
         usage = _usage(trials, scores)
         path = target / f"{safe_name(name)}.json"
         write_items(items_path(path), scores.items)
-        signature = _signature(sandbox, trials).with_items(items_path(path))
+        signature = _signature(folder.path, sandbox, trials).with_items(items_path(path))
         metrics = {
             "n": scores.n,
             "outcomes": scores.outcomes,
@@ -114,11 +116,11 @@ def _usage(trials: Sequence[Trial], scores: AgentScores) -> dict[str, Any]:
             correct=sum(scores.tasks_correct[number] for number in kept),
         ),
         "latency": used.latency(),
-        "notes": used.notes,
+        "notes": {**used.notes, **({} if scores.compat else {"compat": NO_COMPAT})},
     }
 
 
-def _signature(sandbox: Sandbox, trials: Sequence[Trial]) -> Signature:
+def _signature(folder: Path, sandbox: Sandbox, trials: Sequence[Trial]) -> Signature:
     """What the scores were made with."""
     hashes = [sha256_of(trial.output) for trial in trials]
     together = hashlib.sha256("".join(hashes).encode()).hexdigest()
@@ -127,6 +129,7 @@ def _signature(sandbox: Sandbox, trials: Sequence[Trial]) -> Signature:
             "toolgraph": __version__,
             "benchmark": "workbench",
             "sandbox": hashlib.sha256(sandbox.image()).hexdigest()[:12],
+            **{name: code[:12] for name, code in tools_hash(folder).items()},
             "predictions": hashes[0][:12],
             **({"trials": f"{len(trials)}-{together[:12]}"} if len(trials) > 1 else {}),
         }

@@ -67,6 +67,7 @@ def infer(
     resample: int = 0,
     max_steps: int = 20,
     trials: int = 1,
+    allow_tools: bool = False,
     screen: Screen = SILENT,
 ) -> Inference:
     """Ask a model for the plan of every request of a folder; what is answered already is not asked again.
@@ -102,6 +103,7 @@ def infer(
         max_steps: of WorkBench: answers a task at most.
         trials: how often the whole run is made; a further one lies in `trials/<number>/` of the prediction
             folder, and the budget is that of all together.
+        allow_tools: of WorkBench: run the tools that the folder brings, which are a program.
         screen: who listens.
 
     Raises:
@@ -136,6 +138,7 @@ def infer(
                 ids=read_ids(ids) if isinstance(ids, Path) else ids,
                 command=command,
                 trial_number=number,
+                allow_tools=allow_tools,
                 screen=screen,
             ),
             trials,

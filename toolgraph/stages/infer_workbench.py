@@ -14,8 +14,8 @@ from toolgraph.benchmarks.workbench.agents.forms import form_of
 from toolgraph.benchmarks.workbench.agents.inference import Agents, write_predictions
 from toolgraph.benchmarks.workbench.agents.settings import AgentSettings
 from toolgraph.benchmarks.workbench.sandbox import Sandbox
-from toolgraph.benchmarks.workbench.tasks import FILE, Task, holds_tasks, read_tasks
-from toolgraph.benchmarks.workbench.tools import tools_for
+from toolgraph.benchmarks.workbench.tasks import FILE, Task, holds_tasks
+from toolgraph.benchmarks.workbench.tools import toolset_of
 from toolgraph.dataset import RequestId
 from toolgraph.errors import UsageError
 from toolgraph.files import write_json
@@ -28,7 +28,9 @@ from toolgraph.runs.trials import Trial
 from toolgraph.stages.record import RunRecord, hashes
 from toolgraph.stages.screen import Screen
 from toolgraph.stages.usage import Books, report_failures, report_stop, summary_facts
+from toolgraph.stages.workplace import load_workplace, tools_hash
 
+OFFLINE = "offline"
 WAYS_ON = "use those settings, another --prediction_dir, or --force true (keeps the old run)"
 
 
@@ -64,6 +66,7 @@ def infer_workbench(
     ids: Collection[RequestId] | None,
     command: Sequence[str] | None,
     trial_number: int,
+    allow_tools: bool = False,
     screen: Screen,
 ) -> Inference:
     """Let an agent do every task of a folder once; what is done already is not done again.
@@ -74,7 +77,13 @@ def infer_workbench(
         UsageError: files missing or malformed, settings that contradict the run.
         ToolgraphError: the model cannot be reached.
     """
-    sandbox, tasks = Sandbox.load(folder.path), read_tasks(folder.path)
+    sandbox, tasks = load_workplace(folder.path, allow_tools=allow_tools, screen=screen)
+    if sandbox.toolset is not None and llm == OFFLINE:
+        raise UsageError(
+            f"--llm {OFFLINE} knows the published tools only",
+            file=folder.path,
+            fix="name a served model (--api_base URL)",
+        )
     chosen = _chosen(tasks, ids, limit)
     place = folder.path / (prediction_dir or "predictions")
     trial = Trial(place, llm, trial_number)
@@ -91,6 +100,7 @@ def infer_workbench(
         **asdict(settings),
         "prompt_sha256": _fingerprint(sandbox, settings),
         "sandbox_sha256": hashlib.sha256(sandbox.image()).hexdigest(),
+        **tools_hash(folder.path),
         **shared,
     }
     kept = open_run(run_folder, run_settings, force=force, ways_on=WAYS_ON)
@@ -133,8 +143,8 @@ def _chosen(tasks: Sequence[Task], ids: Collection[RequestId] | None, limit: int
 
 def _fingerprint(sandbox: Sandbox, settings: AgentSettings) -> str:
     """Of what agents are told: the situation and all tools."""
-    form, tools = form_of(settings.agent), tools_for(None)
-    told = [form.system(sandbox.user, sandbox.now, tools), form.parameters(tools)]
+    form, tools = form_of(settings.agent), toolset_of(sandbox).of_domains(None)
+    told = [form.system(sandbox, tools), form.parameters(tools)]
     return hashlib.sha256(json.dumps(told).encode()).hexdigest()
 
 

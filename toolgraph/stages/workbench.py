@@ -10,17 +10,17 @@ from typing import Any
 from toolgraph.benchmarks.workbench.judge.error_rules import error_rules
 from toolgraph.benchmarks.workbench.judge.evaluation import Evaluator
 from toolgraph.benchmarks.workbench.judge.metrics import metrics_of
-from toolgraph.benchmarks.workbench.judge.replay import replay as replay_calls
+from toolgraph.benchmarks.workbench.judge.replay import Replay
 from toolgraph.benchmarks.workbench.judge.results import ResultFile, result_files
 from toolgraph.benchmarks.workbench.judge.strict_metrics import strict_metrics
 from toolgraph.benchmarks.workbench.judge.verdict import Verdict
-from toolgraph.benchmarks.workbench.sandbox import Sandbox
-from toolgraph.benchmarks.workbench.sandbox.state import state_of
-from toolgraph.benchmarks.workbench.tasks import Task, read_tasks
+from toolgraph.benchmarks.workbench.tasks import Task
+from toolgraph.benchmarks.workbench.workplace import open_workplace
 from toolgraph.errors import UsageError
 from toolgraph.files import read_json_lines, write_json, write_json_lines
 from toolgraph.metrics.repeats import repeat_metrics
 from toolgraph.stages.screen import SILENT, Screen
+from toolgraph.stages.workplace import load_workplace
 
 VERDICTS = "verdicts.jsonl"
 METRICS = "metrics.json"
@@ -32,6 +32,7 @@ def evaluate_results(
     *,
     out: str | Path,
     mode: str = "compat",
+    allow_tools: bool = False,
     screen: Screen = SILENT,
 ) -> dict[str, dict[str, Any]]:
     """Judge published result files.
@@ -41,6 +42,7 @@ def evaluate_results(
         results: a result file, or a folder with some.
         out: the folder for `verdicts.jsonl` and `metrics.json`.
         mode: `compat` (the published verdicts) or `strict`.
+        allow_tools: run the tools that the folder brings, which are a program.
         screen: who listens.
 
     Returns:
@@ -50,8 +52,9 @@ def evaluate_results(
         UsageError: a file is missing, unreadable, or asks what is no task of the folder.
     """
     files, out = result_files(Path(results)), Path(out)
-    sandbox, folder = Sandbox.load(data_dir), Path(data_dir)
-    evaluator = Evaluator(sandbox, read_tasks(folder), mode, rules=error_rules(folder, sandbox))
+    folder = Path(data_dir)
+    sandbox, tasks = load_workplace(folder, allow_tools=allow_tools, screen=screen)
+    evaluator = Evaluator(sandbox, tasks, mode, rules=error_rules(folder, sandbox))
     verdicts: dict[ResultFile, list[Verdict]] = {}
     with screen.progress("result files", len(files)) as advance:
         for file in files:
@@ -68,13 +71,21 @@ def evaluate_results(
     return metrics
 
 
-def replay(data_dir: str | Path, calls: str | Path, *, out: str | Path, screen: Screen = SILENT) -> int:
+def replay(
+    data_dir: str | Path,
+    calls: str | Path,
+    *,
+    out: str | Path,
+    allow_tools: bool = False,
+    screen: Screen = SILENT,
+) -> int:
     """Carry out sequences of calls, each on a fresh sandbox.
 
     Args:
         data_dir: the sandbox.
         calls: JSON lines: `{"calls": [{"call": text}, …]}`; whatever else a line holds is kept.
         out: each line again, with `ret` or `exc` for each call, and with `state_changes`.
+        allow_tools: run the tools that the folder brings, which are a program.
         screen: who listens.
 
     Returns:
@@ -83,8 +94,7 @@ def replay(data_dir: str | Path, calls: str | Path, *, out: str | Path, screen: 
     Raises:
         UsageError: a file is missing, or a line has another form.
     """
-    sandbox = Sandbox.load(data_dir)
-    before = state_of(sandbox)
+    replayed = Replay(open_workplace(data_dir, allow_tools=allow_tools))
 
     def lines() -> Iterator[dict[str, Any]]:
         for number, entry in read_json_lines(Path(calls)):
@@ -96,7 +106,7 @@ def replay(data_dir: str | Path, calls: str | Path, *, out: str | Path, screen: 
                     line=number,
                     fix='write {"calls": [{"call": "…"}, …]}',
                 )
-            done, changes = replay_calls(sandbox, before, texts)
+            done, changes = replayed.of(texts)
             yield {**entry, "calls": done, "state_changes": changes}
 
     count = write_json_lines(Path(out), lines())

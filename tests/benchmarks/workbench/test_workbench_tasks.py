@@ -61,8 +61,8 @@ def test_no_tasks_are_named(tmp_path: Path) -> None:
     [
         ([{"answer": []}], r"tasks.jsonl:1: a task without 'query'"),
         ([5], r"tasks.jsonl:1: a task without 'query'"),
-        ([{"query": "a", "answer": "x", "domains": []}], r"tasks.jsonl:1: not a list of texts"),
-        ([{"query": "a", "answer": [], "domains": [1]}], r"tasks.jsonl:1: not a list of texts"),
+        ([{"query": "a", "answer": "x", "domains": []}], r"tasks.jsonl:1: 'answer' is not a list of texts"),
+        ([{"query": "a", "answer": [], "domains": [1]}], r"tasks.jsonl:1: 'domains' is not a list of texts"),
         ([{"query": "a", "answer": [], "domains": []}] * 2, r"tasks.jsonl:2: the request 'a' is there twice"),
     ],
 )

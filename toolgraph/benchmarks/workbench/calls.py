@@ -8,7 +8,7 @@ from collections.abc import Mapping
 from typing import Any, NamedTuple
 
 from toolgraph.benchmarks.workbench.sandbox import Sandbox
-from toolgraph.benchmarks.workbench.tools import TOOLS, ToolFailure, call
+from toolgraph.benchmarks.workbench.tools import PUBLISHED, ToolFailure, Toolset, toolset_of
 
 LONGEST = 200_000
 """Characters in a call: reading one may take some hundred bytes for each."""
@@ -30,9 +30,10 @@ class Call(NamedTuple):
         return f"{self.name}.func({values})"
 
 
-def parse_call(text: str) -> Call | None:
+def parse_call(text: str, toolset: Toolset = PUBLISHED) -> Call | None:
     r"""The call that a text writes; None if it is anything else than one call with plain values.
 
+    Values without a name get the names of the tool's arguments.
     Line breaks within a value are taken as the two characters `\n` in its quotes, as published.
 
     >>> parse_call('email.delete_email.func(email_id="00000479")')
@@ -46,7 +47,7 @@ def parse_call(text: str) -> Call | None:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")  # of escapes that Python does not know
             tree = ast.parse(text.strip(" \t").replace("\n", "\\n"), mode="eval").body
-            return _call_of(tree)
+            return _call_of(tree, toolset)
     except (SyntaxError, ValueError, TypeError, MemoryError, RecursionError):
         return None
 
@@ -59,13 +60,14 @@ def run_text(sandbox: Sandbox, text: str) -> Any:
     """
     if len(text) > LONGEST:
         raise ToolFailure(f"the call is longer than {LONGEST:,} characters")
-    parsed = parse_call(text)
+    toolset = toolset_of(sandbox)
+    parsed = parse_call(text, toolset)
     if parsed is None:
         raise ToolFailure(f"not a call of a tool with plain values: {text[:200]!r}")
-    return call(sandbox, parsed.name, parsed.arguments)
+    return toolset.call(sandbox, parsed.name, parsed.arguments)
 
 
-def _call_of(tree: ast.expr) -> Call | None:
+def _call_of(tree: ast.expr, toolset: Toolset) -> Call | None:
     match tree:
         case ast.Call(
             func=ast.Attribute(value=ast.Attribute(value=ast.Name(id=domain), attr=function), attr="func")
@@ -74,7 +76,7 @@ def _call_of(tree: ast.expr) -> Call | None:
         case _:
             return None
     arguments: dict[str, Any] = {}
-    known = list(TOOLS[name].arguments) if name in TOOLS else []
+    known = list(toolset.tools[name].arguments) if name in toolset.tools else []
     if len(tree.args) > len(known):
         return None
     for key, value in zip(known, tree.args, strict=False):

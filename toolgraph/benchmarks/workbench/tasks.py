@@ -6,7 +6,7 @@ import ast
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 from toolgraph.benchmarks.workbench.sandbox.published import read_csv
 from toolgraph.errors import UsageError
@@ -24,7 +24,7 @@ class Task:
     Args:
         query: the request; what results are joined on.
         answer: calls as text, see `calls.parse_call`.
-        base_template: what it was made from.
+        base_template: what it was made from; the request itself if it was made from nothing.
         chosen_template: the wording of that.
         domains: whose tools it needs.
         group: the published file it is from, or its domain, or `multi_domain`.
@@ -46,11 +46,28 @@ def read_tasks(folder: Path) -> list[Task]:
     Raises:
         UsageError: there are none, one cannot be read, or two have the same request.
     """
-    tasks: dict[str, Task] = {}
+    return [placed.task for placed in placed_tasks(folder)]
+
+
+class PlacedTask(NamedTuple):
+    """A task, and where it is written."""
+
+    task: Task
+    file: Path
+    line: int
+
+
+def placed_tasks(folder: Path) -> list[PlacedTask]:
+    """The tasks of a folder with their places.
+
+    Raises:
+        UsageError: there are none, one cannot be read, or two have the same request.
+    """
+    tasks: dict[str, PlacedTask] = {}
     ids: set[str] = set()
     source = folder / FILE
-    read = _read_own(source) if source.exists() else _read_published(folder / _PUBLISHED)
-    for task, file, line in read:
+    for placed in _read_own(source) if source.exists() else _read_published(folder / _PUBLISHED):
+        task, file, line = placed
         if task.query in tasks:
             raise UsageError(
                 f"the request {task.query[:80]!r} is there twice", file=file, line=line, fix="reword one"
@@ -60,7 +77,7 @@ def read_tasks(folder: Path) -> list[Task]:
                 f"the id {task.id!r} is there twice", file=file, line=line, fix="give it another"
             )
         ids.add(task.id)
-        tasks[task.query] = task
+        tasks[task.query] = placed
     if not tasks:
         raise UsageError("no tasks", file=folder, fix=f"the folder needs {FILE}, or {_PUBLISHED}/*{_SUFFIX}")
     return list(tasks.values())
@@ -84,16 +101,16 @@ def parse_list(text: str, file: Path, line: int) -> tuple[str, ...]:
     return _texts(value, file, line)
 
 
-def _read_own(path: Path) -> Iterator[tuple[Task, Path, int]]:
+def _read_own(path: Path) -> Iterator[PlacedTask]:
     for line, entry in read_json_lines(path):
         if not isinstance(entry, dict) or not isinstance(entry.get("query"), str):
             raise UsageError("a task without 'query'", file=path, line=line, fix="write one object a line")
-        domains = _texts(entry.get("domains"), path, line)
-        yield (
+        domains = _texts(entry.get("domains"), path, line, "'domains' is ")
+        yield PlacedTask(
             Task(
                 entry["query"],
-                _texts(entry.get("answer"), path, line),
-                str(entry.get("base_template", "")),
+                _texts(entry.get("answer"), path, line, "'answer' is "),
+                str(entry.get("base_template", entry["query"])),
                 str(entry.get("chosen_template", "")),
                 domains,
                 group := domains[0] if len(domains) == 1 else "multi_domain",
@@ -104,14 +121,14 @@ def _read_own(path: Path) -> Iterator[tuple[Task, Path, int]]:
         )
 
 
-def _read_published(folder: Path) -> Iterator[tuple[Task, Path, int]]:
+def _read_published(folder: Path) -> Iterator[PlacedTask]:
     for path in sorted(folder.glob(f"*{_SUFFIX}")):
         group = path.name.removesuffix(_SUFFIX)
         for number, row in enumerate(read_csv(path), start=1):
             cells = {name: cell or "" for name, cell in row.items()}
             if missing := {"query", "answer", "base_template", "domains"} - set(cells):
                 raise UsageError(f"has no column {min(missing)!r}", file=path, fix="use the published file")
-            yield (
+            yield PlacedTask(
                 Task(
                     cells["query"],
                     parse_list(cells["answer"], path, number),
@@ -126,7 +143,7 @@ def _read_published(folder: Path) -> Iterator[tuple[Task, Path, int]]:
             )
 
 
-def _texts(value: Any, file: Path, line: int) -> tuple[str, ...]:
+def _texts(value: Any, file: Path, line: int, what: str = "") -> tuple[str, ...]:
     if not isinstance(value, list) or not all(isinstance(item, str) for item in value):
-        raise UsageError("not a list of texts", file=file, line=line, fix='write ["…", "…"]')
+        raise UsageError(f"{what}not a list of texts", file=file, line=line, fix='write ["…", "…"]')
     return tuple(value)

@@ -11,6 +11,7 @@ from toolgraph.benchmarks.workbench.agents.settings import AgentSettings
 from toolgraph.benchmarks.workbench.judge.classes import ITERATION_LIMIT
 from toolgraph.benchmarks.workbench.sandbox import Sandbox
 from toolgraph.benchmarks.workbench.tasks import Task
+from toolgraph.benchmarks.workbench.tools import toolset_of
 from toolgraph.models import ChatModel, ChatRequest
 from toolgraph.offline.tasks import AgentTask
 
@@ -41,7 +42,7 @@ class Episode:
     ) -> None:
         self._task, self._sandbox, self._settings = task, sandbox, settings
         self._form = form_of(settings.agent)
-        self._tools = settings.tools(task)
+        self._tools = settings.tools(task, toolset_of(sandbox))
         known = progress or {}
         self._messages: list[Message] = [*known.get("messages", self._start())]
         self._observations: list[str] = [*known.get("observations", ())]
@@ -112,7 +113,7 @@ class Episode:
         return [
             {
                 "role": "system",
-                "content": self._form.system(self._sandbox.user, self._sandbox.now, self._tools),
+                "content": self._form.system(self._sandbox, self._tools),
             },
             {"role": "user", "content": self._task.query},
         ]

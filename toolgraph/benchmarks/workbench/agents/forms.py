@@ -6,18 +6,18 @@ import json
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from datetime import datetime
 from typing import Any, Protocol
 
+from toolgraph.benchmarks.workbench.sandbox import Sandbox
 from toolgraph.benchmarks.workbench.tools import Tool, listing
 from toolgraph.models import ChatResponse, ToolCall
 
 Message = dict[str, Any]
 
 _SITUATION = (
-    "You are the office assistant of {user}. It is {now:%A}, {now:%Y-%m-%d}, {now:%H:%M}; remember this date "
-    "and time. Do what is asked with the tools, without asking back. Meetings start at 9:00 or later "
-    "and end by 18:00. Say briefly what you did when you are done."
+    "You are the {role} of {user}. It is {now:%A}, {now:%Y-%m-%d}, {now:%H:%M}; remember this date "
+    "and time. Do what is asked with the tools, without asking back. {customs}"
+    "Say briefly what you did when you are done."
 )
 _REACT = """
 
@@ -61,7 +61,7 @@ class Turn:
 class Form(Protocol):
     """How tools are shown to a model, and how its calls and their results are written."""
 
-    def system(self, user: str, now: datetime, tools: Sequence[Tool]) -> str:
+    def system(self, sandbox: Sandbox, tools: Sequence[Tool]) -> str:
         """The first message."""
         ...
 
@@ -81,9 +81,9 @@ class Form(Protocol):
 class Native:
     """Tool calls of the interface; one answer may hold several."""
 
-    def system(self, user: str, now: datetime, tools: Sequence[Tool]) -> str:
+    def system(self, sandbox: Sandbox, tools: Sequence[Tool]) -> str:
         """The situation; tools travel beside the messages."""
-        return _SITUATION.format(user=user, now=now)
+        return situation_of(sandbox)
 
     def parameters(self, tools: Sequence[Tool]) -> Mapping[str, Any]:
         """The tools."""
@@ -117,9 +117,9 @@ class Native:
 class React:
     """Thought, action and observation as text; one action an answer."""
 
-    def system(self, user: str, now: datetime, tools: Sequence[Tool]) -> str:
+    def system(self, sandbox: Sandbox, tools: Sequence[Tool]) -> str:
         """The situation, the tools and the form."""
-        return _SITUATION.format(user=user, now=now) + _REACT.format(tools=listing(tools))
+        return situation_of(sandbox) + _REACT.format(tools=listing(tools))
 
     def parameters(self, tools: Sequence[Tool]) -> Mapping[str, Any]:
         """Where to stop: an observation is not the model's to write."""
@@ -155,6 +155,13 @@ class React:
     def observations(self, asked: Sequence[ToolCall], told: Sequence[str]) -> list[Message]:
         """One message with all of them."""
         return [{"role": "user", "content": "\n".join(f"Observation: {text}" for text in told)}]
+
+
+def situation_of(sandbox: Sandbox) -> str:
+    """Whose assistant an agent is, when, and what holds in this workplace."""
+    role = "office assistant" if sandbox.toolset is None else "assistant"
+    customs = f"{sandbox.customs} " if sandbox.customs else ""
+    return _SITUATION.format(role=role, user=sandbox.user, now=sandbox.now, customs=customs)
 
 
 def form_of(agent: str) -> Form:

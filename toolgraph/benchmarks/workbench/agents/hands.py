@@ -8,7 +8,8 @@ from typing import Any
 
 from toolgraph.benchmarks.workbench.calls import LONGEST, Call, parse_call, run_text
 from toolgraph.benchmarks.workbench.sandbox import Sandbox
-from toolgraph.benchmarks.workbench.tools import Tool, ToolFailure, call, tool_called
+from toolgraph.benchmarks.workbench.tools import Tool, ToolFailure, toolset_of
+from toolgraph.benchmarks.workbench.tools.tool import as_texts
 from toolgraph.models import ToolCall
 
 LONGEST_OBSERVATION = 40_000
@@ -54,9 +55,10 @@ class Hands:
         self._sandbox.close()
 
     def _do(self, asked: ToolCall) -> Any:
-        tool = tool_called(asked.name)
+        tool = toolset_of(self._sandbox).called(asked.name)
+        given = _arguments(asked.arguments)
         name = asked.name if tool is None else tool.name
-        made = Call(name, _arguments(asked.arguments))
+        made = Call(name, as_texts(given) if tool is None else tool.given(given))
         text = written(made)
         if text is not None:
             self.calls.append(text)
@@ -64,7 +66,7 @@ class Hands:
             raise ToolFailure(f"there is no tool {name[:100]!r}; tools are: {', '.join(sorted(self._tools))}")
         if text is None:
             raise ToolFailure("the arguments are too long, or are no texts with plain names")
-        return call(self._sandbox, name, made.arguments)
+        return tool.carry_out(self._sandbox, made.arguments)
 
 
 def written(made: Call) -> str | None:
@@ -74,26 +76,31 @@ def written(made: Call) -> str | None:
     'email.delete_email.func(email_id="7")'
     >>> written(Call("email.delete_email", {"email_id": '7") or ("'}))
     'email.delete_email.func(email_id=\'7") or ("\')'
+    >>> written(Call("desk.lend", {"book": "B01", "days": 7}))
+    'desk.lend.func(book="B01", days=7)'
     """
     if sum(len(str(value)) for value in made.arguments.values()) > LONGEST:
         return None
-    values = ", ".join(f"{name}={value!r}" for name, value in made.arguments.items())
-    for text in (str(made), f"{made.name}.func({values})"):
+    plain, exact = (
+        ", ".join(f"{name}={form(value)}" for name, value in made.arguments.items())
+        for form in (_plain, repr)
+    )
+    for text in (str(made), f"{made.name}.func({plain})", f"{made.name}.func({exact})"):
         if parse_call(text) == made:
             return text
     return None
 
 
+def _plain(value: Any) -> str:
+    return f'"{value}"' if isinstance(value, str) else repr(value)
+
+
 def _arguments(text: str) -> dict[str, Any]:
-    """The arguments in a JSON object: numbers as text, as the evaluator has them; null is left out."""
+    """The arguments in a JSON object."""
     try:
         value = json.loads(text or "{}", strict=False)
     except (ValueError, RecursionError):
         value = None
     if not isinstance(value, dict):
         raise ToolFailure(f"the arguments are not a JSON object: {text[:200]!r}")
-    return {
-        name: item if isinstance(item, str | list | dict) else str(item)
-        for name, item in value.items()
-        if item is not None
-    }
+    return value

@@ -10,7 +10,7 @@ from typing import Any
 
 from toolgraph.benchmarks.workbench.judge.classes import NOT_RUN
 from toolgraph.benchmarks.workbench.judge.error_rules import PUBLISHED, ErrorRules
-from toolgraph.benchmarks.workbench.judge.evaluation import MODES, Evaluator
+from toolgraph.benchmarks.workbench.judge.evaluation import MODES, NO_COMPAT, Evaluator
 from toolgraph.benchmarks.workbench.judge.metrics import metrics_of
 from toolgraph.benchmarks.workbench.judge.results import Result, ResultFile
 from toolgraph.benchmarks.workbench.judge.strict_metrics import strict_metrics
@@ -21,6 +21,8 @@ from toolgraph.metrics.repeats import repeat_metrics
 
 Found = Mapping[str, tuple[str, Result]]
 """The outcome and the result of each task of a run, by the id of the task."""
+
+__all__ = ["NO_COMPAT", "OVERALL", "AgentScores", "score_agents"]
 
 OVERALL = "overall_overall"
 """The one group of the metrics file, by the name that `toolgraph compare` knows."""
@@ -33,7 +35,7 @@ class AgentScores:
     Attributes:
         n: tasks of the folder.
         outcomes: how they ended; one without a line was not run, and is wrong.
-        compat: the published metrics, by the published verdict.
+        compat: the published metrics, by the published verdict; None for a workplace of somebody's own.
         strict: the same by the strict verdict, with intervals.
         items: a line a task, as `toolgraph compare` reads it.
         tasks_done: for the first run and each further trial, how many tasks have a line.
@@ -42,7 +44,7 @@ class AgentScores:
 
     n: int
     outcomes: Mapping[str, int]
-    compat: Mapping[str, Any]
+    compat: Mapping[str, Any] | None
     strict: Mapping[str, Any]
     items: Sequence[Mapping[str, Any]]
     tasks_done: Sequence[int]
@@ -77,7 +79,7 @@ def score_agents(
     """
     tasks, every = list(tasks), [found, *trials]
     verdicts: dict[str, list[list[Verdict]]] = {}  # by mode and trial
-    for mode in MODES:
+    for mode in MODES if sandbox.toolset is None else ("strict",):
         evaluator = Evaluator(sandbox, tasks, mode, rules=rules)
         verdicts[mode] = [
             [evaluator.verdict(llm, row, task, _run_of(task, one)[1]) for row, task in enumerate(tasks)]
@@ -94,15 +96,16 @@ def score_agents(
         }
         for mode, judged in verdicts.items()
     }
-    strict, compat = verdicts["strict"], verdicts["compat"]
+    strict, compat = verdicts["strict"], verdicts.get("compat")
     metrics["strict"] |= strict_metrics(strict[0])
     outcomes = [_run_of(task, found)[0] for task in tasks]
+    published = [None] * len(tasks) if compat is None else compat[0]
     return AgentScores(
         len(tasks),
         dict(Counter(outcomes)),
-        metrics["compat"],
+        metrics.get("compat"),
         metrics["strict"],
-        [_item(*row) for row in zip(outcomes, strict[0], compat[0], strict=True)],
+        [_item(*row) for row in zip(outcomes, strict[0], published, strict=True)],
         tasks_done=[len(one) for one in every],
         tasks_correct=[sum(v.correct for v in judged) for judged in strict],
     )
@@ -131,7 +134,7 @@ def _groups(verdicts: Sequence[Verdict]) -> dict[str, dict[str, int]]:
     return {name: dict(counts) for name, counts in found.items()}
 
 
-def _item(outcome: str, strict: Verdict, compat: Verdict) -> dict[str, Any]:
+def _item(outcome: str, strict: Verdict, compat: Verdict | None) -> dict[str, Any]:
     """A line of the file of items. A task that was not run has earned nothing."""
     judged, ran = strict.strict, float(outcome != NOT_RUN)
     return {
@@ -144,7 +147,7 @@ def _item(outcome: str, strict: Verdict, compat: Verdict) -> dict[str, Any]:
             "exact_match": ran * strict.classes.exact_match,
             "wanted_changes_made": judged.wanted_made if judged else None,
             "made_changes_wanted": judged.made_wanted if judged else None,
-            "compat_correct": float(compat.correct),
+            "compat_correct": float(compat.correct) if compat else None,
         },
         "type": strict.task.group,
         "n_tools": len(strict.task.answer),

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from toolgraph.benchmarks.workbench.tasks import Task
-from toolgraph.benchmarks.workbench.tools import Tool, tools_for
+from toolgraph.benchmarks.workbench.tools import PUBLISHED, Tool, Toolset
 from toolgraph.errors import UsageError
 
 FORMS = ("native", "react")
@@ -43,6 +43,6 @@ class AgentSettings:
         if self.resample < 0 or self.max_steps < 1:
             raise UsageError("no run is that short", fix="give --max_steps 1 or more, --resample 0 or more")
 
-    def tools(self, task: Task) -> list[Tool]:
-        """The tools that an agent gets for a task."""
-        return tools_for(None if self.toolkit == "all" else task.domains)
+    def tools(self, task: Task, toolset: Toolset = PUBLISHED) -> list[Tool]:
+        """The tools of a workplace that an agent gets for a task."""
+        return toolset.of_domains(None if self.toolkit == "all" else task.domains)

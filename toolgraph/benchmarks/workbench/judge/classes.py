@@ -6,9 +6,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from toolgraph.benchmarks.workbench.judge.error_rules import PUBLISHED, ErrorRules, Unknown
-from toolgraph.benchmarks.workbench.tools import TOOLS
-
-_CHANGING = frozenset(tool.name for tool in TOOLS.values() if tool.changes_state)
+from toolgraph.benchmarks.workbench.tools import PUBLISHED as PUBLISHED_TOOLS
+from toolgraph.benchmarks.workbench.tools import Toolset
 
 ITERATION_LIMIT = "Agent stopped due to iteration limit or time limit."
 CONTEXT_OVERFLOW = "Context window exceeded"
@@ -41,6 +40,7 @@ def classes_of(
     correct: bool,
     query: str = "",
     rules: ErrorRules = PUBLISHED,
+    toolset: Toolset = PUBLISHED_TOOLS,
 ) -> Classes:
     """The classes of one run.
 
@@ -50,14 +50,16 @@ def classes_of(
         correct: the verdict: only `exact_match` and `no_actions` are told of a correct run.
         query: the request.
         rules: what the classes look for at this workplace.
+        toolset: its tools.
     """
     calls = [_one_line(text) for text in calls]
     answer = [_one_line(text) for text in answer]
     failed = bool(answer) and not correct
+    changing = [text for text in calls if _changes(text, toolset)]
     # What is looked for does no harm, so it is no guess; the published rule does not ask.
-    sent = [text for text in calls if _changes(text)] if isinstance(rules.wrong_email, Unknown) else calls
+    sent = changing if isinstance(rules.wrong_email, Unknown) else calls
     return Classes(
-        exact_match=_acting(calls) == sorted(text.lower() for text in answer),
+        exact_match=sorted(text.lower() for text in changing) == sorted(text.lower() for text in answer),
         no_actions=not calls,
         wrong_email=not correct and rules.wrong_email.is_wrong(sent, f"{query} {answer}"),
         end_date_minor_error=failed and rules.end_date.is_all_that_is_wrong(calls, answer),
@@ -69,11 +71,7 @@ def _one_line(text: str) -> str:
     return text.replace("\n", "\\n")
 
 
-def _acting(calls: Sequence[str]) -> list[str]:
-    """The calls whose tool changes something, lower-cased and sorted."""
-    return sorted(text.lower() for text in calls if _changes(text))
-
-
-def _changes(text: str) -> bool:
+def _changes(text: str, toolset: Toolset) -> bool:
     """Whether the tool of a call changes something."""
-    return ".".join(text.split("(")[0].split(".")[:2]) in _CHANGING
+    tool = toolset.tools.get(".".join(text.split("(")[0].split(".")[:2]))
+    return tool is not None and tool.changes_state

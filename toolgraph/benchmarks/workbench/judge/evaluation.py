@@ -12,9 +12,11 @@ from toolgraph.benchmarks.workbench.judge.strict import StrictJudge, StrictVerdi
 from toolgraph.benchmarks.workbench.judge.verdict import Verdict
 from toolgraph.benchmarks.workbench.sandbox import Sandbox
 from toolgraph.benchmarks.workbench.tasks import Task
+from toolgraph.benchmarks.workbench.tools import toolset_of
 from toolgraph.errors import UsageError
 
 MODES = ("compat", "strict")
+NO_COMPAT = "compat verdicts are of the published tables only"
 
 
 class Evaluator:
@@ -25,6 +27,9 @@ class Evaluator:
         tasks: what was asked.
         mode: `compat` or `strict`.
         rules: what the classes of errors look for.
+
+    Raises:
+        UsageError: no such mode, or compat for a workplace of somebody's own.
     """
 
     def __init__(
@@ -32,6 +37,9 @@ class Evaluator:
     ) -> None:
         if mode not in MODES:
             raise UsageError(f"unknown mode {mode!r}", fix=f"choose from {', '.join(MODES)}")
+        if mode == "compat" and sandbox.toolset is not None:
+            raise UsageError(NO_COMPAT, fix="add --mode strict")
+        self._toolset = toolset_of(sandbox)
         self._tasks: Mapping[str, Task] = {task.query: task for task in tasks}
         self._rules = rules
         self._judge: CompatJudge | StrictJudge
@@ -57,7 +65,12 @@ class Evaluator:
         """The verdict on one result."""
         judged = self._judge.verdict(result.calls, task.answer, error=result.error)
         classes = classes_of(
-            result.calls, task.answer, correct=judged.correct, query=task.query, rules=self._rules
+            result.calls,
+            task.answer,
+            correct=judged.correct,
+            query=task.query,
+            rules=self._rules,
+            toolset=self._toolset,
         )
         strict = judged if isinstance(judged, StrictVerdict) else None
         return Verdict(file, row, task, result, judged.correct, judged.side_effects, classes, strict)

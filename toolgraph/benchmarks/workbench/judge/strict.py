@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
@@ -11,7 +11,10 @@ from toolgraph.benchmarks.workbench.judge.replay import act
 from toolgraph.benchmarks.workbench.sandbox import Sandbox, difference
 from toolgraph.benchmarks.workbench.sandbox.difference import TableDifference
 from toolgraph.benchmarks.workbench.sandbox.sandbox import Cell
-from toolgraph.benchmarks.workbench.sandbox.schema import JUDGED, Layout
+from toolgraph.benchmarks.workbench.sandbox.schema import Layout
+
+Cells = tuple[tuple[str, str | None], ...]
+_DEEPEST = 5  # new rows may refer to each other in a circle
 
 
 class StateChange(NamedTuple):
@@ -20,15 +23,15 @@ class StateChange(NamedTuple):
     Attributes:
         table: where.
         kind: `gone`, `new` or `changed`.
-        id: of the row; None for a new one, whose id depends on the order of the calls.
-        cells: column and content: of a new row all but the id, of a changed one the new content. Case does
-            not count, but in columns with fixed values.
+        id: of the row; None for a new one, and where rows are known by content.
+        cells: column and content: of a new row all but what the database made up, of a changed one the new
+            content, of one known by content all. Case does not count, but in columns with fixed values.
     """
 
     table: str
     kind: str
     id: Cell
-    cells: tuple[tuple[str, str | None], ...] = ()
+    cells: Cells = ()
 
     def to_json(self) -> dict[str, Any]:
         """As it stands in a verdict."""
@@ -116,33 +119,58 @@ class StrictJudge:
         sandbox = self._sandbox.fork(overwrites=False)
         found: Counter[StateChange] = Counter()
         if act(sandbox, calls):
-            differing = difference(self._sandbox, sandbox)
-            for table in JUDGED:
-                found.update(_changes_in(table, differing.get(table.name, TableDifference())))
+            found.update(changes_between(self._sandbox, sandbox))
         sandbox.close()
         return found
 
 
-def _changes_in(table: Layout, found: TableDifference) -> Iterator[StateChange]:
-    for cells in found.gone:
-        yield StateChange(table.name, "gone", cells[0])
+def changes_between(before: Sandbox, after: Sandbox) -> Iterator[StateChange]:
+    """What was changed from a state to a fork of it, table by table."""
+    found = difference(before, after)
+    contents = _Contents(before.judged, found)
+    for table in before.judged:
+        if table.name in found:
+            yield from _changes_in(table, found[table.name], contents)
+
+
+def _changes_in(table: Layout, found: TableDifference, contents: _Contents) -> Iterator[StateChange]:
+    for gone in found.gone:
+        known = () if table.key else contents.of_row(table, dict(zip(table.columns, gone, strict=True)))
+        yield StateChange(table.name, "gone", table.id_of(gone), known)
     for row in found.new:
-        yield StateChange(
-            table.name,
-            "new",
-            None,
-            tuple(
-                (name, _content(table, name, cell))
-                for name, cell in row.items()
-                if name != table.id or table.domain == "analytics"
-            ),
-        )
+        yield StateChange(table.name, "new", None, contents.of_row(table, row))
     for change in found.changed:
-        content = _content(table, change.column, change.new)
+        content = contents.of_cell(table, change.column, change.new)
         yield StateChange(table.name, "changed", change.id, ((change.column, content),))
 
 
-def _content(table: Layout, column: str, cell: Cell) -> str | None:
-    if cell is None:
-        return None
-    return str(cell) if column in table.verbatim else str(cell).lower()
+class _Contents:
+    """Cells as they are compared: a reference to a new row, whose id is made up, says what is in that row."""
+
+    def __init__(self, tables: Iterable[Layout], found: Mapping[str, TableDifference]) -> None:
+        self._new = {
+            (table.name, row[table.id]): (table, row)
+            for table in tables
+            if table.generated and table.name in found
+            for row in found[table.name].new
+        }
+
+    def of_row(self, table: Layout, row: Mapping[str, Cell], depth: int = 0) -> Cells:
+        """All cells that count."""
+        return tuple(
+            (name, self.of_cell(table, name, cell, depth))
+            for name, cell in row.items()
+            if name not in table.generated
+        )
+
+    def of_cell(self, table: Layout, column: str, cell: Cell | bytes, depth: int = 0) -> str | None:
+        """One cell."""
+        if cell is None:
+            return None
+        if column in table.references and depth < _DEEPEST and isinstance(cell, int | str):
+            made = self._new.get((table.references[column], cell))
+            if made is not None:
+                return f"new {made[0].name}: {dict(self.of_row(*made, depth + 1))}"
+        if isinstance(cell, bytes):
+            return cell.hex()
+        return str(cell) if column in table.verbatim else str(cell).lower()

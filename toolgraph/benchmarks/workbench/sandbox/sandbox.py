@@ -7,10 +7,14 @@ from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from datetime import datetime
 from pathlib import Path
+from typing import TYPE_CHECKING
 
-from toolgraph.benchmarks.workbench.sandbox.schema import TABLES, create_statements, quoted
+from toolgraph.benchmarks.workbench.sandbox.schema import JUDGED, TABLES, Layout, create_statements, quoted
 from toolgraph.errors import UsageError
 from toolgraph.files import atomic_target
+
+if TYPE_CHECKING:
+    from toolgraph.benchmarks.workbench.tools.toolset import Toolset
 
 Cell = str | int | float | None
 Rows = Sequence[Sequence[Cell]]
@@ -29,6 +33,9 @@ class Sandbox:
         now: the moment it is.
         user: who the agent works for.
         overwrites: whether mail sent after a deletion can replace other mail, as published, or is appended.
+        judged: the tables whose changes count.
+        toolset: the tools of a workplace of somebody's own; None stands for the published tools.
+        customs: what agents are told of this workplace.
 
     >>> sandbox = Sandbox.of({"directory": [["ann.lee@example.com"]]})
     >>> copy = sandbox.fork()
@@ -36,6 +43,10 @@ class Sandbox:
     >>> len(sandbox.rows("directory")), len(copy.rows("directory"))
     (1, 0)
     """
+
+    judged: tuple[Layout, ...] = JUDGED
+    toolset: Toolset | None = None
+    customs: str = "Meetings start at 9:00 or later and end by 18:00."
 
     def __init__(self, connection: sqlite3.Connection) -> None:
         self.connection = connection

@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+import json
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
 
 DOMAINS = (
     "calendar",
@@ -18,15 +21,18 @@ DOMAINS = (
 class Layout:
     """One table.
 
-    Beside `columns`, every table has `row`, a number that is never used twice and gives the order, and
-    `label`, the number by which the published program knows the row.
+    Beside `columns`, every published table has `row`, a number that is never used twice and gives the order,
+    and `label`, the number by which the published program knows the row.
 
     Args:
         name: its name in the SQLite file.
-        columns: in published order; the first is the id.
+        columns: in published order; the first is the id, or the first are, if the key has several.
         domain: whose state it is; None for what is only read.
         file: the published file below `processed/`, if there is one.
         verbatim: columns in which case matters when states are compared.
+        key: what a row is known by in two states; nothing: by its content alone.
+        generated: columns of which a new row has what the database made up: they do not count.
+        references: columns that hold the generated id of a row of another table, and which table.
     """
 
     name: str
@@ -34,11 +40,24 @@ class Layout:
     domain: str | None = None
     file: str | None = None
     verbatim: frozenset[str] = frozenset()
+    key: tuple[str, ...] = ("row",)
+    generated: frozenset[str] = frozenset()
+    references: Mapping[str, str] = field(default_factory=dict)
 
     @property
     def id(self) -> str:
         """The column that names a row."""
         return self.columns[0]
+
+    def id_of(self, cells: Sequence[Any]) -> Any:
+        """What a verdict calls a row: its id, several as a JSON list; None if it has none.
+
+        >>> Layout("loans", ("book", "member", "due"), key=("book", "member")).id_of(["b1", "m2", "2024"])
+        '["b1", "m2"]'
+        """
+        if len(self.key) > 1:
+            return json.dumps(list(cells[: len(self.key)]), ensure_ascii=False, default=str)
+        return cells[0] if self.key else None
 
 
 CALENDAR = Layout(
@@ -46,12 +65,14 @@ CALENDAR = Layout(
     ("event_id", "event_name", "participant_email", "event_start", "duration"),
     domain="calendar",
     file="calendar_events.csv",
+    generated=frozenset({"event_id"}),
 )
 EMAILS = Layout(
     "emails",
     ("email_id", "inbox/outbox", "sender/recipient", "subject", "sent_datetime", "body"),
     domain="email",
     file="emails.csv",
+    generated=frozenset({"email_id"}),
 )
 VISITS = Layout(
     "visits",
@@ -72,6 +93,7 @@ TASKS = Layout(
     domain="project_management",
     file="project_tasks.csv",
     verbatim=frozenset({"list_name", "board"}),
+    generated=frozenset({"task_id"}),
 )
 CUSTOMERS = Layout(
     "customers",
@@ -90,6 +112,7 @@ CUSTOMERS = Layout(
     domain="customer_relationship_manager",
     file="customer_relationship_manager_data.csv",
     verbatim=frozenset({"status"}),
+    generated=frozenset({"customer_id"}),
 )
 DIRECTORY = Layout("directory", ("email_address",))
 

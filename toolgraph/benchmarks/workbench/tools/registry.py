@@ -1,10 +1,8 @@
-"""All tools by name, by toolkit, and how one is called."""
+"""The published tools by name and by domain, how a tool is called, and how tools are told of in a prompt."""
 
 from __future__ import annotations
 
-import sqlite3
 from collections.abc import Iterable, Mapping
-from math import isfinite
 from typing import Any
 
 from toolgraph.benchmarks.workbench.sandbox import Sandbox
@@ -16,21 +14,25 @@ from toolgraph.benchmarks.workbench.tools import (
     email,
     project_management,
 )
-from toolgraph.benchmarks.workbench.tools.tool import Tool, ToolFailure
-from toolgraph.errors import UsageError
+from toolgraph.benchmarks.workbench.tools.tool import Tool
+from toolgraph.benchmarks.workbench.tools.toolset import Toolset
 
 TOOLKITS: Mapping[str, tuple[Tool, ...]] = {
     room.DOMAIN: room.TOOLS for room in (email, calendar, analytics, project_management, customers, directory)
 }
-"""The tools of each domain in the order of the published prompt."""
+"""The published tools of each domain in the order of the published prompt."""
 
-TOOLS: Mapping[str, Tool] = {tool.name: tool for tools in TOOLKITS.values() for tool in tools}
-"""Every tool by its published name."""
+# The published selector does not know `crm`, the name that some published tasks use; this one does.
+PUBLISHED = Toolset(TOOLKITS, everywhere=[directory.DOMAIN], aliases={"crm": customers.DOMAIN})
+"""The published tools."""
 
-LONGEST_VALUE = 100_000
-"""Characters in the value of an argument."""
-_BY_FUNCTION_NAME = {tool.function_name: tool for tool in TOOLS.values()}
-_ALIASES = {"crm": customers.DOMAIN}
+TOOLS: Mapping[str, Tool] = PUBLISHED.tools
+"""Every published tool by its name."""
+
+
+def toolset_of(sandbox: Sandbox) -> Toolset:
+    """The tools of a workplace: its own, or the published ones."""
+    return sandbox.toolset or PUBLISHED
 
 
 def call(sandbox: Sandbox, name: str, arguments: Mapping[str, Any]) -> Any:
@@ -51,21 +53,16 @@ def call(sandbox: Sandbox, name: str, arguments: Mapping[str, Any]) -> Any:
     >>> call(Sandbox.of({}), "email.delete_email", {"email_id": "00000001"})
     'Email not found.'
     """
-    tool = TOOLS.get(name)
-    if tool is None:
-        raise ToolFailure(f"there is no tool {name[:100]!r}; tools are: {', '.join(TOOLS)}")
-    return _run(tool, sandbox, {key: _checked(tool, key, value) for key, value in arguments.items()})
+    return toolset_of(sandbox).call(sandbox, name, arguments)
 
 
 def tool_called(name: str) -> Tool | None:
-    """The tool of a published name or of a name without a dot (`calendar__create_event`)."""
-    return TOOLS.get(name) or _BY_FUNCTION_NAME.get(name)
+    """The published tool of a name or of a name without a dot (`calendar__create_event`)."""
+    return PUBLISHED.called(name)
 
 
 def tools_for(domains: Iterable[str] | None) -> list[Tool]:
-    """The tools of some domains and the directory; all tools for None.
-
-    The published selector does not know `crm`, the name that some published tasks use; this one does.
+    """The published tools of some domains and the directory; all tools for None.
 
     Raises:
         UsageError: there is no such domain.
@@ -73,12 +70,7 @@ def tools_for(domains: Iterable[str] | None) -> list[Tool]:
     >>> [tool.name for tool in tools_for(["calendar"])][-2:]
     ['calendar.search_events', 'company_directory.find_email_address']
     """
-    if domains is None:
-        return list(TOOLS.values())
-    wanted = {_ALIASES.get(domain, domain) for domain in domains} | {directory.DOMAIN}
-    if unknown := wanted - set(TOOLKITS):
-        raise UsageError(f"unknown domain {sorted(unknown)[0]!r}", fix=f"choose from {', '.join(TOOLKITS)}")
-    return [tool for domain, tools in TOOLKITS.items() if domain in wanted for tool in tools]
+    return PUBLISHED.of_domains(domains)
 
 
 def listing(tools: Iterable[Tool]) -> str:
@@ -95,37 +87,5 @@ def listing(tools: Iterable[Tool]) -> str:
         )
         lines.append(f"{tool.name}({names}) - {tool.description}")
         for name, argument in tool.arguments.items():
-            choices = f" One of: {', '.join(argument.choices)}." if argument.choices else ""
-            lines.append(f"  {name}: {argument.description}{choices}")
+            lines.append(f"  {name}: {argument.told()}")
     return "\n".join(lines)
-
-
-def _checked(tool: Tool, name: str, value: Any) -> Any:
-    """The value of an argument.
-
-    Raises:
-        ToolFailure: the tool has no such argument, or no tool can work with the value.
-    """
-    if name not in tool.arguments:
-        raise ToolFailure(
-            f"{tool.name} has no argument {name[:100]!r}; its arguments are: {', '.join(tool.arguments)}"
-        )
-    if isinstance(value, str):
-        if len(value) > LONGEST_VALUE:
-            raise ToolFailure(f"{name} is longer than {LONGEST_VALUE:,} characters")
-        # Halves of a surrogate pair, which SQLite does not store, become the character they make.
-        return (
-            value if value.isascii() else value.encode("utf-16", "surrogatepass").decode("utf-16", "replace")
-        )
-    if value is None or isinstance(value, int) or (isinstance(value, float) and isfinite(value)):
-        return value
-    raise ToolFailure(f"{name} is text or a number, not {type(value).__name__}")
-
-
-def _run(tool: Tool, sandbox: Sandbox, arguments: Mapping[str, Any]) -> Any:
-    try:
-        with sandbox.transaction():
-            return tool(sandbox, **arguments)
-    except (TypeError, AttributeError, ValueError, ArithmeticError, sqlite3.Error, RecursionError) as error:
-        given = ", ".join(f"{name}={str(value)[:100]!r}" for name, value in arguments.items())
-        raise ToolFailure(f"{tool.name} cannot work with {given}: {error}") from error

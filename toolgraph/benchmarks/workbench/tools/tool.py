@@ -2,13 +2,19 @@
 
 from __future__ import annotations
 
+import sqlite3
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
+from math import isfinite
 from typing import Any
 
 from toolgraph.benchmarks.workbench.sandbox import Sandbox
 
 Function = Callable[..., Any]
+
+LONGEST_VALUE = 100_000
+"""Characters in the value of an argument."""
+_MISTAKES = (TypeError, AttributeError, ValueError, ArithmeticError, sqlite3.Error, RecursionError)
 
 
 class ToolFailure(Exception):
@@ -33,6 +39,10 @@ class Argument:
         """Its JSON Schema."""
         listed = {"enum": list(self.choices)} if self.choices else {}
         return {"type": "string", "description": self.description, **listed}
+
+    def told(self) -> str:
+        """What a prompt says of it."""
+        return self.description + (f" One of: {', '.join(self.choices)}." if self.choices else "")
 
 
 @dataclass(frozen=True)
@@ -84,9 +94,64 @@ class Tool:
             },
         }
 
-    def __call__(self, sandbox: Sandbox, **arguments: Any) -> Any:
-        """Act on a sandbox; see `call`, which checks the arguments first and undoes what failed."""
-        return self.function(sandbox, **arguments)
+    def given(self, arguments: Mapping[str, Any]) -> dict[str, Any]:
+        """The arguments of a model's call as they are recorded."""
+        return as_texts(arguments)
+
+    def carry_out(self, sandbox: Sandbox, arguments: Mapping[str, Any]) -> Any:
+        """Act on a sandbox.
+
+        Raises:
+            ToolFailure: unknown argument, or the tool could not work with the values; the sandbox is as it
+                was.
+        """
+        values = {name: self._checked(name, value) for name, value in arguments.items()}
+        try:
+            with sandbox.transaction():
+                return self.function(sandbox, **values)
+        except _MISTAKES as error:
+            given = ", ".join(f"{name}={str(value)[:100]!r}" for name, value in values.items())
+            raise ToolFailure(f"{self.name} cannot work with {given}: {error}") from error
+
+    def argument(self, name: str) -> Argument:
+        """The argument of a name.
+
+        Raises:
+            ToolFailure: there is none.
+        """
+        if name not in self.arguments:
+            raise ToolFailure(
+                f"{self.name} has no argument {name[:100]!r}; its arguments are: {', '.join(self.arguments)}"
+            )
+        return self.arguments[name]
+
+    def _checked(self, name: str, value: Any) -> Any:
+        self.argument(name)
+        if isinstance(value, str):
+            return checked_text(name, value)
+        if value is None or isinstance(value, int) or (isinstance(value, float) and isfinite(value)):
+            return value
+        raise ToolFailure(f"{name} is text or a number, not {type(value).__name__}")
+
+
+def as_texts(arguments: Mapping[str, Any]) -> dict[str, Any]:
+    """Numbers as texts, as the published tools have them; null is left out."""
+    return {
+        name: value if isinstance(value, str | list | dict) else str(value)
+        for name, value in arguments.items()
+        if value is not None
+    }
+
+
+def checked_text(name: str, value: str) -> str:
+    """The text of an argument; halves of a surrogate pair, which SQLite does not store, become a character.
+
+    Raises:
+        ToolFailure: it is too long.
+    """
+    if len(value) > LONGEST_VALUE:
+        raise ToolFailure(f"{name} is longer than {LONGEST_VALUE:,} characters")
+    return value if value.isascii() else value.encode("utf-16", "surrogatepass").decode("utf-16", "replace")
 
 
 def tool(

@@ -1,0 +1,83 @@
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+from own_workplace import WRITE, workplace
+
+from toolgraph.benchmarks.workbench.own.check import check_tasks
+from toolgraph.benchmarks.workbench.own.loading import load_own
+from toolgraph.errors import UsageError
+
+GOOD = {"query": "Hi", "answer": ['notes.write.func(text="c")']}
+OTHER = '''
+@tool("other")
+def fail(db, days: int) -> None:
+    """Fail."""
+    raise ToolError("not today")
+
+@tool("other")
+def roll(db) -> None:
+    """Write what nobody knows."""
+    db.execute("INSERT INTO notes (text) VALUES (random())")
+'''
+
+
+@pytest.mark.parametrize(
+    ("task", "words"),
+    [
+        ({"query": "Hi"}, "the request 'Hi' is there twice"),
+        ({"answer": []}, "a task without 'query'"),
+        ({"query": "x", "answer": "notes.write"}, "'answer' is not a list of texts"),
+        ({"query": "x", "domains": 5}, "'domains' is not a list of texts"),
+        ({"query": "x", "domains": ["mail"]}, "unknown domain 'mail'. Fix: choose from notes, other"),
+        ({"query": "x", "answer": ["write('x')"]}, r"not a call: write\('x'\)"),
+        ({"query": "x", "answer": ['notes.send.func(text="c")']}, "there is no tool 'notes.send'"),
+        ({"query": "x", "answer": ['notes.write.func(note="c")']}, "has no argument 'note'"),
+        ({"query": "x", "answer": ["notes.write.func()"]}, "notes.write needs text"),
+        (
+            {"query": "x", "answer": ["other.fail.func(days=1)"]},
+            "other.fail is of none of the task's domains",
+        ),
+        (
+            {"query": "x", "answer": ['other.fail.func(days="a")'], "domains": ["other"]},
+            "days is a whole number",
+        ),
+        ({"query": "x", "answer": ["other.fail.func(1)"], "domains": ["other"]}, "fails: .* not today"),
+        (
+            {"query": "x", "answer": ["other.roll.func()"], "domains": ["other"]},
+            "does not do the same twice, see the table notes",
+        ),
+    ],
+)
+def test_what_is_wrong_with_a_task_is_named_with_its_line(
+    tmp_path: Path, task: dict[str, Any], words: str
+) -> None:
+    folder = workplace(tmp_path / "w", tools=WRITE + OTHER, tasks=[GOOD, task])
+    with pytest.raises(UsageError, match=f"tasks.jsonl:2: .*{words}"):
+        check_tasks(load_own(folder), folder)
+
+
+def test_no_json_is_named(tmp_path: Path) -> None:
+    folder = workplace(tmp_path / "w")
+    (folder / "tasks.jsonl").write_text('{"query": "x", "answer": [], "domains": []}\n{')
+    with pytest.raises(UsageError, match=r"tasks.jsonl:2: "):
+        check_tasks(load_own(folder), folder)
+
+
+def test_what_each_task_does_is_told(tmp_path: Path) -> None:
+    again = 'notes.write.func(text="c")'
+    tasks = [GOOD, {"query": "Twice", "answer": [again, again]}, {"query": "Nothing", "id": "n"}]
+    folder = workplace(tmp_path / "w", tasks=tasks)
+    effects = check_tasks(load_own(folder), folder)
+    assert [effect.summary for effect in effects] == [
+        *("notes-001: 1 notes new", "notes-002: 2 notes new", "n: no action")
+    ]
+    assert effects[0].task.base_template == "Hi"
+
+
+def test_a_column_that_a_tool_makes_up_can_be_ignored(tmp_path: Path) -> None:
+    tasks = [{"query": "x", "answer": ["other.roll.func()"], "domains": ["other"]}]
+    folder = workplace(tmp_path / "w", tools=OTHER, tasks=tasks, ignore=["notes.text"])
+    assert len(check_tasks(load_own(folder), folder)[0].changes) == 1

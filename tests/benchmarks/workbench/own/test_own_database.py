@@ -1,0 +1,181 @@
+"""Any SQLite file as a workplace: read without touching it, compared by content."""
+
+from __future__ import annotations
+
+import sqlite3
+from collections import Counter
+from pathlib import Path
+from typing import Any
+
+import pytest
+from own_workplace import NOTES, call, database, sandbox, workplace
+
+from toolgraph.benchmarks.workbench.judge.strict import StrictJudge, changes_between
+from toolgraph.benchmarks.workbench.own.database import read_database
+from toolgraph.benchmarks.workbench.own.loading import load_own
+from toolgraph.benchmarks.workbench.own.sandbox import OwnSandbox
+from toolgraph.benchmarks.workbench.sandbox import difference
+from toolgraph.benchmarks.workbench.workplace import open_workplace
+from toolgraph.errors import UsageError
+
+SHOP = """
+CREATE TABLE goods (sku TEXT PRIMARY KEY, name TEXT COLLATE NOCASE, left INT, twice INT AS (left * 2));
+CREATE TABLE orders (id INTEGER PRIMARY KEY AUTOINCREMENT, who TEXT, at TEXT DEFAULT CURRENT_TIMESTAMP);
+CREATE TABLE lines (
+    order_id INT REFERENCES orders, sku TEXT REFERENCES goods, count INT, PRIMARY KEY (order_id, sku)
+) WITHOUT ROWID;
+CREATE TABLE log (said TEXT, data BLOB);
+CREATE VIEW empty AS SELECT * FROM goods WHERE left = 0;
+CREATE INDEX by_day ON orders (date(at));
+CREATE VIRTUAL TABLE words USING fts5(text);
+CREATE TRIGGER taken AFTER INSERT ON lines BEGIN
+    UPDATE goods SET left = left - new.count WHERE sku = new.sku;
+    INSERT INTO log VALUES ('taken ' || new.sku, x'00ff');
+END;
+INSERT INTO goods VALUES ('a', 'Apple', 5), ('b', 'Bread', 3), (NULL, 'Odd', 1);
+INSERT INTO orders (who, at) VALUES ('Ann', '2024-01-01');
+INSERT INTO log VALUES ('x', NULL), ('x', NULL), ('y', NULL);
+"""
+RUN = '''
+@tool("notes")
+def run(db, sql: str) -> int:
+    """Run SQL."""
+    return db.execute(sql).rowcount
+'''
+
+
+def after(place: OwnSandbox, *statements: str) -> OwnSandbox:
+    copy = place.fork()
+    for sql in statements:
+        call(copy, "notes.run", sql=sql)
+    return copy
+
+
+def test_any_table_is_compared(tmp_path: Path) -> None:
+    place = sandbox(tmp_path / "w", sql=SHOP, tools=RUN)
+    copy = after(
+        place,
+        "INSERT INTO orders (who) VALUES ('Bo')",
+        "INSERT INTO lines VALUES (2, 'a', 2)",
+        "UPDATE goods SET name = 'BREAD' WHERE sku = 'b'",
+        "DELETE FROM goods WHERE sku IS NULL",
+        "DELETE FROM log WHERE rowid = 1",
+        "INSERT INTO words VALUES ('something')",
+    )
+    found = {name: table.to_json() for name, table in difference(place, copy).items()}
+    assert found == {
+        "goods": {
+            "gone": [[None, "Odd", 1]],
+            "new": [],
+            "changed": [{"id": "a", "column": "left", "old": 5, "new": 3}],
+        },
+        "lines": {"gone": [], "new": [{"order_id": 2, "sku": "a", "count": 2}], "changed": []},
+        "log": {"gone": [["x", None]], "new": [{"said": "taken a", "data": "00ff"}], "changed": []},
+        "orders": {
+            "gone": [],
+            "new": [{"id": 2, "who": "Bo", "at": "2024-02-28 09:30:00"}],
+            "changed": [],
+        },
+    }
+
+
+def test_the_path_does_not_count(tmp_path: Path) -> None:
+    """Ids that the database makes up are not compared; what refers to them says what it refers to."""
+    place = sandbox(tmp_path / "w", sql=SHOP, tools=RUN)
+    ann, bo = "INSERT INTO orders (who) VALUES ('ann')", "INSERT INTO orders (who) VALUES ('BO')"
+    ann_a, ann_b, bo_a, bo_b = (
+        f"INSERT INTO lines SELECT id, '{sku}', 1 FROM orders WHERE who = '{who}'"
+        for who in ("ann", "BO")
+        for sku in "ab"
+    )
+    one, two = after(place, ann, bo, ann_a, bo_b), after(place, bo, ann, bo_b, ann_a)
+    other = after(place, bo, ann, ann_b, bo_a)
+    assert Counter(changes_between(place, one)) == Counter(changes_between(place, two))
+    assert Counter(changes_between(place, one)) != Counter(changes_between(place, other))
+
+
+@pytest.mark.parametrize(
+    ("facts", "answer", "made", "right"),
+    [
+        ({}, "UPDATE notes SET text = 'New'", "UPDATE notes SET text = 'new'", True),
+        (
+            {"verbatim": ["notes.text"]},
+            "UPDATE notes SET text = 'New'",
+            "UPDATE notes SET text = 'new'",
+            False,
+        ),
+        ({"ignore": ["notes.text"]}, "UPDATE notes SET text = 'c'", "UPDATE notes SET text = 'd'", True),
+        ({}, "UPDATE notes SET text = 'c'", "SELECT 1", False),
+        ({}, "SELECT 1", "SELECT 1", True),
+        ({}, "DELETE FROM notes WHERE id = 1", "DELETE FROM notes WHERE id = 2", False),
+    ],
+)
+def test_what_counts(tmp_path: Path, facts: dict[str, Any], answer: str, made: str, right: bool) -> None:
+    place = sandbox(tmp_path / "w", tools=RUN, **facts)
+    calls = [f'notes.run.func(sql="{sql}")' for sql in (answer, made)]
+    assert StrictJudge(place).verdict(calls[1:], (calls[0],)).correct is right
+
+
+def test_an_ignored_key_is_one_that_a_tool_makes_up(tmp_path: Path) -> None:
+    sql = "CREATE TABLE t (key TEXT PRIMARY KEY, a); INSERT INTO t VALUES ('k', 1);"
+    place = sandbox(tmp_path / "w", sql=sql, tools=RUN, ignore=["t.key"])
+    calls = [f"notes.run.func(sql=\"INSERT INTO t VALUES ('{key}', 2)\")" for key in "lm"]
+    assert StrictJudge(place).verdict(calls[1:], (calls[0],)).correct
+
+
+def test_foreign_keys_hold(tmp_path: Path) -> None:
+    place = sandbox(tmp_path / "w", sql=SHOP, tools=RUN)
+    with pytest.raises(Exception, match="FOREIGN KEY constraint failed"):
+        after(place, "INSERT INTO lines VALUES (9, 'a', 1)")
+
+
+@pytest.mark.parametrize("logged", [False, True])
+def test_a_file_is_only_read(tmp_path: Path, logged: bool) -> None:
+    path = database(tmp_path / "own.db", f"PRAGMA journal_mode = WAL; {NOTES}")
+    if logged:  # in use: the last transaction is not in the file yet
+        user = sqlite3.connect(path)
+        user.execute("INSERT INTO notes (text) VALUES ('c')")
+        user.commit()
+    before = {file.name: file.read_bytes() for file in tmp_path.iterdir() if not file.name.endswith("-shm")}
+    copy = sqlite3.connect(":memory:")
+    copy.deserialize(read_database(path))
+    assert copy.execute("SELECT count(*) FROM notes").fetchone() == (2 + logged,)
+    copy.execute("DELETE FROM notes")
+    after = {file.name: file.read_bytes() for file in tmp_path.iterdir() if not file.name.endswith("-shm")}
+    assert before == after
+
+
+def test_calls_never_reach_the_folder(tmp_path: Path) -> None:
+    folder = workplace(tmp_path / "w", tools=RUN)
+    file = folder / "sandbox.sqlite"
+    before = file.read_bytes()
+    file.chmod(0o400)
+    after(load_own(folder), "DELETE FROM notes")
+    assert file.read_bytes() == before
+    assert {path.name for path in folder.iterdir()} == {
+        *("sandbox.sqlite", "tools.py", "tasks.jsonl", "benchmark.json")
+    }
+
+
+def test_what_is_wrong_with_a_database_is_named(tmp_path: Path) -> None:
+    (tmp_path / "text").write_text("hello" * 1000)
+    broken = bytearray(database(tmp_path / "own.db", NOTES).read_bytes())
+    broken[4096:] = b"\xff" * len(broken[4096:])
+    (tmp_path / "broken").write_bytes(broken)
+    for name in ("nothing", "text", "broken"):
+        with pytest.raises(UsageError, match=name):
+            read_database(tmp_path / name)
+    with pytest.raises(UsageError, match="the database has no tables"):
+        sandbox(tmp_path / "w", sql="CREATE VIEW v AS SELECT 1")
+    for key in ("ignore", "verbatim"):
+        with pytest.raises(UsageError, match=r"there is no column 'notes.nothing'"):
+            sandbox(tmp_path / key, **{key: ["notes.nothing"]})
+    with pytest.raises(UsageError, match="'now' is 'today'"):
+        sandbox(tmp_path / "now", now="today")
+
+
+def test_tools_are_a_file_of_the_folder(tmp_path: Path) -> None:
+    folder = workplace(tmp_path / "w")
+    (folder / "benchmark.json").write_text('{"benchmark": "workbench", "tools": "../tools.py"}')
+    with pytest.raises(UsageError, match=r"benchmark.json: 'tools' is '../tools.py'"):
+        open_workplace(folder, allow_tools=True)

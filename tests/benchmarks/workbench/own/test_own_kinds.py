@@ -1,0 +1,76 @@
+from __future__ import annotations
+
+from typing import Any, Literal, Optional
+
+import pytest
+
+from toolgraph.benchmarks.workbench.own.kinds import read_value, schema_of
+
+
+@pytest.mark.parametrize(
+    ("hint", "schema"),
+    [
+        (str, {"type": "string"}),
+        (int, {"type": "integer"}),
+        (float, {"type": "number"}),
+        (bool, {"type": "boolean"}),
+        (Literal["a", "b"], {"type": "string", "enum": ["a", "b"]}),
+        (Literal[1, 2], {"type": "integer", "enum": [1, 2]}),
+        (list[str], {"type": "array", "items": {"type": "string"}}),
+        (Optional[int], {"anyOf": [{"type": "integer"}, {"type": "null"}]}),  # noqa: UP045 as some write it
+        (list[int] | None, {"anyOf": [{"type": "array", "items": {"type": "integer"}}, {"type": "null"}]}),
+    ],
+)
+def test_a_type_has_a_schema(hint: Any, schema: dict[str, Any]) -> None:
+    assert schema_of(hint) == schema
+
+
+@pytest.mark.parametrize("hint", [dict[str, int], bytes, str | int, Any, Literal["a", 1], list, object])
+def test_a_type_that_no_argument_can_have(hint: Any) -> None:
+    with pytest.raises(TypeError):
+        schema_of(hint)
+
+
+@pytest.mark.parametrize(
+    ("hint", "given", "read"),
+    [
+        (str, "7", "7"),
+        (int, 7.0, 7),
+        (int, "-7", -7),
+        (float, "1.5", 1.5),
+        (float, 2, 2.0),
+        (bool, "True", True),
+        (bool, False, False),
+        (Literal[1, 2], "2", 2),
+        (list[int], ["1", 2], [1, 2]),
+        (str | None, None, None),
+    ],
+)
+def test_values_are_read_as_their_type(hint: Any, given: Any, read: Any) -> None:
+    found = read_value("x", hint, given)
+    assert found == read and type(found) is type(read)
+
+
+@pytest.mark.parametrize(
+    ("hint", "given"),
+    [
+        (str, 7),
+        (str, None),
+        (int, 7.5),
+        (int, True),
+        (int, "seven"),
+        (int, float("inf")),
+        (float, float("nan")),
+        (float, "1e999"),
+        (float, 10**400),
+        (bool, 1),
+        (bool, "yes"),
+        (Literal["a"], "A"),
+        (list[int], "1"),
+        (list[int], [[1]]),
+        (list[int] | None, {"a": 1}),
+    ],
+)
+def test_values_of_another_type_are_refused(hint: Any, given: Any) -> None:
+    with pytest.raises(ValueError, match=r"^x is "):
+        read_value("x", hint, given)

@@ -1,0 +1,96 @@
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+from own_workplace import IMPORTS, NOTES, WRITE, database
+from running import files_below
+
+from toolgraph.cli.main import cli, run
+from toolgraph.errors import UsageError
+from toolgraph.stages.workplace import check_workplace, new_workplace
+
+
+def test_without_files_it_is_a_small_example(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    target = tmp_path / "deep" / "library"
+    assert run(cli, ["workbench", "new", str(target)], "toolgraph") == 0
+    told = capsys.readouterr().out.splitlines()
+    assert told[:3] == [
+        "multi_domain-001: 1 loans new",
+        "multi_domain-002: 1 loans new",
+        "multi_domain-003: no action",
+    ]
+    assert told[-3:] == [
+        f"  toolgraph workbench check {target} --allow_tools",
+        f"  toolgraph infer --data_dir {target} --llm MODEL --api_base URL --allow_tools",
+        f"  toolgraph evaluate --data_dir {target} --llm MODEL --allow_tools",
+    ]
+    assert set(files_below(target)) == {"sandbox.sqlite", "tools.py", "tasks.jsonl", "benchmark.json"}
+    assert [path.name for path in target.parent.iterdir()] == ["library"]
+    assert len(check_workplace(target, allow_tools=True)) == 8
+
+
+def test_ones_own_files_are_copied(tmp_path: Path) -> None:
+    own = database(tmp_path / "own.db", NOTES)
+    (tmp_path / "t.py").write_text(IMPORTS + WRITE)
+    (tmp_path / "t.jsonl").write_text('{"query": "x", "answer": [], "domains": ["notes"]}\n')
+    before = files_below(tmp_path)
+    (effect,) = new_workplace(
+        tmp_path / "w", sandbox=own, tools=tmp_path / "t.py", tasks=tmp_path / "t.jsonl"
+    )
+    assert effect.summary == "notes-001: no action"
+    made = files_below(tmp_path / "w")
+    assert made["tools.py"] == before["t.py"] and made["tasks.jsonl"] == before["t.jsonl"]
+    assert {name: data for name, data in files_below(tmp_path).items() if name in before} == before
+
+
+@pytest.mark.parametrize("tools", [False, True])
+def test_a_database_alone_is_enough_to_begin(tmp_path: Path, tools: bool) -> None:
+    (tmp_path / "t.py").write_text(IMPORTS + WRITE)
+    own = database(tmp_path / "own.db", NOTES)
+    new_workplace(tmp_path / "w", sandbox=own, tools=tmp_path / "t.py" if tools else None)
+    (effect,) = check_workplace(tmp_path / "w", allow_tools=True)
+    assert effect.task.domains == (("notes",) if tools else ("lookup",))
+
+
+def test_nothing_is_written_unless_all_of_it_works(tmp_path: Path) -> None:
+    own, bad = database(tmp_path / "own.db", NOTES), tmp_path / "bad.py"
+    bad.write_text("x = (")
+    (tmp_path / "bad.jsonl").write_text("\n{")
+    (tmp_path / "good.py").write_text(IMPORTS + WRITE)
+    before = files_below(tmp_path)
+    wrong: list[tuple[dict[str, Path], str]] = [
+        ({"sandbox": own, "tools": bad}, r"bad\.py:1: is no Python"),
+        ({"sandbox": own, "tools": tmp_path / "none.py"}, r"none\.py: cannot be read"),
+        ({"sandbox": bad}, r"bad\.py: cannot be read as an SQLite file"),
+        (
+            {"sandbox": own, "tools": tmp_path / "good.py", "tasks": tmp_path / "bad.jsonl"},
+            r"bad\.jsonl:2: ",
+        ),
+        ({"tools": bad}, "--tools without --sandbox"),
+        ({"sandbox": own, "tasks": bad}, "--tasks without --tools"),
+    ]
+    for given, words in wrong:
+        with pytest.raises(UsageError, match=words):
+            new_workplace(tmp_path / "w", **given)  # type: ignore[arg-type]
+    (tmp_path / "w").mkdir()
+    with pytest.raises(UsageError, match="w: is there already"):
+        new_workplace(tmp_path / "w")
+    assert files_below(tmp_path) == before
+
+
+def test_tools_run_only_where_they_are_allowed(tmp_path: Path, root: Path) -> None:
+    new_workplace(tmp_path / "w")
+    with pytest.raises(UsageError, match="brings a program, its own tools"):
+        check_workplace(tmp_path / "w")
+    with pytest.raises(UsageError, match="has no tools of its own"):
+        check_workplace(root / "data_workbench", allow_tools=True)
+    with pytest.raises(UsageError, match="no such folder"):
+        check_workplace(tmp_path / "nowhere", allow_tools=True)
+
+
+def test_the_form_of_benchmark_json(tmp_path: Path) -> None:
+    new_workplace(tmp_path / "w", sandbox=database(tmp_path / "own.db", NOTES))
+    about = json.loads((tmp_path / "w/benchmark.json").read_text())
+    assert list(about) == ["benchmark", "tools", "now", "user", "customs", "ignore", "verbatim"]

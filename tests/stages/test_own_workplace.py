@@ -1,0 +1,200 @@
+"""A workplace of one's own in every command, asked of a real HTTP server."""
+
+from __future__ import annotations
+
+import json
+import re
+from pathlib import Path
+from typing import Any
+
+import pytest
+from running import lines_of
+
+from toolgraph.benchmarks.workbench.calls import parse_call
+from toolgraph.benchmarks.workbench.tools import PUBLISHED, Toolset
+from toolgraph.cli.main import cli, load, run
+from toolgraph.models import ToolCall
+from toolgraph.serving.completions import Received, Reply
+from toolgraph.testkit import FakeServer
+
+BEES = "If a copy of Winter Bees is free, lend it to Tom Akande."
+JONAS = "Jonas Weber has just brought his book back."
+WRONG = {
+    BEES: [ToolCall("a", "desk__lend", '{"book_id": "B01", "member_id": "M04", "days": null}')],
+    JONAS: [ToolCall("a", "desk__give_back", '{"loan_id": "3"}')],
+}
+
+
+def documented(root: Path, pattern: str) -> list[str]:
+    """What the documentation says of it."""
+    text = (root / "docs" / "workbench.md").read_text(encoding="utf-8")
+    section = text.partition("## Your own workplace\n")[2].partition("\n## ")[0]
+    return re.findall(pattern, section, re.MULTILINE)
+
+
+def follow(line: str, server: FakeServer) -> int:
+    """Type it."""
+    line = line.replace("NAME", "acme").replace("URL", server.base)
+    program, *words = line.split()
+    if program == "toolgraph":
+        return run(cli, words, "toolgraph")
+    return run(load({"inference.py": "infer", "evaluate.py": "evaluate"}[words[0]]), words[1:], words[0])
+
+
+@pytest.fixture
+def server(request: pytest.FixtureRequest) -> Any:
+    answers: dict[str, list[ToolCall]] = {}
+
+    async def answer(received: Received) -> Reply:
+        messages = received.body["messages"]
+        if messages[-1]["role"] == "tool":
+            return Reply("Done.")
+        query = messages[1]["content"]
+        return Reply(tool_calls=answers[query]) if answers.get(query) else Reply("Nothing to do.")
+
+    fake = FakeServer(answer)
+    fake.start()
+    fake.answers = answers  # type: ignore[attr-defined]
+    yield fake
+    fake.stop()
+
+
+def asked(text: str, place: int, toolset: Toolset = PUBLISHED) -> ToolCall:
+    call = parse_call(text, toolset)
+    assert call is not None
+    return ToolCall(f"c{place}", call.name.replace(".", "__"), json.dumps(call.arguments))
+
+
+def test_the_documented_commands(
+    root: Path,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+    server: Any,
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    new, check, infer, evaluate, replay = documented(root, r"^    ((?:toolgraph|python) .+)$")
+    assert follow(new, server) == 0 and follow(check, server) == 0
+    folder = tmp_path / "library"
+    tasks = lines_of(folder / "tasks.jsonl")
+    for file, language in (("tools.py", "python"), ("tasks.jsonl", "json")):
+        (shown,) = documented(root, f"^```{language}\n([^`]+)^```")
+        assert shown in (folder / file).read_text(encoding="utf-8")
+    for task in tasks:
+        server.answers[task["query"]] = [asked(text, place) for place, text in enumerate(task["answer"])]
+    server.answers.update(WRONG)
+    before = (folder / "sandbox.sqlite").read_bytes()
+
+    assert follow(infer, server) == 0
+    first = server.received[0].body
+    assert first["messages"][0]["content"] == (
+        "You are the assistant of Maya. It is Tuesday, 2024-05-14, 10:00; remember this date and time. "
+        "Do what is asked with the tools, without asking back. The library lends for 21 days. "
+        "Say briefly what you did when you are done."
+    )
+    assert len(first["tools"]) == 8
+    told = [
+        r.body["messages"][-1]["content"] for r in server.received if r.body["messages"][1]["content"] == BEES
+    ]
+    assert told == [BEES, "Error: no copy is free"]
+    predictions = lines_of(folder / "predictions/acme.json")
+    assert [line["outcome"] for line in predictions] == ["answered"] * 8
+    assert predictions[1]["function_calls"] == tasks[1]["answer"]
+    assert predictions[4]["function_calls"] == ["desk.extend.func(loan_ids=[3, 4], days=7)"]
+
+    capsys.readouterr()
+    assert follow(evaluate, server) == 0
+    assert "87.5 %" in capsys.readouterr().out
+    metrics = json.loads((folder / "metrics/acme.json").read_text())["overall_overall"]
+    assert metrics["compat"] is None and "published" in metrics["notes"]["compat"]
+    assert (metrics["strict"]["correct"], metrics["strict"]["side_effects"]) == (7, 1)
+    assert metrics["strict"]["wrong_email_total"] == 0
+    assert "tools:" in metrics["strict"]["signature"]
+    items = lines_of(folder / "metrics/acme.items.jsonl")
+    assert items[3]["scores"]["correct"] == 0.0 and items[3]["scores"]["compat_correct"] is None
+    assert run(cli, ["compare", "acme", "acme", "--data_dir", str(folder)], "toolgraph") == 0
+
+    lines = [{"calls": [{"call": text} for text in line["function_calls"]]} for line in predictions]
+    (tmp_path / "calls.jsonl").write_text("\n".join(map(json.dumps, lines)))
+    assert follow(replay, server) == 0
+    done = lines_of(tmp_path / "done.jsonl")
+    assert done[2]["calls"][0]["msg"] == "no copy is free" and done[2]["state_changes"] == {}
+    assert done[3]["state_changes"] == {
+        "loans": {
+            "gone": [],
+            "new": [],
+            "changed": [{"id": 3, "column": "returned_on", "old": None, "new": "2024-05-14"}],
+        }
+    }
+    assert (folder / "sandbox.sqlite").read_bytes() == before
+
+
+def test_react_gets_the_tools_of_the_domains(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], server: Any
+) -> None:
+    folder = tmp_path / "w"
+    run(cli, ["workbench", "new", str(folder)], "toolgraph")
+    (tmp_path / "ids").write_text("catalogue-007")
+    given = [
+        "--data_dir",
+        str(folder),
+        "--llm",
+        "acme",
+        "--api_base",
+        server.base,
+        "--ids",
+        str(tmp_path / "ids"),
+    ]
+    capsys.readouterr()
+    assert run(load("infer"), given, "inference.py") == 2
+    assert "add --allow_tools" in capsys.readouterr().err
+    assert run(load("infer"), [*given, "--allow_tools", "--agent", "react", "--toolkit", "domains"], "i") == 0
+    prompt = server.received[0].body["messages"][0]["content"]
+    assert 'shelf: Where to. One of "adults", "children", "archive".' in prompt
+    assert "desk." not in prompt and "email" not in prompt
+
+
+def test_what_cannot_be_done_is_said(tmp_path: Path, capsys: pytest.CaptureFixture[str], server: Any) -> None:
+    folder = tmp_path / "w"
+    run(cli, ["workbench", "new", str(folder)], "toolgraph")
+    (tmp_path / "results.csv").write_text("query,function_calls,error\n" + BEES.join('""') + ",[],\n")
+    data, results, out = ("--data_dir", str(folder)), str(tmp_path / "results.csv"), str(tmp_path / "out")
+    evaluate = ["workbench", "evaluate", *data, "--results", results, "--out", out, "--allow_tools"]
+    for arguments, words in (
+        (
+            ["infer", *data, "--llm", "offline", "--allow_tools"],
+            "--llm offline knows the published tools only",
+        ),
+        (["evaluate", *data, "--llm", "acme"], "add --allow_tools"),
+        (["workbench", "replay", *data, "--calls", "x", "--out", "y"], "add --allow_tools"),
+        (evaluate, "compat verdicts are of the published tables only. Fix: add --mode strict"),
+    ):
+        capsys.readouterr()
+        assert run(cli, arguments, "toolgraph") == 2
+        assert words in capsys.readouterr().err
+    assert run(cli, [*evaluate, "--mode", "strict"], "toolgraph") == 0
+    assert lines_of(tmp_path / "out/verdicts.jsonl")[0]["correct"] is True
+
+
+def test_changed_tools_are_another_run(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], server: Any
+) -> None:
+    folder = tmp_path / "w"
+    run(cli, ["workbench", "new", str(folder)], "toolgraph")
+    given = [
+        "--data_dir",
+        str(folder),
+        "--llm",
+        "acme",
+        "--api_base",
+        server.base,
+        "--allow_tools",
+        "--limit",
+        "1",
+    ]
+    assert run(load("infer"), given, "inference.py") == 0
+    with (folder / "tools.py").open("a") as stream:
+        stream.write("\n# changed\n")
+    capsys.readouterr()
+    assert run(load("infer"), given, "inference.py") == 2
+    assert "tools: " in capsys.readouterr().err

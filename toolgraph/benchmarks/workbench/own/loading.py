@@ -1,0 +1,127 @@
+"""The folder of somebody's own workplace -> its sandbox."""
+
+from __future__ import annotations
+
+import sys
+import traceback
+from collections.abc import Iterator, Mapping
+from datetime import datetime
+from pathlib import Path
+from types import ModuleType
+from typing import Any
+
+from toolgraph.benchmarks.workbench.own.database import layouts_of, read_database
+from toolgraph.benchmarks.workbench.own.marking import mark_of
+from toolgraph.benchmarks.workbench.own.sandbox import OwnSandbox, Place
+from toolgraph.benchmarks.workbench.own.typed_tool import OwnTool, tool_of
+from toolgraph.benchmarks.workbench.sandbox import FILE
+from toolgraph.benchmarks.workbench.tools import Toolset
+from toolgraph.errors import UsageError
+from toolgraph.files import read_text
+from toolgraph.folder import DataFolder
+
+_MODULE = "toolgraph_own_tools"
+
+
+def own_tools_file(folder: Path) -> Path | None:
+    """The file of tools that the folder's `benchmark.json` names; None if it names none.
+
+    Raises:
+        UsageError: it names something else than a file in the folder.
+    """
+    about = DataFolder(folder)
+    if "tools" not in about.benchmark:
+        return None
+    name = about.benchmark["tools"]
+    if not isinstance(name, str) or Path(name).name != name or not name.endswith(".py"):
+        raise UsageError(
+            f"'tools' is {name!r}", file=about.benchmark_file, fix="name a Python file in the folder"
+        )
+    return folder / name
+
+
+def load_own(folder: Path) -> OwnSandbox:
+    """The workplace in a folder with `sandbox.sqlite`, a file of tools and `benchmark.json`. Runs that file.
+
+    Raises:
+        UsageError: a file is missing, or cannot be used.
+    """
+    tools, about = own_tools_file(folder), DataFolder(folder)
+    if tools is None:
+        raise UsageError("names no 'tools'", file=about.benchmark_file, fix='write "tools": "tools.py"')
+    image = read_database(folder / FILE)
+    facts = about.benchmark
+    toolset = load_tools(tools)
+    place = Place(_now(facts, about.benchmark_file), str(facts.get("user", "the user")), toolset, ())
+    probe = OwnSandbox(image, place)
+    try:
+        judged = layouts_of(
+            probe.connection, ignore=_names(facts, "ignore"), verbatim=_names(facts, "verbatim")
+        )
+    except UsageError as error:
+        raise UsageError(str(error), file=about.benchmark_file) from None
+    finally:
+        probe.close()
+    customs = str(facts.get("customs", ""))
+    return OwnSandbox(image, Place(place.now, place.user, toolset, judged, customs))
+
+
+def load_tools(path: Path) -> Toolset:
+    """The marked functions of a Python file, which is run.
+
+    Raises:
+        UsageError: it cannot be run, has no tools, or one that cannot be a tool.
+    """
+    module = ModuleType(_MODULE)
+    module.__file__ = str(path)
+    sys.modules[_MODULE] = module  # where dataclasses and annotations look
+    try:
+        exec(compile(read_text(path), str(path), "exec"), module.__dict__)
+    except SyntaxError as error:
+        raise UsageError(f"is no Python: {error.msg}", file=path, line=error.lineno, fix="mend it") from None
+    except (Exception, SystemExit) as error:
+        frames = [f.lineno for f in traceback.extract_tb(error.__traceback__) if f.filename == str(path)]
+        raise UsageError(
+            f"cannot be run: {type(error).__name__}: {error}",
+            file=path,
+            line=frames[-1] if frames else None,
+            fix="mend it, or install what it imports",
+        ) from error
+    toolkits: dict[str, list[OwnTool]] = {}
+    for tool in _tools_in(module, path):
+        room = toolkits.setdefault(tool.domain, [])
+        if any(other.name == tool.name for other in room):
+            raise UsageError(f"there are two tools {tool.name}", file=path, fix="rename one")
+        room.append(tool)
+    if not toolkits:
+        raise UsageError("has no tools", file=path, fix='mark functions with @tool("some_domain")')
+    return Toolset(toolkits)
+
+
+def _tools_in(module: ModuleType, path: Path) -> Iterator[OwnTool]:
+    for value in {id(value): value for value in vars(module).values()}.values():
+        mark = mark_of(value)
+        if mark is None:
+            continue
+        try:
+            yield tool_of(value, mark)
+        except (ValueError, NameError) as error:
+            code = getattr(value, "__code__", None)
+            line = code.co_firstlineno if code is not None and code.co_filename == str(path) else None
+            raise UsageError(str(error), file=path, line=line, fix="mend that function") from None
+
+
+def _now(facts: Mapping[str, Any], file: Path) -> datetime:
+    try:
+        return datetime.fromisoformat(facts["now"])
+    except (KeyError, TypeError, ValueError):
+        raise UsageError(
+            f"'now' is {facts.get('now')!r}", file=file, fix="write YYYY-MM-DD HH:MM:SS"
+        ) from None
+
+
+def _names(facts: Mapping[str, Any], key: str) -> list[str]:
+    value = facts.get(key, [])
+    if not isinstance(value, list) or not all(isinstance(name, str) for name in value):
+        raise UsageError(f"{key!r} is no list of texts", fix='write ["table.column", …]')
+    return value
