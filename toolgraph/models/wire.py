@@ -92,7 +92,7 @@ def read_body(body: Mapping[str, Any], seconds: float | None = None) -> ChatResp
         content, refusal = text_of(message.get("content")), message.get("refusal")
         calls = _tool_calls(message.get("tool_calls"))
         reason = choice.get("finish_reason")
-    except (KeyError, IndexError, TypeError, AttributeError):
+    except (KeyError, IndexError, TypeError, AttributeError, RecursionError):
         raise useless("the server's answer is not a chat completion", "unreadable") from None
     reason = reason if isinstance(reason, str) else None
     if reason in _BROKEN_OFF:
@@ -142,14 +142,14 @@ def _decoded(body: bytes, charset: str | None) -> str:
 
 
 def _tool_calls(calls: Any) -> tuple[ToolCall, ...]:
-    """The calls that name a tool."""
+    """Each call as it is written; one that names no tool has an empty name, so that it can be answered."""
     found = []
     for call in calls if isinstance(calls, list) else []:
-        function = call.get("function") or {}
+        parts = call if isinstance(call, dict) else {}
+        function = parts.get("function") if isinstance(parts.get("function"), dict) else {}
         name, arguments = function.get("name"), function.get("arguments")
-        if isinstance(name, str) and name:
-            written = arguments if isinstance(arguments, str) else json.dumps(arguments or {})
-            found.append(ToolCall(str(call.get("id") or ""), name, written))
+        written = arguments if isinstance(arguments, str) else json.dumps({} if arguments is None else arguments)
+        found.append(ToolCall(str(parts.get("id") or ""), name if isinstance(name, str) else "", written))
     return tuple(found)
 
 

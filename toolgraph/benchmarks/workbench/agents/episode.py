@@ -3,15 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import replace
 from typing import Any
 
-from toolgraph.benchmarks.workbench.agents.forms import Message, form_of
+from toolgraph.answers import readable
+from toolgraph.benchmarks.workbench.agents.forms import Message, form_of, presentable
 from toolgraph.benchmarks.workbench.agents.hands import Hands
 from toolgraph.benchmarks.workbench.agents.settings import AgentSettings
 from toolgraph.benchmarks.workbench.judge.classes import ITERATION_LIMIT
 from toolgraph.benchmarks.workbench.sandbox import Sandbox
 from toolgraph.benchmarks.workbench.tasks import Task
-from toolgraph.models import ChatModel, ChatRequest
+from toolgraph.models import ChatModel, ChatRequest, ChatResponse, ToolCall
 from toolgraph.offline.tasks import AgentTask
 
 TIMEOUT = 300.0
@@ -77,11 +79,9 @@ class Episode:
         """
         parameters = {**parameters, **self._form.parameters(self._tools)}
         while self._steps < self._settings.max_steps and self._seconds < self._settings.max_seconds:
-            response = await model.complete(
-                ChatRequest(
-                    [*self._messages], parameters, TIMEOUT, self._work(), role="agent", item=self._task.id
-                )
-            )
+            sent = [*map(presentable, self._messages)]
+            request = ChatRequest(sent, parameters, TIMEOUT, self._work(), role="agent", item=self._task.id)
+            response = _readable(await model.complete(request))
             self._steps += 1
             self._seconds += response.seconds or 0.0
             turn = self._form.read(response, self._steps)
@@ -129,3 +129,11 @@ class Episode:
 
 def _end(outcome: str, response: str, error: str) -> dict[str, Any]:
     return {"outcome": outcome, "response": response, "error": error}
+
+
+def _readable(response: ChatResponse) -> ChatResponse:
+    """The response in text that files and other servers take."""
+    calls = tuple(
+        ToolCall(*map(readable, (call.id, call.name, call.arguments))) for call in response.tool_calls
+    )
+    return replace(response, text=readable(response.text), tool_calls=calls)

@@ -9,7 +9,8 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Any, Protocol
 
-from toolgraph.benchmarks.workbench.tools import Tool, listing
+from toolgraph.benchmarks.workbench.calls import LONGEST
+from toolgraph.benchmarks.workbench.tools import Tool, listing, tool_called
 from toolgraph.models import ChatResponse, ToolCall
 
 Message = dict[str, Any]
@@ -41,6 +42,8 @@ Then stop: you are told the Observation. When all is done, the action is:
 
 _FENCED = re.compile(r"```(?:json)?[ \t]*\n(.*?)```", re.DOTALL)
 _FINAL = "Final Answer"
+_NO_NAME = re.compile(r"[^a-zA-Z0-9_-]")  # what the interface allows in no name
+_LONGEST_NAME = 64
 
 
 @dataclass(frozen=True)
@@ -146,15 +149,38 @@ class React:
         if not isinstance(name, str):
             return Turn(message, [ToolCall(str(step), "", found[1])])
         given = action.get("action_input", {})
+        try:
+            text = given if isinstance(given, str) else json.dumps(given)
+        except RecursionError:
+            return Turn(message, [ToolCall(str(step), name, found[1])])
         if name == _FINAL:
-            return Turn(message, final=given if isinstance(given, str) else json.dumps(given))
-        return Turn(
-            message, [ToolCall(str(step), name, given if isinstance(given, str) else json.dumps(given))]
-        )
+            return Turn(message, final=text)
+        return Turn(message, [ToolCall(str(step), name, text)])
 
     def observations(self, asked: Sequence[ToolCall], told: Sequence[str]) -> list[Message]:
         """One message with all of them."""
         return [{"role": "user", "content": "\n".join(f"Observation: {text}" for text in told)}]
+
+
+def presentable(message: Message) -> Message:
+    """A message as servers take it back: names they allow, and arguments that are an object.
+
+    What the model wrote instead stays in the conversation that is written down.
+    """
+    if not message.get("tool_calls"):
+        return message
+    calls = [{**call, "function": _presentable_call(**call["function"])} for call in message["tool_calls"]]
+    return {**message, "tool_calls": calls}
+
+
+def _presentable_call(name: str, arguments: str) -> dict[str, str]:
+    tool = tool_called(name)
+    shown = tool.function_name if tool else _NO_NAME.sub("_", name[:_LONGEST_NAME]) or "unknown"
+    try:
+        is_object = len(arguments) <= LONGEST and isinstance(json.loads(arguments), dict)
+    except (ValueError, RecursionError):
+        is_object = False
+    return {"name": shown, "arguments": arguments if is_object else "{}"}
 
 
 def form_of(agent: str) -> Form:

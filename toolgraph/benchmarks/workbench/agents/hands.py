@@ -3,22 +3,28 @@
 from __future__ import annotations
 
 import json
+import time
 from collections.abc import Iterable
 from typing import Any
 
-from toolgraph.benchmarks.workbench.calls import LONGEST, Call, parse_call, run_text
+from toolgraph.answers import readable
+from toolgraph.benchmarks.workbench.calls import LONGEST, Call, parse_call
+from toolgraph.benchmarks.workbench.judge.replay import act
 from toolgraph.benchmarks.workbench.sandbox import Sandbox
 from toolgraph.benchmarks.workbench.tools import Tool, ToolFailure, call, tool_called
 from toolgraph.models import ToolCall
 
 LONGEST_OBSERVATION = 40_000
 """Characters that an agent is told of one result."""
+MOST_SECONDS = 10.0
+"""The time that the calls of one task may take together; those after it are not carried out."""
 
 
 class Hands:
-    """Carries calls out on a sandbox of its own.
+    """Carries calls out on a sandbox of its own, which is made for the first of them.
 
-    A call is carried out only if its text says exactly the same to the evaluator, which sees nothing else.
+    A call is carried out only if its text says exactly the same to the evaluator, which sees nothing else; and
+    what would mean a call to the evaluator and was not carried out is not written down.
 
     Args:
         sandbox: as every run finds it; a copy is made.
@@ -27,18 +33,15 @@ class Hands:
     """
 
     def __init__(self, sandbox: Sandbox, tools: Iterable[Tool], calls: Iterable[str] = ()) -> None:
-        # Sent mail is appended, as the strict judge sees it.
-        self._sandbox = sandbox.fork(overwrites=False)
+        self._original = sandbox
+        self._copy: Sandbox | None = None
         self._tools = {tool.name for tool in tools}
+        self._seconds = 0.0
         self.calls = list(calls)
-        for text in self.calls:
-            try:
-                run_text(self._sandbox, text)
-            except ToolFailure:
-                continue
 
     def do(self, asked: ToolCall) -> str:
         """Carry out a call; what the agent is told of it."""
+        began = time.monotonic()
         try:
             value = self._do(asked)
         except ToolFailure as failure:
@@ -46,25 +49,44 @@ class Hands:
         else:
             told = value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
         if len(told) > LONGEST_OBSERVATION:
-            return f"{told[:LONGEST_OBSERVATION]} … (cut off; search for less)"
+            told = f"{told[:LONGEST_OBSERVATION]} … (cut off; search for less)"
+        self._seconds += time.monotonic() - began
         return told
 
     def close(self) -> None:
         """Free the memory."""
-        self._sandbox.close()
+        if self._copy is not None:
+            self._copy.close()
+
+    @property
+    def _sandbox(self) -> Sandbox:
+        """The copy, on which the calls made before have been carried out."""
+        if self._copy is None:
+            # Sent mail is appended, as the strict judge sees it.
+            self._copy = self._original.fork(overwrites=False)
+            act(self._copy, self.calls)
+        return self._copy
 
     def _do(self, asked: ToolCall) -> Any:
+        if self._seconds > MOST_SECONDS:
+            raise ToolFailure(f"not carried out: the calls of this task took more than {MOST_SECONDS:g} s")
         tool = tool_called(asked.name)
         name = asked.name if tool is None else tool.name
+        if tool is not None and name not in self._tools:
+            raise self._no_tool(name)
         made = Call(name, _arguments(asked.arguments))
         text = written(made)
-        if text is not None:
-            self.calls.append(text)
-        if tool is None or name not in self._tools:
-            raise ToolFailure(f"there is no tool {name[:100]!r}; tools are: {', '.join(sorted(self._tools))}")
+        if tool is None:
+            self.calls += [] if text is None else [text]
+            raise self._no_tool(name)
         if text is None:
             raise ToolFailure("the arguments are too long, or are no texts with plain names")
-        return call(self._sandbox, name, made.arguments)
+        sandbox = self._sandbox
+        self.calls.append(text)
+        return call(sandbox, name, made.arguments)
+
+    def _no_tool(self, name: str) -> ToolFailure:
+        return ToolFailure(f"there is no tool {name[:100]!r}; tools are: {', '.join(sorted(self._tools))}")
 
 
 def written(made: Call) -> str | None:
@@ -75,9 +97,12 @@ def written(made: Call) -> str | None:
     >>> written(Call("email.delete_email", {"email_id": '7") or ("'}))
     'email.delete_email.func(email_id=\'7") or ("\')'
     """
-    if sum(len(str(value)) for value in made.arguments.values()) > LONGEST:
+    try:
+        if sum(len(str(value)) for value in made.arguments.values()) > LONGEST:
+            return None
+        values = ", ".join(f"{name}={value!r}" for name, value in made.arguments.items())
+    except RecursionError:
         return None
-    values = ", ".join(f"{name}={value!r}" for name, value in made.arguments.items())
     for text in (str(made), f"{made.name}.func({values})"):
         if parse_call(text) == made:
             return text
@@ -86,14 +111,20 @@ def written(made: Call) -> str | None:
 
 def _arguments(text: str) -> dict[str, Any]:
     """The arguments in a JSON object: numbers as text, as the evaluator has them; null is left out."""
+    if len(text) > LONGEST:
+        raise ToolFailure(f"the arguments are longer than {LONGEST:,} characters")
     try:
-        value = json.loads(text or "{}", strict=False)
+        value = json.loads(text or "{}", strict=False, parse_constant=_refuse)
     except (ValueError, RecursionError):
         value = None
     if not isinstance(value, dict):
         raise ToolFailure(f"the arguments are not a JSON object: {text[:200]!r}")
     return {
-        name: item if isinstance(item, str | list | dict) else str(item)
+        readable(name): item if isinstance(item, list | dict) else readable(str(item))
         for name, item in value.items()
         if item is not None
     }
+
+
+def _refuse(constant: str) -> None:
+    raise ValueError(f"{constant} is no JSON")

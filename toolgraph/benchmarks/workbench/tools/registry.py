@@ -7,6 +7,7 @@ from collections.abc import Iterable, Mapping
 from math import isfinite
 from typing import Any
 
+from toolgraph.answers import readable
 from toolgraph.benchmarks.workbench.sandbox import Sandbox
 from toolgraph.benchmarks.workbench.tools import (
     analytics,
@@ -113,10 +114,7 @@ def _checked(tool: Tool, name: str, value: Any) -> Any:
     if isinstance(value, str):
         if len(value) > LONGEST_VALUE:
             raise ToolFailure(f"{name} is longer than {LONGEST_VALUE:,} characters")
-        # Halves of a surrogate pair, which SQLite does not store, become the character they make.
-        return (
-            value if value.isascii() else value.encode("utf-16", "surrogatepass").decode("utf-16", "replace")
-        )
+        return readable(value)  # SQLite stores no halves of surrogate pairs
     if value is None or isinstance(value, int) or (isinstance(value, float) and isfinite(value)):
         return value
     raise ToolFailure(f"{name} is text or a number, not {type(value).__name__}")
