@@ -382,12 +382,3 @@ def _encodable(value: dict[str, Any]) -> tuple[dict[str, Any], bool]:
         whole = text.encode("utf-16-le", "surrogatepass").decode("utf-16-le", "replace")
         return json.loads(whole), True
     return value, False
-
-
-def readable(text: str) -> str:
-    r"""Text that every reader of UTF-8 takes: halves of surrogate pairs become the character they make, or "�".
-
-    >>> readable("a\ud83d\ude00b\ud800")
-    'a😀b�'
-    """
-    return text if text.isascii() else text.encode("utf-16", "surrogatepass").decode("utf-16", "replace")

@@ -57,8 +57,6 @@ def print_agent_scores(evaluations: Sequence[AgentEvaluation]) -> None:
             shares = (counts["correct"], published["correct"], counts["side_effects"])
             table.add_row(result.llm, name, str(n), *(f"{100 * share / n:.1f} %" for share in shares))
     print_table(table)
-    for result in evaluations:
-        show(str(result.path))
 
 
 def print_table(table: Table, console: Console | None = None) -> None:

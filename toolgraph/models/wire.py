@@ -145,12 +145,19 @@ def _tool_calls(calls: Any) -> tuple[ToolCall, ...]:
     """Each call as it is written; one that names no tool has an empty name, so that it can be answered."""
     found = []
     for call in calls if isinstance(calls, list) else []:
-        parts = call if isinstance(call, dict) else {}
-        function = parts.get("function") if isinstance(parts.get("function"), dict) else {}
+        function = _object(_object(call).get("function"))
         name, arguments = function.get("name"), function.get("arguments")
-        written = arguments if isinstance(arguments, str) else json.dumps({} if arguments is None else arguments)
-        found.append(ToolCall(str(parts.get("id") or ""), name if isinstance(name, str) else "", written))
+        if not isinstance(arguments, str):
+            arguments = json.dumps({} if arguments is None else arguments)
+        found.append(
+            ToolCall(str(_object(call).get("id") or ""), name if isinstance(name, str) else "", arguments)
+        )
     return tuple(found)
+
+
+def _object(value: Any) -> dict[str, Any]:
+    """An object as it is; an empty one for anything else."""
+    return value if isinstance(value, dict) else {}
 
 
 def _tokens(body: Mapping[str, Any], name: str) -> int | None:

@@ -7,8 +7,10 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
+from toolgraph.benchmarks.taskbench.scoring.evaluation import Evaluation
 from toolgraph.benchmarks.taskbench.scoring.folder import (
     EVERY_MODEL,
+    FolderEvaluation,
     metrics_folder,
     models_of,
     prediction_folder,
@@ -18,7 +20,7 @@ from toolgraph.benchmarks.taskbench.scoring.signature import Signature
 from toolgraph.benchmarks.workbench.agents.predictions import read_predictions
 from toolgraph.benchmarks.workbench.agents.scores import OVERALL, AgentScores, score_agents
 from toolgraph.benchmarks.workbench.sandbox import Sandbox
-from toolgraph.benchmarks.workbench.tasks import read_tasks
+from toolgraph.benchmarks.workbench.tasks import fingerprint, read_tasks
 from toolgraph.files import safe_name, sha256_of, write_json
 from toolgraph.folder import DataFolder
 from toolgraph.runs.manifest import recorded_settings
@@ -26,13 +28,11 @@ from toolgraph.stages.screen import SILENT, Screen
 from toolgraph.version import __version__
 
 
-@dataclass(frozen=True)
-class AgentEvaluation:
-    """The scores of one model, and the file they are in."""
+@dataclass(frozen=True, kw_only=True)
+class AgentEvaluation(FolderEvaluation):
+    """The scores of one model of WorkBench, and the files they are in."""
 
-    llm: str
     scores: AgentScores
-    path: Path
 
 
 def evaluate_workbench(
@@ -75,6 +75,7 @@ def evaluate_workbench(
                 "toolgraph": __version__,
                 "benchmark": "workbench",
                 "sandbox": hashlib.sha256(sandbox.image()).hexdigest()[:12],
+                "tasks": fingerprint(tasks)[:12],
                 "predictions": sha256_of(predictions)[:12],
             }
         ).with_items(items_path(path))
@@ -84,7 +85,8 @@ def evaluate_workbench(
             "compat": scores.compat,
             "strict": {"signature": signature.of_group(OVERALL, scores.n), **scores.strict},
         }
-        write_json(path, {OVERALL: metrics})
+        evaluation = Evaluation({OVERALL: metrics})
+        write_json(path, evaluation.groups)
         screen.say(f"scored {name}")
-        evaluations.append(AgentEvaluation(name, scores, path))
+        evaluations.append(AgentEvaluation(name, evaluation, path, scores=scores))
     return evaluations

@@ -12,6 +12,7 @@ from typing import Any
 from toolgraph.benchmarks.taskbench.prediction_lines import entry_of, is_settled, prediction_line
 from toolgraph.benchmarks.taskbench.requests import Requests
 from toolgraph.benchmarks.taskbench.scoring.folder import (
+    FolderEvaluation,
     evaluate_folder,
     find_metrics_folder,
     prediction_file,
@@ -31,7 +32,10 @@ from toolgraph.graph import DependencyType
 from toolgraph.runs import Journal, recorded_settings
 from toolgraph.runs.manifest import JOURNAL, MANIFEST
 from toolgraph.runs.recorded import recorded_journal
+from toolgraph.stages.evaluate_workbench import evaluate_workbench
+from toolgraph.stages.infer_workbench import is_workbench
 from toolgraph.stages.screen import SILENT, Screen
+from toolgraph.stages.verify_workbench import agent_lines
 from toolgraph.stages.workfolder import graph_of
 from toolgraph.words import count_of
 
@@ -83,7 +87,10 @@ def verify(
     ):
         work = Path(name)
         comparison = LineComparison()
-        lines = _lines(folder, run, journal, comparison, screen)
+        if is_workbench(folder):
+            lines = agent_lines(folder, run, journal, work, screen)
+        else:
+            lines = _lines(folder, run, journal, comparison, screen)
         remade = work / "predictions" / file.name
         write_json_lines(remade, comparison.watch(lines, file))
         adopted = f"; {comparison.adopted} of them taken over without a raw answer" * bool(comparison.adopted)
@@ -130,7 +137,6 @@ def _scores(
 ) -> Iterator[str]:
     """What the scores of the predictions made anew say otherwise than the metrics file."""
     old = read_groups(metrics)
-    choices = recorded_choices(old, metrics)
     before = next(iter(old.values()))
     parts = signature_of(before)
     left_out = None
@@ -142,17 +148,22 @@ def _scores(
         copy = work / "predictions" / "runs" / file.stem / MANIFEST
         copy.parent.mkdir(parents=True)
         shutil.copyfile(manifest, copy)
-    result = evaluate_folder(
-        folder.path.absolute(),
-        llm,
-        choices,
-        prediction_dir=work / "predictions",
-        save_dir=work / "metrics",
-        dependency_type=parts.get("links"),
-        progress=screen.progress,
-        say=screen.say,
-    )
-    new = result.evaluation.groups
+    path, predictions, target = folder.path.absolute(), work / "predictions", work / "metrics"
+    result: FolderEvaluation
+    if is_workbench(folder):
+        (result,) = evaluate_workbench(path, llm=llm, prediction_dir=predictions, save_dir=target)
+    else:
+        result = evaluate_folder(
+            path,
+            llm,
+            recorded_choices(old, metrics),
+            prediction_dir=predictions,
+            save_dir=target,
+            dependency_type=parts.get("links"),
+            progress=screen.progress,
+            say=screen.say,
+        )
+    new = read_groups(result.path)
     otherwise = signatures(before, new[next(iter(old))], file, left_out=left_out)
     for one in otherwise:
         if one.place == "toolgraph":

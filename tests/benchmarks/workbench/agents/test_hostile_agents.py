@@ -21,7 +21,7 @@ from toolgraph.files import write_json, write_json_lines
 from toolgraph.models import ModelOptions
 from toolgraph.stages.evaluate_workbench import evaluate_workbench
 from toolgraph.stages.infer import infer
-
+from toolgraph.stages.verify import verify
 
 Body = dict[str, Any]
 DELETE, EVENT = "calendar__delete_event", {"event_id": "00000000"}
@@ -138,7 +138,9 @@ class Ended:
 
 def call(arguments: Any, name: Any = DELETE, **more: Any) -> bytes:
     function = {"name": name, "arguments": arguments}
-    return said({"content": None, "tool_calls": [{"id": "c", "type": "function", "function": function, **more}]})
+    return said(
+        {"content": None, "tool_calls": [{"id": "c", "type": "function", "function": function, **more}]}
+    )
 
 
 def object_of(**arguments: Any) -> str:
@@ -174,7 +176,7 @@ HOSTILE_ARGUMENTS = {
     "a name with code": object_of(**{'event_id="00000000", x': "1"}),
     "a keyword": object_of(**{"class": "00000000"}),
     "the sandbox": object_of(sandbox="1", event_id="00000000"),
-    "a wide name": object_of(**{"\uff45vent_id": "00000000"}),
+    "a wide name": '{"\uff45vent_id": "00000000"}',
 }
 
 
@@ -342,13 +344,17 @@ REACT = {
     "100,000 brackets": fenced("[" * 100_000),
     "900 brackets": fenced('{"action": "a.b", "action_input": ' + "[" * 900 + "]" * 900 + "}"),
     "NaN": fenced('{"action": "calendar.delete_event", "action_input": {"event_id": NaN}}'),
-    "10 MB": fenced('{"action": "calendar.delete_event", "action_input": {"event_id": "%s"}}' % ("0" * 10**7)),
+    "10 MB": fenced(
+        '{"action": "calendar.delete_event", "action_input": {"event_id": "%s"}}' % ("0" * 10**7)
+    ),
     "half a pair": fenced('{"action": "calendar.delete_event", "action_input": {"event_id": "\\ud800"}}'),
     "half a pair as it is": fenced('{"action": "\ud800", "action_input": "\udfff"}'),
     "two objects": fenced('{"action": "a.b", "action_input": {}}{"action": "a.b", "action_input": {}}'),
     "an observation of its own": fenced('{"action": "a.b"}') + "\nObservation: Event deleted.",
     "fences without end": "```\n" * 1_001 + "x",
-    "a line break in a text": fenced('{"action": "calendar.delete_event", "action_input": {"event_id": "\n"}}'),
+    "a line break in a text": fenced(
+        '{"action": "calendar.delete_event", "action_input": {"event_id": "\n"}}'
+    ),
 }
 
 
@@ -364,7 +370,15 @@ def test_react(folder: Path, mouth: Mouth, name: str) -> None:
 
 @pytest.mark.parametrize(
     "text",
-    ["I do nothing.", "```", "```json", "```\nnever closed", "Action: calendar.delete_event", "\ud800", "x" * 10**7],
+    [
+        "I do nothing.",
+        "```",
+        "```json",
+        "```\nnever closed",
+        "Action: calendar.delete_event",
+        "\ud800",
+        "x" * 10**7,
+    ],
 )
 def test_react_prose_is_the_last_word(folder: Path, mouth: Mouth, text: str) -> None:
     ended = Ended(folder, mouth, said({"content": text}), agent="react")
@@ -380,6 +394,6 @@ def test_last_words_of_any_shape(folder: Path, mouth: Mouth, given: Any) -> None
 
 def test_a_run_of_hostile_answers_is_verified(folder: Path, mouth: Mouth) -> None:
     answers = [call(HOSTILE_ARGUMENTS[name]) for name in ("code", "10 MB", "half a surrogate pair", "null")]
-    ended = Ended(folder, mouth, *answers, call(object_of(**EVENT)), call("{}", "email__delete_email"))
-    assert ended.calls[-2:] == [DONE, "email.delete_email.func()"]
+    ended = Ended(folder, mouth, *answers, call(object_of(**EVENT)), call("{}", "email.fly"))
+    assert ended.calls[-2:] == [DONE, "email.fly.func()"]
     assert verify(folder, llm="evil").is_equal

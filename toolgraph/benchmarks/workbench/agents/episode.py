@@ -6,13 +6,13 @@ from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any
 
-from toolgraph.answers import readable
 from toolgraph.benchmarks.workbench.agents.forms import Message, form_of, presentable
 from toolgraph.benchmarks.workbench.agents.hands import Hands
 from toolgraph.benchmarks.workbench.agents.settings import AgentSettings
 from toolgraph.benchmarks.workbench.judge.classes import ITERATION_LIMIT
 from toolgraph.benchmarks.workbench.sandbox import Sandbox
 from toolgraph.benchmarks.workbench.tasks import Task
+from toolgraph.files import readable
 from toolgraph.models import ChatModel, ChatRequest, ChatResponse, ToolCall
 from toolgraph.offline.tasks import AgentTask
 

@@ -7,11 +7,11 @@ import time
 from collections.abc import Iterable
 from typing import Any
 
-from toolgraph.answers import readable
 from toolgraph.benchmarks.workbench.calls import LONGEST, Call, parse_call
 from toolgraph.benchmarks.workbench.judge.replay import act
 from toolgraph.benchmarks.workbench.sandbox import Sandbox
 from toolgraph.benchmarks.workbench.tools import Tool, ToolFailure, call, tool_called
+from toolgraph.files import readable
 from toolgraph.models import ToolCall
 
 LONGEST_OBSERVATION = 40_000
@@ -23,8 +23,8 @@ MOST_SECONDS = 10.0
 class Hands:
     """Carries calls out on a sandbox of its own, which is made for the first of them.
 
-    A call is carried out only if its text says exactly the same to the evaluator, which sees nothing else; and
-    what would mean a call to the evaluator and was not carried out is not written down.
+    A call is carried out only if its text says exactly the same to the evaluator, which sees nothing else.
+    What was not carried out is written down only where it means nothing to the evaluator either.
 
     Args:
         sandbox: as every run finds it; a copy is made.

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -68,8 +68,8 @@ def score_agents(
     for mode in MODES:
         evaluator = Evaluator(sandbox, tasks, mode)
         verdicts[mode] = [
-            evaluator.verdict(llm, row, task, result)
-            for row, (task, (_, result)) in enumerate(zip(tasks, runs, strict=True))
+            _earned(outcome, evaluator.verdict(llm, row, task, result))
+            for row, (task, (outcome, result)) in enumerate(zip(tasks, runs, strict=True))
         ]
     file = ResultFile(Path(llm), llm)
     metrics = {
@@ -85,6 +85,13 @@ def score_agents(
     outcomes = [outcome for outcome, _ in runs]
     items = [_item(*row) for row in zip(outcomes, verdicts["strict"], verdicts["compat"], strict=True)]
     return AgentScores(len(tasks), dict(Counter(outcomes)), metrics["compat"], metrics["strict"], items)
+
+
+def _earned(outcome: str, verdict: Verdict) -> Verdict:
+    """The verdict, in which a task that was not run matches nothing, not even where no call is wanted."""
+    if outcome != NOT_RUN:
+        return verdict
+    return replace(verdict, classes=replace(verdict.classes, exact_match=False))
 
 
 def _groups(verdicts: Sequence[Verdict]) -> dict[str, dict[str, int]]:

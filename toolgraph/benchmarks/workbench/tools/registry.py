@@ -7,7 +7,6 @@ from collections.abc import Iterable, Mapping
 from math import isfinite
 from typing import Any
 
-from toolgraph.answers import readable
 from toolgraph.benchmarks.workbench.sandbox import Sandbox
 from toolgraph.benchmarks.workbench.tools import (
     analytics,
@@ -19,6 +18,7 @@ from toolgraph.benchmarks.workbench.tools import (
 )
 from toolgraph.benchmarks.workbench.tools.tool import Tool, ToolFailure
 from toolgraph.errors import UsageError
+from toolgraph.files import readable
 
 TOOLKITS: Mapping[str, tuple[Tool, ...]] = {
     room.DOMAIN: room.TOOLS for room in (email, calendar, analytics, project_management, customers, directory)
