@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import shutil
 from pathlib import Path
+from typing import Any
 
 import pytest
 from running import files_below, lines_of, write_lines
 
 from toolgraph import evaluate, infer, leaderboard, verify
 from toolgraph.errors import UsageError
+from toolgraph.models import ModelOptions
 from toolgraph.stages.leaderboard import render
 from toolgraph.stages.screen import Screen
 
@@ -117,3 +119,38 @@ def test_a_tool_that_answers_otherwise_is_said_and_is_no_difference(folder: Path
     (folder / "predictions/runs/offline/manifest.json").unlink()
     with pytest.raises(UsageError, match="how the agents were run"):
         verify(folder, llm="offline")
+
+
+@pytest.mark.parametrize("agent", ["native", "react"])
+def test_a_dry_run_tells_what_would_be_sent_and_makes_no_file(folder: Path, agent: str) -> None:
+    before = files_below(folder)
+    told: list[str] = []
+    screen, options = Screen(show=told.append), ModelOptions(api_base="http://127.0.0.1:9/v1")
+    settings: dict[str, Any] = {"agent": agent, "toolkit": "domains", "max_steps": 5, "resample": 1}
+    found = infer(folder, llm="gpt-4o", options=options, dry_run=True, screen=screen, **settings)
+    assert (found.written, found.already) == (0, 0) and files_below(folder) == before
+    text = "\n".join(told)
+    assert f"requests: {TASKS} to send; 0 of {TASKS} tasks are answered" in text
+    assert f"tokens to write: {TASKS * 4096} at most (4096 an answer)" in text
+    assert f"At most (--max_steps 5, --resample 1): {TASKS * 6} requests, " in text
+    first = lines_of(folder / "tasks.jsonl")[0]
+    assert f"the first request ({first['id']}):" in text
+    assert f"[user] {first['query']}" in text and "You are the office assistant of" in text
+    shown = "[tools] analytics__" if agent == "native" else "analytics.create_plot("
+    assert shown in text and "email" not in text.partition("the first request")[2].partition("company")[0]
+
+
+def test_a_dry_run_knows_what_is_done_and_which_settings_were_others(folder: Path) -> None:
+    infer(folder, llm="offline", limit=3)
+    before, told = files_below(folder), list[str]()
+    assert infer(folder, llm="offline", dry_run=True, screen=Screen(show=told.append)).already == 3
+    assert "money: none, it costs nothing" in told
+    with pytest.raises(UsageError, match="agent: 'native' -> 'react'"):
+        infer(folder, llm="offline", dry_run=True, agent="react")
+    anew = infer(folder, llm="offline", dry_run=True, agent="react", force=True)
+    assert anew.already == 0 and files_below(folder) == before
+    infer(folder, llm="offline")
+    told.clear()
+    infer(folder, llm="offline", dry_run=True, screen=Screen(show=told.append))
+    assert f"requests: 0 to send; {TASKS} of {TASKS} tasks are answered" in told
+    assert not [line for line in told if "first request" in line]

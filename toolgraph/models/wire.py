@@ -8,6 +8,7 @@ from typing import Any
 
 from toolgraph.models.errors import ModelError
 from toolgraph.models.failures import failure_inside
+from toolgraph.models.offered import OfferedTools
 from toolgraph.models.options import ModelOptions
 from toolgraph.models.protocol import ChatRequest, ChatResponse, ToolCall
 
@@ -19,6 +20,16 @@ _BROKEN_OFF = ("error", "abort")  # finish reasons by which servers and proxies 
 def request_body(name: str, request: ChatRequest, options: ModelOptions) -> dict[str, Any]:
     """What is sent."""
     return {"model": name, "messages": list(request.messages), **parameters_of(request, options)}
+
+
+def encoded_body(name: str, request: ChatRequest, options: ModelOptions) -> bytes:
+    """The same as JSON; tools that many requests share are not written anew."""
+    body = request_body(name, request, options)
+    tools = body.get("tools")
+    if not isinstance(tools, OfferedTools):
+        return json.dumps(body).encode()
+    del body["tools"]
+    return f'{json.dumps(body)[:-1]}, "tools": {tools.text}}}'.encode()
 
 
 def parameters_of(request: ChatRequest, options: ModelOptions) -> dict[str, Any]:

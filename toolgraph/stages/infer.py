@@ -112,7 +112,6 @@ def infer(
             reformat=reformat,
             tag=tag,
             prompt_template=prompt_template,
-            dry_run=dry_run,
             log_first_detail=log_first_detail,
         )
         return infer_workbench(
@@ -128,6 +127,7 @@ def infer(
             prices=prices,
             limit=limit,
             ids=read_ids(ids) if isinstance(ids, Path) else ids,
+            dry_run=dry_run,
             command=command,
             screen=screen,
         )

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any
 
-from toolgraph.benchmarks.workbench.agents.forms import Message, form_of, presentable
+from toolgraph.benchmarks.workbench.agents.forms import Form, Message, form_of, presentable
 from toolgraph.benchmarks.workbench.agents.hands import Hands
 from toolgraph.benchmarks.workbench.agents.settings import AgentSettings
 from toolgraph.benchmarks.workbench.judge.classes import ITERATION_LIMIT
@@ -32,6 +32,7 @@ class Episode:
         sandbox: as every run finds it.
         settings: of the agent.
         progress: of an episode that was stopped, as `progress` gave it: it goes on from there.
+        form: of the agent, if it is shared with other episodes.
     """
 
     def __init__(
@@ -40,9 +41,10 @@ class Episode:
         sandbox: Sandbox,
         settings: AgentSettings,
         progress: Mapping[str, Any] | None = None,
+        form: Form | None = None,
     ) -> None:
         self._task, self._sandbox, self._settings = task, sandbox, settings
-        self._form = form_of(settings.agent)
+        self._form = form or form_of(settings.agent)
         self._tools = settings.tools(task)
         known = progress or {}
         self._messages: list[Message] = [*known.get("messages", self._start())]
@@ -77,11 +79,8 @@ class Episode:
         Raises:
             ModelError: no answer; `progress` has what there is.
         """
-        parameters = {**parameters, **self._form.parameters(self._tools)}
         while self._steps < self._settings.max_steps and self._seconds < self._settings.max_seconds:
-            sent = [*map(presentable, self._messages)]
-            request = ChatRequest(sent, parameters, TIMEOUT, self._work(), role="agent", item=self._task.id)
-            response = _readable(await model.complete(request))
+            response = _readable(await model.complete(self.next_request(parameters)))
             self._steps += 1
             self._seconds += response.seconds or 0.0
             turn = self._form.read(response, self._steps)
@@ -93,6 +92,7 @@ class Episode:
                     self._hands.do(call) if place < MOST_CALLS else _TOO_MANY
                     for place, call in enumerate(turn.asked)
                 ]
+                self._hands.rest()
                 self._observations += told
                 self._messages += self._form.observations(turn.asked, told)
                 continue
@@ -103,6 +103,16 @@ class Episode:
                 return _end("malformed", response.text, NO_ANSWER)
             return _end("answered", turn.final, "")
         return _end("answered", "", ITERATION_LIMIT)
+
+    def next_request(self, parameters: Mapping[str, Any]) -> ChatRequest:
+        """What the model is asked next.
+
+        Args:
+            parameters: of the request, beside the tools.
+        """
+        sent = [*map(presentable, self._messages)]
+        parameters = {**parameters, **self._form.parameters(self._tools)}
+        return ChatRequest(sent, parameters, TIMEOUT, self._work(), role="agent", item=self._task.id)
 
     def close(self) -> None:
         """Free the memory."""

@@ -12,6 +12,7 @@ from typing import Any, Protocol
 from toolgraph.benchmarks.workbench.calls import LONGEST
 from toolgraph.benchmarks.workbench.tools import Tool, listing, tool_called
 from toolgraph.models import ChatResponse, ToolCall
+from toolgraph.models.offered import OfferedTools
 
 Message = dict[str, Any]
 
@@ -84,13 +85,19 @@ class Form(Protocol):
 class Native:
     """Tool calls of the interface; one answer may hold several."""
 
+    def __init__(self) -> None:
+        self._offered: dict[tuple[str, ...], OfferedTools] = {}
+
     def system(self, user: str, now: datetime, tools: Sequence[Tool]) -> str:
         """The situation; tools travel beside the messages."""
         return _SITUATION.format(user=user, now=now)
 
     def parameters(self, tools: Sequence[Tool]) -> Mapping[str, Any]:
-        """The tools."""
-        return {"tools": [tool.to_openai() for tool in tools]}
+        """The tools; the same object for the same tools."""
+        names = tuple(tool.name for tool in tools)
+        if names not in self._offered:
+            self._offered[names] = OfferedTools(tool.to_openai() for tool in tools)
+        return {"tools": self._offered[names]}
 
     def read(self, response: ChatResponse, step: int) -> Turn:
         """Calls, or the last word. Ids that are missing or there twice are replaced."""

@@ -10,6 +10,7 @@ from typing import Any
 from toolgraph.benchmarks.workbench.calls import LONGEST, Call, parse_call
 from toolgraph.benchmarks.workbench.judge.replay import act
 from toolgraph.benchmarks.workbench.sandbox import Sandbox
+from toolgraph.benchmarks.workbench.sandbox.pages import ChangedPages
 from toolgraph.benchmarks.workbench.tools import Tool, ToolFailure, call, tool_called
 from toolgraph.files import readable
 from toolgraph.models import ToolCall
@@ -21,7 +22,7 @@ MOST_SECONDS = 10.0
 
 
 class Hands:
-    """Carries calls out on a sandbox of its own, which is made for the first of them.
+    """Carries calls out on a sandbox of its own, which takes memory only while calls are carried out.
 
     A call is carried out only if its text says exactly the same to the evaluator, which sees nothing else.
     What was not carried out is written down only where it means nothing to the evaluator either.
@@ -35,6 +36,8 @@ class Hands:
     def __init__(self, sandbox: Sandbox, tools: Iterable[Tool], calls: Iterable[str] = ()) -> None:
         self._original = sandbox
         self._copy: Sandbox | None = None
+        self._aside: ChangedPages | None = None
+        self._changed = False
         self._tools = {tool.name for tool in tools}
         self._seconds = 0.0
         self.calls = list(calls)
@@ -53,10 +56,18 @@ class Hands:
         self._seconds += time.monotonic() - began
         return told
 
+    def rest(self) -> None:
+        """Put the copy aside until the next call: of a thousand agents, most wait for their model."""
+        if self._copy is not None and self._changed:
+            self._aside = ChangedPages.between(self._original.image(), self._copy.connection.serialize())
+            self._changed = False
+        self.close()
+
     def close(self) -> None:
         """Free the memory."""
         if self._copy is not None:
             self._copy.close()
+            self._copy = None
 
     @property
     def _sandbox(self) -> Sandbox:
@@ -64,7 +75,11 @@ class Hands:
         if self._copy is None:
             # Sent mail is appended, as the strict judge sees it.
             self._copy = self._original.fork(overwrites=False)
-            act(self._copy, self.calls)
+            if self._aside is not None:
+                self._copy.connection.deserialize(self._aside.upon(self._original.image()))
+            elif self.calls:
+                act(self._copy, self.calls)
+                self._changed = True
         return self._copy
 
     def _do(self, asked: ToolCall) -> Any:
@@ -83,6 +98,7 @@ class Hands:
             raise ToolFailure("the arguments are too long, or are no texts with plain names")
         sandbox = self._sandbox
         self.calls.append(text)
+        self._changed = self._changed or tool.changes_state
         return call(sandbox, name, made.arguments)
 
     def _no_tool(self, name: str) -> ToolFailure:

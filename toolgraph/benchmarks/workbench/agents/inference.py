@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from toolgraph.benchmarks.workbench.agents.episode import Episode
+from toolgraph.benchmarks.workbench.agents.forms import form_of
 from toolgraph.benchmarks.workbench.agents.settings import AgentSettings
 from toolgraph.benchmarks.workbench.sandbox import Sandbox
 from toolgraph.benchmarks.workbench.tasks import Task
@@ -53,6 +54,7 @@ class Agents:
     ) -> None:
         self._sandbox, self._model, self._settings = sandbox, model, settings
         self._parameters = parameters
+        self._form = form_of(settings.agent)
 
     def run(
         self,
@@ -106,7 +108,7 @@ class Agents:
         before = entry_of(journal, task)
         # A conversation that became too long would only become so again.
         known = None if before.get("outcome") == "context overflow" else before
-        episode = Episode(task, self._sandbox, self._settings, known)
+        episode = Episode(task, self._sandbox, self._settings, known, self._form)
         try:
             end = await episode.run(self._model, self._parameters)
         except (ModelError, asyncio.CancelledError) as error:
