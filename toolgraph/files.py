@@ -25,6 +25,15 @@ HALF_PAIRS = "backslashreplace"
 """How UTF-8 writes half of a surrogate pair (models send them): as the escape it is in JSON."""
 
 
+def readable(text: str) -> str:
+    r"""Text that every reader of UTF-8 takes: halves of a surrogate pair become a character, or "�".
+
+    >>> readable("a\ud83d\ude00b\ud800")
+    'a😀b�'
+    """
+    return text if text.isascii() else text.encode("utf-16", "surrogatepass").decode("utf-16", "replace")
+
+
 class Line(NamedTuple):
     """One JSON value of a JSON Lines file, with its line number counted from 1."""
 

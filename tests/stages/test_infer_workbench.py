@@ -11,12 +11,12 @@ from typing import Any
 import pytest
 from running import shell
 
-from toolgraph import compare, evaluate, infer
+from toolgraph import compare, evaluate, infer, verify
 from toolgraph.errors import UsageError
 from toolgraph.models import ModelOptions, ToolCall
 from toolgraph.runs import Budget
 from toolgraph.serving.completions import Received, Reply
-from toolgraph.stages.evaluate_workbench import evaluate_workbench
+from toolgraph.stages.evaluate_workbench import AgentEvaluation, evaluate_workbench
 from toolgraph.testkit import FakeServer
 
 
@@ -107,7 +107,11 @@ def test_a_real_server_calls_tools(folder: Path) -> None:
     for line in lines(folder / "predictions/acme.json"):
         assert line["function_calls"] == ['calendar.delete_event.func(event_id="00000166")']
         assert line["outcome"] == "answered"
-    (result,) = evaluate_workbench(folder, llm="all")
+    with pytest.raises(UsageError, match="--alignment is not for"):
+        evaluate(folder, llm="all", alignment="human")
+    (result,) = evaluate(folder, llm="all", splits=["overall"])
+    assert isinstance(result, AgentEvaluation)
+    assert result.evaluation.groups["overall_overall"]["strict"]["correct"] == 1
     assert result.scores.strict["correct"] == 1
     assert result.scores.strict["side_effects"] == 1
 
@@ -132,7 +136,7 @@ def test_predictions_that_do_not_fit(
     path.write_text(json.dumps(change(lines(path)[0])) + "\n")
     with pytest.raises(UsageError, match=complaint):
         evaluate_workbench(folder, llm="offline")
-    with pytest.raises(UsageError, match="agents' runs"):
+    with pytest.raises(UsageError, match=complaint):
         evaluate(folder, llm="offline")
 
 
@@ -192,6 +196,7 @@ def test_a_context_that_overflows_is_an_outcome(folder: Path) -> None:
     assert (one["outcome"], one["error"]) == ("context overflow", "Context window exceeded")
     assert (three["outcome"], three["function_calls"]) == ("context overflow", [])
     (result,) = evaluate_workbench(folder, llm="acme")
+    assert verify(folder, llm="acme").is_equal
     metrics = json.loads(result.path.read_text())["overall_overall"]
     assert metrics["outcomes"] == {"context overflow": 3, "not run": 687}
     for mode in ("compat", "strict"):

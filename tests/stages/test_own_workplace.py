@@ -112,7 +112,13 @@ def test_the_documented_commands(
     assert "tools:" in metrics["strict"]["signature"]
     items = lines_of(folder / "metrics/acme.items.jsonl")
     assert items[3]["scores"]["correct"] == 0.0 and items[3]["scores"]["compat_correct"] is None
+    of_acme = ["--data_dir", str(folder), "--llm", "acme"]
     assert run(cli, ["compare", "acme", "acme", "--data_dir", str(folder)], "toolgraph") == 0
+    assert run(cli, ["verify", *of_acme], "toolgraph") == 2  # which would run its tools
+    assert run(cli, ["verify", *of_acme, "--allow_tools"], "toolgraph") == 0
+    capsys.readouterr()
+    assert run(cli, ["leaderboard", "--data_dir", str(folder)], "toolgraph") == 0
+    assert "87.5" in (board := capsys.readouterr()).out and "warning" not in board.out + board.err
 
     lines = [{"calls": [{"call": text} for text in line["function_calls"]]} for line in predictions]
     (tmp_path / "calls.jsonl").write_text("\n".join(map(json.dumps, lines)))

@@ -1,4 +1,4 @@
-"""`toolgraph evaluate`: data.json and predictions -> metrics, and a table."""
+"""`toolgraph evaluate`: predictions -> metrics, and a table."""
 
 from __future__ import annotations
 
@@ -61,25 +61,23 @@ def command(
     llm: tuple[str, ...],
     metric: tuple[str, ...],
     min_coverage: float,
-    allow_tools: bool,
     **settings: Any,
 ) -> int:
     """Score predictions: strict and as published, side by side."""
-    from toolgraph.folder import DataFolder
-    from toolgraph.stages.infer_workbench import is_workbench
-
-    if is_workbench(DataFolder(data_dir)):
-        settings["allow_tools"] = allow_tools
-        return _agents(data_dir, llm, min_coverage, settings)
-    from toolgraph.cli.scores import print_scores, print_signatures
+    from toolgraph.cli.scores import print_agent_scores, print_scores, print_signatures
     from toolgraph.stages.evaluate import IncompleteEvaluation, coverage, evaluate
+    from toolgraph.stages.evaluate_workbench import AgentEvaluation
 
     failure: IncompleteEvaluation | None = None
     try:
         evaluations = evaluate(data_dir, llm=list(llm), metrics=metric, screen=SCREEN, **settings)
     except IncompleteEvaluation as error:
         evaluations, failure = error.evaluations, error
-    print_scores(evaluations)
+    agents = [result for result in evaluations if isinstance(result, AgentEvaluation)]
+    if agents:
+        print_agent_scores(agents)
+    else:
+        print_scores(evaluations)
     print_signatures(evaluations)
     for result in evaluations:
         show(str(result.path))
@@ -87,19 +85,6 @@ def command(
         raise failure
     low = [result for result in evaluations if coverage(result) < min_coverage]
     for result in low:
-        say(f"{result.llm}: only {coverage(result):.1%} of the items have a readable plan (--min_coverage)")
-    return 3 if low else 0
-
-
-def _agents(data_dir: Path, llm: tuple[str, ...], min_coverage: float, settings: dict[str, Any]) -> int:
-    """A folder of WorkBench: of the flags only those of files count."""
-    from toolgraph.cli.scores import print_agent_scores
-    from toolgraph.stages.evaluate_workbench import evaluate_workbench
-
-    places = {name: settings[name] for name in ("prediction_dir", "save_dir", "allow_tools")}
-    evaluations = evaluate_workbench(data_dir, llm=list(llm), screen=SCREEN, **places)
-    print_agent_scores(evaluations)
-    low = [result for result in evaluations if result.scores.coverage < min_coverage]
-    for result in low:
-        say(f"{result.llm}: only {result.scores.coverage:.1%} of the tasks were done (--min_coverage)")
+        what = "tasks were done" if agents else "items have a readable plan"
+        say(f"{result.llm}: only {coverage(result):.1%} of the {what} (--min_coverage)")
     return 3 if low else 0

@@ -23,8 +23,9 @@ from toolgraph.cli.screen import say, show
 )
 @options.option(
     "sort_by",
-    default="n-F1",
-    help="R1, R2, BsF, n-F1, e-F1, t-F1, v-F1, coverage, cost, latency, model; strict where there is strict.",
+    default=None,
+    help="A column, coverage, cost, latency or model; strict where there is strict "
+    "[default: n-F1, of WorkBench accuracy].",
 )
 @options.flag("with_published", "Add the published rows of this domain.")
 @options.option(

@@ -74,8 +74,6 @@ def print_agent_scores(evaluations: Sequence[AgentEvaluation]) -> None:
             show(line)
         for name, note in result.notes.items():
             show(f"{result.llm}: {name}: {note}")
-    for result in evaluations:
-        show(str(result.path))
 
 
 def _usage(result: AgentEvaluation) -> tuple[str, ...]:

@@ -17,12 +17,22 @@ from toolgraph.cli.screen import SCREEN
 @options.option(
     "metrics_dir", type=options.PATH, default=None, help="Where its scores are [default: metrics…]."
 )
-def command(data_dir: Path, llm: str, prediction_dir: Path, metrics_dir: Path | None) -> int:
+@options.allow_tools()
+def command(
+    data_dir: Path, llm: str, prediction_dir: Path, metrics_dir: Path | None, allow_tools: bool
+) -> int:
     """Compute predictions and scores anew from a run's raw answers and say what differs.
 
     Nothing is written to the folder. Ends with 0 where all is equal, with 1 where something differs.
     """
     from toolgraph.stages.verify import verify
 
-    found = verify(data_dir, llm=llm, prediction_dir=prediction_dir, metrics_dir=metrics_dir, screen=SCREEN)
+    found = verify(
+        data_dir,
+        llm=llm,
+        prediction_dir=prediction_dir,
+        metrics_dir=metrics_dir,
+        allow_tools=allow_tools,
+        screen=SCREEN,
+    )
     return 0 if found.is_equal else 1

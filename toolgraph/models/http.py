@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import time
 from urllib.request import getproxies, proxy_bypass
 
@@ -21,7 +20,7 @@ from toolgraph.models.failures import (
 from toolgraph.models.options import ModelOptions
 from toolgraph.models.protocol import ChatRequest, ChatResponse
 from toolgraph.models.stream import EVENT_STREAM, read_stream
-from toolgraph.models.wire import PATH, read_completion, request_body
+from toolgraph.models.wire import PATH, encoded_body, read_completion
 
 CONNECT = 30.0
 """Seconds for a connection to come about: who does not take up the call is not there."""
@@ -54,7 +53,7 @@ class AiohttpTransport:
         try:
             if self._url is None:
                 self._url = URL(self._options.address.to(PATH))
-            data = json.dumps(request_body(self.name, request, self._options)).encode()
+            data = encoded_body(self.name, request, self._options)
             timeout = self._timeouts.setdefault(
                 request.timeout, aiohttp.ClientTimeout(total=request.timeout, sock_connect=CONNECT)
             )

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import json
 import logging
 import os
 import time
@@ -28,7 +27,7 @@ from toolgraph.models.http import CONNECT
 from toolgraph.models.options import ModelOptions
 from toolgraph.models.protocol import ChatRequest, ChatResponse
 from toolgraph.models.stream import EVENT_STREAM, read_stream
-from toolgraph.models.wire import PATH, read_completion, request_body
+from toolgraph.models.wire import PATH, encoded_body, read_completion
 
 _NO_ADDRESS = {"UnsupportedProtocol", "InvalidURL"}
 
@@ -95,7 +94,7 @@ class OpenAITransport:
             raise _connection_failure(error, self._place, request.timeout) from None
 
     async def _ask(self, request: ChatRequest, started: float) -> ChatResponse:
-        data = json.dumps(request_body(self.name, request, self._options)).encode()
+        data = encoded_body(self.name, request, self._options)
         response = await self._client.post(
             PATH,
             cast_to=self._answer_type,

@@ -8,6 +8,7 @@ from typing import Any
 
 from toolgraph.models.errors import ModelError
 from toolgraph.models.failures import failure_inside
+from toolgraph.models.offered import OfferedTools
 from toolgraph.models.options import ModelOptions
 from toolgraph.models.protocol import ChatRequest, ChatResponse, ToolCall
 
@@ -19,6 +20,16 @@ _BROKEN_OFF = ("error", "abort")  # finish reasons by which servers and proxies 
 def request_body(name: str, request: ChatRequest, options: ModelOptions) -> dict[str, Any]:
     """What is sent."""
     return {"model": name, "messages": list(request.messages), **parameters_of(request, options)}
+
+
+def encoded_body(name: str, request: ChatRequest, options: ModelOptions) -> bytes:
+    """The same as JSON; tools that many requests share are not written anew."""
+    body = request_body(name, request, options)
+    tools = body.get("tools")
+    if not isinstance(tools, OfferedTools):
+        return json.dumps(body).encode()
+    del body["tools"]
+    return f'{json.dumps(body)[:-1]}, "tools": {tools.text}}}'.encode()
 
 
 def parameters_of(request: ChatRequest, options: ModelOptions) -> dict[str, Any]:
@@ -92,7 +103,7 @@ def read_body(body: Mapping[str, Any], seconds: float | None = None) -> ChatResp
         content, refusal = text_of(message.get("content")), message.get("refusal")
         calls = _tool_calls(message.get("tool_calls"))
         reason = choice.get("finish_reason")
-    except (KeyError, IndexError, TypeError, AttributeError):
+    except (KeyError, IndexError, TypeError, AttributeError, RecursionError):
         raise useless("the server's answer is not a chat completion", "unreadable") from None
     reason = reason if isinstance(reason, str) else None
     if reason in _BROKEN_OFF:
@@ -142,15 +153,22 @@ def _decoded(body: bytes, charset: str | None) -> str:
 
 
 def _tool_calls(calls: Any) -> tuple[ToolCall, ...]:
-    """The calls that name a tool."""
+    """Each call as it is written; one that names no tool has an empty name, so that it can be answered."""
     found = []
     for call in calls if isinstance(calls, list) else []:
-        function = call.get("function") or {}
+        function = _object(_object(call).get("function"))
         name, arguments = function.get("name"), function.get("arguments")
-        if isinstance(name, str) and name:
-            written = arguments if isinstance(arguments, str) else json.dumps(arguments or {})
-            found.append(ToolCall(str(call.get("id") or ""), name, written))
+        if not isinstance(arguments, str):
+            arguments = json.dumps({} if arguments is None else arguments)
+        found.append(
+            ToolCall(str(_object(call).get("id") or ""), name if isinstance(name, str) else "", arguments)
+        )
     return tuple(found)
+
+
+def _object(value: Any) -> dict[str, Any]:
+    """An object as it is; an empty one for anything else."""
+    return value if isinstance(value, dict) else {}
 
 
 def _tokens(body: Mapping[str, Any], name: str) -> int | None:

@@ -10,6 +10,7 @@ from typing import Any
 
 from toolgraph.models import ChatRequest, ModelError
 from toolgraph.models.meter import Attempt
+from toolgraph.models.offered import OfferedTools
 from toolgraph.runs.prices import Price
 
 BYTES_A_TOKEN = 4.0
@@ -143,7 +144,10 @@ class BudgetKeeper:
 def size_of(request: ChatRequest) -> int:
     """The bytes of a prompt: its texts, and whatever else stands in it as JSON."""
     tools = request.parameters.get("tools")
-    size = bytes_of(json.dumps(tools, ensure_ascii=False)) if tools else 0
+    if isinstance(tools, OfferedTools):
+        size = tools.size
+    else:
+        size = bytes_of(json.dumps(tools, ensure_ascii=False)) if tools else 0
     for message in request.messages:
         content = message.get("content")
         plain = isinstance(content, str) and len(message) == 2

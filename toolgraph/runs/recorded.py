@@ -17,8 +17,8 @@ from toolgraph.runs.lines import AppendOnlyLines, text_in
 from toolgraph.runs.totals import ANSWERS, percentiles
 
 SUMMARY = "summary.json"
-PLANNER = "planner"
-"""The role whose time is that of an answer; a rewriting comes on top."""
+ANSWERING = ("planner", "agent")
+"""The roles whose time is that of an answer; a rewriting comes on top."""
 
 
 def recorded_journal(path: Path) -> Journal:
@@ -84,7 +84,7 @@ def _of_ledger(path: Path) -> RecordedUsage | None:
             cost = line.get("cost")
             costs[isinstance(cost, int | float)] += 1
             total += cost if isinstance(cost, int | float) else 0.0
-            if line["outcome"] in ANSWERS and line["role"] == PLANNER:
+            if line["outcome"] in ANSWERS and line["role"] in ANSWERING:
                 seconds.append(line.get("seconds", 0.0))
     finally:
         lines.close()
@@ -110,7 +110,7 @@ def _of_summary(path: Path) -> RecordedUsage | None:
         used = facts["used"]
         if not used["requests"]:
             return None
-        planner = next((part for part in used["by_model_and_role"] if part["role"] == PLANNER), used)
+        planner = next((part for part in used["by_model_and_role"] if part["role"] in ANSWERING), used)
         return RecordedUsage(
             used["cost_usd"], used["requests_of_unknown_cost"], facts["lines"], _median(planner["seconds"])
         )

@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import NamedTuple
 
+from toolgraph.benchmarks.workbench.agents.foresight import Foresight
+from toolgraph.benchmarks.workbench.agents.settings import AgentSettings
 from toolgraph.models import ModelOptions
 from toolgraph.models.registry import is_served
 from toolgraph.runs.estimate import Estimate
@@ -50,3 +52,36 @@ def dry_run_lines(
             f" (price of {price.as_of})"
         )
     yield f"not counted: tries after a failure{also}"
+
+
+def agent_lines(
+    estimate: Estimate,
+    foresight: Foresight,
+    settings: AgentSettings,
+    llm: str,
+    options: ModelOptions,
+    prices: Mapping[str, Price],
+) -> Iterator[str]:
+    """The same of a run of agents: one answer a task, what it may come to at most, the first request."""
+    counts = Counts(foresight.already, "tasks", "; the further answers of each task")
+    yield from dry_run_lines(estimate, counts, llm, options, prices)
+    if foresight.first is None:
+        return
+    answers = settings.max_steps + settings.resample
+    price, most = prices.get(llm), f"{answers * estimate.requests} requests"
+    if llm not in FREE:
+        most += (
+            f", {answers * estimate.prompt_tokens} tokens to read and more (each holds all that came before),"
+            f" {answers * estimate.most_completion_tokens} to write"
+        )
+        most += f", ${answers * estimate.cost(price, most=True):.4f} and more" if price else ""
+    yield (
+        "counted is one answer a task; how many it takes is not known. At most"
+        f" (--max_steps {settings.max_steps}, --resample {settings.resample}): {most}"
+    )
+    yield f"the first request ({foresight.first.item}):"
+    for message in foresight.first.messages:
+        yield f"[{message['role']}] {message['content']}"
+    tools = foresight.first.parameters.get("tools", ())
+    if tools:
+        yield f"[tools] {', '.join(tool['function']['name'] for tool in tools)}"

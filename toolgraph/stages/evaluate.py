@@ -14,10 +14,11 @@ from toolgraph.benchmarks.taskbench.scoring.folder import (
 )
 from toolgraph.benchmarks.taskbench.scoring.line_index import Keep
 from toolgraph.benchmarks.taskbench.scoring.parts import cores
-from toolgraph.errors import ToolgraphError, UsageError
+from toolgraph.errors import ToolgraphError
 from toolgraph.folder import DataFolder
 from toolgraph.metrics.bertscore import BertScore
-from toolgraph.stages.infer_workbench import is_workbench
+from toolgraph.stages.evaluate_workbench import AgentEvaluation, evaluate_workbench
+from toolgraph.stages.infer_workbench import is_workbench, refuse_settings
 from toolgraph.stages.leaderboard import keep_leaderboard
 from toolgraph.stages.screen import SILENT, Screen
 
@@ -56,12 +57,15 @@ def evaluate(
     bertscore_layers: int | None = None,
     bertscore_device: str | None = None,
     bertscore_cache: bool = True,
+    allow_tools: bool = False,
     screen: Screen = SILENT,
 ) -> list[FolderEvaluation]:
     """Score the predictions of one or several models.
 
+    In a folder of WorkBench what agents called is judged; the settings of plans are not for it.
+
     Args:
-        data_dir: holds `data.json` and the tools.
+        data_dir: holds `data.json` and the tools, or the sandbox and its tasks.
         llm: the model, or several; "all" is every model with a prediction file, of which those whose data,
             predictions and choices have not changed since are not scored again.
         prediction_dir: below `data_dir`, or as given.
@@ -80,19 +84,37 @@ def evaluate(
         bertscore_layers: how many of its layers are run; default what suits a known model, all of a folder's.
         bertscore_device: "cpu", "cuda" or "mps"; default cuda where there is one.
         bertscore_cache: keep BERTScores in the user's cache folder, and take them from there.
+        allow_tools: of WorkBench: run the tools that the folder brings, which are a program.
         screen: who listens.
 
     Returns:
-        One evaluation a model: its numbers by group, and the file they are in.
+        One evaluation a model: its numbers by group, and the file they are in; of WorkBench, each an
+        `AgentEvaluation`.
 
     Raises:
         UsageError: files missing or malformed.
         IncompleteEvaluation: some of several models cannot be scored; it carries the scores of the others.
     """
     if is_workbench(DataFolder(Path(data_dir))):
-        raise UsageError(
-            "holds agents' runs, no plans", file=data_dir, fix="call toolgraph.stages.evaluate_workbench"
+        refuse_settings(
+            alignment=alignment,
+            splits=[name for name in splits if name != "overall"],
+            n_tools=[name for name in n_tools if name != "overall"],
+            metric=[name for name in metrics if name != "all"],
+            dependency_type=dependency_type,
+            rouge_median=rouge_median,
+            bertscore_model=bertscore_model,
         )
+        agents = evaluate_workbench(
+            data_dir,
+            llm=llm,
+            prediction_dir=prediction_dir,
+            save_dir=save_dir,
+            allow_tools=allow_tools,
+            screen=screen,
+        )
+        _keep_leaderboard(data_dir, prediction_dir, agents, screen)
+        return list(agents)
     given = [llm] if isinstance(llm, str) else list(llm)
     names = models_of(data_dir, prediction_dir) if EVERY_MODEL in given else given
     choices = Choices(
@@ -135,8 +157,7 @@ def evaluate(
         for note in result.evaluation.notes:
             screen.say(f"  {note}")
         evaluations.append(result)
-    if evaluations and (board := keep_leaderboard(data_dir, prediction_dir, evaluations[0].path.parent)):
-        screen.say(f"leaderboard: {board}")
+    _keep_leaderboard(data_dir, prediction_dir, evaluations, screen)
     if errors:
         if not evaluations and len(set(map(str, errors))) == 1:
             raise errors[0]  # nothing about one of the models
@@ -144,11 +165,20 @@ def evaluate(
     return evaluations
 
 
+def _keep_leaderboard(
+    data_dir: str | Path, prediction_dir: str | Path, evaluations: Sequence[FolderEvaluation], screen: Screen
+) -> None:
+    if evaluations and (board := keep_leaderboard(data_dir, prediction_dir, evaluations[0].path.parent)):
+        screen.say(f"leaderboard: {board}")
+
+
 def coverage(evaluation: FolderEvaluation) -> float:
     """The share of the labelled items with a readable plan; of several groups without a whole, the smallest.
 
-    1 where nothing is labelled.
+    1 where nothing is labelled. Of WorkBench, the share of the tasks that an agent ended.
     """
+    if isinstance(evaluation, AgentEvaluation):
+        return evaluation.scores.coverage
     groups = evaluation.evaluation.groups
     chosen = [groups[_WHOLE]] if _WHOLE in groups else list(groups.values())
     shares = [numbers["strict"]["coverage"] for numbers in chosen]

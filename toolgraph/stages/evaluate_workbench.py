@@ -8,8 +8,10 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
+from toolgraph.benchmarks.taskbench.scoring.evaluation import Evaluation
 from toolgraph.benchmarks.taskbench.scoring.folder import (
     EVERY_MODEL,
+    FolderEvaluation,
     metrics_folder,
     models_of,
     prediction_folder,
@@ -20,6 +22,7 @@ from toolgraph.benchmarks.workbench.agents.predictions import read_predictions
 from toolgraph.benchmarks.workbench.agents.scores import NO_COMPAT, OVERALL, AgentScores, score_agents
 from toolgraph.benchmarks.workbench.judge.error_rules import error_rules
 from toolgraph.benchmarks.workbench.sandbox import Sandbox
+from toolgraph.benchmarks.workbench.tasks import Task, fingerprint
 from toolgraph.files import safe_name, sha256_of, write_json
 from toolgraph.folder import DataFolder
 from toolgraph.runs.manifest import recorded_settings
@@ -30,22 +33,18 @@ from toolgraph.stages.workplace import load_workplace, tools_hash
 from toolgraph.version import __version__
 
 
-@dataclass(frozen=True)
-class AgentEvaluation:
-    """The scores of one model, and the file they are in.
+@dataclass(frozen=True, kw_only=True)
+class AgentEvaluation(FolderEvaluation):
+    """The scores of one model of WorkBench, and the files they are in.
 
     Attributes:
-        llm: the model.
         scores: of its first run; with further trials, also how sure a success is.
-        path: the metrics file.
         cost: what its tasks cost, over all trials; None where nobody knows, as `notes` says.
         latency: how long they took, likewise.
         notes: why `cost` or `latency` is None or not the whole.
     """
 
-    llm: str
     scores: AgentScores
-    path: Path
     cost: Mapping[str, Any] | None = None
     latency: Mapping[str, Any] | None = None
     notes: Mapping[str, str] = field(default_factory=dict)
@@ -92,7 +91,7 @@ def evaluate_workbench(
         usage = _usage(trials, scores)
         path = target / f"{safe_name(name)}.json"
         write_items(items_path(path), scores.items)
-        signature = _signature(folder.path, sandbox, trials).with_items(items_path(path))
+        signature = _signature(folder.path, sandbox, tasks, trials).with_items(items_path(path))
         metrics = {
             "n": scores.n,
             "outcomes": scores.outcomes,
@@ -100,9 +99,10 @@ def evaluate_workbench(
             "compat": scores.compat,
             "strict": {"signature": signature.of_group(OVERALL, scores.n), **scores.strict},
         }
-        write_json(path, {OVERALL: metrics})
+        evaluation = Evaluation({OVERALL: metrics})
+        write_json(path, evaluation.groups)
         screen.say(f"scored {name}")
-        evaluations.append(AgentEvaluation(name, scores, path, **usage))
+        evaluations.append(AgentEvaluation(name, evaluation, path, scores=scores, **usage))
     return evaluations
 
 
@@ -120,7 +120,7 @@ def _usage(trials: Sequence[Trial], scores: AgentScores) -> dict[str, Any]:
     }
 
 
-def _signature(folder: Path, sandbox: Sandbox, trials: Sequence[Trial]) -> Signature:
+def _signature(folder: Path, sandbox: Sandbox, tasks: Sequence[Task], trials: Sequence[Trial]) -> Signature:
     """What the scores were made with."""
     hashes = [sha256_of(trial.output) for trial in trials]
     together = hashlib.sha256("".join(hashes).encode()).hexdigest()
@@ -130,6 +130,7 @@ def _signature(folder: Path, sandbox: Sandbox, trials: Sequence[Trial]) -> Signa
             "benchmark": "workbench",
             "sandbox": hashlib.sha256(sandbox.image()).hexdigest()[:12],
             **{name: code[:12] for name, code in tools_hash(folder).items()},
+            "tasks": fingerprint(tasks)[:12],
             "predictions": hashes[0][:12],
             **({"trials": f"{len(trials)}-{together[:12]}"} if len(trials) > 1 else {}),
         }

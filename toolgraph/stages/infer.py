@@ -119,7 +119,6 @@ def infer(
             reformat=reformat,
             tag=tag,
             prompt_template=prompt_template,
-            dry_run=dry_run,
             log_first_detail=log_first_detail,
         )
         return run_trials(
@@ -136,6 +135,7 @@ def infer(
                 prices=prices,
                 limit=limit,
                 ids=read_ids(ids) if isinstance(ids, Path) else ids,
+                dry_run=dry_run,
                 command=command,
                 trial_number=number,
                 allow_tools=allow_tools,

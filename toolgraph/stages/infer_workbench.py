@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import hashlib
 import json
+import os
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
 from toolgraph.benchmarks.taskbench.infer import Inference
+from toolgraph.benchmarks.workbench.agents.foresight import foresee
 from toolgraph.benchmarks.workbench.agents.forms import form_of
 from toolgraph.benchmarks.workbench.agents.inference import Agents, write_predictions
 from toolgraph.benchmarks.workbench.agents.settings import AgentSettings
@@ -20,11 +22,15 @@ from toolgraph.dataset import RequestId
 from toolgraph.errors import UsageError
 from toolgraph.files import write_json
 from toolgraph.folder import DataFolder
-from toolgraph.models import ModelOptions, create_model
-from toolgraph.runs import Budget, Journal, RunSummary, open_run
+from toolgraph.models import ChatRequest, ModelOptions, create_model
+from toolgraph.models.wire import parameters_of
+from toolgraph.runs import Budget, Journal, RunSummary, gives_way, open_run
+from toolgraph.runs.budget import completion_limit
+from toolgraph.runs.estimate import Estimate
 from toolgraph.runs.manifest import JOURNAL
 from toolgraph.runs.recorded import SUMMARY
 from toolgraph.runs.trials import Trial
+from toolgraph.stages.dry_run import agent_lines
 from toolgraph.stages.record import RunRecord, hashes
 from toolgraph.stages.screen import Screen
 from toolgraph.stages.usage import Books, report_failures, report_stop, summary_facts
@@ -64,6 +70,7 @@ def infer_workbench(
     prices: Path | None,
     limit: int | None,
     ids: Collection[RequestId] | None,
+    dry_run: bool,
     command: Sequence[str] | None,
     trial_number: int,
     allow_tools: bool = False,
@@ -103,6 +110,14 @@ def infer_workbench(
         **tools_hash(folder.path),
         **shared,
     }
+    if dry_run:
+        anew = gives_way(run_folder, run_settings, force=force, ways_on=WAYS_ON, read_only=True)
+        estimate = Estimate(completion_limit(parameters_of(ChatRequest([], parameters), options)))
+        with Journal(Path(os.devnull) if anew else run_folder / JOURNAL, read_only=True) as journal:
+            foresight = foresee(chosen, sandbox, settings, parameters, journal, estimate)
+        for line in agent_lines(estimate, foresight, settings, llm, options, books.prices):
+            screen.show(line)
+        return Inference(0, foresight.already, RunSummary())
     kept = open_run(run_folder, run_settings, force=force, ways_on=WAYS_ON)
     if kept is not None:
         if output.exists():

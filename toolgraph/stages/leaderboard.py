@@ -3,19 +3,20 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
-from functools import cache
 from pathlib import Path
 from typing import Literal
 
 from toolgraph.benchmarks.taskbench.scoring.folder import find_metrics_folder, model_name, prediction_folder
-from toolgraph.benchmarks.taskbench.scoring.standing import Count, Standing, read_standing
+from toolgraph.benchmarks.taskbench.scoring.standing import Count, Standing
 from toolgraph.errors import UsageError
-from toolgraph.files import sha256_of, write_text
+from toolgraph.files import write_text
 from toolgraph.folder import DataFolder
 from toolgraph.report.leaderboard import Board, Row, csv_table, latex_table, markdown_table
-from toolgraph.report.leaderboard.board import SORTS, Kind, in_order
+from toolgraph.report.leaderboard.board import OTHER_SORTS, Kind, in_order
 from toolgraph.report.leaderboard.published import DOMAINS, domain_of_tools, published_rows
 from toolgraph.runs.recorded import RecordedUsage, recorded_usage
+from toolgraph.stages.infer_workbench import is_workbench
+from toolgraph.stages.standings import standings_of
 from toolgraph.tools import ToolLibrary
 
 Mode = Literal["both", "strict", "compat"]
@@ -34,7 +35,7 @@ def leaderboard(
     metrics_dir: str | Path | None = None,
     group: str = WHOLE,
     mode: Mode = "both",
-    sort_by: str = "n-F1",
+    sort_by: str | None = None,
     with_published: bool = False,
     published: str | None = None,
 ) -> Board:
@@ -47,7 +48,8 @@ def leaderboard(
         metrics_dir: where the metrics are instead, below the data folder or as given.
         group: of the metrics.
         mode: which rows: strict, compat, or both.
-        sort_by: a heading, "coverage", "cost", "latency" or "model"; by strict where there is strict.
+        sort_by: a heading, "coverage", "cost", "latency" or "model"; by strict where there is strict. Default
+            n-F1, or accuracy in a folder of WorkBench.
         with_published: add the published rows of the folder's domain.
         published: the domain whose rows are added, where the folder does not say.
 
@@ -56,7 +58,9 @@ def leaderboard(
     """
     folder = DataFolder(Path(data_dir)).require()
     _check("mode", mode, MODES)
-    _check("column to sort by", sort_by, SORTS)
+    known = standings_of(folder)
+    sort_by = known.sort_by if sort_by is None else sort_by
+    _check("column to sort by", sort_by, (*known.headings, *OTHER_SORTS))
     domain = _domain(folder, published) if with_published or published else None
     place = find_metrics_folder(folder.path, prediction_dir, metrics_dir)
     files = sorted(place.glob("*.json")) if place.is_dir() else []
@@ -66,20 +70,19 @@ def leaderboard(
         predictions: Path | None = prediction_folder(folder.path, Path(prediction_dir))
     except UsageError:
         predictions = None
-    hash_of = cache(sha256_of)
     remarks: list[str] = []
     standings: dict[str, Standing] = {}
     models: list[list[Row]] = []
     for file in files:
         try:
-            standing = read_standing(file, group)
+            standing = known.read(file, group)
         except UsageError as error:
             remarks.append(f"left out: {error}")
             continue
         name = file.stem if predictions is None else model_name(predictions, file.stem)
         usage = None
         if predictions is not None:
-            remarks += _stale(name, standing, folder, predictions / file.name, hash_of)
+            remarks += known.stale(name, standing, predictions / file.name)
             try:
                 usage = recorded_usage(predictions / "runs" / file.stem)
             except UsageError as error:
@@ -92,7 +95,8 @@ def leaderboard(
     if domain is not None:
         models += [[row] for row in published_rows(domain)]
     title = f"{folder.path.resolve().name}: {group}"
-    return Board(title, in_order(models, sort_by), [*remarks, *_signature(standings)])
+    remarks += _signature(standings)
+    return Board(title, in_order(models, sort_by), remarks, known.headings, known.caption)
 
 
 def render(board: Board, format: str) -> str:
@@ -157,18 +161,6 @@ def _rows(name: str, standing: Standing, usage: RecordedUsage | None, mode: Mode
             )
 
 
-def _stale(
-    name: str, standing: Standing, folder: DataFolder, predictions: Path, hash_of: Callable[[Path], str]
-) -> Iterator[str]:
-    """Warnings that the files a model was scored with are no longer those of the folder."""
-    if standing.strict is None:
-        yield f"{name} has no strict scores: evaluate it again"
-    for part, path in (("data", folder.data), ("predictions", predictions)):
-        known = standing.parts.get(part)
-        if known is not None and path.is_file() and hash_of(path)[: len(known)] != known:
-            yield f"warning: {name} was scored with other {part} than {path.name} has: evaluate it again"
-
-
 def _compared(standings: dict[str, Standing]) -> Iterator[str]:
     """In which choices the models were scored differently."""
     signed = {name: standing.parts for name, standing in standings.items() if standing.parts}
@@ -195,6 +187,8 @@ def _signature(standings: dict[str, Standing]) -> Iterator[str]:
 
 def _domain(folder: DataFolder, given: str | None) -> str:
     """The published domain of a folder: as given, as `benchmark.json` or its name says, by its tools."""
+    if is_workbench(folder):
+        raise UsageError("no published rows are known of WorkBench", fix="leave --with_published out")
     if given is not None:
         _check("published domain", given, DOMAINS)
         return given

@@ -2,16 +2,16 @@
 
 from __future__ import annotations
 
-import shutil
 import tempfile
-from collections.abc import Iterator
-from dataclasses import dataclass
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
 from toolgraph.benchmarks.taskbench.prediction_lines import entry_of, is_settled, prediction_line
 from toolgraph.benchmarks.taskbench.requests import Requests
 from toolgraph.benchmarks.taskbench.scoring.folder import (
+    FolderEvaluation,
     evaluate_folder,
     find_metrics_folder,
     prediction_file,
@@ -31,7 +31,11 @@ from toolgraph.graph import DependencyType
 from toolgraph.runs import Journal, recorded_settings
 from toolgraph.runs.manifest import JOURNAL, MANIFEST
 from toolgraph.runs.recorded import recorded_journal
+from toolgraph.runs.trials import Trial, trials_of
+from toolgraph.stages.evaluate_workbench import evaluate_workbench
+from toolgraph.stages.infer_workbench import is_workbench
 from toolgraph.stages.screen import SILENT, Screen
+from toolgraph.stages.verify_workbench import agent_lines
 from toolgraph.stages.workfolder import graph_of
 from toolgraph.words import count_of
 
@@ -57,6 +61,7 @@ def verify(
     llm: str,
     prediction_dir: str | Path = "predictions",
     metrics_dir: str | Path | None = None,
+    allow_tools: bool = False,
     screen: Screen = SILENT,
 ) -> Verification:
     """Make the predictions and scores of a model anew from its journal and say what differs from the files.
@@ -68,6 +73,7 @@ def verify(
         llm: the model.
         prediction_dir: below `data_dir`, or as given; `runs/<llm>/journal.jsonl` in it holds the raw answers.
         metrics_dir: below `data_dir`, or as given; default that of the predictions.
+        allow_tools: of WorkBench: run the tools that the folder brings, which are a program.
         screen: who listens.
 
     Raises:
@@ -83,7 +89,10 @@ def verify(
     ):
         work = Path(name)
         comparison = LineComparison()
-        lines = _lines(folder, run, journal, comparison, screen)
+        if is_workbench(folder):
+            lines = agent_lines(folder, run, journal, work, allow_tools=allow_tools, screen=screen)
+        else:
+            lines = _lines(folder, run, journal, comparison, screen)
         remade = work / "predictions" / file.name
         write_json_lines(remade, comparison.watch(lines, file))
         adopted = f"; {comparison.adopted} of them taken over without a raw answer" * bool(comparison.adopted)
@@ -92,7 +101,7 @@ def verify(
             screen.show(line)
         scores: list[str] = []
         if metrics.is_file():
-            scores = list(_scores(folder, llm, metrics, file, work, screen))
+            scores = list(_scores(folder, llm, metrics, file, work, allow_tools, screen))
         else:
             screen.say(f"{metrics}: no such file, so that no scores are compared (evaluate.py makes them)")
     for line in scores:
@@ -126,33 +135,41 @@ def _dependency_type(folder: DataFolder, run: Path, screen: Screen) -> Dependenc
 
 
 def _scores(
-    folder: DataFolder, llm: str, metrics: Path, file: Path, work: Path, screen: Screen
+    folder: DataFolder,
+    llm: str,
+    metrics: Path,
+    file: Path,
+    work: Path,
+    allow_tools: bool,
+    screen: Screen,
 ) -> Iterator[str]:
     """What the scores of the predictions made anew say otherwise than the metrics file."""
     old = read_groups(metrics)
-    choices = recorded_choices(old, metrics)
     before = next(iter(old.values()))
     parts = signature_of(before)
     left_out = None
     if parts.get(_BERTSCORE, "none") != "none":
         left_out = _BERTSCORE
         screen.say(f"BERTScore is not computed anew (it was made with {parts[_BERTSCORE]})")
-    manifest = file.parent / "runs" / file.stem / MANIFEST
-    if manifest.exists():
-        copy = work / "predictions" / "runs" / file.stem / MANIFEST
-        copy.parent.mkdir(parents=True)
-        shutil.copyfile(manifest, copy)
-    result = evaluate_folder(
-        folder.path.absolute(),
-        llm,
-        choices,
-        prediction_dir=work / "predictions",
-        save_dir=work / "metrics",
-        dependency_type=parts.get("links"),
-        progress=screen.progress,
-        say=screen.say,
-    )
-    new = result.evaluation.groups
+    _bring(trials_of(file.parent, llm), work / "predictions")
+    path, predictions, target = folder.path.absolute(), work / "predictions", work / "metrics"
+    result: FolderEvaluation
+    if is_workbench(folder):
+        (result,) = evaluate_workbench(
+            path, llm=llm, prediction_dir=predictions, save_dir=target, allow_tools=allow_tools
+        )
+    else:
+        result = evaluate_folder(
+            path,
+            llm,
+            recorded_choices(old, metrics),
+            prediction_dir=predictions,
+            save_dir=target,
+            dependency_type=parts.get("links"),
+            progress=screen.progress,
+            say=screen.say,
+        )
+    new = read_groups(result.path)
     otherwise = signatures(before, new[next(iter(old))], file, left_out=left_out)
     for one in otherwise:
         if one.place == "toolgraph":
@@ -168,3 +185,18 @@ def _scores(
         return
     moved = moved_items(items, items_path(result.path), left_out=left_out)
     yield from listed(f"{items}: {count_of(len(moved), 'item')} moved:", moved, most=5)
+
+
+def _bring(trials: Iterable[Trial], predictions: Path) -> None:
+    """Set what is not made anew beside what was: the further trials, and the books and manifests of all."""
+    for trial in trials:
+        there = replace(trial, predictions=predictions)
+        pairs = [
+            (trial.ledger, there.ledger),
+            (trial.run_folder / MANIFEST, there.run_folder / MANIFEST),
+            *([(trial.output, there.output)] if trial.number else []),
+        ]
+        for given, wanted in pairs:
+            if given.is_file():
+                wanted.parent.mkdir(parents=True, exist_ok=True)
+                wanted.symlink_to(given.absolute())

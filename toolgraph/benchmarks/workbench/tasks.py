@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Iterator
-from dataclasses import dataclass
+import hashlib
+import json
+from collections.abc import Iterable, Iterator
+from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -81,6 +83,11 @@ def placed_tasks(folder: Path) -> list[PlacedTask]:
     if not tasks:
         raise UsageError("no tasks", file=folder, fix=f"the folder needs {FILE}, or {_PUBLISHED}/*{_SUFFIX}")
     return list(tasks.values())
+
+
+def fingerprint(tasks: Iterable[Task]) -> str:
+    """The SHA-256 of tasks and their ground truth, in hexadecimal."""
+    return hashlib.sha256(json.dumps([asdict(task) for task in tasks]).encode()).hexdigest()
 
 
 def holds_tasks(folder: Path) -> bool:

@@ -12,9 +12,10 @@ from toolgraph.runs.recorded import RecordedUsage
 Kind = Literal["strict", "compat", "published"]
 HEADINGS = ("R1", "R2", "BsF", "n-F1", "e-F1", "t-F1", "v-F1")
 """The published columns, in the published order."""
-ASCENDING = ("model", "cost", "latency")
+ASCENDING = ("model", "cost", "latency", "side effects")
 """What stands the better the smaller it is."""
-SORTS = (*HEADINGS, "coverage", *ASCENDING)
+OTHER_SORTS = ("coverage", "cost", "latency", "model")
+"""What rows can be sorted by beside their scores."""
 UNKNOWN = "–"
 CAPTION = (
     "Percent. strict: every labelled item counts, 0 where it is missing or malformed; with 95 % intervals. "
@@ -53,10 +54,10 @@ class Row:
 
     def key(self, column: str) -> float | str | None:
         """What the row is sorted by."""
-        if column in HEADINGS:
-            return self.score(column).value
         if column in ("model", "coverage"):
             return self.model if column == "model" else self.coverage
+        if column not in OTHER_SORTS:
+            return self.score(column).value
         if self.usage is None:
             return None
         return self.usage.cost_of_100 if column == "cost" else self.usage.seconds
@@ -70,17 +71,21 @@ class Board:
         title: one line.
         rows: a model's rows stand together.
         remarks: what a reader has to know, one sentence each.
+        headings: the columns of scores.
+        caption: what the columns mean.
     """
 
     title: str
     rows: Sequence[Row]
     remarks: Sequence[str] = field(default_factory=tuple)
+    headings: Sequence[str] = HEADINGS
+    caption: str = CAPTION
 
     @property
     def captions(self) -> list[str]:
         """What the words mean, and the remarks."""
         published = [PUBLISHED_CAPTION] if any(row.kind == "published" for row in self.rows) else []
-        return [CAPTION, *published, *self.remarks]
+        return [self.caption, *published, *self.remarks]
 
     def first_rows(self) -> list[bool]:
         """Whether each row is the first of its model."""

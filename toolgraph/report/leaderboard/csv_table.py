@@ -6,7 +6,7 @@ import csv
 import io
 
 from toolgraph.report.leaderboard import words
-from toolgraph.report.leaderboard.board import HEADINGS, Board
+from toolgraph.report.leaderboard.board import Board
 from toolgraph.runs.recorded import RecordedUsage
 
 _DIGITS = 10  # more is the noise of multiplying by 100
@@ -16,11 +16,11 @@ def csv_table(board: Board) -> str:
     """The board as CSV: each score in three columns, the value and the bounds of its interval."""
     text = io.StringIO()
     writer = csv.writer(text, lineterminator="\n")
-    scores = [name for heading in HEADINGS for name in (heading, f"{heading}_low", f"{heading}_high")]
+    scores = [name for heading in board.headings for name in (heading, f"{heading}_low", f"{heading}_high")]
     used = ["cost_usd", "cost_usd_per_100", "requests_of_unknown_cost", "seconds_p50"]
     writer.writerow(["model", "scores", "items", "coverage", *scores, *used, "signature"])
     for row in board.rows:
-        numbers = [number for heading in HEADINGS for number in row.score(heading)]
+        numbers = [number for heading in board.headings for number in row.score(heading)]
         writer.writerow(
             [
                 words.printable(row.model),

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
 
 from toolgraph.report.leaderboard import words
-from toolgraph.report.leaderboard.board import HEADINGS, Board, Row
+from toolgraph.report.leaderboard.board import Board, Row
 
 _SPECIAL = {
     "\\": r"\textbackslash{}",
@@ -19,23 +20,23 @@ _SPECIAL = {
     **{character: f"\\{character}" for character in "&%$#_{}"},
 }
 _PATTERN = re.compile("|".join(map(re.escape, _SPECIAL)))
-_COLUMNS = ("model", "scores", "n", "%", *HEADINGS, "$ / 100", "s")
 
 
 def latex_table(board: Board) -> str:
     """The board as a `table` with a `tabular` in it; bounds of intervals stand small beside the scores."""
-    heading = " & ".join(map(escaped, _COLUMNS))
+    columns = ("model", "scores", "n", "%", *board.headings, "$ / 100", "s")
+    heading = " & ".join(map(escaped, columns))
     lines = [
         r"% needs \usepackage{booktabs}",
         r"\begin{table}",
         r"\centering",
         rf"\caption{{{escaped(' '.join([board.title + '.', *board.captions]))}}}",
-        rf"\begin{{tabular}}{{ll{'r' * (len(_COLUMNS) - 2)}}}",
+        rf"\begin{{tabular}}{{ll{'r' * (len(columns) - 2)}}}",
         r"\toprule",
         rf"{heading} \\",
         r"\midrule",
         *(
-            rf"{' & '.join(_cells(row, is_first))} \\"
+            rf"{' & '.join(_cells(row, board.headings, is_first=is_first))} \\"
             for row, is_first in zip(board.rows, board.first_rows(), strict=True)
         ),
         r"\bottomrule",
@@ -54,9 +55,9 @@ def escaped(text: str) -> str:
     return _PATTERN.sub(lambda match: _SPECIAL[match[0]], words.printable(text))
 
 
-def _cells(row: Row, is_first: bool) -> list[str]:
+def _cells(row: Row, headings: Sequence[str], *, is_first: bool) -> list[str]:
     scores = []
-    for heading in HEADINGS:
+    for heading in headings:
         value, low, high = row.score(heading)
         around = escaped(words.bounds(low, high))
         scores.append(escaped(words.percent(value)) + (rf" {{\scriptsize {around}}}" if around else ""))

@@ -3,24 +3,25 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
 
 from toolgraph.report.leaderboard import words
-from toolgraph.report.leaderboard.board import HEADINGS, Board, Row
+from toolgraph.report.leaderboard.board import Board, Row
 
 _SPECIAL = re.compile(r"([\\`*_\[\]<>|~&#!$@])")
-_COLUMNS = ("model", "scores", "n", "%", *HEADINGS, "$ / 100", "$", "s (median)")
 
 
 def markdown_table(board: Board) -> str:
     """The board in GitHub's Markdown, ending with a line break; a score is `value (low–high)`."""
+    columns = ("model", "scores", "n", "%", *board.headings, "$ / 100", "$", "s (median)")
     lines = [
         f"## {escaped(board.title)}",
         "",
-        f"| {' | '.join(_COLUMNS)} |",
-        f"| --- | --- |{' ---: |' * (len(_COLUMNS) - 2)}",
+        f"| {' | '.join(columns)} |",
+        f"| --- | --- |{' ---: |' * (len(columns) - 2)}",
     ]
     for row, is_first in zip(board.rows, board.first_rows(), strict=True):
-        lines.append(f"| {' | '.join(_cells(row, is_first))} |")
+        lines.append(f"| {' | '.join(_cells(row, board.headings, is_first=is_first))} |")
     for caption in board.captions:
         lines += ["", escaped(caption)]
     return "\n".join(lines) + "\n"
@@ -35,9 +36,9 @@ def escaped(text: str) -> str:
     return _SPECIAL.sub(r"\\\1", words.printable(text))
 
 
-def _cells(row: Row, is_first: bool) -> list[str]:
+def _cells(row: Row, headings: Sequence[str], *, is_first: bool) -> list[str]:
     scores = []
-    for heading in HEADINGS:
+    for heading in headings:
         value, low, high = row.score(heading)
         around = words.bounds(low, high)
         scores.append(f"{words.percent(value)} ({around})" if around else words.percent(value))

@@ -7,7 +7,7 @@ from rich.markup import escape
 from rich.table import Table
 
 from toolgraph.report.leaderboard import words
-from toolgraph.report.leaderboard.board import HEADINGS, Board, Row
+from toolgraph.report.leaderboard.board import Board, Row
 
 _WIDE = 140  # characters
 _USED = ("$ / 100", "$", "s (median)")
@@ -20,7 +20,9 @@ def terminal_table(board: Board) -> Table:
     Columns in which nothing is known are left out.
     """
     headings = [
-        heading for heading in HEADINGS if any(row.score(heading).value is not None for row in board.rows)
+        heading
+        for heading in board.headings
+        if any(row.score(heading).value is not None for row in board.rows)
     ]
     has_usage = any(row.usage is not None for row in board.rows)
     table = Table(
@@ -36,7 +38,7 @@ def terminal_table(board: Board) -> Table:
     table.add_column("model", overflow="fold", min_width=min(longest, _NAME))
     table.add_column("scores", no_wrap=True)
     for heading in ("n", "%", *headings, *(_USED if has_usage else ())):
-        table.add_column(heading, justify="right", no_wrap=True)
+        table.add_column(heading, justify="right", no_wrap=True, min_width=len(heading))
     for row, is_first in zip(board.rows, board.first_rows(), strict=True):
         used = words.used(row) if is_first else ("", "", "")
         table.add_row(

@@ -28,13 +28,13 @@ class Standing:
 
     Attributes:
         strict: None in files of the published evaluator.
-        compat: as published.
+        compat: as published; None where nothing is published of such data.
         signature: of the strict scores, as text.
         parts: the same by name.
     """
 
     strict: Count | None
-    compat: Count
+    compat: Count | None
     signature: str
     parts: Mapping[str, str]
 

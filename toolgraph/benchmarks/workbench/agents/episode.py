@@ -3,16 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import replace
 from typing import Any
 
-from toolgraph.benchmarks.workbench.agents.forms import Message, form_of
+from toolgraph.benchmarks.workbench.agents.forms import Form, Message, form_of, presentable
 from toolgraph.benchmarks.workbench.agents.hands import Hands
 from toolgraph.benchmarks.workbench.agents.settings import AgentSettings
 from toolgraph.benchmarks.workbench.judge.classes import ITERATION_LIMIT
 from toolgraph.benchmarks.workbench.sandbox import Sandbox
 from toolgraph.benchmarks.workbench.tasks import Task
 from toolgraph.benchmarks.workbench.tools import toolset_of
-from toolgraph.models import ChatModel, ChatRequest
+from toolgraph.files import readable
+from toolgraph.models import ChatModel, ChatRequest, ChatResponse, ToolCall
 from toolgraph.offline.tasks import AgentTask
 
 TIMEOUT = 300.0
@@ -31,6 +33,7 @@ class Episode:
         sandbox: as every run finds it.
         settings: of the agent.
         progress: of an episode that was stopped, as `progress` gave it: it goes on from there.
+        form: of the agent, if it is shared with other episodes.
     """
 
     def __init__(
@@ -39,10 +42,12 @@ class Episode:
         sandbox: Sandbox,
         settings: AgentSettings,
         progress: Mapping[str, Any] | None = None,
+        form: Form | None = None,
     ) -> None:
         self._task, self._sandbox, self._settings = task, sandbox, settings
-        self._form = form_of(settings.agent)
-        self._tools = settings.tools(task, toolset_of(sandbox))
+        self._form = form or form_of(settings.agent)
+        self._toolset = toolset_of(sandbox)
+        self._tools = settings.tools(task, self._toolset)
         known = progress or {}
         self._messages: list[Message] = [*known.get("messages", self._start())]
         self._observations: list[str] = [*known.get("observations", ())]
@@ -76,13 +81,8 @@ class Episode:
         Raises:
             ModelError: no answer; `progress` has what there is.
         """
-        parameters = {**parameters, **self._form.parameters(self._tools)}
         while self._steps < self._settings.max_steps and self._seconds < self._settings.max_seconds:
-            response = await model.complete(
-                ChatRequest(
-                    [*self._messages], parameters, TIMEOUT, self._work(), role="agent", item=self._task.id
-                )
-            )
+            response = _readable(await model.complete(self.next_request(parameters)))
             self._steps += 1
             self._seconds += response.seconds or 0.0
             turn = self._form.read(response, self._steps)
@@ -94,6 +94,7 @@ class Episode:
                     self._hands.do(call) if place < MOST_CALLS else _TOO_MANY
                     for place, call in enumerate(turn.asked)
                 ]
+                self._hands.rest()
                 self._observations += told
                 self._messages += self._form.observations(turn.asked, told)
                 continue
@@ -104,6 +105,16 @@ class Episode:
                 return _end("malformed", response.text, NO_ANSWER)
             return _end("answered", turn.final, "")
         return _end("answered", "", ITERATION_LIMIT)
+
+    def next_request(self, parameters: Mapping[str, Any]) -> ChatRequest:
+        """What the model is asked next.
+
+        Args:
+            parameters: of the request, beside the tools.
+        """
+        sent = [presentable(message, self._toolset) for message in self._messages]
+        parameters = {**parameters, **self._form.parameters(self._tools)}
+        return ChatRequest(sent, parameters, TIMEOUT, self._work(), role="agent", item=self._task.id)
 
     def close(self) -> None:
         """Free the memory."""
@@ -130,3 +141,11 @@ class Episode:
 
 def _end(outcome: str, response: str, error: str) -> dict[str, Any]:
     return {"outcome": outcome, "response": response, "error": error}
+
+
+def _readable(response: ChatResponse) -> ChatResponse:
+    """The response in text that files and other servers take."""
+    calls = tuple(
+        ToolCall(*map(readable, (call.id, call.name, call.arguments))) for call in response.tool_calls
+    )
+    return replace(response, text=readable(response.text), tool_calls=calls)

@@ -8,9 +8,11 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Protocol
 
+from toolgraph.benchmarks.workbench.calls import LONGEST
 from toolgraph.benchmarks.workbench.sandbox import Sandbox
-from toolgraph.benchmarks.workbench.tools import Tool, listing
+from toolgraph.benchmarks.workbench.tools import Tool, Toolset, listing
 from toolgraph.models import ChatResponse, ToolCall
+from toolgraph.models.offered import OfferedTools
 
 Message = dict[str, Any]
 
@@ -41,6 +43,8 @@ Then stop: you are told the Observation. When all is done, the action is:
 
 _FENCED = re.compile(r"```(?:json)?[ \t]*\n(.*?)```", re.DOTALL)
 _FINAL = "Final Answer"
+_NO_NAME = re.compile(r"[^a-zA-Z0-9_-]")  # what the interface allows in no name
+_LONGEST_NAME = 64
 
 
 @dataclass(frozen=True)
@@ -81,13 +85,19 @@ class Form(Protocol):
 class Native:
     """Tool calls of the interface; one answer may hold several."""
 
+    def __init__(self) -> None:
+        self._offered: dict[tuple[str, ...], OfferedTools] = {}
+
     def system(self, sandbox: Sandbox, tools: Sequence[Tool]) -> str:
         """The situation; tools travel beside the messages."""
         return situation_of(sandbox)
 
     def parameters(self, tools: Sequence[Tool]) -> Mapping[str, Any]:
-        """The tools."""
-        return {"tools": [tool.to_openai() for tool in tools]}
+        """The tools; the same object for the same tools."""
+        names = tuple(tool.name for tool in tools)
+        if names not in self._offered:
+            self._offered[names] = OfferedTools(tool.to_openai() for tool in tools)
+        return {"tools": self._offered[names]}
 
     def read(self, response: ChatResponse, step: int) -> Turn:
         """Calls, or the last word. Ids that are missing or there twice are replaced."""
@@ -146,11 +156,13 @@ class React:
         if not isinstance(name, str):
             return Turn(message, [ToolCall(str(step), "", found[1])])
         given = action.get("action_input", {})
+        try:
+            text = given if isinstance(given, str) else json.dumps(given)
+        except RecursionError:
+            return Turn(message, [ToolCall(str(step), name, found[1])])
         if name == _FINAL:
-            return Turn(message, final=given if isinstance(given, str) else json.dumps(given))
-        return Turn(
-            message, [ToolCall(str(step), name, given if isinstance(given, str) else json.dumps(given))]
-        )
+            return Turn(message, final=text)
+        return Turn(message, [ToolCall(str(step), name, text)])
 
     def observations(self, asked: Sequence[ToolCall], told: Sequence[str]) -> list[Message]:
         """One message with all of them."""
@@ -162,6 +174,30 @@ def situation_of(sandbox: Sandbox) -> str:
     role = "office assistant" if sandbox.toolset is None else "assistant"
     customs = f"{sandbox.customs} " if sandbox.customs else ""
     return _SITUATION.format(role=role, user=sandbox.user, now=sandbox.now, customs=customs)
+
+
+def presentable(message: Message, toolset: Toolset) -> Message:
+    """A message as servers take it back: names they allow, and arguments that are an object.
+
+    What the model wrote instead stays in the conversation that is written down.
+    """
+    if not message.get("tool_calls"):
+        return message
+    calls = [
+        {**call, "function": _presentable_call(**call["function"], toolset=toolset)}
+        for call in message["tool_calls"]
+    ]
+    return {**message, "tool_calls": calls}
+
+
+def _presentable_call(name: str, arguments: str, *, toolset: Toolset) -> dict[str, str]:
+    tool = toolset.called(name)
+    shown = tool.function_name if tool else _NO_NAME.sub("_", name[:_LONGEST_NAME]) or "unknown"
+    try:
+        is_object = len(arguments) <= LONGEST and isinstance(json.loads(arguments), dict)
+    except (ValueError, RecursionError):
+        is_object = False
+    return {"name": shown, "arguments": arguments if is_object else "{}"}
 
 
 def form_of(agent: str) -> Form:

@@ -3,23 +3,30 @@
 from __future__ import annotations
 
 import json
+import time
 from collections.abc import Iterable
 from typing import Any
 
-from toolgraph.benchmarks.workbench.calls import LONGEST, Call, parse_call, run_text
+from toolgraph.benchmarks.workbench.calls import LONGEST, Call, parse_call
+from toolgraph.benchmarks.workbench.judge.replay import act
 from toolgraph.benchmarks.workbench.sandbox import Sandbox
+from toolgraph.benchmarks.workbench.sandbox.pages import ChangedPages
 from toolgraph.benchmarks.workbench.tools import Tool, ToolFailure, toolset_of
 from toolgraph.benchmarks.workbench.tools.tool import as_texts
+from toolgraph.files import readable
 from toolgraph.models import ToolCall
 
 LONGEST_OBSERVATION = 40_000
 """Characters that an agent is told of one result."""
+MOST_SECONDS = 10.0
+"""The time that the calls of one task may take together; those after it are not carried out."""
 
 
 class Hands:
-    """Carries calls out on a sandbox of its own.
+    """Carries calls out on a sandbox of its own, which takes memory only while calls are carried out.
 
     A call is carried out only if its text says exactly the same to the evaluator, which sees nothing else.
+    What was not carried out is written down only where it means nothing to the evaluator either.
 
     Args:
         sandbox: as every run finds it; a copy is made.
@@ -28,18 +35,17 @@ class Hands:
     """
 
     def __init__(self, sandbox: Sandbox, tools: Iterable[Tool], calls: Iterable[str] = ()) -> None:
-        # Sent mail is appended, as the strict judge sees it.
-        self._sandbox = sandbox.fork(overwrites=False)
+        self._original = sandbox
+        self._copy: Sandbox | None = None
+        self._aside: ChangedPages | None = None
+        self._changed = False
         self._tools = {tool.name for tool in tools}
+        self._seconds = 0.0
         self.calls = list(calls)
-        for text in self.calls:
-            try:
-                run_text(self._sandbox, text)
-            except ToolFailure:
-                continue
 
     def do(self, asked: ToolCall) -> str:
         """Carry out a call; what the agent is told of it."""
+        began = time.monotonic()
         try:
             value = self._do(asked)
         except ToolFailure as failure:
@@ -47,26 +53,58 @@ class Hands:
         else:
             told = value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
         if len(told) > LONGEST_OBSERVATION:
-            return f"{told[:LONGEST_OBSERVATION]} … (cut off; search for less)"
+            told = f"{told[:LONGEST_OBSERVATION]} … (cut off; search for less)"
+        self._seconds += time.monotonic() - began
         return told
+
+    def rest(self) -> None:
+        """Put the copy aside until the next call: of a thousand agents, most wait for their model."""
+        if self._copy is not None and self._changed:
+            self._aside = ChangedPages.between(self._original.image(), self._copy.connection.serialize())
+            self._changed = False
+        self.close()
 
     def close(self) -> None:
         """Free the memory."""
-        self._sandbox.close()
+        if self._copy is not None:
+            self._copy.close()
+            self._copy = None
+
+    @property
+    def _sandbox(self) -> Sandbox:
+        """The copy, on which the calls made before have been carried out."""
+        if self._copy is None:
+            # Sent mail is appended, as the strict judge sees it.
+            self._copy = self._original.fork(overwrites=False)
+            if self._aside is not None:
+                self._copy.connection.deserialize(self._aside.upon(self._original.image()))
+            elif self.calls:
+                act(self._copy, self.calls)
+                self._changed = True
+        return self._copy
 
     def _do(self, asked: ToolCall) -> Any:
-        tool = toolset_of(self._sandbox).called(asked.name)
-        given = _arguments(asked.arguments)
+        if self._seconds > MOST_SECONDS:
+            raise ToolFailure(f"not carried out: the calls of this task took more than {MOST_SECONDS:g} s")
+        tool = toolset_of(self._original).called(asked.name)
         name = asked.name if tool is None else tool.name
+        if tool is not None and name not in self._tools:
+            raise self._no_tool(name)
+        given = _arguments(asked.arguments)
         made = Call(name, as_texts(given) if tool is None else tool.given(given))
         text = written(made)
-        if text is not None:
-            self.calls.append(text)
-        if tool is None or name not in self._tools:
-            raise ToolFailure(f"there is no tool {name[:100]!r}; tools are: {', '.join(sorted(self._tools))}")
+        if tool is None:
+            self.calls += [] if text is None else [text]
+            raise self._no_tool(name)
         if text is None:
             raise ToolFailure("the arguments are too long, or are no texts with plain names")
-        return tool.carry_out(self._sandbox, made.arguments)
+        sandbox = self._sandbox
+        self.calls.append(text)
+        self._changed = self._changed or tool.changes_state
+        return tool.carry_out(sandbox, made.arguments)
+
+    def _no_tool(self, name: str) -> ToolFailure:
+        return ToolFailure(f"there is no tool {name[:100]!r}; tools are: {', '.join(sorted(self._tools))}")
 
 
 def written(made: Call) -> str | None:
@@ -79,12 +117,15 @@ def written(made: Call) -> str | None:
     >>> written(Call("desk.lend", {"book": "B01", "days": 7}))
     'desk.lend.func(book="B01", days=7)'
     """
-    if sum(len(str(value)) for value in made.arguments.values()) > LONGEST:
+    try:
+        if sum(len(str(value)) for value in made.arguments.values()) > LONGEST:
+            return None
+        plain, exact = (
+            ", ".join(f"{name}={form(value)}" for name, value in made.arguments.items())
+            for form in (_plain, repr)
+        )
+    except RecursionError:
         return None
-    plain, exact = (
-        ", ".join(f"{name}={form(value)}" for name, value in made.arguments.items())
-        for form in (_plain, repr)
-    )
     for text in (str(made), f"{made.name}.func({plain})", f"{made.name}.func({exact})"):
         if parse_call(text) == made:
             return text
@@ -97,10 +138,16 @@ def _plain(value: Any) -> str:
 
 def _arguments(text: str) -> dict[str, Any]:
     """The arguments in a JSON object."""
+    if len(text) > LONGEST:
+        raise ToolFailure(f"the arguments are longer than {LONGEST:,} characters")
     try:
-        value = json.loads(text or "{}", strict=False)
+        value = json.loads(text or "{}", strict=False, parse_constant=_refuse)
     except (ValueError, RecursionError):
         value = None
     if not isinstance(value, dict):
         raise ToolFailure(f"the arguments are not a JSON object: {text[:200]!r}")
-    return value
+    return {readable(name): readable(item) if isinstance(item, str) else item for name, item in value.items()}
+
+
+def _refuse(constant: str) -> None:
+    raise ValueError(f"{constant} is no JSON")

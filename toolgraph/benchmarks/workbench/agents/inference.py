@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from toolgraph.benchmarks.workbench.agents.episode import Episode
+from toolgraph.benchmarks.workbench.agents.forms import form_of
 from toolgraph.benchmarks.workbench.agents.settings import AgentSettings
 from toolgraph.benchmarks.workbench.judge.classes import CONTEXT_OVERFLOW
 from toolgraph.benchmarks.workbench.sandbox import Sandbox
@@ -55,6 +56,7 @@ class Agents:
     ) -> None:
         self._sandbox, self._model, self._settings = sandbox, model, settings
         self._parameters = parameters
+        self._form = form_of(settings.agent)
 
     def run(
         self,
@@ -105,7 +107,7 @@ class Agents:
         return len(tasks) - len(missing)
 
     async def _work(self, task: Task, journal: Journal) -> str:
-        episode = Episode(task, self._sandbox, self._settings, entry_of(journal, task))
+        episode = Episode(task, self._sandbox, self._settings, entry_of(journal, task), self._form)
         try:
             end = await episode.run(self._model, self._parameters)
         except (ModelError, asyncio.CancelledError) as error:

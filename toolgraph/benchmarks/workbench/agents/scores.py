@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -82,7 +82,11 @@ def score_agents(
     for mode in MODES if sandbox.toolset is None else ("strict",):
         evaluator = Evaluator(sandbox, tasks, mode, rules=rules)
         verdicts[mode] = [
-            [evaluator.verdict(llm, row, task, _run_of(task, one)[1]) for row, task in enumerate(tasks)]
+            [
+                _earned(outcome, evaluator.verdict(llm, row, task, result))
+                for row, task in enumerate(tasks)
+                for outcome, result in [_run_of(task, one)]
+            ]
             for one in every
         ]
     file = ResultFile(Path(llm), llm)
@@ -124,6 +128,13 @@ def _repeats(judged: Sequence[Sequence[Verdict]], every: Sequence[Found]) -> dic
         for row, task in enumerate(tasks)
     ]
     return repeat_metrics(outcomes, clusters=[task.base_template for task in tasks], trials=len(every))
+
+
+def _earned(outcome: str, verdict: Verdict) -> Verdict:
+    """The verdict, in which a task that was not run matches nothing, not even where no call is wanted."""
+    if outcome != NOT_RUN:
+        return verdict
+    return replace(verdict, classes=replace(verdict.classes, exact_match=False))
 
 
 def _groups(verdicts: Sequence[Verdict]) -> dict[str, dict[str, int]]:

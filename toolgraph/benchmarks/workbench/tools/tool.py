@@ -9,6 +9,7 @@ from math import isfinite
 from typing import Any
 
 from toolgraph.benchmarks.workbench.sandbox import Sandbox
+from toolgraph.files import readable
 
 Function = Callable[..., Any]
 
@@ -151,7 +152,7 @@ def checked_text(name: str, value: str) -> str:
     """
     if len(value) > LONGEST_VALUE:
         raise ToolFailure(f"{name} is longer than {LONGEST_VALUE:,} characters")
-    return value if value.isascii() else value.encode("utf-16", "surrogatepass").decode("utf-16", "replace")
+    return readable(value)
 
 
 def tool(

@@ -1,0 +1,85 @@
+"""What an agent does to its sandbox, over turns between which the sandbox takes no memory."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+import pytest
+
+from toolgraph.benchmarks.workbench.agents.hands import Hands
+from toolgraph.benchmarks.workbench.sandbox import Sandbox
+from toolgraph.benchmarks.workbench.tools import TOOLS, tools_for
+from toolgraph.models import ToolCall
+
+MAIL = {"recipient": "ann.lee@acme.example", "subject": "Hello", "body": "x" * 9_000}
+
+
+def do(hands: Hands, name: str, **arguments: Any) -> str:
+    return hands.do(ToolCall("c", name, json.dumps(arguments)))
+
+
+@pytest.fixture
+def forks(monkeypatch: pytest.MonkeyPatch) -> list[Sandbox]:
+    """Every copy that is made."""
+    made: list[Sandbox] = []
+    fork = Sandbox.fork
+
+    def counted(self: Sandbox, **given: Any) -> Sandbox:
+        made.append(fork(self, **given))
+        return made[-1]
+
+    monkeypatch.setattr(Sandbox, "fork", counted)
+    return made
+
+
+def test_a_copy_is_made_for_the_first_call_carried_out(sandbox: Sandbox, forks: list[Sandbox]) -> None:
+    hands = Hands(sandbox, tools_for(["calendar"]))
+    do(hands, "email.send_email", **MAIL)
+    do(hands, "calendar.fly")
+    hands.do(ToolCall("c", "calendar.delete_event", "no JSON"))
+    assert not forks and hands.calls == ["calendar.fly.func()"]
+    assert do(hands, "calendar.delete_event", event_id="00000000") == "Event deleted successfully."
+    assert len(forks) == 1
+
+
+def test_what_was_done_is_there_after_a_rest(sandbox: Sandbox) -> None:
+    before = sandbox.image()
+    hands = Hands(sandbox, TOOLS.values())
+    made = [do(hands, "email.send_email", **MAIL) for _ in range(3)]
+    hands.rest()
+    event = {"event_name": "Talk", "participant_email": "a@b.c", "event_start": "2023-12-01 09:00:00"}
+    number = do(hands, "calendar.create_event", **event, duration="30")
+    hands.rest()
+    assert "Talk" in do(hands, "calendar.search_events", query="talk")
+    hands.rest()
+    changed = do(hands, "calendar.update_event", event_id=number, field="event_name", new_value="Walk")
+    hands.rest()
+    assert "Walk" in do(hands, "calendar.search_events", query="walk")
+    assert len(made) == 3 and changed == "Event updated successfully."
+    assert do(hands, "email.search_emails", query="hello").count('"subject": "Hello"') == 3
+    hands.close()
+    assert sandbox.image() is before
+
+
+def test_at_rest_there_is_no_copy(sandbox: Sandbox, forks: list[Sandbox]) -> None:
+    hands = Hands(sandbox, TOOLS.values())
+    do(hands, "calendar.search_events", query="stand")
+    hands.rest()
+    do(hands, "email.send_email", **MAIL)
+    hands.rest()
+    hands.rest()
+    assert len(forks) == 2
+    for copy in forks:
+        with pytest.raises(Exception, match="closed"):
+            copy.rows("emails")
+
+
+def test_calls_of_an_earlier_start_are_there_too(sandbox: Sandbox) -> None:
+    first = Hands(sandbox, TOOLS.values())
+    do(first, "email.send_email", **MAIL)
+    later = Hands(sandbox, TOOLS.values(), first.calls)
+    later.rest()
+    for _ in range(2):
+        assert do(later, "email.search_emails", query="hello").count('"subject": "Hello"') == 1
+        later.rest()

@@ -1,0 +1,399 @@
+"""Agents behind a real HTTP server that answer with anything: told what is wrong, run on, judged as ever."""
+
+from __future__ import annotations
+
+import json
+import threading
+from collections.abc import Iterator, Mapping
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from toolgraph.benchmarks.workbench.agents import hands
+from toolgraph.benchmarks.workbench.agents.episode import MOST_CALLS
+from toolgraph.benchmarks.workbench.sandbox import Sandbox
+from toolgraph.benchmarks.workbench.sandbox.sandbox import Rows
+from toolgraph.benchmarks.workbench.sandbox.schema import TABLES
+from toolgraph.benchmarks.workbench.tools.search import Search
+from toolgraph.files import write_json, write_json_lines
+from toolgraph.models import ModelOptions
+from toolgraph.stages.evaluate_workbench import evaluate_workbench
+from toolgraph.stages.infer import infer
+from toolgraph.stages.verify import verify
+
+Body = dict[str, Any]
+DELETE, EVENT = "calendar__delete_event", {"event_id": "00000000"}
+DONE = 'calendar.delete_event.func(event_id="00000000")'
+REGEX_TOOLS = (
+    "calendar__search_events",
+    "customer_relationship_manager__search_customers",
+    "project_management__search_tasks",
+    "company_directory__find_email_address",
+)
+SLOW, LONG = "^(a|aa|aaa)*$", "a" * 60 + "!"
+
+
+class Mouth(ThreadingHTTPServer):
+    """Says one thing to the first request, and then that it is done; remembers what it was sent."""
+
+    def __init__(self) -> None:
+        super().__init__(("127.0.0.1", 0), _Handler)
+        self.says: list[bytes] = []
+        self.heard: list[bytes] = []
+
+    @property
+    def base(self) -> str:
+        return f"http://127.0.0.1:{self.server_port}/v1"
+
+
+class _Handler(BaseHTTPRequestHandler):
+    server: Mouth
+    protocol_version = "HTTP/1.1"
+    wbufsize = -1  # head and body in one piece, or the second waits for the first to be acknowledged
+
+    def do_POST(self) -> None:
+        self.server.heard.append(self.rfile.read(int(self.headers["Content-Length"])))
+        body = self.server.says.pop(0) if self.server.says else said({"content": "Done."})
+        self.send_response(200)
+        self.send_header("Content-Type", "application/json")
+        self.send_header("Content-Length", str(len(body)))
+        self.end_headers()
+        self.wfile.write(body)
+
+    def log_message(self, format: str, *args: Any) -> None: ...
+
+
+def said(message: Mapping[str, Any]) -> bytes:
+    return json.dumps({"choices": [{"message": {"role": "assistant", **message}}]}).encode()
+
+
+@pytest.fixture(scope="module")
+def mouth() -> Iterator[Mouth]:
+    server = Mouth()
+    thread = threading.Thread(target=server.serve_forever, kwargs={"poll_interval": 0.01}, daemon=True)
+    thread.start()
+    yield server
+    server.shutdown()
+    server.server_close()
+    thread.join()
+
+
+@pytest.fixture
+def folder(tmp_path: Path, sandbox: Sandbox) -> Path:
+    """A workplace with one task, for which nothing is to be changed."""
+    sandbox.save(tmp_path / "sandbox.sqlite")
+    write_json(tmp_path / "benchmark.json", {"benchmark": "workbench"})
+    task = {"id": "t", "query": "Look.", "answer": [], "base_template": "t", "domains": ["calendar"]}
+    write_json_lines(tmp_path / "tasks.jsonl", [task])
+    return tmp_path
+
+
+def strictly(text: bytes) -> Any:
+    """JSON as other readers take it: UTF-8, no NaN, no halves of surrogate pairs."""
+
+    def refuse(constant: str) -> None:
+        raise AssertionError(f"{constant} is no JSON")
+
+    value = json.loads(text.decode(), parse_constant=refuse)
+    json.dumps(value, ensure_ascii=False).encode()
+    return value
+
+
+class Ended:
+    """How a run of one hostile answer ended, as its files say."""
+
+    def __init__(self, folder: Path, mouth: Mouth, *answers: bytes, **settings: Any) -> None:
+        mouth.says, mouth.heard = list(answers), []
+        options = ModelOptions(api_base=mouth.base, max_tries=3)
+        result = infer(folder, llm="evil", options=options, multiworker=1, **settings)
+        assert result.summary.complete, result.summary
+        (line,) = (folder / "predictions/evil.json").read_bytes().splitlines()
+        self.prediction: Body = strictly(line)
+        self.calls: list[str] = self.prediction["function_calls"]
+        self.requests: list[Body] = [strictly(body) for body in mouth.heard]
+        self.sizes = [len(body) for body in mouth.heard]
+        (evaluation,) = evaluate_workbench(folder, llm="evil")
+        self.scores = evaluation.scores
+        assert self.prediction["outcome"] == "answered"
+
+    @property
+    def told(self) -> list[str]:
+        """What the server is told of its calls, each under the id of the call."""
+        messages = self.requests[-1]["messages"]
+        if messages[-1]["role"] == "user":
+            return [message["content"] for message in messages[2:] if message["role"] == "user"]
+        asked = [call["id"] for message in messages for call in message.get("tool_calls", ())]
+        answers = [message for message in messages if message["role"] == "tool"]
+        assert [message["tool_call_id"] for message in answers] == asked and len(set(asked)) == len(asked)
+        return [message["content"] for message in answers]
+
+    @property
+    def untouched(self) -> bool:
+        """Whether the judges find the workplace as it was."""
+        both = self.scores.strict, self.scores.compat
+        return [(s["correct"], s["side_effects"]) for s in both if s] == [(1, 0), (1, 0)]
+
+
+def call(arguments: Any, name: Any = DELETE, **more: Any) -> bytes:
+    function = {"name": name, "arguments": arguments}
+    return said(
+        {"content": None, "tool_calls": [{"id": "c", "type": "function", "function": function, **more}]}
+    )
+
+
+def object_of(**arguments: Any) -> str:
+    return json.dumps(arguments)
+
+
+HOSTILE_ARGUMENTS = {
+    "code": object_of(event_id='") or __import__("os").abort() or ("'),
+    "bare code": "__import__('os').abort()",
+    "quotes": object_of(event_id="'\"'''\"\"\"\\"),
+    "line breaks": object_of(event_id="0\n0\r\n0\u2028"),
+    "a NUL": object_of(event_id="0\0"),
+    "half a surrogate pair": object_of(event_id="\ud800"),
+    "half a pair in a name": object_of(**{"\udfff": "1"}),
+    "half a pair as it is": '{"event_id": "\ud800"}',
+    "10 MB": object_of(event_id="0" * 10_000_000),
+    "10 MB of objects": "[" + "{}," * 3_000_000 + "{}]",
+    "100,000 brackets": "[" * 100_000,
+    "100,000 brackets within": '{"event_id": ' + "[" * 100_000 + "]" * 100_000 + "}",
+    "10,000 names": object_of(**{f"a{n}": "" for n in range(10_000)}),
+    "NaN": '{"event_id": NaN}',
+    "Infinity": '{"event_id": -Infinity}',
+    "a number too large": '{"event_id": 1e999}',
+    "a huge whole number": '{"event_id": ' + "9" * 5_000 + "}",
+    "a list as text": "[1]",
+    "a text as text": '"00000000"',
+    "null as text": "null",
+    "nothing": "",
+    "a list": [1],
+    "a text in an object": {"event_id": ["00000000"]},
+    "null": None,
+    "true": True,
+    "a name with code": object_of(**{'event_id="00000000", x': "1"}),
+    "a keyword": object_of(**{"class": "00000000"}),
+    "the sandbox": object_of(sandbox="1", event_id="00000000"),
+    "a wide name": '{"\uff45vent_id": "00000000"}',
+}
+
+
+@pytest.mark.parametrize("name", HOSTILE_ARGUMENTS)
+def test_arguments(folder: Path, mouth: Mouth, name: str) -> None:
+    ended = Ended(folder, mouth, call(HOSTILE_ARGUMENTS[name]))
+    (told,) = ended.told
+    assert told.startswith(("Error: ", "Event not found.", "Event ID not provided."))
+    assert len(told) < 2_000
+    assert ended.untouched
+    assert max(ended.sizes) < 500_000
+    # Servers that read the arguments of earlier calls refuse what is no object.
+    (echoed,) = ended.requests[-1]["messages"][2]["tool_calls"]
+    assert isinstance(json.loads(echoed["function"]["arguments"]), dict)
+    assert echoed["function"]["name"] == DELETE
+
+
+@pytest.mark.parametrize(
+    ("name", "told"),
+    [
+        ("", "there is no tool"),
+        (None, "there is no tool"),
+        (["calendar__delete_event"], "there is no tool"),
+        ("calendar__fly", "there is no tool"),
+        ("../../calendar.delete_event", "there is no tool"),
+        ("calendar/delete_event", "there is no tool"),
+        (" calendar.delete_event", "there is no tool"),
+        ("\uff43alendar.delete_event", "there is no tool"),
+        ("calendar.delete_event.func", "there is no tool"),
+        ('calendar.delete_event.func(event_id="00000000")#', "there is no tool"),
+        ("__import__('os').system", "there is no tool"),
+        ("calendar.delete_event\0", "there is no tool"),
+        ("\ud800", "there is no tool"),
+        ("(" * 10_000, "there is no tool"),
+        ("not " * 40_000, "there is no tool"),
+        ("a" + ".b" * 60_000, "there is no tool"),
+        ("x" * 10_000_000, "there is no tool"),
+        ("email__delete_email", "there is no tool"),
+        ("email.delete_email", "there is no tool"),
+    ],
+)
+def test_names_of_tools(folder: Path, mouth: Mouth, name: Any, told: str) -> None:
+    given = object_of(email_id="00000000") if "email" in str(name) else object_of(**EVENT)
+    ended = Ended(folder, mouth, call(given, name), toolkit="domains")
+    (observation,) = ended.told
+    assert observation.startswith("Error: ") and told in observation
+    assert len(observation) < 2_000
+    assert ended.untouched
+    (echoed,) = ended.requests[-1]["messages"][2]["tool_calls"]
+    assert 0 < len(echoed["function"]["name"]) <= 64
+    assert max(ended.sizes) < 500_000
+
+
+@pytest.mark.parametrize(
+    "calls",
+    [
+        [{"function": {"name": DELETE, "arguments": "{}"}}],
+        [{"id": None, "function": {"name": DELETE, "arguments": "{}"}}],
+        [{"id": 7, "function": {"name": DELETE, "arguments": "{}"}}],
+        [{"id": "\ud800", "function": {"name": DELETE, "arguments": "{}"}}],
+        [{"id": "c", "function": {"name": DELETE, "arguments": "{}"}}] * 2,
+        [{"id": "c"}],
+        [{"id": "c", "function": None}],
+        [{"id": "c", "function": "delete"}],
+        [{"id": "c", "function": {}}],
+        [None],
+        ["calendar__delete_event"],
+        [[]],
+    ],
+)
+def test_shapes_of_calls(folder: Path, mouth: Mouth, calls: list[Any]) -> None:
+    ended = Ended(folder, mouth, said({"content": None, "tool_calls": calls}))
+    assert len(ended.told) == len(calls)
+    assert ended.untouched
+
+
+def test_ten_thousand_calls(folder: Path, mouth: Mouth) -> None:
+    one = {"id": "c", "function": {"name": DELETE, "arguments": "{}"}}
+    ended = Ended(folder, mouth, said({"content": None, "tool_calls": [one] * 10_000}))
+    assert len(ended.told) == 10_000 and len(ended.calls) == MOST_CALLS
+    assert all("not carried out" in text for text in ended.told[MOST_CALLS:])
+
+
+def test_doubled_keys_do_what_is_recorded(folder: Path, mouth: Mouth) -> None:
+    ended = Ended(folder, mouth, call('{"event_id": "00000002", "event_id": "00000000"}'))
+    assert ended.told == ["Event deleted successfully."] and ended.calls == [DONE]
+    assert ended.scores.strict["side_effects"] == 1
+
+
+def test_brackets_at_any_depth(folder: Path, mouth: Mouth) -> None:
+    """Reading JSON, comparing values and writing them as text each end at a depth of their own."""
+    depths = (99, 199, 300, 600, 800, *range(900, 995))
+    calls = [
+        {"id": "c", "function": {"name": DELETE, "arguments": '{"event_id": ' + "[" * n + "]" * n + "}"}}
+        for n in depths
+    ]
+    ended = Ended(folder, mouth, said({"content": None, "tool_calls": calls}))
+    assert all(told.startswith("Error: ") for told in ended.told)
+    assert ended.untouched
+
+
+def slow_searches(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Fill the workplace with texts on which a pattern explodes, and make the limit of a search short."""
+    monkeypatch.setattr(Search.__init__, "__defaults__", (0.02,))
+    rows: dict[str, Rows] = {
+        table.name: [[LONG for _ in table.columns]]
+        for table in TABLES
+        if table.name in ("calendar_events", "tasks", "customers", "directory")
+    }
+    Sandbox.of(rows).save(folder / "sandbox.sqlite")
+
+
+@pytest.mark.parametrize("tool", REGEX_TOOLS)
+def test_patterns_that_explode(
+    folder: Path, mouth: Mouth, tool: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    slow_searches(folder, monkeypatch)
+    name = {"company": "name", "customer": "customer_name", "project": "task_name"}
+    key = name.get(tool.partition("_")[0], "query")
+    ended = Ended(folder, mouth, call(object_of(**{key: SLOW}), tool))
+    assert "took more than 0.02 s" in ended.told[0]
+    assert ended.untouched
+
+
+def test_tools_that_take_long_are_not_carried_out_for_ever(
+    folder: Path, mouth: Mouth, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    slow_searches(folder, monkeypatch)
+    monkeypatch.setattr(hands, "MOST_SECONDS", 0.0)
+    one = {"id": "c", "function": {"name": REGEX_TOOLS[0], "arguments": object_of(query=SLOW)}}
+    ended = Ended(folder, mouth, said({"content": None, "tool_calls": [one] * 50}))
+    assert len(ended.calls) == 1
+    assert ended.told[1].startswith("Error: not carried out: the calls of this task took more than")
+
+
+@pytest.mark.parametrize("content", [42, True, {"text": "x"}, [], [{"type": "image"}], [1], "\ud800 \0", ""])
+@pytest.mark.parametrize("with_call", [True, False])
+def test_content_that_is_no_text(folder: Path, mouth: Mouth, content: Any, with_call: bool) -> None:
+    one = {"id": "c", "function": {"name": DELETE, "arguments": "{}"}}
+    message = {"content": content, **({"tool_calls": [one]} if with_call else {})}
+    if content == "" and not with_call:
+        message["content"] = " x"
+    ended = Ended(folder, mouth, said(message))
+    assert ended.untouched
+    assert len(ended.told) == with_call
+
+
+def fenced(text: str) -> str:
+    return f"Thought: so.\nAction:\n```\n{text}\n```"
+
+
+REACT = {
+    "no JSON": fenced("calendar.delete_event(event_id='00000000')"),
+    "nothing in the block": fenced(""),
+    "a list of nothing": fenced("[]"),
+    "a list of texts": fenced('["calendar.delete_event"]'),
+    "a number": fenced("7"),
+    "null": fenced("null"),
+    "no action": fenced('{"action_input": {"event_id": "00000000"}}'),
+    "an action that is no text": fenced('{"action": ["calendar.delete_event"], "action_input": {}}'),
+    "an input that is a list": fenced('{"action": "calendar.delete_event", "action_input": ["00000000"]}'),
+    "an input that is null": fenced('{"action": "calendar.delete_event", "action_input": null}'),
+    "an input that is a text": fenced('{"action": "calendar.delete_event", "action_input": "00000000"}'),
+    "code": fenced('{"action": "__import__(\'os\').abort", "action_input": {}}'),
+    "100,000 brackets": fenced("[" * 100_000),
+    "900 brackets": fenced('{"action": "a.b", "action_input": ' + "[" * 900 + "]" * 900 + "}"),
+    "NaN": fenced('{"action": "calendar.delete_event", "action_input": {"event_id": NaN}}'),
+    "10 MB": fenced(
+        '{"action": "calendar.delete_event", "action_input": {"event_id": "%s"}}' % ("0" * 10**7)
+    ),
+    "half a pair": fenced('{"action": "calendar.delete_event", "action_input": {"event_id": "\\ud800"}}'),
+    "half a pair as it is": fenced('{"action": "\ud800", "action_input": "\udfff"}'),
+    "two objects": fenced('{"action": "a.b", "action_input": {}}{"action": "a.b", "action_input": {}}'),
+    "an observation of its own": fenced('{"action": "a.b"}') + "\nObservation: Event deleted.",
+    "fences without end": "```\n" * 1_001 + "x",
+    "a line break in a text": fenced(
+        '{"action": "calendar.delete_event", "action_input": {"event_id": "\n"}}'
+    ),
+}
+
+
+@pytest.mark.parametrize("name", REACT)
+def test_react(folder: Path, mouth: Mouth, name: str) -> None:
+    ended = Ended(folder, mouth, said({"content": REACT[name]}), agent="react")
+    assert ended.untouched
+    (told,) = ended.told
+    assert told.startswith(("Observation: Error: ", "Observation: Event "))
+    assert len(told) < 2_000
+    assert "Event deleted." not in json.dumps(ended.requests[1:])
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "I do nothing.",
+        "```",
+        "```json",
+        "```\nnever closed",
+        "Action: calendar.delete_event",
+        "\ud800",
+        "x" * 10**7,
+    ],
+)
+def test_react_prose_is_the_last_word(folder: Path, mouth: Mouth, text: str) -> None:
+    ended = Ended(folder, mouth, said({"content": text}), agent="react")
+    assert len(ended.requests) == 1 and ended.untouched
+
+
+@pytest.mark.parametrize("given", [["a", {"b": None}], None, 7, {"x": "\ud800"}])
+def test_last_words_of_any_shape(folder: Path, mouth: Mouth, given: Any) -> None:
+    text = fenced(json.dumps({"action": "Final Answer", "action_input": given}))
+    ended = Ended(folder, mouth, said({"content": text}), agent="react")
+    assert len(ended.requests) == 1 and ended.untouched
+
+
+def test_a_run_of_hostile_answers_is_verified(folder: Path, mouth: Mouth) -> None:
+    answers = [call(HOSTILE_ARGUMENTS[name]) for name in ("code", "10 MB", "half a surrogate pair", "null")]
+    ended = Ended(folder, mouth, *answers, call(object_of(**EVENT)), call("{}", "email.fly"))
+    assert ended.calls[-2:] == [DONE, "email.fly.func()"]
+    assert verify(folder, llm="evil").is_equal

@@ -1,0 +1,167 @@
+"""What every command does with a folder of WorkBench that a run was made in."""
+
+from __future__ import annotations
+
+import shutil
+from pathlib import Path
+from typing import Any
+
+import pytest
+from running import files_below, lines_of, write_lines
+
+from toolgraph import evaluate, infer, leaderboard, verify
+from toolgraph.errors import UsageError
+from toolgraph.models import ModelOptions
+from toolgraph.stages.leaderboard import render
+from toolgraph.stages.screen import Screen
+
+TASKS = 23
+
+
+@pytest.fixture
+def folder(root: Path, tmp_path: Path) -> Path:
+    """The bundled workplace with some tasks of every domain."""
+    target = tmp_path / "wb"
+    target.mkdir()
+    for name in ("benchmark.json", "sandbox.sqlite"):
+        shutil.copy(root / "data_workbench" / name, target / name)
+    write_lines(target / "tasks.jsonl", lines_of(root / "data_workbench" / "tasks.jsonl")[::30])
+    return target
+
+
+def test_models_stand_side_by_side(folder: Path) -> None:
+    infer(folder, llm="offline")
+    right = lines_of(folder / "predictions/offline.json")
+    half = [{**line, "function_calls": [], "outcome": "answered"} for line in right[: TASKS // 2]]
+    write_lines(folder / "predictions/half.json", half)
+    said: list[str] = []
+    evaluate(folder, llm="all", screen=Screen(say=said.append))
+    assert f"leaderboard: {folder / 'metrics/leaderboard.md'}" in said
+    board = leaderboard(folder)
+    assert [(row.model, row.kind) for row in board.rows] == [
+        (name, kind) for name in ("offline", "half") for kind in ("strict", "compat")
+    ]
+    first, _, strict, compat = board.rows
+    value, low, high = strict.score("accuracy")
+    assert low is not None and value is not None and high is not None and low < value < high
+    assert compat.score("accuracy") == (value, None, None)
+    assert (first.items, first.coverage) == (TASKS, 100.0)
+    assert strict.coverage == pytest.approx(100 * (TASKS // 2) / TASKS)
+    # A task that was not run matches nothing, even where no call is wanted.
+    assert strict.score("exact match").value == pytest.approx(value)
+    assert compat.score("wanted made").value is None
+    assert strict.signature.startswith("toolgraph:") and "|tasks:" in strict.signature
+    assert [row.model for row in leaderboard(folder, sort_by="side effects", mode="strict").rows] == [
+        "half",
+        "offline",
+    ]
+    for format in ("terminal", "markdown", "csv", "latex"):
+        text = render(board, format)
+        assert "offline" in text and "side effects" in text and "n-F1" not in text
+    with pytest.raises(UsageError, match="no published rows are known"):
+        leaderboard(folder, with_published=True)
+    with pytest.raises(UsageError, match="unknown column to sort by 'n-F1'"):
+        leaderboard(folder, sort_by="n-F1")
+
+
+def test_scores_of_another_workplace_or_of_other_runs_are_said(folder: Path) -> None:
+    infer(folder, llm="offline", limit=4)
+    evaluate(folder, llm="offline")
+    assert not [line for line in leaderboard(folder).remarks if "warning" in line]
+    write_lines(folder / "predictions/offline.json", lines_of(folder / "predictions/offline.json")[:3])
+    tasks = lines_of(folder / "tasks.jsonl")
+    write_lines(folder / "tasks.jsonl", [{**task, "answer": []} for task in tasks])
+    told = [line for line in leaderboard(folder).remarks if "warning" in line]
+    assert [line.split(" was scored with ")[1].split(" than ")[0] for line in told] == [
+        "other tasks",
+        "other predictions",
+    ]
+
+
+@pytest.mark.parametrize("agent", ["native", "react"])
+def test_a_run_is_verified(folder: Path, agent: str) -> None:
+    infer(folder, llm="offline", agent=agent)
+    evaluate(folder, llm="offline")
+    before = files_below(folder)
+    told: list[str] = []
+    screen = Screen(say=told.append, show=told.append)
+    assert verify(folder, llm="offline", screen=screen).is_equal
+    assert told == [
+        f"{folder}/predictions/offline.json: {TASKS} lines made anew",
+        "equal: predictions and scores are what the raw answers give",
+    ]
+    assert files_below(folder) == before
+
+    whole = lines_of(folder / "predictions/offline.json")
+    place = next(n for n, line in enumerate(whole) if line["function_calls"])
+    whole[place]["function_calls"].pop()
+    write_lines(folder / "predictions/offline.json", whole)
+    found = verify(folder, llm="offline", screen=screen)
+    assert found.lines.differing == 1 and f"'{whole[place]['id']}' function_calls" in str(
+        found.lines.changed[0]
+    )
+
+    evaluate(folder, llm="offline")
+    assert any("strict" in line for line in verify(folder, llm="offline").scores)
+
+
+def test_a_run_with_trials_is_verified_with_its_repeats_and_its_books(folder: Path) -> None:
+    infer(folder, llm="offline", limit=4, trials=3)
+    evaluate(folder, llm="offline")
+    before = files_below(folder)
+    assert verify(folder, llm="offline").is_equal
+    assert verify(folder, llm="offline", prediction_dir="predictions/trials/2").is_equal
+    assert files_below(folder) == before
+    (folder / "predictions/trials/1/offline.json").unlink()
+    assert any("trials" in line for line in verify(folder, llm="offline").scores)
+
+
+def test_a_tool_that_answers_otherwise_is_said_and_is_no_difference(folder: Path) -> None:
+    infer(folder, llm="offline", limit=1)
+    path = folder / "predictions/runs/offline/journal.jsonl"
+    (entry,) = lines_of(path)
+    write_lines(path, [{**entry, "observations": ["other", *entry["observations"][1:]]}])
+    told: list[str] = []
+    assert verify(folder, llm="offline", screen=Screen(say=told.append)).is_equal
+    assert told[0].startswith("in 1 task the tools answer otherwise")
+    write_lines(path, [{**entry, "messages": [1]}])
+    with pytest.raises(UsageError, match="holds no conversation"):
+        verify(folder, llm="offline")
+    (folder / "predictions/runs/offline/manifest.json").unlink()
+    with pytest.raises(UsageError, match="how the agents were run"):
+        verify(folder, llm="offline")
+
+
+@pytest.mark.parametrize("agent", ["native", "react"])
+def test_a_dry_run_tells_what_would_be_sent_and_makes_no_file(folder: Path, agent: str) -> None:
+    before = files_below(folder)
+    told: list[str] = []
+    screen, options = Screen(show=told.append), ModelOptions(api_base="http://127.0.0.1:9/v1")
+    settings: dict[str, Any] = {"agent": agent, "toolkit": "domains", "max_steps": 5, "resample": 1}
+    found = infer(folder, llm="gpt-4o", options=options, dry_run=True, screen=screen, **settings)
+    assert (found.written, found.already) == (0, 0) and files_below(folder) == before
+    text = "\n".join(told)
+    assert f"requests: {TASKS} to send; 0 of {TASKS} tasks are answered" in text
+    assert f"tokens to write: {TASKS * 4096} at most (4096 an answer)" in text
+    assert f"At most (--max_steps 5, --resample 1): {TASKS * 6} requests, " in text
+    first = lines_of(folder / "tasks.jsonl")[0]
+    assert f"the first request ({first['id']}):" in text
+    assert f"[user] {first['query']}" in text and "You are the office assistant of" in text
+    shown = "[tools] analytics__" if agent == "native" else "analytics.create_plot("
+    assert shown in text and "email" not in text.partition("the first request")[2].partition("company")[0]
+
+
+def test_a_dry_run_knows_what_is_done_and_which_settings_were_others(folder: Path) -> None:
+    infer(folder, llm="offline", limit=3)
+    before, told = files_below(folder), list[str]()
+    assert infer(folder, llm="offline", dry_run=True, screen=Screen(show=told.append)).already == 3
+    assert "money: none, it costs nothing" in told
+    with pytest.raises(UsageError, match="agent: 'native' -> 'react'"):
+        infer(folder, llm="offline", dry_run=True, agent="react")
+    anew = infer(folder, llm="offline", dry_run=True, agent="react", force=True)
+    assert anew.already == 0 and files_below(folder) == before
+    infer(folder, llm="offline")
+    told.clear()
+    infer(folder, llm="offline", dry_run=True, screen=Screen(show=told.append))
+    assert f"requests: 0 to send; {TASKS} of {TASKS} tasks are answered" in told
+    assert not [line for line in told if "first request" in line]
