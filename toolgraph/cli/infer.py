@@ -33,10 +33,10 @@ from toolgraph.cli.screen import SCREEN
 @options.option("prompt_template", type=options.PATH, default=None, help="Your own wording of the prompt.")
 @click.option(
     "--agent",
-    type=click.Choice(["native", "react"]),
-    default="native",
-    show_default=True,
-    help="WorkBench: tool calls of the interface, or actions in text.",
+    type=click.Choice(["native", "react", "cot", "reasoning", "tools", "retrieval", "recorded"]),
+    default=None,
+    help="WorkBench: native (tool calls; default) or react (actions in text). CLASSic: cot (default), "
+    "reasoning, tools (a function a workflow), retrieval (default of the offline model), recorded.",
 )
 @click.option(
     "--toolkit",
@@ -49,9 +49,22 @@ from toolgraph.cli.screen import SCREEN
     "resample", type=click.IntRange(0), default=0, help="WorkBench: new tries of a run that called nothing."
 )
 @options.option("max_steps", type=click.IntRange(1), default=20, help="WorkBench: answers a task at most.")
+@options.option(
+    "order", default=None, metavar="table|name|SEED", help="CLASSic: the order in which workflows are shown."
+)
+@options.option("max_tokens", type=click.IntRange(1), default=None, help="CLASSic: of an answer.")
+@options.option(
+    "recorded", type=options.PATH, default=None, help="CLASSic: recorded answers, CSV or JSON, to give again."
+)
+@options.option(
+    "none_as",
+    multiple=True,
+    help="CLASSic: what a recorded answer says where it chose none [default: none]; '' is an empty cell.",
+)
 @options.flag("force", "Begin anew where settings differ; the old run is kept.")
 def command(data_dir: Path, demo_ids: str | None, **settings: Any) -> int:
-    """Ask a model for the plan of every request; in a folder of WorkBench, let it act on each.
+    """Ask a model for the plan of every request; in a folder of WorkBench, let it act on each, in
+    one of CLASSic, choose the workflow to start.
 
     What is answered already is not asked again: the same command continues a run.
     """

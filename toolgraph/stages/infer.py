@@ -8,6 +8,7 @@ from collections.abc import Collection, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
+from toolgraph.benchmarks.classic.agents.settings import AgentSettings as ChooserSettings
 from toolgraph.benchmarks.taskbench.demos import choose_demos
 from toolgraph.benchmarks.taskbench.infer import Inference, Inferrer
 from toolgraph.benchmarks.taskbench.prompt import PlanPrompt
@@ -25,8 +26,10 @@ from toolgraph.runs.budget import completion_limit
 from toolgraph.runs.estimate import Estimate
 from toolgraph.runs.manifest import JOURNAL
 from toolgraph.runs.recorded import SUMMARY
+from toolgraph.stages.agent_run import refuse_settings
 from toolgraph.stages.dry_run import Counts, dry_run_lines
-from toolgraph.stages.infer_workbench import infer_workbench, is_workbench, refuse_settings
+from toolgraph.stages.infer_classic import infer_classic, is_classic
+from toolgraph.stages.infer_workbench import infer_workbench, is_workbench
 from toolgraph.stages.record import RunRecord, hashes
 from toolgraph.stages.screen import SILENT, WARNING, Screen
 from toolgraph.stages.usage import Books, report_failures, report_stop, summary_facts
@@ -60,15 +63,20 @@ def infer(
     ids: Path | Collection[RequestId] | None = None,
     dry_run: bool = False,
     command: Sequence[str] | None = None,
-    agent: str = "native",
+    agent: str | None = None,
     toolkit: str = "all",
     resample: int = 0,
     max_steps: int = 20,
+    order: str | None = None,
+    max_tokens: int | None = None,
+    recorded: Path | None = None,
+    none_as: Sequence[str] = (),
     screen: Screen = SILENT,
 ) -> Inference:
     """Ask a model for the plan of every request of a folder; what is answered already is not asked again.
 
-    In a folder of WorkBench the model is an agent that acts on a sandbox.
+    In a folder of WorkBench the model is an agent that acts on a sandbox; in one of CLASSic an agent that
+    chooses the workflow to start.
 
     Args:
         data_dir: holds `user_requests.json`, the tools and, for demonstrations, `data.json`.
@@ -93,10 +101,15 @@ def infer(
         ids: ask only these, given as they are or as a file of them (one a line, or a JSON list).
         dry_run: only show what would be sent and may be used; nothing is sent or written.
         command: what was typed, for the manifest.
-        agent: of WorkBench: "native" tool calls, or "react" (actions in text).
+        agent: of WorkBench: "native" tool calls (default), or "react" (actions in text); of CLASSic: "cot"
+            (default), "reasoning", "tools", "retrieval" (default of the offline model) or "recorded".
         toolkit: of WorkBench: "all" tools, or those of a task's "domains".
         resample: of WorkBench: how often a run that called nothing is tried again.
         max_steps: of WorkBench: answers a task at most.
+        order: of CLASSic: of the workflows shown: "table" (default), "name", or the seed of a shuffle.
+        max_tokens: of CLASSic: of an answer; default what the agent needs.
+        recorded: of CLASSic: the file of answers that the agent "recorded" gives again.
+        none_as: of CLASSic: what a recorded answer says where it chose none; default "none".
         screen: who listens.
 
     Raises:
@@ -104,33 +117,41 @@ def infer(
         ToolgraphError: the model cannot be reached.
     """
     folder = DataFolder(Path(data_dir)).require()
+    plans = {
+        "dependency_type": dependency_type,
+        "use_demos": use_demos,
+        "demo_ids": demo_ids,
+        "reformat": reformat,
+        "tag": tag,
+        "prompt_template": prompt_template,
+        "log_first_detail": log_first_detail,
+    }
+    choosing = {"order": order, "max_tokens": max_tokens, "recorded": recorded, "none_as": none_as}
+    common: dict[str, Any] = {
+        "llm": llm,
+        "options": options or ModelOptions(connections=multiworker),
+        "parameters": {"temperature": temperature, "top_p": top_p},
+        "multiworker": multiworker,
+        "prediction_dir": prediction_dir,
+        "force": force,
+        "budget": budget,
+        "prices": prices,
+        "limit": limit,
+        "ids": read_ids(ids) if isinstance(ids, Path) else ids,
+        "command": command,
+        "screen": screen,
+    }
     if is_workbench(folder):
-        refuse_settings(
-            dependency_type=dependency_type,
-            use_demos=use_demos,
-            demo_ids=demo_ids,
-            reformat=reformat,
-            tag=tag,
-            prompt_template=prompt_template,
-            dry_run=dry_run,
-            log_first_detail=log_first_detail,
-        )
+        refuse_settings("WorkBench", **plans, **choosing, dry_run=dry_run)
         return infer_workbench(
-            folder,
-            llm=llm,
-            options=options or ModelOptions(connections=multiworker),
-            parameters={"temperature": temperature, "top_p": top_p},
-            settings=AgentSettings(agent, toolkit, resample, max_steps),
-            multiworker=multiworker,
-            prediction_dir=prediction_dir,
-            force=force,
-            budget=budget,
-            prices=prices,
-            limit=limit,
-            ids=read_ids(ids) if isinstance(ids, Path) else ids,
-            command=command,
-            screen=screen,
+            folder, settings=AgentSettings(agent or "native", toolkit, resample, max_steps), **common
         )
+    if is_classic(folder):
+        refuse_settings("CLASSic", **plans)
+        settings_given = {"order": order or "table", "max_tokens": max_tokens, "recorded": recorded}
+        chooser = ChooserSettings.of(llm, agent, **settings_given, none_as=tuple(none_as) or ("none",))
+        return infer_classic(folder, settings=chooser, dry_run=dry_run, **common)
+    refuse_settings("TaskBench", agent=agent, **choosing)
     graph = graph_of(folder, dependency_type, say=screen.say)
     requests = _requests(folder, screen)
     chosen = requests if ids is None and limit is None else _chosen(requests, ids, limit)

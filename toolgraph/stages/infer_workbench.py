@@ -24,27 +24,15 @@ from toolgraph.models import ModelOptions, create_model
 from toolgraph.runs import Budget, Journal, RunSummary, open_run
 from toolgraph.runs.manifest import JOURNAL
 from toolgraph.runs.recorded import SUMMARY
+from toolgraph.stages.agent_run import WAYS_ON
 from toolgraph.stages.record import RunRecord, hashes
 from toolgraph.stages.screen import Screen
 from toolgraph.stages.usage import Books, report_failures, report_stop, summary_facts
-
-WAYS_ON = "use those settings, another --prediction_dir, or --force true (keeps the old run)"
 
 
 def is_workbench(folder: DataFolder) -> bool:
     """Whether a folder holds tasks to act on: `benchmark.json` says so, or its layout does."""
     return folder.benchmark["benchmark"] == "workbench" or holds_tasks(folder.path)
-
-
-def refuse_settings(**settings: Any) -> None:
-    """Refuse what only plans have.
-
-    Raises:
-        UsageError: one of the settings is given.
-    """
-    for name, value in settings.items():
-        if value:
-            raise UsageError(f"--{name} is not for a folder of WorkBench", fix="leave it out")
 
 
 def infer_workbench(

@@ -24,7 +24,7 @@ from toolgraph.files import write_json_lines
 from toolgraph.graph import ToolGraph
 from toolgraph.models import ChatModel, ChatRequest, ChatResponse, ModelError
 from toolgraph.offline.tasks import PlanTask, ReformatTask
-from toolgraph.runs import Journal, RunSummary, run_items
+from toolgraph.runs import Journal, RunSummary, run_unsettled
 from toolgraph.runs.budget import bytes_of
 from toolgraph.runs.estimate import Estimate
 
@@ -113,16 +113,6 @@ class Inferrer:
             KeyboardInterrupt: at Ctrl-C, when what was in flight is answered and written.
         """
         adopted = adopt(output, requests, journal) if output.exists() else 0
-        already = 0
-
-        def missing() -> Iterator[Request]:
-            nonlocal already
-            for request in requests if chosen is None else chosen:
-                if is_settled(entry_of(journal, request)):
-                    already += 1
-                    done()
-                else:
-                    yield request
 
         async def ask(request: Request) -> str:
             key = key_of(request.id)
@@ -145,25 +135,19 @@ class Inferrer:
                 asked = {"request": fingerprint(request.text)}
                 journal.append(key_of(request.id), {**_failure(error), **asked})
 
-        async def ask_all() -> RunSummary:
-            try:
-                return await run_items(
-                    missing(),
-                    ask,
-                    concurrency=concurrency,
-                    done=done,
-                    stopped=stopped,
-                    interrupted=interrupted,
-                    summary=summary,
-                )
-            finally:
-                for model in {id(m): m for m in (self._model, self._reformatter) if m is not None}.values():
-                    await model.close()
-
+        ended = RunSummary() if summary is None else summary
         try:
-            ended = asyncio.run(ask_all())
-            if ended.interrupted:
-                raise KeyboardInterrupt
+            already = run_unsettled(
+                requests if chosen is None else chosen,
+                ask,
+                settled=lambda request: is_settled(entry_of(journal, request)),
+                models=[model for model in (self._model, self._reformatter) if model is not None],
+                concurrency=concurrency,
+                done=done,
+                stopped=stopped,
+                interrupted=interrupted,
+                summary=ended,
+            )
         finally:
             lines = prediction_lines(requests, journal, self._graph.dependency_type)
             first = next(lines, None)

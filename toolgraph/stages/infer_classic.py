@@ -1,0 +1,139 @@
+"""The infer stage of CLASSic: chats -> the workflow that an agent would start."""
+
+from __future__ import annotations
+
+import hashlib
+import os
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+from toolgraph.benchmarks.classic.agents.inference import Agents, agent_of
+from toolgraph.benchmarks.classic.agents.rows import prediction_rows, write_predictions
+from toolgraph.benchmarks.classic.agents.settings import AgentSettings
+from toolgraph.benchmarks.classic.data import ClassicData, Example, holds_chats, read_data
+from toolgraph.benchmarks.taskbench.infer import Inference
+from toolgraph.dataset import RequestId
+from toolgraph.errors import UsageError
+from toolgraph.folder import DataFolder
+from toolgraph.models import ChatRequest, ModelOptions
+from toolgraph.models.wire import parameters_of
+from toolgraph.runs import Budget, Journal, RunSummary, gives_way
+from toolgraph.runs.budget import completion_limit
+from toolgraph.runs.estimate import Estimate
+from toolgraph.runs.ledger import FREE
+from toolgraph.runs.manifest import JOURNAL
+from toolgraph.stages.agent_run import WAYS_ON, AgentRun
+from toolgraph.stages.dry_run import Counts, dry_run_lines
+from toolgraph.stages.record import hashes
+from toolgraph.stages.screen import Screen
+from toolgraph.stages.usage import Books
+
+
+def is_classic(folder: DataFolder) -> bool:
+    """Whether a folder holds chats to choose for: `benchmark.json` says so, or its tables do."""
+    return folder.benchmark["benchmark"] == "classic" or (
+        not folder.benchmark_file.exists() and holds_chats(folder.path)
+    )
+
+
+def infer_classic(
+    folder: DataFolder,
+    *,
+    llm: str,
+    options: ModelOptions,
+    parameters: Mapping[str, Any],
+    settings: AgentSettings,
+    multiworker: int | None = None,
+    prediction_dir: str | None = None,
+    force: bool = False,
+    budget: Budget | None = None,
+    prices: Path | None = None,
+    limit: int | None = None,
+    ids: Collection[RequestId] | None = None,
+    dry_run: bool = False,
+    trial: int = 0,
+    command: Sequence[str] | None = None,
+    screen: Screen,
+) -> Inference:
+    """Have an agent choose for every message of a folder; what is done already is not done again.
+
+    The parameters are those of `infer`; `ids` are those of messages, `limit` takes the first of the table.
+
+    Raises:
+        UsageError: files missing or malformed, settings that contradict the run.
+        ToolgraphError: the model cannot be reached.
+    """
+    data = read_data(folder.path)
+    chosen = _chosen(data, ids, limit)
+    asks = settings.agent != "recorded"
+    agent = agent_of(settings, trial)
+    books = Books([llm] if asks else [], budget, prices)
+    work = Agents(
+        [example.question for example in chosen],
+        agent,
+        order=settings.order,
+        parameters=parameters,
+        cost_of=partial(books.cost_of, llm),
+    )
+    run = AgentRun(
+        folder.path / (prediction_dir or "predictions"),
+        llm=llm,
+        options=options,
+        books=books,
+        multiworker=multiworker,
+        force=force,
+        command=command,
+        screen=screen,
+    )
+    run_settings = {
+        "benchmark": "classic",
+        **(parameters if asks else {}),
+        **settings.facts,
+        "prompt_sha256": hashlib.sha256(agent.wording.encode()).hexdigest(),
+    }
+    if dry_run:
+        if not asks:
+            raise UsageError("--agent recorded asks nobody", fix="leave --dry_run out")
+        return _foresee(run, work, run_settings, settings)
+
+    def write(output: Path, journal: Journal) -> int:
+        def rows() -> Iterator[Mapping[str, Any]]:
+            free = asks and llm in FREE
+            return prediction_rows(data.examples, journal, trial=trial, order=settings.order, free=free)
+
+        return write_predictions(output, rows)
+
+    tables = sorted(folder.path.glob("*.csv"))
+    return run.carry_out(
+        work,
+        write,
+        settings=run_settings,
+        facts={"requests": len(data.examples), "asked": len(chosen), "sha256": hashes(*tables)},
+        asked=len(chosen),
+        what="messages",
+        asks=asks,
+    )
+
+
+def _chosen(data: ClassicData, ids: Collection[RequestId] | None, limit: int | None) -> list[Example]:
+    wanted = None if ids is None else {str(name) for name in ids}
+    if wanted is not None and (unknown := wanted - {example.id for example in data.examples}):
+        raise UsageError(f"no message has the id {min(unknown)!r}", fix="check --ids: CONVERSATION--PLACE")
+    return [example for example in data.examples if wanted is None or example.id in wanted][:limit]
+
+
+def _foresee(
+    run: AgentRun, work: Agents, run_settings: Mapping[str, Any], settings: AgentSettings
+) -> Inference:
+    whole = {"llm": run.llm, **run_settings, **run.options.settings}
+    anew = gives_way(run.folder, whole, force=run.force, ways_on=WAYS_ON, read_only=True)
+    sent = parameters_of(ChatRequest([], {"max_tokens": settings.limit}), run.options)
+    estimate = Estimate(completion_limit(sent))
+    with Journal(Path(os.devnull) if anew else run.folder / JOURNAL, read_only=True) as journal:
+        already = work.foresee(journal, estimate)
+    counts = Counts(already, "messages", "; further groups of a long list of functions")
+    for line in dry_run_lines(estimate, counts, run.llm, run.options, run.books.prices):
+        run.screen.show(line)
+    return Inference(0, already, RunSummary())
