@@ -248,6 +248,17 @@ def test_a_budget_stops_and_the_same_command_goes_on(folder: Path, server: FakeS
     assert (ended.already, ended.written, len(server.received)) == (2, 5, 5)
 
 
+def test_trials_are_runs_of_their_own(folder: Path, server: FakeServer) -> None:
+    options = ModelOptions(api_base=server.base, extra_body={"seed": 5})
+    infer(folder, llm="acme", options=options, trials=3, multiworker=1)
+    places = [folder / "predictions", *(folder / "predictions/trials" / str(number) for number in (1, 2))]
+    found = [lines_of(place / "acme.json") for place in places]
+    assert [{row["trial_idx"] for row in rows} for rows in found] == [{0}, {1}, {2}]
+    assert {tuple(chosen(rows)) for rows in found} == {("w-return", None, "w-track", "w-desk", None)}
+    assert [received.body["seed"] for received in server.received] == [5] * 5 + [6] * 5 + [7] * 5
+    assert infer(folder, llm="acme", options=options, trials=3).already == 15
+
+
 def test_a_dry_run_sends_and_writes_nothing(folder: Path, server: FakeServer) -> None:
     told: list[str] = []
     before = files_below(folder)

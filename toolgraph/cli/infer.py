@@ -61,6 +61,12 @@ from toolgraph.cli.screen import SCREEN
     multiple=True,
     help="CLASSic: what a recorded answer says where it chose none [default: none]; '' is an empty cell.",
 )
+@options.option(
+    "trials",
+    type=click.IntRange(1),
+    default=1,
+    help="Make the whole run so often; limits are of all of them.",
+)
 @options.flag("force", "Begin anew where settings differ; the old run is kept.")
 def command(data_dir: Path, demo_ids: str | None, **settings: Any) -> int:
     """Ask a model for the plan of every request; in a folder of WorkBench, let it act on each, in

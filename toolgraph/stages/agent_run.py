@@ -9,11 +9,12 @@ from typing import Any, Protocol
 
 from toolgraph.benchmarks.taskbench.infer import Inference
 from toolgraph.errors import UsageError
-from toolgraph.files import safe_name, write_json
+from toolgraph.files import write_json
 from toolgraph.models import ChatModel, ModelOptions, create_model
 from toolgraph.runs import Journal, RunSummary, open_run
 from toolgraph.runs.manifest import JOURNAL
 from toolgraph.runs.recorded import SUMMARY
+from toolgraph.runs.trials import Trial
 from toolgraph.stages.record import RunRecord
 from toolgraph.stages.screen import Screen
 from toolgraph.stages.usage import Books, report_failures, report_stop, summary_facts
@@ -26,7 +27,7 @@ class Work(Protocol):
 
     def run(
         self,
-        model: ChatModel | None,
+        model: ChatModel,
         journal: Journal,
         *,
         concurrency: int | None,
@@ -43,8 +44,7 @@ class AgentRun:
     """Where a run of an agent is, and how it is carried out.
 
     Args:
-        place: the folder of predictions.
-        llm: who decides.
+        trial: which run of which model.
         options: where served models are.
         books: prices and limits.
         multiworker: items in flight; None finds what the server bears.
@@ -53,8 +53,7 @@ class AgentRun:
         screen: who listens.
     """
 
-    place: Path
-    llm: str
+    trial: Trial
     options: ModelOptions
     books: Books
     multiworker: int | None
@@ -62,15 +61,9 @@ class AgentRun:
     command: Sequence[str] | None
     screen: Screen
 
-    @property
-    def output(self) -> Path:
-        """The prediction file."""
-        return self.place / f"{safe_name(self.llm)}.json"
-
-    @property
-    def folder(self) -> Path:
-        """Of journal, ledger and manifest."""
-        return self.place / "runs" / safe_name(self.llm)
+    def settings(self, settings: Mapping[str, Any]) -> dict[str, Any]:
+        """All that shapes answers, those of the model and its server included."""
+        return {**settings, "llm": self.trial.llm, **self.trial.settings(self.options)}
 
     def carry_out(
         self,
@@ -98,24 +91,20 @@ class AgentRun:
             UsageError: settings that contradict the run.
             ToolgraphError: the model cannot be reached.
         """
-        record = RunRecord(self.folder, self.options, command=self.command, screen=self.screen)
-        options = record.options_of(self.llm)
-        model = create_model(self.llm, options, meter=self.books) if asks else None
-        kept = open_run(
-            self.folder,
-            {"llm": self.llm, **settings, **options.settings},
-            force=self.force,
-            ways_on=WAYS_ON,
-        )
+        trial, folder, output = self.trial, self.trial.run_folder, self.trial.output
+        options = trial.options(self.options)
+        record = RunRecord(folder, options, command=self.command, screen=self.screen)
+        model = create_model(trial.llm, record.options_of(trial.llm), meter=self.books)
+        kept = open_run(folder, self.settings(settings), force=self.force, ways_on=WAYS_ON)
         if kept is not None:
-            if self.output.exists():
-                self.output.replace(kept / self.output.name)
+            if output.exists():
+                output.replace(kept / output.name)
             self.screen.say(f"the run before is kept as {kept}")
         summary = RunSummary()
         with (
-            Journal(self.folder / JOURNAL) as journal,
-            self.books.open(self.folder, self.screen) as ledger,
-            record.start([] if model is None else [model], facts),
+            Journal(folder / JOURNAL) as journal,
+            self.books.open(folder, self.screen, trial.other_ledgers) as ledger,
+            record.start([model] if asks else [], facts),
         ):
             try:
                 with self.screen.progress("infer", asked, lambda: self.books.figures(summary)) as advance:
@@ -128,17 +117,18 @@ class AgentRun:
                         summary=summary,
                     )
             finally:
-                written = write(self.output, journal)
-            write_json(self.folder / SUMMARY, summary_facts(written, already, summary, ledger))
+                written = write(output, journal)
+            write_json(folder / SUMMARY, summary_facts(written, already, summary, ledger))
         self._report(written, already, summary, what)
         return Inference(written, already, summary)
 
     def _report(self, written: int, already: int, summary: RunSummary, what: str) -> None:
+        output = self.trial.output
         if not summary.outcomes:
-            self.screen.show(f"{self.output}: all {already} {what} are done already, nothing to do")
+            self.screen.show(f"{output}: all {already} {what} are done already, nothing to do")
             return
         told = ", ".join(f"{count} {name}" for name, count in sorted(summary.outcomes.items()))
-        self.screen.show(f"{self.output}: {written} lines ({told}; {already} done before)")
+        self.screen.show(f"{output}: {written} lines ({told}; {already} done before)")
         report_failures(summary, self.screen)
         report_stop(summary, self.screen)
 

@@ -24,6 +24,7 @@ from toolgraph.runs.budget import completion_limit
 from toolgraph.runs.estimate import Estimate
 from toolgraph.runs.ledger import FREE
 from toolgraph.runs.manifest import JOURNAL
+from toolgraph.runs.trials import Trial
 from toolgraph.stages.agent_run import WAYS_ON, AgentRun
 from toolgraph.stages.dry_run import Counts, dry_run_lines
 from toolgraph.stages.record import hashes
@@ -53,13 +54,14 @@ def infer_classic(
     limit: int | None = None,
     ids: Collection[RequestId] | None = None,
     dry_run: bool = False,
-    trial: int = 0,
+    trial_number: int = 0,
     command: Sequence[str] | None = None,
     screen: Screen,
 ) -> Inference:
     """Have an agent choose for every message of a folder; what is done already is not done again.
 
-    The parameters are those of `infer`; `ids` are those of messages, `limit` takes the first of the table.
+    The parameters are those of `infer`, for one of its trials; `ids` are those of messages,
+    `limit` takes the first of the table.
 
     Raises:
         UsageError: files missing or malformed, settings that contradict the run.
@@ -68,7 +70,7 @@ def infer_classic(
     data = read_data(folder.path)
     chosen = _chosen(data, ids, limit)
     asks = settings.agent != "recorded"
-    agent = agent_of(settings, trial)
+    agent = agent_of(settings, trial_number)
     books = Books([llm] if asks else [], budget, prices)
     work = Agents(
         [example.question for example in chosen],
@@ -78,8 +80,7 @@ def infer_classic(
         cost_of=partial(books.cost_of, llm),
     )
     run = AgentRun(
-        folder.path / (prediction_dir or "predictions"),
-        llm=llm,
+        Trial(folder.path / (prediction_dir or "predictions"), llm, trial_number),
         options=options,
         books=books,
         multiworker=multiworker,
@@ -101,7 +102,9 @@ def infer_classic(
     def write(output: Path, journal: Journal) -> int:
         def rows() -> Iterator[Mapping[str, Any]]:
             free = asks and llm in FREE
-            return prediction_rows(data.examples, journal, trial=trial, order=settings.order, free=free)
+            return prediction_rows(
+                data.examples, journal, trial=trial_number, order=settings.order, free=free
+            )
 
         return write_predictions(output, rows)
 
@@ -127,13 +130,13 @@ def _chosen(data: ClassicData, ids: Collection[RequestId] | None, limit: int | N
 def _foresee(
     run: AgentRun, work: Agents, run_settings: Mapping[str, Any], settings: AgentSettings
 ) -> Inference:
-    whole = {"llm": run.llm, **run_settings, **run.options.settings}
-    anew = gives_way(run.folder, whole, force=run.force, ways_on=WAYS_ON, read_only=True)
+    folder = run.trial.run_folder
+    anew = gives_way(folder, run.settings(run_settings), force=run.force, ways_on=WAYS_ON, read_only=True)
     sent = parameters_of(ChatRequest([], {"max_tokens": settings.limit}), run.options)
     estimate = Estimate(completion_limit(sent))
-    with Journal(Path(os.devnull) if anew else run.folder / JOURNAL, read_only=True) as journal:
+    with Journal(Path(os.devnull) if anew else folder / JOURNAL, read_only=True) as journal:
         already = work.foresee(journal, estimate)
     counts = Counts(already, "messages", "; further groups of a long list of functions")
-    for line in dry_run_lines(estimate, counts, run.llm, run.options, run.books.prices):
+    for line in dry_run_lines(estimate, counts, run.trial.llm, run.options, run.books.prices):
         run.screen.show(line)
     return Inference(0, already, RunSummary())

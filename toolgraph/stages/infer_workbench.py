@@ -18,16 +18,14 @@ from toolgraph.benchmarks.workbench.tasks import FILE, Task, holds_tasks, read_t
 from toolgraph.benchmarks.workbench.tools import tools_for
 from toolgraph.dataset import RequestId
 from toolgraph.errors import UsageError
-from toolgraph.files import safe_name, write_json
 from toolgraph.folder import DataFolder
-from toolgraph.models import ModelOptions, create_model
-from toolgraph.runs import Budget, Journal, RunSummary, open_run
-from toolgraph.runs.manifest import JOURNAL
-from toolgraph.runs.recorded import SUMMARY
-from toolgraph.stages.agent_run import WAYS_ON
-from toolgraph.stages.record import RunRecord, hashes
+from toolgraph.models import ModelOptions
+from toolgraph.runs import Budget
+from toolgraph.runs.trials import Trial
+from toolgraph.stages.agent_run import AgentRun
+from toolgraph.stages.record import hashes
 from toolgraph.stages.screen import Screen
-from toolgraph.stages.usage import Books, report_failures, report_stop, summary_facts
+from toolgraph.stages.usage import Books
 
 
 def is_workbench(folder: DataFolder) -> bool:
@@ -50,11 +48,12 @@ def infer_workbench(
     limit: int | None,
     ids: Collection[RequestId] | None,
     command: Sequence[str] | None,
+    trial_number: int,
     screen: Screen,
 ) -> Inference:
-    """Let an agent do every task of a folder; what is done already is not done again.
+    """Let an agent do every task of a folder once; what is done already is not done again.
 
-    The parameters are those of `infer`.
+    The parameters are those of `infer`, for one of its trials.
 
     Raises:
         UsageError: files missing or malformed, settings that contradict the run.
@@ -62,50 +61,29 @@ def infer_workbench(
     """
     sandbox, tasks = Sandbox.load(folder.path), read_tasks(folder.path)
     chosen = _chosen(tasks, ids, limit)
-    place = folder.path / (prediction_dir or "predictions")
-    output, run_folder = place / f"{safe_name(llm)}.json", place / "runs" / safe_name(llm)
-    books = Books([llm], budget, prices)
-    record = RunRecord(run_folder, options, command=command, screen=screen)
-    options = record.options_of(llm)
-    model = create_model(llm, options, meter=books)
-    run_settings = {
-        "benchmark": "workbench",
-        "llm": llm,
-        **parameters,
-        **asdict(settings),
-        "prompt_sha256": _fingerprint(sandbox, settings),
-        "sandbox_sha256": hashlib.sha256(sandbox.image()).hexdigest(),
-        **options.settings,
-    }
-    kept = open_run(run_folder, run_settings, force=force, ways_on=WAYS_ON)
-    if kept is not None:
-        if output.exists():
-            output.replace(kept / output.name)
-        screen.say(f"the run before is kept as {kept}")
-    facts = {"requests": len(tasks), "asked": len(chosen), "sha256": hashes(folder.path / FILE)}
-    summary = RunSummary()
-    with (
-        Journal(run_folder / JOURNAL) as journal,
-        books.open(run_folder, screen) as ledger,
-        record.start([model], facts),
-    ):
-        agents = Agents(sandbox, model, settings, parameters)
-        try:
-            with screen.progress("infer", len(chosen), lambda: books.figures(summary)) as advance:
-                already = agents.run(
-                    chosen,
-                    journal,
-                    concurrency=multiworker,
-                    done=advance,
-                    interrupted=screen.interrupted,
-                    summary=summary,
-                )
-        finally:
-            written = write_predictions(output, tasks, journal)
-        write_json(run_folder / SUMMARY, summary_facts(written, already, summary, ledger))
-    _report(written, already, summary, output, screen)
-    report_stop(summary, screen)
-    return Inference(written, already, summary)
+    run = AgentRun(
+        Trial(folder.path / (prediction_dir or "predictions"), llm, trial_number),
+        options=options,
+        books=Books([llm], budget, prices),
+        multiworker=multiworker,
+        force=force,
+        command=command,
+        screen=screen,
+    )
+    return run.carry_out(
+        Agents(chosen, sandbox, settings, parameters),
+        lambda output, journal: write_predictions(output, tasks, journal),
+        settings={
+            "benchmark": "workbench",
+            **parameters,
+            **asdict(settings),
+            "prompt_sha256": _fingerprint(sandbox, settings),
+            "sandbox_sha256": hashlib.sha256(sandbox.image()).hexdigest(),
+        },
+        facts={"requests": len(tasks), "asked": len(chosen), "sha256": hashes(folder.path / FILE)},
+        asked=len(chosen),
+        what="tasks",
+    )
 
 
 def _chosen(tasks: Sequence[Task], ids: Collection[RequestId] | None, limit: int | None) -> list[Task]:
@@ -120,12 +98,3 @@ def _fingerprint(sandbox: Sandbox, settings: AgentSettings) -> str:
     form, tools = form_of(settings.agent), tools_for(None)
     told = [form.system(sandbox.user, sandbox.now, tools), form.parameters(tools)]
     return hashlib.sha256(json.dumps(told).encode()).hexdigest()
-
-
-def _report(written: int, already: int, summary: RunSummary, output: Path, screen: Screen) -> None:
-    if not summary.outcomes:
-        screen.show(f"{output}: all {already} tasks are done already, nothing to do")
-        return
-    told = ", ".join(f"{count} {name}" for name, count in sorted(summary.outcomes.items()))
-    screen.show(f"{output}: {written} lines ({told}; {already} done before)")
-    report_failures(summary, screen)

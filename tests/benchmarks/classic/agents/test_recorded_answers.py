@@ -9,6 +9,7 @@ from typing import Any
 
 import pytest
 from chats import question
+from scripted import Scripted
 
 from toolgraph.benchmarks.classic.agents.asking import Asking
 from toolgraph.benchmarks.classic.agents.recorded import RecordedAnswers
@@ -18,7 +19,7 @@ HEAD = "conversation_uuid,request_idx,workflow,time_to_pred,tokens_input,tokens_
 
 
 def replay(path: Path, **settings: Any) -> tuple[str, str | None, Asking]:
-    ask = Asking(None, {}, "c--0")
+    ask = Asking(Scripted(), {}, "c--0")
     choice = asyncio.run(RecordedAnswers(path, **settings).choose(question("x"), ask))
     return choice.outcome, choice.workflow, ask
 

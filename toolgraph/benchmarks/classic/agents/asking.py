@@ -24,7 +24,7 @@ class Asking:
     """Asks a model about one question, and keeps each answer as JSON for the journal.
 
     Args:
-        model: who is asked; None for an agent that asks nobody.
+        model: who is asked.
         parameters: of each request (temperature, top_p, …), beside those of the agent.
         item: the id of the question.
         known: answers of an earlier start; they come first, in their order.
@@ -33,7 +33,7 @@ class Asking:
 
     def __init__(
         self,
-        model: ChatModel | None,
+        model: ChatModel,
         parameters: Mapping[str, Any],
         item: str,
         known: Sequence[Mapping[str, Any]] = (),
@@ -61,7 +61,6 @@ class Asking:
             known = self._known.pop(0)
             self.answers.append(known)
             return _response(known)
-        assert self._model is not None
         request = ChatRequest(
             messages, {**parameters, **self._parameters}, TIMEOUT, task, role="agent", item=self._item
         )

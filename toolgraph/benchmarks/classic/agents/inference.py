@@ -81,7 +81,7 @@ class Agents:
 
     def run(
         self,
-        model: ChatModel | None,
+        model: ChatModel,
         journal: Journal,
         *,
         concurrency: int | None = None,
@@ -107,7 +107,7 @@ class Agents:
             self._questions,
             work,
             settled=lambda question: is_settled(entry_of(journal, question)),
-            models=[] if model is None else [model],
+            models=[model],
             concurrency=concurrency,
             done=done,
             stopped=stopped,
@@ -139,7 +139,7 @@ class Agents:
         asyncio.run(look())
         return already
 
-    async def _work(self, model: ChatModel | None, question: Question, journal: Journal) -> str:
+    async def _work(self, model: ChatModel, question: Question, journal: Journal) -> str:
         known = entry_of(journal, question).get("answers", ())
         ask = Asking(model, self._parameters, question.id, known, self._cost_of)
         try:

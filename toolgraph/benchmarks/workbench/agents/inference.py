@@ -9,13 +9,15 @@ from typing import Any
 
 from toolgraph.benchmarks.workbench.agents.episode import Episode
 from toolgraph.benchmarks.workbench.agents.settings import AgentSettings
+from toolgraph.benchmarks.workbench.judge.classes import CONTEXT_OVERFLOW
 from toolgraph.benchmarks.workbench.sandbox import Sandbox
 from toolgraph.benchmarks.workbench.tasks import Task
 from toolgraph.files import write_json_lines
 from toolgraph.models import ChatModel, ModelError
-from toolgraph.runs import Journal, RunSummary, run_items
+from toolgraph.runs import Journal, RunSummary, run_unsettled
 
-_FINAL = ("answered", "malformed", "refused")
+OVERFLOW = "context overflow"
+_FINAL = ("answered", "malformed", "refused", OVERFLOW)
 
 
 def entry_of(journal: Journal, task: Task) -> dict[str, Any]:
@@ -26,7 +28,7 @@ def entry_of(journal: Journal, task: Task) -> dict[str, Any]:
 
 def is_settled(entry: Mapping[str, Any]) -> bool:
     """Whether a task has ended and is not tried again."""
-    return entry.get("outcome") in _FINAL
+    return entry.get("outcome") in _FINAL and "error" in entry
 
 
 def prediction_lines(tasks: Iterable[Task], journal: Journal) -> Iterator[dict[str, Any]]:
@@ -42,21 +44,21 @@ class Agents:
     """Runs an agent on every task, each on its own sandbox, continuing where it left off.
 
     Args:
+        tasks: those that are done.
         sandbox: as every run finds it.
-        model: who decides.
         settings: of the agent.
         parameters: of the requests.
     """
 
     def __init__(
-        self, sandbox: Sandbox, model: ChatModel, settings: AgentSettings, parameters: Mapping[str, Any]
+        self, tasks: Sequence[Task], sandbox: Sandbox, settings: AgentSettings, parameters: Mapping[str, Any]
     ) -> None:
-        self._sandbox, self._model, self._settings = sandbox, model, settings
+        self._tasks, self._sandbox, self._settings = tasks, sandbox, settings
         self._parameters = parameters
 
     def run(
         self,
-        tasks: Sequence[Task],
+        model: ChatModel,
         journal: Journal,
         *,
         concurrency: int | None,
@@ -70,12 +72,9 @@ class Agents:
             ToolgraphError: the run cannot go on.
             KeyboardInterrupt: at Ctrl-C, when what was in flight has ended.
         """
-        missing = [task for task in tasks if not is_settled(entry_of(journal, task))]
-        for _ in range(len(tasks) - len(missing)):
-            done()
 
         async def work(task: Task) -> str:
-            return await self._work(task, journal)
+            return await self._work(model, task, journal)
 
         def stopped(task: Task, error: ModelError) -> None:
             if not entry_of(journal, task):
@@ -83,33 +82,35 @@ class Agents:
                     task.id, {"outcome": error.outcome, "query": task.query, "problem": str(error)}
                 )
 
-        async def run_all() -> None:
-            try:
-                await run_items(
-                    missing,
-                    work,
-                    concurrency=concurrency,
-                    done=done,
-                    stopped=stopped,
-                    interrupted=interrupted,
-                    summary=summary,
-                )
-            finally:
-                await self._model.close()
+        return run_unsettled(
+            self._tasks,
+            work,
+            settled=lambda task: is_settled(entry_of(journal, task)),
+            models=[model],
+            concurrency=concurrency,
+            done=done,
+            stopped=stopped,
+            interrupted=interrupted,
+            summary=summary,
+        )
 
-        asyncio.run(run_all())
-        if summary.interrupted:
-            raise KeyboardInterrupt
-        return len(tasks) - len(missing)
-
-    async def _work(self, task: Task, journal: Journal) -> str:
-        before = entry_of(journal, task)
-        # A conversation that became too long would only become so again.
-        known = None if before.get("outcome") == "context overflow" else before
-        episode = Episode(task, self._sandbox, self._settings, known)
+    async def _work(self, model: ChatModel, task: Task, journal: Journal) -> str:
+        episode = Episode(task, self._sandbox, self._settings, entry_of(journal, task))
         try:
-            end = await episode.run(self._model, self._parameters)
+            end = await episode.run(model, self._parameters)
         except (ModelError, asyncio.CancelledError) as error:
+            if isinstance(error, ModelError) and error.outcome == OVERFLOW:
+                # The same conversation would only become too long again: what was done until then counts.
+                end = {
+                    "outcome": OVERFLOW,
+                    "response": None,
+                    "error": CONTEXT_OVERFLOW,
+                    "problem": str(error),
+                }
+                journal.append(
+                    task.id, {"query": task.query, "function_calls": [], **end, **episode.progress}
+                )
+                return OVERFLOW
             outcome = error.outcome if isinstance(error, ModelError) else "not run"
             settles = isinstance(error, ModelError) and error.settles
             if episode.progress or settles:
