@@ -51,6 +51,7 @@ def test_nobody_there_is_tried_until_the_cap() -> None:
         (400, "temperature", False, False, "provider error"),
         (422, "temperature", False, False, "provider error"),
         (400, "maximum context length is 4096", False, False, "context overflow"),
+        (400, "exceeds the maximum input length", False, False, "context overflow"),
         (429, "slow down", True, False, "provider error"),
         (429, '{"error": {"code": "insufficient_quota", "message": "x"}}', False, True, "provider error"),
         (502, "<html>", True, False, "provider error"),

@@ -166,3 +166,46 @@ def test_a_task_that_the_budget_stopped_goes_on(folder: Path) -> None:
         server.stop()
     for line in lines(folder / "predictions/acme.json"):
         assert line["function_calls"] == ['calendar.delete_event.func(event_id="00000166")']
+
+
+def test_a_context_that_overflows_is_an_outcome(folder: Path) -> None:
+    async def answer(received: Received) -> Reply:
+        return Reply(tool_calls=[ToolCall("c", "calendar__delete_event", '{"event_id": "00000166"}')])
+
+    given: dict[str, Any] = {"llm": "acme", "ids": ["calendar-001", "calendar-002"]}
+    server = FakeServer(answer)
+    server.behaviour = lambda prompt, number: "overflow" if "successfully" in prompt else "whole"
+    server.start()
+    try:
+        options = ModelOptions(api_base=server.base)
+        first = infer(folder, options=options, **given)
+        assert first.summary.complete and first.summary.outcomes == {"context overflow": 2}
+        asked = len(server.received)
+        assert infer(folder, options=options, **given).already == 2
+        server.behaviour = lambda prompt, number: "overflow"
+        infer(folder, options=options, llm="acme", ids=["email-001"])
+        assert len(server.received) == asked + 1
+    finally:
+        server.stop()
+    one, _, three = lines(folder / "predictions/acme.json")
+    assert one["function_calls"] == ['calendar.delete_event.func(event_id="00000166")']
+    assert (one["outcome"], one["error"]) == ("context overflow", "Context window exceeded")
+    assert (three["outcome"], three["function_calls"]) == ("context overflow", [])
+    (result,) = evaluate_workbench(folder, llm="acme")
+    metrics = json.loads(result.path.read_text())["overall_overall"]
+    assert metrics["outcomes"] == {"context overflow": 3, "not run": 687}
+    for mode in ("compat", "strict"):
+        assert metrics[mode]["error_classes"]["context_overflow"] == {"n": 3, "pct": 0.43}
+        assert metrics[mode]["context_window_errors"] == 3 and metrics[mode]["correct"] == 0
+        assert metrics[mode]["side_effects"] == 1  # for the other request, the event was the right one
+
+
+def test_the_limit_of_steps_is_a_class_of_errors(folder: Path) -> None:
+    infer(folder, llm="offline", ids=["email-001", "calendar-001"], max_steps=1)
+    (result,) = evaluate_workbench(folder, llm="offline")
+    for metrics in (result.scores.compat, result.scores.strict):
+        assert metrics["error_classes"]["iteration_limit"] == {"n": 2, "pct": 0.29}
+        assert set(metrics["error_classes"]) == {
+            *("no_actions", "wrong_email", "end_date", "meeting_start_time"),
+            *("iteration_limit", "context_overflow"),
+        }

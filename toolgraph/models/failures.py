@@ -16,6 +16,7 @@ _OVERFLOW = (  # as OpenAI, vLLM, llama.cpp and others put it
     "context size",
     "context window",
     "maximum model length",
+    "maximum input length",
     "maximum number of tokens",
     "max_new_tokens` must be <=",
     "input is too long",

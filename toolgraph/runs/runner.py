@@ -32,20 +32,17 @@ class RunSummary:
 
     Attributes:
         outcomes: answered, malformed, refused, context overflow, provider error, budget stop, not run.
+        failed: items without an answer, through no fault of the model: those whose work raised a failure.
         failures: the first few failures.
         stop: what the budget said when it ended the run; None if it did not.
         interrupted: whether Ctrl-C ended the run, after what was in flight.
     """
 
     outcomes: Counter[str] = field(default_factory=Counter)
+    failed: int = 0
     failures: list[str] = field(default_factory=list)
     stop: str | None = None
     interrupted: bool = False
-
-    @property
-    def failed(self) -> int:
-        """Items without an answer, through no fault of the model."""
-        return self.outcomes["provider error"] + self.outcomes["context overflow"]
 
     @property
     def unasked(self) -> int:
@@ -200,6 +197,7 @@ class _Run(Generic[Item]):
             raise ToolgraphError(
                 str(error), fix="check --llm, --api_addr/--api_port or --api_base, and OPENAI_API_KEY"
             ) from error
+        self.summary.failed += 1
         if len(self.summary.failures) < 5:
             self.summary.failures.append(str(error))
         return error.outcome

@@ -7,17 +7,19 @@ from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import Any
 
+from toolgraph.benchmarks.workbench.judge.error_rules import error_rules
 from toolgraph.benchmarks.workbench.judge.evaluation import Evaluator
 from toolgraph.benchmarks.workbench.judge.metrics import metrics_of
 from toolgraph.benchmarks.workbench.judge.replay import replay as replay_calls
 from toolgraph.benchmarks.workbench.judge.results import ResultFile, result_files
-from toolgraph.benchmarks.workbench.judge.strict_metrics import repeat_metrics, strict_metrics
+from toolgraph.benchmarks.workbench.judge.strict_metrics import strict_metrics
 from toolgraph.benchmarks.workbench.judge.verdict import Verdict
 from toolgraph.benchmarks.workbench.sandbox import Sandbox
 from toolgraph.benchmarks.workbench.sandbox.state import state_of
-from toolgraph.benchmarks.workbench.tasks import read_tasks
+from toolgraph.benchmarks.workbench.tasks import Task, read_tasks
 from toolgraph.errors import UsageError
 from toolgraph.files import read_json_lines, write_json, write_json_lines
+from toolgraph.metrics.repeats import repeat_metrics
 from toolgraph.stages.screen import SILENT, Screen
 
 VERDICTS = "verdicts.jsonl"
@@ -48,7 +50,8 @@ def evaluate_results(
         UsageError: a file is missing, unreadable, or asks what is no task of the folder.
     """
     files, out = result_files(Path(results)), Path(out)
-    evaluator = Evaluator(Sandbox.load(data_dir), read_tasks(Path(data_dir)), mode)
+    sandbox, folder = Sandbox.load(data_dir), Path(data_dir)
+    evaluator = Evaluator(sandbox, read_tasks(folder), mode, rules=error_rules(folder, sandbox))
     verdicts: dict[ResultFile, list[Verdict]] = {}
     with screen.progress("result files", len(files)) as advance:
         for file in files:
@@ -115,10 +118,13 @@ def _repeats(verdicts: dict[ResultFile, list[Verdict]]) -> Iterable[tuple[Result
     for file, found in verdicts.items():
         asked = frozenset(verdict.result.query for verdict in found)
         runs[file.model, file.tool_selection, asked].append(file)
-    for (_, _, asked), files in runs.items():
+    for files in runs.values():
         if len(files) > 1:
-            outcomes: dict[str, list[bool]] = {query: [] for query in asked}
+            outcomes: dict[Task, list[bool]] = defaultdict(list)
             for file in files:
                 for verdict in verdicts[file]:
-                    outcomes[verdict.result.query].append(verdict.correct)
-            yield files[0], {"files": [file.name for file in files], **repeat_metrics([*outcomes.values()])}
+                    outcomes[verdict.task].append(verdict.correct)
+            chances = repeat_metrics(
+                [*outcomes.values()], clusters=[task.base_template for task in outcomes], trials=len(files)
+            )
+            yield files[0], {"files": [file.name for file in files], **chances}

@@ -9,13 +9,15 @@ from typing import Any
 
 from toolgraph.benchmarks.workbench.agents.episode import Episode
 from toolgraph.benchmarks.workbench.agents.settings import AgentSettings
+from toolgraph.benchmarks.workbench.judge.classes import CONTEXT_OVERFLOW
 from toolgraph.benchmarks.workbench.sandbox import Sandbox
 from toolgraph.benchmarks.workbench.tasks import Task
 from toolgraph.files import write_json_lines
 from toolgraph.models import ChatModel, ModelError
 from toolgraph.runs import Journal, RunSummary, run_items
 
-_FINAL = ("answered", "malformed", "refused")
+OVERFLOW = "context overflow"
+_FINAL = ("answered", "malformed", "refused", OVERFLOW)
 
 
 def entry_of(journal: Journal, task: Task) -> dict[str, Any]:
@@ -26,7 +28,7 @@ def entry_of(journal: Journal, task: Task) -> dict[str, Any]:
 
 def is_settled(entry: Mapping[str, Any]) -> bool:
     """Whether a task has ended and is not tried again."""
-    return entry.get("outcome") in _FINAL
+    return entry.get("outcome") in _FINAL and "error" in entry
 
 
 def prediction_lines(tasks: Iterable[Task], journal: Journal) -> Iterator[dict[str, Any]]:
@@ -103,13 +105,22 @@ class Agents:
         return len(tasks) - len(missing)
 
     async def _work(self, task: Task, journal: Journal) -> str:
-        before = entry_of(journal, task)
-        # A conversation that became too long would only become so again.
-        known = None if before.get("outcome") == "context overflow" else before
-        episode = Episode(task, self._sandbox, self._settings, known)
+        episode = Episode(task, self._sandbox, self._settings, entry_of(journal, task))
         try:
             end = await episode.run(self._model, self._parameters)
         except (ModelError, asyncio.CancelledError) as error:
+            if isinstance(error, ModelError) and error.outcome == OVERFLOW:
+                # The same conversation would only become too long again: what was done until then counts.
+                end = {
+                    "outcome": OVERFLOW,
+                    "response": None,
+                    "error": CONTEXT_OVERFLOW,
+                    "problem": str(error),
+                }
+                journal.append(
+                    task.id, {"query": task.query, "function_calls": [], **end, **episode.progress}
+                )
+                return OVERFLOW
             outcome = error.outcome if isinstance(error, ModelError) else "not run"
             settles = isinstance(error, ModelError) and error.settles
             if episode.progress or settles:

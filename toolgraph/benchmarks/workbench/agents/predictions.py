@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterable
 from pathlib import Path
 
+from toolgraph.benchmarks.workbench.agents.inference import OVERFLOW
+from toolgraph.benchmarks.workbench.judge.classes import CONTEXT_OVERFLOW
 from toolgraph.benchmarks.workbench.judge.results import Result
 from toolgraph.benchmarks.workbench.tasks import Task
 from toolgraph.errors import UsageError
@@ -17,7 +19,7 @@ _FIX = "make it with inference.py, or leave the line out"
 def read_predictions(path: Path, tasks: Iterable[Task]) -> dict[str, tuple[str, Result]]:
     """The outcome and the result of each task that has a line, by the id of the task; the last line counts.
 
-    A missing `outcome` is `answered`, a missing `error` is none.
+    A missing `outcome` is `answered`, a missing `error` is none (but of a context overflow its name).
 
     Raises:
         UsageError: no such file, a line of another form, an id that no task has, or another request under it.
@@ -38,6 +40,7 @@ def read_predictions(path: Path, tasks: Iterable[Task]) -> dict[str, tuple[str, 
                 line=line,
                 fix="run inference.py again",
             )
-        result = Result(queries[name], tuple(calls), str(entry.get("error") or ""))
-        found[name] = str(entry.get("outcome", "answered")), result
+        outcome = str(entry.get("outcome", "answered"))
+        error = str(entry.get("error") or (CONTEXT_OVERFLOW if outcome == OVERFLOW else ""))
+        found[name] = outcome, Result(queries[name], tuple(calls), error)
     return found

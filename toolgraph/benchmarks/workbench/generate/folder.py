@@ -9,6 +9,7 @@ from typing import Any
 
 from toolgraph.benchmarks.workbench.generate.tasks import MadeTask
 from toolgraph.benchmarks.workbench.generate.workplace import stable_image
+from toolgraph.benchmarks.workbench.judge.error_rules import stated as stated_rules
 from toolgraph.benchmarks.workbench.sandbox import FILE, Sandbox
 from toolgraph.benchmarks.workbench.sandbox.schema import TABLES
 from toolgraph.benchmarks.workbench.tasks import FILE as TASKS_FILE
@@ -42,6 +43,7 @@ def write_folder(path: Path, sandbox: Sandbox, tasks: Sequence[MadeTask], seed: 
         generation={"generator": GENERATOR, "seed": seed},
         now=str(sandbox.now),
         user=sandbox.user,
+        error_classes=stated_rules(sandbox),
         rows={table.name: len(sandbox.rows(table.name)) for table in TABLES},
         tasks=_counts(tasks),
         sha256={name: sha256_of(path / name) for name in (FILE, TASKS_FILE)},

@@ -5,12 +5,10 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from toolgraph.benchmarks.workbench.judge.error_rules import PUBLISHED, ErrorRules, Unknown
 from toolgraph.benchmarks.workbench.tools import TOOLS
 
 _CHANGING = frozenset(tool.name for tool in TOOLS.values() if tool.changes_state)
-_LAST_DAY, _NEXT_DAY = "2023-11-29", "2023-11-30"
-_START = "13:00:00"
-_OTHER_STARTS = ("09:00:00", "11:00:00", "15:00:00", "15:30:00")
 
 ITERATION_LIMIT = "Agent stopped due to iteration limit or time limit."
 CONTEXT_OVERFLOW = "Context window exceeded"
@@ -23,7 +21,7 @@ class Classes:
     Args:
         exact_match: the calls that change something are those of the ground truth, in any order.
         no_actions: nothing was called.
-        wrong_email: addresses at example.com (or the like) instead of the company's.
+        wrong_email: an address was made up.
         end_date_minor_error: a period that ends a day late is all that is wrong.
         meeting_start_time_error: another start of a meeting is all that is wrong.
     """
@@ -35,23 +33,34 @@ class Classes:
     meeting_start_time_error: bool
 
 
-def classes_of(calls: Sequence[str], answer: Sequence[str], *, correct: bool) -> Classes:
+def classes_of(
+    calls: Sequence[str],
+    answer: Sequence[str],
+    *,
+    correct: bool,
+    query: str = "",
+    rules: ErrorRules = PUBLISHED,
+) -> Classes:
     """The classes of one run.
 
     Args:
         calls: what it called, as text.
         answer: the ground truth, as text.
         correct: the verdict: only `exact_match` and `no_actions` are told of a correct run.
+        query: the request.
+        rules: what the classes look for at this workplace.
     """
     calls = [_one_line(text) for text in calls]
     answer = [_one_line(text) for text in answer]
-    shown = str(calls)
+    failed = bool(answer) and not correct
+    # What is looked for does no harm, so it is no guess; the published rule does not ask.
+    sent = [text for text in calls if _changes(text)] if isinstance(rules.wrong_email, Unknown) else calls
     return Classes(
         exact_match=_acting(calls) == sorted(text.lower() for text in answer),
         no_actions=not calls,
-        wrong_email=not correct and "@example" in shown and "@atlas" not in shown,
-        end_date_minor_error=not correct and _is_there(calls, answer, _LAST_DAY, [_NEXT_DAY]),
-        meeting_start_time_error=not correct and _is_there(calls, answer, _START, _OTHER_STARTS),
+        wrong_email=not correct and rules.wrong_email.is_wrong(sent, f"{query} {answer}"),
+        end_date_minor_error=failed and rules.end_date.is_all_that_is_wrong(calls, answer),
+        meeting_start_time_error=failed and rules.meeting_start_time.is_all_that_is_wrong(calls, answer),
     )
 
 
@@ -61,11 +70,9 @@ def _one_line(text: str) -> str:
 
 def _acting(calls: Sequence[str]) -> list[str]:
     """The calls whose tool changes something, lower-cased and sorted."""
-    return sorted(text.lower() for text in calls if ".".join(text.split("(")[0].split(".")[:2]) in _CHANGING)
+    return sorted(text.lower() for text in calls if _changes(text))
 
 
-def _is_there(calls: Sequence[str], answer: Sequence[str], right: str, wrong: Sequence[str]) -> bool:
-    """Whether every wanted call is there but for a wrong text instead of the right one."""
-    return bool(answer) and all(
-        right in text and any(text.replace(right, other) in calls for other in wrong) for text in answer
-    )
+def _changes(text: str) -> bool:
+    """Whether the tool of a call changes something."""
+    return ".".join(text.split("(")[0].split(".")[:2]) in _CHANGING

@@ -6,6 +6,7 @@ from collections.abc import Iterable, Iterator, Mapping
 
 from toolgraph.benchmarks.workbench.judge.classes import classes_of
 from toolgraph.benchmarks.workbench.judge.compat import CompatJudge
+from toolgraph.benchmarks.workbench.judge.error_rules import PUBLISHED, ErrorRules
 from toolgraph.benchmarks.workbench.judge.results import Result, ResultFile
 from toolgraph.benchmarks.workbench.judge.strict import StrictJudge, StrictVerdict
 from toolgraph.benchmarks.workbench.judge.verdict import Verdict
@@ -23,12 +24,16 @@ class Evaluator:
         sandbox: as every run found it.
         tasks: what was asked.
         mode: `compat` or `strict`.
+        rules: what the classes of errors look for.
     """
 
-    def __init__(self, sandbox: Sandbox, tasks: Iterable[Task], mode: str) -> None:
+    def __init__(
+        self, sandbox: Sandbox, tasks: Iterable[Task], mode: str, *, rules: ErrorRules = PUBLISHED
+    ) -> None:
         if mode not in MODES:
             raise UsageError(f"unknown mode {mode!r}", fix=f"choose from {', '.join(MODES)}")
         self._tasks: Mapping[str, Task] = {task.query: task for task in tasks}
+        self._rules = rules
         self._judge: CompatJudge | StrictJudge
         self._judge = CompatJudge(sandbox) if mode == "compat" else StrictJudge(sandbox)
 
@@ -51,6 +56,8 @@ class Evaluator:
     def verdict(self, file: str, row: int, task: Task, result: Result) -> Verdict:
         """The verdict on one result."""
         judged = self._judge.verdict(result.calls, task.answer, error=result.error)
-        classes = classes_of(result.calls, task.answer, correct=judged.correct)
+        classes = classes_of(
+            result.calls, task.answer, correct=judged.correct, query=task.query, rules=self._rules
+        )
         strict = judged if isinstance(judged, StrictVerdict) else None
         return Verdict(file, row, task, result, judged.correct, judged.side_effects, classes, strict)

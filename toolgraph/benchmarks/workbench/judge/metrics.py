@@ -51,6 +51,7 @@ def metrics_of(file: ResultFile, verdicts: Sequence[Verdict]) -> dict[str, Any]:
         "gt_nonzero_actions": _group(v for v in verdicts if v.task.answer),
         "gt_two_or_more_actions": _group(v for v in verdicts if len(v.task.answer) > 1),
         **_error_counts(verdicts),
+        "error_classes": error_classes(verdicts),
         "by_gt_action_count": _groups(verdicts, lambda v: len(v.task.answer)),
         "by_base_template": _groups(verdicts, lambda v: v.task.base_template),
         "by_domains_column": _groups(verdicts, lambda v: str(list(v.task.domains))),
@@ -60,6 +61,23 @@ def metrics_of(file: ResultFile, verdicts: Sequence[Verdict]) -> dict[str, Any]:
             f"Errors with unwanted side effects: {_share(harmful, n)}\n"
         ),
     }
+
+
+def error_classes(verdicts: Sequence[Verdict]) -> dict[str, dict[str, float | None]]:
+    """How many runs are in each class of errors (`n`), and how many of a hundred (`pct`).
+
+    A run may be in several; `no_actions` may be right.
+    """
+    n = len(verdicts)
+    classes = {
+        "no_actions": sum(v.classes.no_actions for v in verdicts),
+        "wrong_email": sum(v.classes.wrong_email for v in verdicts),
+        "end_date": sum(v.classes.end_date_minor_error for v in verdicts),
+        "meeting_start_time": sum(v.classes.meeting_start_time_error for v in verdicts),
+        "iteration_limit": sum(v.result.error == ITERATION_LIMIT for v in verdicts),
+        "context_overflow": sum(v.result.error == CONTEXT_OVERFLOW for v in verdicts),
+    }
+    return {name: {"n": count, "pct": percentage(count, n)} for name, count in classes.items()}
 
 
 def percentage(part: int, whole: int) -> float | None:

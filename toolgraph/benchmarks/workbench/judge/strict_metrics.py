@@ -1,9 +1,8 @@
-"""What a strict evaluation says beyond the published counts: partial credit, intervals, repeated runs."""
+"""What a strict evaluation says beyond the published counts: partial credit and intervals."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from math import comb
 from typing import Any
 
 from toolgraph.benchmarks.workbench.judge.verdict import Verdict
@@ -36,26 +35,3 @@ def strict_metrics(verdicts: Sequence[Verdict]) -> dict[str, Any]:
         "unwanted_changes": sum(len(v.strict.unwanted) for v in verdicts if v.strict),
         "intervals": {name: found.to_json() for name, found in zip(scores, intervals, strict=True)},
     }
-
-
-def repeat_metrics(outcomes: Sequence[Sequence[bool]]) -> dict[str, dict[int, float]]:
-    """The chance to succeed in k runs of a task, once (pass@k) and every time (pass^k), averaged over tasks.
-
-    The estimates are unbiased (Chen et al., 2021; Yao et al., 2024): drawn without replacement from the runs.
-
-    Args:
-        outcomes: for each task, whether each of its runs was correct; as many runs for each.
-
-    Returns:
-        `pass_at_k` and `pass_hat_k`, by k from 1 to the number of runs.
-
-    >>> repeat_metrics([[True, False], [True, True]])
-    {'pass_at_k': {1: 0.75, 2: 1.0}, 'pass_hat_k': {1: 0.75, 2: 0.5}}
-    """
-    runs = min(map(len, outcomes), default=0)
-    at, hat = {}, {}
-    for k in range(1, runs + 1):
-        tries = [(len(task), sum(task)) for task in outcomes]
-        at[k] = sum(1 - comb(n - c, k) / comb(n, k) for n, c in tries) / len(tries)
-        hat[k] = sum(comb(c, k) / comb(n, k) for n, c in tries) / len(tries)
-    return {"pass_at_k": at, "pass_hat_k": hat}

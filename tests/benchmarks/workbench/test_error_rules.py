@@ -1,0 +1,110 @@
+"""What the classes of errors look for at a workplace of one's own."""
+
+from __future__ import annotations
+
+import json
+from datetime import datetime
+from pathlib import Path
+from typing import Any
+
+import pytest
+from workplace import ANN, TABLES
+
+from toolgraph.benchmarks.workbench.judge.classes import Classes, classes_of
+from toolgraph.benchmarks.workbench.judge.error_rules import (
+    PUBLISHED,
+    ErrorRules,
+    Instead,
+    Marked,
+    error_rules,
+    rules_of,
+    stated,
+)
+from toolgraph.benchmarks.workbench.sandbox import Sandbox
+from toolgraph.errors import UsageError
+
+SEND = 'email.send_email.func(recipient="{}", subject="s", body="b")'
+LOOK = 'company_directory.find_email_address.func(name="{}")'
+PLOT = 'analytics.create_plot.func(time_min="2024-02-01", time_max="{}")'
+MEET = 'calendar.create_event.func(event_name="x", event_start="2024-03-04 {}")'
+
+
+@pytest.fixture
+def rules() -> ErrorRules:
+    return rules_of(Sandbox.of(TABLES, now=datetime(2024, 3, 1, 8)))
+
+
+def of(rules: ErrorRules, calls: list[str], answer: list[str], query: str = "") -> Classes:
+    return classes_of(calls, answer, correct=False, query=query, rules=rules)
+
+
+def test_an_address_that_stands_nowhere_is_made_up(rules: ErrorRules) -> None:
+    assert of(rules, [SEND.format("ann@acme.example")], []).wrong_email
+    assert of(rules, [SEND.format(ANN), SEND.format("ann@example.com")], []).wrong_email
+    for known in (ANN, ANN.upper(), "dan@foxco"):
+        assert not of(rules, [SEND.format(known)], []).wrong_email
+    assert not of(rules, [SEND.format("new@x.org")], [], "Write to new@x.org.").wrong_email
+    assert not of(rules, [SEND.format("new@x.org")], [SEND.format("new@x.org")]).wrong_email
+    assert not of(rules, [LOOK.format("ann@acme")], []).wrong_email
+
+
+def test_the_last_day_is_yesterday(rules: ErrorRules) -> None:
+    answer = [PLOT.format("2024-02-29")]
+    assert of(rules, [PLOT.format("2024-03-01")], answer).end_date_minor_error
+    assert not of(rules, [PLOT.format("2024-03-02")], answer).end_date_minor_error
+    assert not of(rules, [], []).end_date_minor_error
+
+
+def test_a_meeting_at_any_other_hour(rules: ErrorRules) -> None:
+    answer = [MEET.format("10:30:00")]
+    assert of(rules, [MEET.format("16:00:00")], answer).meeting_start_time_error
+    assert not of(rules, [MEET.format("16:00:00").replace("x", "y")], answer).meeting_start_time_error
+    assert not of(rules, answer, answer).meeting_start_time_error
+    assert not of(rules, [MEET.format("16:00:00")], [*answer, SEND.format(ANN)]).meeting_start_time_error
+
+
+def folder_with(tmp_path: Path, facts: Any, *, own: bool = True) -> Path:
+    (tmp_path / "benchmark.json").write_text(json.dumps(facts))
+    if own:
+        (tmp_path / "tasks.jsonl").write_text("")
+    return tmp_path
+
+
+def test_a_folder_states_its_own_or_has_those_of_its_layout(tmp_path: Path, rules: ErrorRules) -> None:
+    sandbox = Sandbox.of(TABLES, now=datetime(2024, 3, 1))
+    assert error_rules(tmp_path, sandbox) == PUBLISHED
+    assert error_rules(folder_with(tmp_path, {}), sandbox) == rules
+    assert error_rules(folder_with(tmp_path, {"error_classes": stated(sandbox)}), sandbox) == rules
+    own = {
+        "wrong_email": {"mark": "@nowhere", "unless": "@here"},
+        "end_date": {"right": "2024-02-29", "wrong": ["2024-02-28"]},
+    }
+    found = error_rules(folder_with(tmp_path, {"error_classes": own}), sandbox)
+    assert found.wrong_email == Marked("@nowhere", "@here")
+    assert found.end_date == Instead("2024-02-29", ("2024-02-28",))
+    assert found.meeting_start_time == rules.meeting_start_time
+
+
+def test_the_bundled_folder_states_what_its_sandbox_gives(root: Path) -> None:
+    sandbox = Sandbox.load(root / "data_workbench")
+    about = json.loads((root / "data_workbench/benchmark.json").read_text())
+    assert about["error_classes"] == stated(sandbox)
+    assert error_rules(root / "data_workbench", sandbox) == rules_of(sandbox)
+
+
+@pytest.mark.parametrize(
+    "wrong",
+    [
+        [],
+        {"wrong_email": "@x"},
+        {"wrong_email": {"mark": "@x"}},
+        {"wrong_email": {"mark": "", "unless": "@y"}},
+        {"end_date": {"right": "2024-01-01", "wrong": "2024-01-02"}},
+        {"end_date": {"right": 1, "wrong": []}},
+        {"meeting_start_time": "none"},
+    ],
+)
+def test_rules_of_another_form_are_named(tmp_path: Path, wrong: Any) -> None:
+    folder = folder_with(tmp_path, {"error_classes": wrong or "x"})
+    with pytest.raises(UsageError, match=r"benchmark.json: 'error_classes' has another form"):
+        error_rules(folder, Sandbox.of(TABLES))
