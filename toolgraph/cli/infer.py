@@ -49,6 +49,12 @@ from toolgraph.cli.screen import SCREEN
     "resample", type=click.IntRange(0), default=0, help="WorkBench: new tries of a run that called nothing."
 )
 @options.option("max_steps", type=click.IntRange(1), default=20, help="WorkBench: answers a task at most.")
+@options.option(
+    "trials",
+    type=click.IntRange(1),
+    default=1,
+    help="Make the whole run so often; limits are of all of them.",
+)
 @options.flag("force", "Begin anew where settings differ; the old run is kept.")
 def command(data_dir: Path, demo_ids: str | None, **settings: Any) -> int:
     """Ask a model for the plan of every request; in a folder of WorkBench, let it act on each.

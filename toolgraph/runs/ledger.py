@@ -5,11 +5,11 @@ from __future__ import annotations
 import contextlib
 import time
 from collections import Counter
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping
 from dataclasses import replace
 from pathlib import Path
 from types import TracebackType
-from typing import Any, Self
+from typing import Any, NamedTuple, Self
 
 from toolgraph.errors import ToolgraphError, UsageError
 from toolgraph.models import ChatRequest
@@ -41,6 +41,7 @@ class Ledger:
         prices: by model.
         budget: what the run may use at most.
         free: models that cost nothing; where requests are not limited, their calls of one start get one line.
+        beside: other ledgers that count in the budget: those of further trials.
 
     Raises:
         UsageError: another process has it open, or a line in the middle is broken.
@@ -54,6 +55,7 @@ class Ledger:
         prices: Mapping[str, Price],
         budget: Budget | None = None,
         free: Collection[str] = FREE,
+        beside: Iterable[Path] = (),
     ) -> None:
         self.totals = Totals()
         self.by_call: dict[tuple[str, str], Totals] = {}
@@ -64,6 +66,12 @@ class Ledger:
         self._budget = BudgetKeeper(budget or Budget(), prices)
         self._free_calls: Counter[tuple[str, str, str]] = Counter()
         try:
+            for path in beside:
+                for attempt, cost, at_most, count in booked(path):
+                    if count is None:
+                        self._budget.settle(attempt, cost, at_most)
+                    else:
+                        self._budget.spent.add(Use(count))
             for _, (attempt, cost, at_most, count) in self._lines.scan(_read):
                 if count is None:
                     self._count(attempt, cost, at_most)
@@ -148,6 +156,36 @@ class Ledger:
         return 0.0 if attempt.unbilled else None
 
 
+class Booked(NamedTuple):
+    """A line of a ledger.
+
+    Attributes:
+        attempt: what was tried.
+        cost: US dollars; None where nobody knows.
+        at_most: what it is counted with in a budget where nobody knows.
+        calls: of how many calls of a free model the line is; None of a single one.
+    """
+
+    attempt: Attempt
+    cost: float | None
+    at_most: Use | None
+    calls: int | None
+
+
+def booked(path: Path) -> Iterator[Booked]:
+    """The lines of a ledger, read without a lock and without mending anything; none where there is no file.
+
+    Raises:
+        UsageError: a line in the middle is broken.
+    """
+    lines = AppendOnlyLines(path, what="ledger", read_only=True)
+    try:
+        for _, line in lines.scan(_read):
+            yield line
+    finally:
+        lines.close()
+
+
 def require_prices(models: Collection[str], prices: Mapping[str, Price], budget: Budget) -> None:
     """Refuse a limit in dollars for a model whose price nobody knows.
 
@@ -185,8 +223,7 @@ def _line(attempt: Attempt, cost: float | None, at_most: Use | None) -> dict[str
     return line
 
 
-def _read(line: Mapping[str, Any]) -> tuple[Attempt, float | None, Use | None, int | None]:
-    """The attempt on a line, what it cost, what it is counted with where nobody knows, and of how many."""
+def _read(line: Mapping[str, Any]) -> Booked:
     attempt = Attempt(
         model=text_in(line, "model"),
         role=text_in(line, "role"),
@@ -202,7 +239,7 @@ def _read(line: Mapping[str, Any]) -> tuple[Attempt, float | None, Use | None, i
     at_most = None
     if "at_most_tokens" in line:
         at_most = Use(1, float(line["at_most_tokens"]), float(line["at_most_cost"]))
-    return attempt, _number(line.get("cost")), at_most, _whole(line.get("count"))
+    return Booked(attempt, _number(line.get("cost")), at_most, _whole(line.get("count")))
 
 
 def _whole(value: Any) -> int | None:

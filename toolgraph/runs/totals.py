@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from array import array
 from collections import Counter
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -91,8 +92,8 @@ class Totals:
         return None if self.unknown_cost and self.unknown_cost == self.requests else round(self.cost, 8)
 
 
-def percentiles(values: array[float]) -> dict[str, float] | None:
-    """The median and the 95th percentile (the nearest value from above); None of nothing.
+def percentiles(values: array[float], of: Sequence[int] = (50, 95)) -> dict[str, float] | None:
+    """The median and the 95th percentile, or others (the nearest value from above); None of nothing.
 
     >>> percentiles(array("f", [1, 2, 3, 4]))
     {'p50': 2.0, 'p95': 4.0}
@@ -100,4 +101,4 @@ def percentiles(values: array[float]) -> dict[str, float] | None:
     if not values:
         return None
     ranked = sorted(values)
-    return {f"p{p}": round(ranked[math.ceil(p / 100 * len(ranked)) - 1], 4) for p in (50, 95)}
+    return {f"p{p}": round(ranked[math.ceil(p / 100 * len(ranked)) - 1], 4) for p in of}

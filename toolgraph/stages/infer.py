@@ -25,10 +25,12 @@ from toolgraph.runs.budget import completion_limit
 from toolgraph.runs.estimate import Estimate
 from toolgraph.runs.manifest import JOURNAL
 from toolgraph.runs.recorded import SUMMARY
+from toolgraph.runs.trials import Trial
 from toolgraph.stages.dry_run import Counts, dry_run_lines
 from toolgraph.stages.infer_workbench import infer_workbench, is_workbench, refuse_settings
 from toolgraph.stages.record import RunRecord, hashes
 from toolgraph.stages.screen import SILENT, WARNING, Screen
+from toolgraph.stages.trials import run_trials
 from toolgraph.stages.usage import Books, report_failures, report_stop, summary_facts
 from toolgraph.stages.workfolder import graph_fingerprint, graph_of
 
@@ -64,6 +66,7 @@ def infer(
     toolkit: str = "all",
     resample: int = 0,
     max_steps: int = 20,
+    trials: int = 1,
     screen: Screen = SILENT,
 ) -> Inference:
     """Ask a model for the plan of every request of a folder; what is answered already is not asked again.
@@ -97,6 +100,8 @@ def infer(
         toolkit: of WorkBench: "all" tools, or those of a task's "domains".
         resample: of WorkBench: how often a run that called nothing is tried again.
         max_steps: of WorkBench: answers a task at most.
+        trials: how often the whole run is made; a further one lies in `trials/<number>/` of the prediction
+            folder, and the budget is that of all together.
         screen: who listens.
 
     Raises:
@@ -115,107 +120,121 @@ def infer(
             dry_run=dry_run,
             log_first_detail=log_first_detail,
         )
-        return infer_workbench(
-            folder,
-            llm=llm,
-            options=options or ModelOptions(connections=multiworker),
-            parameters={"temperature": temperature, "top_p": top_p},
-            settings=AgentSettings(agent, toolkit, resample, max_steps),
-            multiworker=multiworker,
-            prediction_dir=prediction_dir,
-            force=force,
-            budget=budget,
-            prices=prices,
-            limit=limit,
-            ids=read_ids(ids) if isinstance(ids, Path) else ids,
-            command=command,
-            screen=screen,
+        return run_trials(
+            lambda number: infer_workbench(
+                folder,
+                llm=llm,
+                options=options or ModelOptions(connections=multiworker),
+                parameters={"temperature": temperature, "top_p": top_p},
+                settings=AgentSettings(agent, toolkit, resample, max_steps),
+                multiworker=multiworker,
+                prediction_dir=prediction_dir,
+                force=force,
+                budget=budget,
+                prices=prices,
+                limit=limit,
+                ids=read_ids(ids) if isinstance(ids, Path) else ids,
+                command=command,
+                trial_number=number,
+                screen=screen,
+            ),
+            trials,
+            screen,
         )
     graph = graph_of(folder, dependency_type, say=screen.say)
     requests = _requests(folder, screen)
     chosen = requests if ids is None and limit is None else _chosen(requests, ids, limit)
     demos = choose_demos(folder.data, use_demos, demo_ids)
     prompt = PlanPrompt(graph.library, graph.dependency_type, demos=demos, template=prompt_template)
-    options = options or ModelOptions(connections=multiworker)
+    given = options or ModelOptions(connections=multiworker)
     place = folder.path / (prediction_dir or _tagged(len(demos), reformat_by if reformat else None, tag=tag))
-    output, run_folder = place / f"{safe_name(llm)}.json", place / "runs" / safe_name(llm)
     helper = llm if reformat_by == "self" else reformat_by
     books = Books([llm, helper] if reformat else [llm], budget, prices)
-    record = RunRecord(run_folder, options, command=command, screen=screen)
-    options = record.options_of(llm)
-    model = create_model(llm, options, meter=books)
-    reformatter = None
-    if reformat:
-        reformatter = model if helper == llm else create_model(helper, record.options_of(helper), meter=books)
-    parameters = {"temperature": temperature, "top_p": top_p}
-    settings = {
-        "llm": llm,
-        **parameters,
-        "dependency_type": graph.dependency_type,
-        "demo_ids": [demo["id"] for demo in demos],
-        "reformat_by": reformat_by if reformat else None,
-        "prompt_sha256": hashlib.sha256(prompt.text.encode("utf-8", "surrogatepass")).hexdigest(),
-        **options.settings,
-    }
-    if not is_served(llm):  # such a model works with the graph itself, of which a prompt shows the tools only
-        settings["graph_sha256"] = graph_fingerprint(graph)
-    inferrer = Inferrer(
-        graph,
-        prompt,
-        model,
-        parameters=parameters,
-        reformatter=reformatter,
-        show=(lambda asked, answered: screen.say(f"{asked}\n{answered}")) if log_first_detail else None,
-    )
-    if dry_run:
-        anew = gives_way(run_folder, settings, force=force, ways_on=WAYS_ON, read_only=True)
-        anew = anew or (force and not (run_folder / JOURNAL).exists())
-        estimate = Estimate(completion_limit(parameters_of(ChatRequest([], inferrer.parameters), options)))
-        with Journal(_NOTHING if anew else run_folder / JOURNAL, read_only=True) as journal:
-            already = inferrer.foresee(chosen, _NOTHING if anew else output, journal, estimate)
-        counts = Counts(already, "requests", "; answers rewritten (--reformat)" if reformat else "")
-        for line in dry_run_lines(estimate, counts, llm, options, books.prices):
-            screen.show(line)
-        return Inference(0, already, RunSummary())
-    kept = open_run(run_folder, settings, force=force, ways_on=WAYS_ON)
-    if kept is not None:
-        if output.exists():
-            output.replace(kept / output.name)
-        screen.say(f"the run before is kept as {kept}")
-    elif force and output.exists() and not (run_folder / JOURNAL).exists():
-        screen.say(f"{output} is kept as {keep_dated_copy(output).name}")
-        output.unlink()
-    read = [folder.user_requests, folder.tool_desc, folder.graph_desc, *([folder.data] if demos else [])]
-    facts: Mapping[str, Any] = {
-        "requests": len(requests),
-        "asked": len(chosen),
-        "sha256": {**hashes(*read), "prompt": settings["prompt_sha256"]},
-    }
-    models = [model] if reformatter in (None, model) else [model, reformatter]
-    with (
-        Journal(run_folder / JOURNAL) as journal,
-        books.open(run_folder, screen) as ledger,
-        record.start(models, facts),
-    ):
-        summary = RunSummary()
-        with screen.progress("infer", len(chosen), lambda: books.figures(summary)) as advance:
-            inference = inferrer.run(
-                requests,
-                output,
-                journal,
-                chosen=chosen,
-                concurrency=multiworker,
-                done=advance,
-                interrupted=screen.interrupted,
-                summary=summary,
+
+    def run(number: int) -> Inference:
+        trial = Trial(place, llm, number)
+        output, run_folder = trial.output, trial.run_folder
+        record = RunRecord(run_folder, trial.options(given), command=command, screen=screen)
+        options = record.options_of(llm)
+        model = create_model(llm, options, meter=books)
+        reformatter = None
+        if reformat:
+            reformatter = (
+                model if helper == llm else create_model(helper, record.options_of(helper), meter=books)
             )
-        write_json(
-            run_folder / SUMMARY,
-            summary_facts(inference.written, inference.already, inference.summary, ledger),
+        parameters = {"temperature": temperature, "top_p": top_p}
+        settings = {
+            "llm": llm,
+            **parameters,
+            "dependency_type": graph.dependency_type,
+            "demo_ids": [demo["id"] for demo in demos],
+            "reformat_by": reformat_by if reformat else None,
+            "prompt_sha256": hashlib.sha256(prompt.text.encode("utf-8", "surrogatepass")).hexdigest(),
+            **trial.settings(given),
+        }
+        if not is_served(llm):  # such a model works with the graph, of which a prompt shows the tools only
+            settings["graph_sha256"] = graph_fingerprint(graph)
+        inferrer = Inferrer(
+            graph,
+            prompt,
+            model,
+            parameters=parameters,
+            reformatter=reformatter,
+            show=(lambda asked, answered: screen.say(f"{asked}\n{answered}")) if log_first_detail else None,
         )
-        _report(inference, output, screen)
-    report_stop(inference.summary, screen)
-    return inference
+        if dry_run:
+            anew = gives_way(run_folder, settings, force=force, ways_on=WAYS_ON, read_only=True)
+            anew = anew or (force and not (run_folder / JOURNAL).exists())
+            estimate = Estimate(
+                completion_limit(parameters_of(ChatRequest([], inferrer.parameters), options))
+            )
+            with Journal(_NOTHING if anew else run_folder / JOURNAL, read_only=True) as journal:
+                already = inferrer.foresee(chosen, _NOTHING if anew else output, journal, estimate)
+            counts = Counts(already, "requests", "; answers rewritten (--reformat)" if reformat else "")
+            for line in dry_run_lines(estimate, counts, llm, options, books.prices):
+                screen.show(line)
+            return Inference(0, already, RunSummary())
+        kept = open_run(run_folder, settings, force=force, ways_on=WAYS_ON)
+        if kept is not None:
+            if output.exists():
+                output.replace(kept / output.name)
+            screen.say(f"the run before is kept as {kept}")
+        elif force and output.exists() and not (run_folder / JOURNAL).exists():
+            screen.say(f"{output} is kept as {keep_dated_copy(output).name}")
+            output.unlink()
+        read = [folder.user_requests, folder.tool_desc, folder.graph_desc, *([folder.data] if demos else [])]
+        facts: Mapping[str, Any] = {
+            "requests": len(requests),
+            "asked": len(chosen),
+            "sha256": {**hashes(*read), "prompt": settings["prompt_sha256"]},
+        }
+        models = [model] if reformatter in (None, model) else [model, reformatter]
+        with (
+            Journal(run_folder / JOURNAL) as journal,
+            books.open(run_folder, screen, trial.other_ledgers) as ledger,
+            record.start(models, facts),
+        ):
+            summary = RunSummary()
+            with screen.progress("infer", len(chosen), lambda: books.figures(summary)) as advance:
+                inference = inferrer.run(
+                    requests,
+                    output,
+                    journal,
+                    chosen=chosen,
+                    concurrency=multiworker,
+                    done=advance,
+                    interrupted=screen.interrupted,
+                    summary=summary,
+                )
+            write_json(
+                run_folder / SUMMARY,
+                summary_facts(inference.written, inference.already, inference.summary, ledger),
+            )
+            _report(inference, output, screen)
+        report_stop(inference.summary, screen)
+        return inference
+
+    return run_trials(run, trials, screen)
 
 
 def _requests(folder: DataFolder, screen: Screen) -> Requests:

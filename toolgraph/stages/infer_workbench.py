@@ -18,12 +18,13 @@ from toolgraph.benchmarks.workbench.tasks import FILE, Task, holds_tasks, read_t
 from toolgraph.benchmarks.workbench.tools import tools_for
 from toolgraph.dataset import RequestId
 from toolgraph.errors import UsageError
-from toolgraph.files import safe_name, write_json
+from toolgraph.files import write_json
 from toolgraph.folder import DataFolder
 from toolgraph.models import ModelOptions, create_model
 from toolgraph.runs import Budget, Journal, RunSummary, open_run
 from toolgraph.runs.manifest import JOURNAL
 from toolgraph.runs.recorded import SUMMARY
+from toolgraph.runs.trials import Trial
 from toolgraph.stages.record import RunRecord, hashes
 from toolgraph.stages.screen import Screen
 from toolgraph.stages.usage import Books, report_failures, report_stop, summary_facts
@@ -62,11 +63,12 @@ def infer_workbench(
     limit: int | None,
     ids: Collection[RequestId] | None,
     command: Sequence[str] | None,
+    trial_number: int,
     screen: Screen,
 ) -> Inference:
-    """Let an agent do every task of a folder; what is done already is not done again.
+    """Let an agent do every task of a folder once; what is done already is not done again.
 
-    The parameters are those of `infer`.
+    The parameters are those of `infer`, for one of its trials.
 
     Raises:
         UsageError: files missing or malformed, settings that contradict the run.
@@ -75,9 +77,11 @@ def infer_workbench(
     sandbox, tasks = Sandbox.load(folder.path), read_tasks(folder.path)
     chosen = _chosen(tasks, ids, limit)
     place = folder.path / (prediction_dir or "predictions")
-    output, run_folder = place / f"{safe_name(llm)}.json", place / "runs" / safe_name(llm)
+    trial = Trial(place, llm, trial_number)
+    output, run_folder = trial.output, trial.run_folder
     books = Books([llm], budget, prices)
-    record = RunRecord(run_folder, options, command=command, screen=screen)
+    shared = trial.settings(options)
+    record = RunRecord(run_folder, trial.options(options), command=command, screen=screen)
     options = record.options_of(llm)
     model = create_model(llm, options, meter=books)
     run_settings = {
@@ -87,7 +91,7 @@ def infer_workbench(
         **asdict(settings),
         "prompt_sha256": _fingerprint(sandbox, settings),
         "sandbox_sha256": hashlib.sha256(sandbox.image()).hexdigest(),
-        **options.settings,
+        **shared,
     }
     kept = open_run(run_folder, run_settings, force=force, ways_on=WAYS_ON)
     if kept is not None:
@@ -98,7 +102,7 @@ def infer_workbench(
     summary = RunSummary()
     with (
         Journal(run_folder / JOURNAL) as journal,
-        books.open(run_folder, screen) as ledger,
+        books.open(run_folder, screen, trial.other_ledgers) as ledger,
         record.start([model], facts),
     ):
         agents = Agents(sandbox, model, settings, parameters)

@@ -42,14 +42,20 @@ class Books:
         require_prices(self._models, self.prices, self._budget)
 
     @contextmanager
-    def open(self, run_folder: Path, screen: Screen) -> Iterator[Ledger]:
+    def open(self, run_folder: Path, screen: Screen, beside: Sequence[Path] = ()) -> Iterator[Ledger]:
         """The ledger of a run; however the block ends, the screen is told what the run has used so far.
+
+        Args:
+            run_folder: where it lies.
+            screen: who is told.
+            beside: the ledgers of other trials, which share the budget.
 
         Raises:
             UsageError: it is malformed, or another process has it open.
             ToolgraphError: it cannot be written.
         """
-        with Ledger(run_folder / LEDGER, prices=self.prices, budget=self._budget) as ledger:
+        others = beside if self._budget else ()
+        with Ledger(run_folder / LEDGER, prices=self.prices, budget=self._budget, beside=others) as ledger:
             self._ledger, self._sent_before = ledger, ledger.totals.requests
             try:
                 yield ledger

@@ -1,0 +1,89 @@
+from __future__ import annotations
+
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from toolgraph.errors import UsageError
+from toolgraph.models import Attempt
+from toolgraph.runs import Budget, Ledger
+from toolgraph.runs.prices import Price
+from toolgraph.runs.spending import spending
+
+PRICES = {"paid": Price(1.0, 10.0, "2026-01-01")}
+ANSWER = Attempt("paid", "agent", "a", 1, "answered", 200, 100, 20, 0.5)
+
+
+def ledger(path: Path, *attempts: Attempt, budget: Budget | None = None) -> Path:
+    with Ledger(path, prices=PRICES, budget=budget) as books:
+        for attempt in attempts:
+            books.after(attempt)
+    return path
+
+
+def test_a_task_is_all_its_answers_and_failures_cost_too(tmp_path: Path) -> None:
+    failed = replace(ANSWER, outcome="HTTP 429", status=429, prompt_tokens=None, completion_tokens=None)
+    charged = replace(ANSWER, outcome="truncated", completion_tokens=10)
+    first = ledger(
+        tmp_path / "0.jsonl",
+        *(ANSWER, failed, replace(ANSWER, number=2, seconds=1.0)),
+        *(replace(ANSWER, item="b", seconds=4.0), replace(charged, item="b")),
+        replace(failed, item="c"),
+    )
+    second = ledger(tmp_path / "1.jsonl", replace(ANSWER, seconds=2.5))
+    found = spending([first, second, tmp_path / "none.jsonl"])
+    cost, latency = found.cost(tasks=99, correct=2), found.latency()
+    assert cost and latency and found.notes == {}
+    usd = (5 * 100 * 1 + (4 * 20 + 10) * 10) / 1e6
+    assert cost["usd"] == cost["usd_at_most"] == pytest.approx(usd)
+    assert cost["tasks"] == 4  # a, b and c, and a again
+    assert cost["usd_per_task"] == pytest.approx(usd / 4)
+    assert cost["usd_per_1000_tasks"] == pytest.approx(usd * 250)
+    assert cost["usd_per_correct_task"] == pytest.approx(usd / 2)
+    assert (cost["requests"], cost["retries"]) == (7, 1)
+    assert cost["failures"] == {"HTTP 429": 2, "truncated": 1}
+    assert (cost["prompt_tokens"], cost["completion_tokens"]) == (500, 90)
+    assert latency["tasks"] == 3  # c has no answer
+    assert latency["seconds_per_task"] == {"mean": 2.6667, "p50": 2.5, "p90": 4.0, "p95": 4.0, "p99": 4.0}
+    assert latency["answers_per_task"]["mean"] == 1.3333 and latency["answers_per_task"]["p90"] == 2
+
+
+def test_what_nobody_knows_is_null_with_a_reason(tmp_path: Path) -> None:
+    nothing = spending([tmp_path / "none.jsonl"])
+    assert nothing.cost(tasks=3, correct=1) is nothing.latency() is None
+    assert nothing.notes.keys() == {"cost", "latency"} and "no ledger" in nothing.notes["cost"]
+
+    unpriced = spending([ledger(tmp_path / "a.jsonl", replace(ANSWER, model="own"))])
+    cost = unpriced.cost(tasks=1, correct=1)
+    assert cost and cost["prompt_tokens"] == 100
+    assert [cost[name] for name in cost if name.startswith("usd")] == [None] * 5
+    assert unpriced.notes == {"cost": "no price is known for the model: run with --prices FILE"}
+    assert unpriced.latency()
+
+    silent = replace(ANSWER, model="own", prompt_tokens=None, completion_tokens=None)
+    cost = spending([ledger(tmp_path / "b.jsonl", silent)]).cost(tasks=1, correct=0)
+    assert cost and cost["prompt_tokens"] is None and cost["answers_of_unknown_tokens"] == 1
+
+
+def test_a_cost_that_is_known_in_part_says_so(tmp_path: Path) -> None:
+    lost = replace(ANSWER, outcome="timeout", status=None, prompt_tokens=None, completion_tokens=None)
+    found = spending([ledger(tmp_path / "a.jsonl", ANSWER, lost)])
+    cost = found.cost(tasks=1, correct=0)
+    assert cost and cost["usd"] == 0.0003 and cost["usd_per_correct_task"] is None
+    assert cost["requests_of_unknown_cost"] == 1 and "without 1 requests" in found.notes["cost"]
+
+
+def test_a_model_without_a_server_is_free_and_not_timed(tmp_path: Path) -> None:
+    offline = replace(ANSWER, model="offline", prompt_tokens=None, completion_tokens=None)
+    found = spending([ledger(tmp_path / "a.jsonl", offline, offline)])
+    cost = found.cost(tasks=2, correct=1)
+    assert cost and (cost["tasks"], cost["usd"], cost["usd_per_1000_tasks"]) == (2, 0.0, 0.0)
+    assert found.latency() is None and "without a server" in found.notes["latency"]
+
+
+def test_a_broken_ledger_is_named(tmp_path: Path) -> None:
+    path = ledger(tmp_path / "a.jsonl", ANSWER)
+    path.write_text("x\n" + path.read_text())
+    with pytest.raises(UsageError, match=r"a\.jsonl:1: broken line in a ledger"):
+        spending([path])

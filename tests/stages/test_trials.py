@@ -1,0 +1,98 @@
+"""A run several times over, end to end."""
+
+from __future__ import annotations
+
+import shutil
+from pathlib import Path
+from typing import Any
+
+import pytest
+from running import Capture, data_folder, inside, lines_of
+from running import infer as infer_of
+
+from toolgraph import infer
+from toolgraph.benchmarks.taskbench.scoring.folder import models_of
+from toolgraph.errors import UsageError
+from toolgraph.models import ModelOptions
+from toolgraph.serving.completions import Received, Reply
+from toolgraph.testkit import FakeServer
+
+
+@pytest.fixture
+def workbench(root: Path, tmp_path: Path) -> Path:
+    target = tmp_path / "wb"
+    target.mkdir()
+    for name in ("benchmark.json", "sandbox.sqlite", "tasks.jsonl"):
+        shutil.copy(root / "data_workbench" / name, target / name)
+    return target
+
+
+def test_trials_are_runs_of_their_own_and_are_resumed(tmp_path: Path) -> None:
+    folder = data_folder(tmp_path, 5)
+    assert infer(folder, llm="offline", trials=3, limit=2).written == 6
+    first = (folder / "predictions/offline.json").read_bytes()
+    for number in (1, 2):
+        place = folder / f"predictions/trials/{number}"
+        assert (place / "offline.json").read_bytes() == first
+        assert {file.name for file in (place / "runs/offline").iterdir()} >= {
+            *("journal.jsonl", "ledger.jsonl", "manifest.json", "summary.json")
+        }
+    again = infer(folder, llm="offline", trials=3)
+    assert (again.already, again.written) == (6, 15)
+    assert infer(folder, llm="offline", prediction_dir="predictions/trials/2").already == 5
+    assert models_of(folder) == ["offline"]
+    with pytest.raises(UsageError, match="0 trials"):
+        infer(folder, llm="offline", trials=0)
+
+
+def test_limits_hold_over_all_trials_and_starts(
+    tmp_path: Path, capsys: Capture, fake_server: FakeServer
+) -> None:
+    folder = data_folder(tmp_path, 4)
+    done = infer_of(capsys, fake_server, folder, "--trials", "3", "--max_requests", "6")
+    assert done.code == 3 and len(fake_server.received) == 6
+    assert "the budget leaves nothing for 1 more of the 3 trials" in done.err
+    assert infer_of(capsys, fake_server, folder, "--trials", "3", "--max_requests", "9").code == 3
+    assert len(fake_server.received) == 9
+    assert infer_of(capsys, fake_server, folder, "--trials", "3", "--max_requests", "12").code == 0
+    assert len(fake_server.received) == 12
+    assert len(lines_of(folder / "predictions/trials/2/gpt-4.json")) == 4
+
+
+def test_each_trial_sends_its_own_seed(tmp_path: Path, fake_server: FakeServer) -> None:
+    folder = data_folder(tmp_path, 1)
+    given: dict[str, Any] = {
+        "llm": "m",
+        "options": ModelOptions(api_base=fake_server.base, extra_body={"seed": 40}),
+    }
+    infer(folder, trials=3, **given)
+    assert [received.body["seed"] for received in fake_server.received] == [40, 41, 42]
+    assert infer(folder, trials=3, **given).already == 3
+    with pytest.raises(UsageError, match="seed: 41 -> None"):
+        infer(folder, prediction_dir="predictions/trials/1", **given)
+
+
+def test_a_dry_run_tells_of_each_trial_and_writes_nothing(tmp_path: Path, capsys: Capture) -> None:
+    folder = data_folder(tmp_path, 2)
+    done = inside(capsys, "infer", "--data_dir", folder, "--llm", "m", "--dry_run", "--trials", "2")
+    assert done.code == 0 and done.out.count("2 requests") == 2
+    assert not (folder / "predictions").exists()
+
+
+def test_a_stopped_run_goes_on_in_the_trial_it_was_in(workbench: Path) -> None:
+    async def answer(received: Received) -> Reply:
+        return Reply("Done.")
+
+    server = FakeServer(answer)
+    server.start()
+    try:
+        given: dict[str, Any] = {"llm": "acme", "options": ModelOptions(api_base=server.base), "limit": 3}
+        server.behaviour = lambda prompt, number: "401" if number == 4 else "whole"
+        with pytest.raises(Exception, match="refused the key"):
+            infer(workbench, trials=3, multiworker=1, **given)
+        assert len(server.received) == 5
+        server.behaviour = lambda prompt, number: "whole"
+        ended = infer(workbench, trials=3, **given)
+        assert (ended.already, ended.written, len(server.received)) == (4, 9, 10)
+    finally:
+        server.stop()
