@@ -9,7 +9,7 @@ from random import Random
 from typing import Any
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 from shop_chats import RIGHT, answers, rows
 
@@ -21,6 +21,7 @@ CHOICES = st.sampled_from(["return", "track", "milk", None, ""])
 PREDICTIONS = st.fixed_dictionaries(dict.fromkeys(RIGHT, CHOICES))
 
 
+@settings(max_examples=30)
 @given(st.lists(PREDICTIONS, min_size=1, max_size=3), st.randoms(use_true_random=False))
 def test_the_order_of_rows_changes_nothing(trials: list[dict[tuple[str, int], Any]], dice: Random) -> None:
     values = [value for trial, changed in enumerate(trials) for value in answers(changed, trial)]

@@ -50,11 +50,11 @@ def score_rows(rows: Iterable[Row], data: ClassicData, *, others: Iterable[Row] 
     more = by_order(_with_labels(others, data)[0]).values()
     judged = judge(orders[0], data)
     strict = strict_metrics(judged, [judge(found, data) for found in (*orders[1:], *more)], data)
+    compat = compat_metrics(orders[0])
     if changed:
-        strict["notes"]["labels"] = (
-            f"{changed} rows have other labels than the data have by now: those of the data count"
-        )
-    return ClassicScores(compat_metrics(orders[0]), strict, [_item(found) for found in by_message(judged)])
+        note = f"{changed} rows have other labels than the data have by now: those of the data count"
+        compat["notes"]["labels"] = strict["notes"]["labels"] = note
+    return ClassicScores(compat, strict, [_item(found) for found in by_message(judged)])
 
 
 def _with_labels(rows: Iterable[Row], data: ClassicData) -> tuple[list[Row], int]:

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import hashlib
+import json
 import math
-from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import astuple, dataclass
 from pathlib import Path
 from typing import Any
 
@@ -99,6 +101,14 @@ def read_rows(path: Path, data: ClassicData | None = None) -> list[Row]:
     if not rows:
         raise UsageError("no rows", file=path, fix=_FIX)
     return sorted(rows, key=lambda row: row.sorting)
+
+
+def fingerprint(rows: Iterable[Row]) -> str:
+    """Of rows, in whatever order and kind of file they stand: SHA-256, in hexadecimal."""
+    digest = hashlib.sha256()
+    for row in sorted(rows, key=lambda row: row.sorting):
+        digest.update(json.dumps(astuple(row)).encode() + b"\n")
+    return digest.hexdigest()
 
 
 def _values(path: Path) -> Iterator[tuple[int, int | None, Any]]:

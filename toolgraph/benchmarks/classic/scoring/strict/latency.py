@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Sequence
+from array import array
+from collections.abc import Sequence
+from math import fsum
 from typing import Any
 
 from toolgraph.benchmarks.classic.scoring.compat.spread import SLOWEST
 from toolgraph.benchmarks.classic.scoring.strict.judged import Judged
+from toolgraph.runs.totals import percentiles
 
 _FAILURES = ("context overflow", "provider error", "budget stop", "not run")
 _TIMEOUT = re.compile(r"no answer within|time[d -]*out", re.IGNORECASE)
@@ -22,15 +25,15 @@ def latency(judged: Sequence[Judged]) -> dict[str, Any]:
         `failures` (no answer at all; the time-outs are among them) and `failure_share`.
     """
     rows = [one.row for one in judged if one.row is not None]
-    times = sorted(row.seconds for row in rows if row.seconds is not None)
-    first = [row.first_token_seconds for row in rows if row.first_token_seconds is not None]
+    times = array("d", (row.seconds for row in rows if row.seconds is not None))
+    first = array("d", (time for row in rows if (time := row.first_token_seconds) is not None))
     failures = [one for one in judged if one.outcome in _FAILURES]
     return {
         "timed": len(times),
-        "mean": sum(times) / len(times) if times else None,
-        "max": times[-1] if times else None,
-        **percentiles(times, (50, 90, 95, 99)),
-        **{f"first_token_{name}": value for name, value in percentiles(first, (50, 95)).items()},
+        "mean": fsum(times) / len(times) if times else None,
+        "max": max(times, default=None),
+        **_percentiles(times, (50, 90, 95, 99)),
+        **{f"first_token_{name}": value for name, value in _percentiles(first, (50, 95)).items()},
         "over_60_s": sum(time > SLOWEST for time in times),
         "timeouts": sum(one.row is not None and bool(_TIMEOUT.search(one.row.error)) for one in failures),
         "failures": len(failures),
@@ -38,12 +41,6 @@ def latency(judged: Sequence[Judged]) -> dict[str, Any]:
     }
 
 
-def percentiles(values: Iterable[float], which: Sequence[int]) -> dict[str, float | None]:
-    """Percentiles of values; each is one of them, the nearest from above (no mean of two).
-
-    >>> percentiles([1.0, 2.0, 3.0, 4.0], [50, 95])
-    {'p50': 2.0, 'p95': 4.0}
-    """
-    ranked = sorted(values)
-    places = {p: -(-p * len(ranked) // 100) - 1 for p in which}  # rounded up, in whole numbers
-    return {f"p{p}": ranked[place] if ranked else None for p, place in places.items()}
+def _percentiles(times: array[float], which: tuple[int, ...]) -> dict[str, float | None]:
+    found = percentiles(times, which) or {}
+    return {f"p{p}": found.get(f"p{p}") for p in which}

@@ -27,9 +27,9 @@ def strict_metrics(
         data: what was asked.
 
     Returns:
-        `n_messages`, `n_conversations`, `n_rows` (messages in all trials), `trials`, `coverage` (the share of
-        the rows that were answered), `outcomes`, the four axes as `axis -> domain:<id> -> numbers`,
-        `workflows`, `confusion`, and `notes`: for what is None, why.
+        `n_messages`, `n_conversations`, `n_rows` (messages in all trials), `n_right`, `trials`, `coverage`
+        (the share of the rows that were answered), `outcomes`, the four axes as
+        `axis -> domain:<id> -> numbers`, `workflows`, `confusion`, and `notes`: for what is None, why.
     """
     pairs = pairs_of_orders(judged, others)
     table = workflow_table(judged, data)
@@ -49,6 +49,7 @@ def strict_metrics(
         "n_messages": len({one.example.id for one in judged}),
         "n_conversations": len({one.example.conversation for one in judged}),
         "n_rows": len(judged),
+        "n_right": sum(one.right for one in judged),
         "trials": len({one.trial for one in judged}),
         "coverage": outcomes[ANSWERED] / len(judged),
         "outcomes": dict(sorted(outcomes.items())),
