@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING
 
 from toolgraph.benchmarks.taskbench.scoring.folder import FolderEvaluation
@@ -16,6 +16,7 @@ if TYPE_CHECKING:
 
 _WHOLE = "overall_overall"
 _UNLIMITED = 1000  # characters
+_AGENT_HEADINGS = ("model", "tasks", "n", "strict", "compat", "side effects", "$/1,000", "s p50", "s p95")
 
 
 def print_scores(evaluations: Sequence[FolderEvaluation]) -> None:
@@ -44,21 +45,61 @@ def print_signatures(evaluations: Sequence[FolderEvaluation]) -> None:
 
 
 def print_agent_scores(evaluations: Sequence[AgentEvaluation]) -> None:
-    """Both verdicts of each model of WorkBench, by group and overall."""
+    """Both verdicts of each model of WorkBench by group and overall, strict side effects; in all, the dollars
+    for 1,000 tasks and the seconds of one.
+    """
+    from rich.markup import escape
     from rich.table import Table
 
-    table = Table("model", "tasks", "n", "strict", "compat", "side effects (strict)", box=None)
+    rows: list[tuple[str, ...]] = []
     for result in evaluations:
         strict, compat = result.scores.strict, result.scores.compat
-        rows = {**strict["by_group"], "all": strict}
-        for name, counts in rows.items():
+        for name, counts in {**strict["by_group"], "all": strict}.items():
             published = compat if name == "all" else compat["by_group"][name]
             n = counts["n"]
             shares = (counts["correct"], published["correct"], counts["side_effects"])
-            table.add_row(result.llm, name, str(n), *(f"{100 * share / n:.1f} %" for share in shares))
+            usage = _usage(result) if name == "all" else ("", "", "")
+            rows.append((result.llm, name, str(n), *(f"{100 * share / n:.1f} %" for share in shares), *usage))
+    table = Table(box=None, pad_edge=False)
+    for place, heading in enumerate(_AGENT_HEADINGS):
+        widest = max(len(text) for text in (heading, *(row[place] for row in rows)))
+        table.add_column(heading, justify="left" if place < 2 else "right", min_width=widest)
+    for row in rows:
+        table.add_row(*map(escape, row))
     print_table(table)
     for result in evaluations:
+        for line in _repeats(result):
+            show(line)
+        for name, note in result.notes.items():
+            show(f"{result.llm}: {name}: {note}")
+    for result in evaluations:
         show(str(result.path))
+
+
+def _usage(result: AgentEvaluation) -> tuple[str, ...]:
+    """Dollars for 1,000 tasks, and the seconds of one."""
+    usd = result.cost and result.cost["usd_per_1000_tasks"]
+    seconds = result.latency["seconds_per_task"] if result.latency else {}
+    return (
+        "–" if usd is None else f"{usd:.2f}",
+        *(f"{seconds[name]:.2f}" if name in seconds else "–" for name in ("p50", "p95")),
+    )
+
+
+def _repeats(result: AgentEvaluation) -> Iterator[str]:
+    """How sure a success is, where there are several trials."""
+    repeats = result.scores.strict.get("repeats")
+    if repeats is None:
+        return
+    for name in ("pass@k", "pass^k"):
+        shares = ", ".join(
+            f"k={k} {100 * found['value']:.1f} % [{100 * found['low']:.1f}, {100 * found['high']:.1f}]"
+            for k, found in repeats[name].items()
+        )
+        yield f"{result.llm}: {name} over {repeats['trials']} trials (strict): {shares}"
+    tasks = repeats["tasks"]
+    if len({*tasks.values()}) > 1:
+        yield f"{result.llm}: tasks with k runs: {', '.join(f'k={k} {n}' for k, n in tasks.items())}"
 
 
 def print_table(table: Table, console: Console | None = None) -> None:

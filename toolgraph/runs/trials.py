@@ -50,10 +50,15 @@ class Trial:
         return self.folder / "runs" / safe_name(self.llm)
 
     @property
+    def ledger(self) -> Path:
+        """The books of this trial."""
+        return self.run_folder / LEDGER
+
+    @property
     def other_ledgers(self) -> list[Path]:
         """The ledgers of the other trials that were begun, which share one budget with this one."""
         numbers = {0, *_numbers(self.predictions)} - {self.number}
-        ledgers = (replace(self, number=number).run_folder / LEDGER for number in sorted(numbers))
+        ledgers = (replace(self, number=number).ledger for number in sorted(numbers))
         return [ledger for ledger in ledgers if ledger.is_file()]
 
     def options(self, options: ModelOptions) -> ModelOptions:

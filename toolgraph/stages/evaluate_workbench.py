@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
 from pathlib import Path
+from typing import Any
 
 from toolgraph.benchmarks.taskbench.scoring.folder import (
     EVERY_MODEL,
@@ -17,22 +18,37 @@ from toolgraph.benchmarks.taskbench.scoring.items import items_path, write_items
 from toolgraph.benchmarks.taskbench.scoring.signature import Signature
 from toolgraph.benchmarks.workbench.agents.predictions import read_predictions
 from toolgraph.benchmarks.workbench.agents.scores import OVERALL, AgentScores, score_agents
+from toolgraph.benchmarks.workbench.judge.error_rules import error_rules
 from toolgraph.benchmarks.workbench.sandbox import Sandbox
 from toolgraph.benchmarks.workbench.tasks import read_tasks
 from toolgraph.files import safe_name, sha256_of, write_json
 from toolgraph.folder import DataFolder
 from toolgraph.runs.manifest import recorded_settings
-from toolgraph.stages.screen import SILENT, Screen
+from toolgraph.runs.spending import spending
+from toolgraph.runs.trials import Trial, same_settings, trials_of
+from toolgraph.stages.screen import SILENT, WARNING, Screen
 from toolgraph.version import __version__
 
 
 @dataclass(frozen=True)
 class AgentEvaluation:
-    """The scores of one model, and the file they are in."""
+    """The scores of one model, and the file they are in.
+
+    Attributes:
+        llm: the model.
+        scores: of its first run; with further trials, also how sure a success is.
+        path: the metrics file.
+        cost: what its tasks cost, over all trials; None where nobody knows, as `notes` says.
+        latency: how long they took, likewise.
+        notes: why `cost` or `latency` is None or not the whole.
+    """
 
     llm: str
     scores: AgentScores
     path: Path
+    cost: Mapping[str, Any] | None = None
+    latency: Mapping[str, Any] | None = None
+    notes: Mapping[str, str] = field(default_factory=dict)
 
 
 def evaluate_workbench(
@@ -43,7 +59,7 @@ def evaluate_workbench(
     save_dir: str | Path | None = None,
     screen: Screen = SILENT,
 ) -> list[AgentEvaluation]:
-    """Judge what agents called, as published and strictly.
+    """Judge what agents called, as published and strictly; further trials of a model say how sure that is.
 
     Args:
         data_dir: the sandbox and the tasks.
@@ -60,31 +76,58 @@ def evaluate_workbench(
     given = [llm] if isinstance(llm, str) else list(llm)
     names = models_of(folder.path, prediction_dir) if EVERY_MODEL in given else given
     sandbox, tasks = Sandbox.load(folder.path), read_tasks(folder.path)
+    rules = error_rules(folder.path, sandbox)
     place = prediction_folder(folder.path, Path(prediction_dir))
     target = metrics_folder(folder.path, prediction_dir, save_dir)
     evaluations = []
     for name in names:
-        predictions = place / f"{safe_name(name)}.json"
-        found = read_predictions(predictions, tasks)
-        toolkit = (recorded_settings(place / "runs" / safe_name(name)) or {}).get("toolkit")
-        scores = score_agents(sandbox, tasks, found, llm=name, toolkit=toolkit)
+        trials, others = same_settings(trials_of(place, name))
+        for trial in others:
+            screen.say(f"{WARNING}{trial.output} was made with other settings than the first run: left out")
+        first, *further = (read_predictions(trial.output, tasks) for trial in trials)
+        toolkit = (recorded_settings(trials[0].run_folder) or {}).get("toolkit")
+        scores = score_agents(sandbox, tasks, first, llm=name, toolkit=toolkit, trials=further, rules=rules)
+        usage = _usage(trials, scores)
         path = target / f"{safe_name(name)}.json"
         write_items(items_path(path), scores.items)
-        signature = Signature(
-            {
-                "toolgraph": __version__,
-                "benchmark": "workbench",
-                "sandbox": hashlib.sha256(sandbox.image()).hexdigest()[:12],
-                "predictions": sha256_of(predictions)[:12],
-            }
-        ).with_items(items_path(path))
+        signature = _signature(sandbox, trials).with_items(items_path(path))
         metrics = {
             "n": scores.n,
             "outcomes": scores.outcomes,
+            **usage,
             "compat": scores.compat,
             "strict": {"signature": signature.of_group(OVERALL, scores.n), **scores.strict},
         }
         write_json(path, {OVERALL: metrics})
         screen.say(f"scored {name}")
-        evaluations.append(AgentEvaluation(name, scores, path))
+        evaluations.append(AgentEvaluation(name, scores, path, **usage))
     return evaluations
+
+
+def _usage(trials: Sequence[Trial], scores: AgentScores) -> dict[str, Any]:
+    """`cost`, `latency` and `notes`, over all trials that have a ledger."""
+    kept = [number for number, trial in enumerate(trials) if trial.ledger.is_file()]
+    used = spending(trials[number].ledger for number in kept)
+    return {
+        "cost": used.cost(
+            tasks=sum(scores.tasks_done[number] for number in kept),
+            correct=sum(scores.tasks_correct[number] for number in kept),
+        ),
+        "latency": used.latency(),
+        "notes": used.notes,
+    }
+
+
+def _signature(sandbox: Sandbox, trials: Sequence[Trial]) -> Signature:
+    """What the scores were made with."""
+    hashes = [sha256_of(trial.output) for trial in trials]
+    together = hashlib.sha256("".join(hashes).encode()).hexdigest()
+    return Signature(
+        {
+            "toolgraph": __version__,
+            "benchmark": "workbench",
+            "sandbox": hashlib.sha256(sandbox.image()).hexdigest()[:12],
+            "predictions": hashes[0][:12],
+            **({"trials": f"{len(trials)}-{together[:12]}"} if len(trials) > 1 else {}),
+        }
+    )

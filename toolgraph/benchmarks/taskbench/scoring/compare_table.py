@@ -95,7 +95,7 @@ def _caption(comparison: Comparison) -> str:
         "Percent; difference with its 95 % bootstrap interval; p by approximate randomisation"
         f"{by}; Holm p: corrected for the {count} test(s) here, below 0.05 is a verdict; finds: the "
         "difference that so many items find in 80 of 100 cases, before that correction. "
-        f"{comparison.resamples:,} resamples of whole clusters (the items of one sampled subgraph), "
+        f"{comparison.resamples:,} resamples of whole clusters ({comparison.clusters}), "
         f"seed {comparison.seed}."
     )
 

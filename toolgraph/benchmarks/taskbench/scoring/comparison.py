@@ -8,7 +8,12 @@ from typing import Any, Literal
 
 from toolgraph.benchmarks.taskbench.scoring.groups import Group
 from toolgraph.benchmarks.taskbench.scoring.item_table import Aligned, ItemTable, align, named, read_table
-from toolgraph.benchmarks.taskbench.scoring.scored_model import ScoredModel, differing_settings, torn
+from toolgraph.benchmarks.taskbench.scoring.scored_model import (
+    ScoredModel,
+    clusters_of,
+    differing_settings,
+    torn,
+)
 from toolgraph.errors import UsageError
 from toolgraph.metrics.intervals import Interval
 from toolgraph.metrics.multiple import holm
@@ -24,7 +29,7 @@ class ScoreComparison:
     Attributes:
         metric: the name of the score.
         n: the items that both have a score for.
-        n_clusters: the sampled subgraphs these come from.
+        n_clusters: the sampled subgraphs, or the templates, that these come from.
         baseline: the mean of the baseline.
         value: the mean of the other model.
         difference: value - baseline, with its 95 % interval.
@@ -87,6 +92,7 @@ class Comparison:
         seed: of both.
         models: one entry for each model after the first.
         notes: what the user should know.
+        clusters: what the items that are drawn together have in common.
     """
 
     group: str
@@ -94,6 +100,7 @@ class Comparison:
     seed: int
     models: tuple[ModelComparison, ...]
     notes: list[str] = field(default_factory=list)
+    clusters: str = "the items of one sampled subgraph"
 
     def to_json(self) -> dict[str, Any]:
         """As it is saved."""
@@ -143,7 +150,7 @@ def compare_models(
             if ids:
                 notes.append(f"{len(ids):,} item(s) only {name} has are left out: {named(ids)}")
         compared.append(_compared(pair, aligned, resamples, seed))
-    return Comparison(group.key, resamples, seed, _corrected(compared), notes)
+    return Comparison(group.key, resamples, seed, _corrected(compared), notes, clusters_of(files[0]))
 
 
 def _compared(pair: tuple[str, str], aligned: Aligned, resamples: int, seed: int) -> ModelComparison:

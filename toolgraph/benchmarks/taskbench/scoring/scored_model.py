@@ -13,7 +13,9 @@ from toolgraph.errors import UsageError
 from toolgraph.files import read_json, safe_name, sha256_of
 
 _ITEMS_ENDING = ".items.jsonl"
-_OF_THE_MODEL = ("predictions", "items", "bootstrap", "group", "n")  # may differ between models
+_OF_THE_MODEL = ("predictions", "trials", "items", "bootstrap", "group", "n")  # may differ between models
+
+_CLUSTERS = {"workbench": "the tasks of one template"}
 
 
 @dataclass(frozen=True)
@@ -83,6 +85,11 @@ def differing_settings(first: ScoredModel, second: ScoredModel) -> Iterator[str]
             f"warning: the scores of {first.name} and {second.name} were made with different "
             f"{', '.join(differing)}"
         )
+
+
+def clusters_of(model: ScoredModel) -> str:
+    """What the items of one cluster have in common, by the benchmark that its signature names."""
+    return _CLUSTERS.get(_signature(model).get("benchmark", ""), "the items of one sampled subgraph")
 
 
 def torn(model: ScoredModel) -> Iterator[str]:

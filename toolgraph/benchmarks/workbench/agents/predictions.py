@@ -12,7 +12,6 @@ from toolgraph.benchmarks.workbench.tasks import Task
 from toolgraph.errors import UsageError
 from toolgraph.files import read_json_lines
 
-NOT_RUN = "not run"
 _FIX = "make it with inference.py, or leave the line out"
 
 

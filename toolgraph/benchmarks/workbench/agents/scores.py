@@ -8,7 +8,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from toolgraph.benchmarks.workbench.agents.predictions import NOT_RUN
+from toolgraph.benchmarks.workbench.judge.classes import NOT_RUN
+from toolgraph.benchmarks.workbench.judge.error_rules import PUBLISHED, ErrorRules
 from toolgraph.benchmarks.workbench.judge.evaluation import MODES, Evaluator
 from toolgraph.benchmarks.workbench.judge.metrics import metrics_of
 from toolgraph.benchmarks.workbench.judge.results import Result, ResultFile
@@ -16,6 +17,10 @@ from toolgraph.benchmarks.workbench.judge.strict_metrics import strict_metrics
 from toolgraph.benchmarks.workbench.judge.verdict import Verdict
 from toolgraph.benchmarks.workbench.sandbox import Sandbox
 from toolgraph.benchmarks.workbench.tasks import Task
+from toolgraph.metrics.repeats import repeat_metrics
+
+Found = Mapping[str, tuple[str, Result]]
+"""The outcome and the result of each task of a run, by the id of the task."""
 
 OVERALL = "overall_overall"
 """The one group of the metrics file, by the name that `toolgraph compare` knows."""
@@ -31,6 +36,8 @@ class AgentScores:
         compat: the published metrics, by the published verdict.
         strict: the same by the strict verdict, with intervals.
         items: a line a task, as `toolgraph compare` reads it.
+        tasks_done: for the first run and each further trial, how many tasks have a line.
+        tasks_correct: likewise, how many are strictly correct.
     """
 
     n: int
@@ -38,6 +45,8 @@ class AgentScores:
     compat: Mapping[str, Any]
     strict: Mapping[str, Any]
     items: Sequence[Mapping[str, Any]]
+    tasks_done: Sequence[int]
+    tasks_correct: Sequence[int]
 
     @property
     def coverage(self) -> float:
@@ -48,10 +57,12 @@ class AgentScores:
 def score_agents(
     sandbox: Sandbox,
     tasks: Iterable[Task],
-    found: Mapping[str, tuple[str, Result]],
+    found: Found,
     *,
     llm: str,
     toolkit: str | None = None,
+    trials: Sequence[Found] = (),
+    rules: ErrorRules = PUBLISHED,
 ) -> AgentScores:
     """Judge what agents called.
 
@@ -61,30 +72,55 @@ def score_agents(
         found: the outcome and the result of each task, by its id; one that is not there is wrong.
         llm: the model.
         toolkit: the setting of its tools, if known.
+        trials: the further trials, as `found`: with them, both modes have `repeats` over all.
+        rules: what the classes of errors look for.
     """
-    tasks = list(tasks)
-    verdicts: dict[str, list[Verdict]] = {}
-    runs = [found.get(task.id, (NOT_RUN, Result(task.query, (), NOT_RUN))) for task in tasks]
+    tasks, every = list(tasks), [found, *trials]
+    verdicts: dict[str, list[list[Verdict]]] = {}  # by mode and trial
     for mode in MODES:
-        evaluator = Evaluator(sandbox, tasks, mode)
+        evaluator = Evaluator(sandbox, tasks, mode, rules=rules)
         verdicts[mode] = [
-            evaluator.verdict(llm, row, task, result)
-            for row, (task, (_, result)) in enumerate(zip(tasks, runs, strict=True))
+            [evaluator.verdict(llm, row, task, _run_of(task, one)[1]) for row, task in enumerate(tasks)]
+            for one in every
         ]
     file = ResultFile(Path(llm), llm)
     metrics = {
         mode: {
-            **metrics_of(file, judged),
+            **metrics_of(file, judged[0]),
             "model": llm,
             "tool_selection": toolkit,
-            "by_group": _groups(judged),
+            "by_group": _groups(judged[0]),
+            **({"repeats": _repeats(judged, every)} if trials else {}),
         }
         for mode, judged in verdicts.items()
     }
-    metrics["strict"] |= strict_metrics(verdicts["strict"])
-    outcomes = [outcome for outcome, _ in runs]
-    items = [_item(*row) for row in zip(outcomes, verdicts["strict"], verdicts["compat"], strict=True)]
-    return AgentScores(len(tasks), dict(Counter(outcomes)), metrics["compat"], metrics["strict"], items)
+    strict, compat = verdicts["strict"], verdicts["compat"]
+    metrics["strict"] |= strict_metrics(strict[0])
+    outcomes = [_run_of(task, found)[0] for task in tasks]
+    return AgentScores(
+        len(tasks),
+        dict(Counter(outcomes)),
+        metrics["compat"],
+        metrics["strict"],
+        [_item(*row) for row in zip(outcomes, strict[0], compat[0], strict=True)],
+        tasks_done=[len(one) for one in every],
+        tasks_correct=[sum(v.correct for v in judged) for judged in strict],
+    )
+
+
+def _run_of(task: Task, found: Found) -> tuple[str, Result]:
+    """What came of a task; without a line it was not run."""
+    return found.get(task.id, (NOT_RUN, Result(task.query, (), NOT_RUN)))
+
+
+def _repeats(judged: Sequence[Sequence[Verdict]], every: Sequence[Found]) -> dict[str, Any]:
+    """pass@k and pass^k: a task that a trial has no line of has a run less."""
+    tasks = [verdict.task for verdict in judged[0]]
+    outcomes = [
+        [verdicts[row].correct for verdicts, one in zip(judged, every, strict=True) if task.id in one]
+        for row, task in enumerate(tasks)
+    ]
+    return repeat_metrics(outcomes, clusters=[task.base_template for task in tasks], trials=len(every))
 
 
 def _groups(verdicts: Sequence[Verdict]) -> dict[str, dict[str, int]]:

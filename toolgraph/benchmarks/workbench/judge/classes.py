@@ -12,6 +12,7 @@ _CHANGING = frozenset(tool.name for tool in TOOLS.values() if tool.changes_state
 
 ITERATION_LIMIT = "Agent stopped due to iteration limit or time limit."
 CONTEXT_OVERFLOW = "Context window exceeded"
+NOT_RUN = "not run"
 
 
 @dataclass(frozen=True)

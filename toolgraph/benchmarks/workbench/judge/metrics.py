@@ -6,7 +6,7 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
 from typing import Any
 
-from toolgraph.benchmarks.workbench.judge.classes import CONTEXT_OVERFLOW, ITERATION_LIMIT
+from toolgraph.benchmarks.workbench.judge.classes import CONTEXT_OVERFLOW, ITERATION_LIMIT, NOT_RUN
 from toolgraph.benchmarks.workbench.judge.results import ResultFile
 from toolgraph.benchmarks.workbench.judge.verdict import Verdict
 
@@ -66,11 +66,11 @@ def metrics_of(file: ResultFile, verdicts: Sequence[Verdict]) -> dict[str, Any]:
 def error_classes(verdicts: Sequence[Verdict]) -> dict[str, dict[str, float | None]]:
     """How many runs are in each class of errors (`n`), and how many of a hundred (`pct`).
 
-    A run may be in several; `no_actions` may be right.
+    A run may be in several; `no_actions` may be right. A task that was not run is in none.
     """
     n = len(verdicts)
     classes = {
-        "no_actions": sum(v.classes.no_actions for v in verdicts),
+        "no_actions": sum(v.classes.no_actions and v.result.error != NOT_RUN for v in verdicts),
         "wrong_email": sum(v.classes.wrong_email for v in verdicts),
         "end_date": sum(v.classes.end_date_minor_error for v in verdicts),
         "meeting_start_time": sum(v.classes.meeting_start_time_error for v in verdicts),

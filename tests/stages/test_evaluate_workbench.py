@@ -1,0 +1,166 @@
+"""What the runs of agents add up to: repeats, cost, latency, classes."""
+
+from __future__ import annotations
+
+import json
+import shutil
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+from running import Capture, inside, lines_of, write_lines
+
+from toolgraph import infer
+from toolgraph.models import ModelOptions, ToolCall
+from toolgraph.serving.completions import Received, Reply
+from toolgraph.stages.evaluate_workbench import evaluate_workbench
+from toolgraph.testkit import FakeServer
+
+IDS = ["calendar-001", "calendar-002", "email-001"]
+RIGHT = ToolCall("", "calendar__delete_event", '{"event_id": "00000166"}')  # for calendar-001
+HEAD = "model,prompt_usd_per_million,completion_usd_per_million,as_of\n"
+
+
+@pytest.fixture
+def folder(root: Path, tmp_path: Path) -> Path:
+    """The bundled folder with one task a template, and another one of one of them."""
+    target = tmp_path / "wb"
+    target.mkdir()
+    for name in ("benchmark.json", "sandbox.sqlite"):
+        shutil.copy(root / "data_workbench" / name, target / name)
+    tasks = lines_of(root / "data_workbench/tasks.jsonl")
+    write_lines(
+        target / "tasks.jsonl", [task for task in tasks if task["id"][-1] == "1" or task["id"] in IDS]
+    )
+    return target
+
+
+@pytest.fixture
+def lucky() -> Iterator[FakeServer]:
+    """An agent that deletes the event with an even seed, and nothing with an odd one."""
+
+    async def answer(received: Received) -> Reply:
+        last = received.body["messages"][-1]["role"]
+        if last == "tool" or received.body["seed"] % 2:
+            return Reply("Done.")
+        return Reply(tool_calls=[RIGHT])
+
+    server = FakeServer(answer)
+    server.start()
+    yield server
+    server.stop()
+
+
+def run(server: FakeServer, folder: Path, **more: Any) -> None:
+    options = ModelOptions(api_base=server.base, extra_body={"seed": 0})
+    infer(folder, **{"llm": "acme", "ids": IDS, "options": options, **more})
+
+
+def metrics_of(folder: Path, llm: str = "acme") -> dict[str, Any]:
+    metrics: dict[str, Any] = json.loads((folder / f"metrics/{llm}.json").read_text())["overall_overall"]
+    return metrics
+
+
+def values(repeats: dict[str, Any], name: str) -> dict[str, float]:
+    return {k: round(found["value"], 4) for k, found in repeats[name].items()}
+
+
+def test_trials_say_how_sure_a_success_is(folder: Path, lucky: FakeServer, capsys: Capture) -> None:
+    run(lucky, folder, trials=3)
+    done = inside(capsys, "evaluate", "--data_dir", folder, "--llm", "all")
+    assert done.code == 0
+    metrics = metrics_of(folder)
+    for mode in ("strict", "compat"):
+        repeats = metrics[mode]["repeats"]
+        assert repeats["trials"] == 3 and repeats["runs"] == {"0": 67, "3": 3}
+        assert repeats["tasks"] == {"1": 3, "2": 3, "3": 3}
+        # One task of three is right in two trials of three.
+        assert values(repeats, "pass@k") == {"1": 0.2222, "2": 0.3333, "3": 0.3333}
+        assert values(repeats, "pass^k") == {"1": 0.2222, "2": 0.1111, "3": 0.0}
+        assert repeats["pass@k"]["1"]["low"] <= 0.2222 <= repeats["pass@k"]["1"]["high"]
+        assert metrics[mode]["correct"] == 1  # in the first run
+    assert "pass^k over 3 trials (strict): k=1 22.2 %" in done.out
+    assert "trials:3-" in metrics["strict"]["signature"]
+
+
+def test_a_trial_without_some_lines_has_fewer_runs_of_those_tasks(folder: Path, lucky: FakeServer) -> None:
+    run(lucky, folder, trials=3)
+    path = folder / "predictions/trials/2/acme.json"
+    write_lines(path, [line for line in lines_of(path) if line["id"] != "calendar-001"])
+    (result,) = evaluate_workbench(folder, llm="acme")
+    repeats = result.scores.strict["repeats"]
+    assert repeats["runs"] == {"0": 67, "2": 1, "3": 2} and repeats["tasks"] == {"1": 3, "2": 3, "3": 2}
+    assert values(repeats, "pass@k") == {"1": 0.1667, "2": 0.3333, "3": 0.0}
+
+
+def test_a_trial_of_other_settings_is_left_out(folder: Path, lucky: FakeServer, capsys: Capture) -> None:
+    run(lucky, folder, trials=2)
+    run(lucky, folder, force=True, temperature=1.0)
+    done = inside(capsys, "evaluate", "--data_dir", folder, "--llm", "acme")
+    assert "trials/1/acme.json was made with other settings than the first run: left out" in done.err
+    assert "repeats" not in metrics_of(folder)["strict"]
+
+
+def test_cost_is_that_of_the_servers_log(
+    folder: Path, lucky: FakeServer, tmp_path: Path, capsys: Capture
+) -> None:
+    prices = tmp_path / "prices.csv"
+    prices.write_text(f"{HEAD}acme,2,8,2026-01-01\n")
+    lucky.behaviour = lambda prompt, number: "500-bare" if number % 3 == 1 else "whole"
+    run(lucky, folder, trials=2, prices=prices)
+    done = inside(capsys, "evaluate", "--data_dir", folder, "--llm", "acme")
+    metrics = metrics_of(folder)
+    cost, latency = metrics["cost"], metrics["latency"]
+    asked, said = lucky.whole_tokens
+    assert (cost["prompt_tokens"], cost["completion_tokens"]) == (asked, said)
+    assert cost["usd"] == pytest.approx((asked * 2 + said * 8) / 1e6)
+    assert cost["usd_per_1000_tasks"] == pytest.approx(cost["usd"] / 6 * 1000)
+    assert cost["usd_per_correct_task"] == pytest.approx(cost["usd"])
+    assert cost["requests"] == len(lucky.received) and metrics["notes"] == {}
+    assert cost["failures"] == {"HTTP 500": lucky.kinds.count("500-bare")}
+    assert cost["retries"] == cost["failures"]["HTTP 500"]
+    assert latency["tasks"] == cost["tasks"] == 6
+    # With the even seed two answers a task, with the odd one a single one.
+    assert latency["answers_per_task"] == {"mean": 1.5, "p50": 1.0, "p90": 2.0, "p95": 2.0, "p99": 2.0}
+    assert set(latency["seconds_per_task"]) == {"mean", "p50", "p90", "p95", "p99"}
+    assert f"{cost['usd_per_1000_tasks']:.2f}" in done.out
+
+
+def test_imported_predictions_have_neither_cost_nor_time(folder: Path) -> None:
+    infer(folder, llm="offline", limit=3)
+    shutil.rmtree(folder / "predictions/runs")
+    (result,) = evaluate_workbench(folder, llm="offline")
+    assert result.cost is result.latency is None and result.notes.keys() == {"cost", "latency"}
+    assert metrics_of(folder, "offline")["cost"] is None
+
+
+def test_what_groups_the_metrics_have(folder: Path) -> None:
+    infer(folder, llm="offline", limit=3, toolkit="domains")
+    (result,) = evaluate_workbench(folder, llm="offline")
+    for metrics in (result.scores.compat, result.scores.strict):
+        assert metrics["tool_selection"] == "domains"
+        assert set(metrics["by_group"]) == {
+            *("analytics", "calendar", "customer_relationship_manager", "email", "project_management"),
+            "multi_domain",
+        }
+        assert len(metrics["by_base_template"]) == 69 and len(metrics["by_domains_column"]) > 6
+        assert list(metrics["by_gt_action_count"])[:3] == ["0", "1", "2"]
+        # A task that was not run called nothing, but that is no class of errors.
+        assert metrics["error_classes"]["no_actions"]["n"] == 0
+
+
+@pytest.mark.parametrize("named", [str, lambda path: str(path).replace(".json", ".items.jsonl")])
+def test_two_agents_are_compared_by_template(
+    folder: Path, capsys: Capture, named: Callable[[Path], str]
+) -> None:
+    infer(folder, llm="offline", limit=40, trials=2)
+    infer(folder, llm="offline", limit=20, prediction_dir="predictions_few", toolkit="domains")
+    (one,) = evaluate_workbench(folder, llm="offline")
+    (other,) = evaluate_workbench(folder, llm="offline", prediction_dir="predictions_few")
+    done = inside(capsys, "compare", named(one.path), named(other.path), "--resamples", "200")
+    assert done.code == 0
+    told = " ".join(done.out.split())
+    assert "whole clusters (the tasks of one template)" in told and "70 items in 69 clusters" in told
+    assert "warning" not in done.err
+    assert "worse" in told
