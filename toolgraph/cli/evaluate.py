@@ -55,15 +55,25 @@ from toolgraph.cli.screen import SCREEN, say, show
     default=0.0,
     help="Exit with 3 where a smaller share of the items has a readable plan.",
 )
+@options.option(
+    "orders",
+    type=options.PATH,
+    multiple=True,
+    help="CLASSic: another prediction folder, with another order of the workflows; may be repeated.",
+)
 def command(
     data_dir: Path, llm: tuple[str, ...], metric: tuple[str, ...], min_coverage: float, **settings: Any
 ) -> int:
     """Score predictions: strict and as published, side by side."""
+    from toolgraph.benchmarks.classic.data import is_classic
     from toolgraph.folder import DataFolder
     from toolgraph.stages.infer_workbench import is_workbench
 
+    orders = settings.pop("orders")
     if is_workbench(DataFolder(data_dir)):
         return _agents(data_dir, llm, min_coverage, settings)
+    if is_classic(DataFolder(data_dir)):
+        return _chats(data_dir, llm, orders, min_coverage, settings)
     from toolgraph.cli.scores import print_scores, print_signatures
     from toolgraph.stages.evaluate import IncompleteEvaluation, coverage, evaluate
 
@@ -95,4 +105,28 @@ def _agents(data_dir: Path, llm: tuple[str, ...], min_coverage: float, settings:
     low = [result for result in evaluations if result.scores.coverage < min_coverage]
     for result in low:
         say(f"{result.llm}: only {result.scores.coverage:.1%} of the tasks were done (--min_coverage)")
+    return 3 if low else 0
+
+
+def _chats(
+    data_dir: Path,
+    llm: tuple[str, ...],
+    orders: tuple[Path, ...],
+    min_coverage: float,
+    settings: dict[str, Any],
+) -> int:
+    """A folder of CLASSic: of the flags only those of files count."""
+    from toolgraph.cli.classic_scores import print_compat, print_strict
+    from toolgraph.stages.evaluate_classic import evaluate_classic
+
+    places = {name: settings[name] for name in ("prediction_dir", "save_dir")}
+    evaluations = evaluate_classic(data_dir, llm=list(llm), orders=orders, screen=SCREEN, **places)
+    scores = {result.llm: result.scores for result in evaluations}
+    print_strict(scores)
+    print_compat(scores)
+    for result in evaluations:
+        show(str(result.path))
+    low = [result for result in evaluations if result.scores.coverage < min_coverage]
+    for result in low:
+        say(f"{result.llm}: only {result.scores.coverage:.1%} of the messages were answered (--min_coverage)")
     return 3 if low else 0

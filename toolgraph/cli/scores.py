@@ -16,6 +16,7 @@ if TYPE_CHECKING:
 
 _WHOLE = "overall_overall"
 _UNLIMITED = 1000  # characters
+_AGENT_HEADINGS = ("model", "tasks", "n", "strict", "compat", "side effects", "$/1,000", "s p50", "s p95")
 
 
 def print_scores(evaluations: Sequence[FolderEvaluation]) -> None:
@@ -47,22 +48,24 @@ def print_agent_scores(evaluations: Sequence[AgentEvaluation]) -> None:
     """Both verdicts of each model of WorkBench by group and overall, strict side effects; in all, the dollars
     for 1,000 tasks and the seconds of one.
     """
+    from rich.markup import escape
     from rich.table import Table
 
-    table = Table(box=None)
-    for heading in ("model", "tasks"):
-        table.add_column(heading, no_wrap=True)
-    for heading in ("n", "strict", "compat", "side effects", "$/1,000", "s p50", "s p95"):
-        table.add_column(heading, justify="right", no_wrap=True)
+    rows: list[tuple[str, ...]] = []
     for result in evaluations:
         strict, compat = result.scores.strict, result.scores.compat
-        rows = {**strict["by_group"], "all": strict}
-        for name, counts in rows.items():
+        for name, counts in {**strict["by_group"], "all": strict}.items():
             published = compat if name == "all" else compat["by_group"][name]
             n = counts["n"]
             shares = (counts["correct"], published["correct"], counts["side_effects"])
-            usage = _usage(result) if name == "all" else ()
-            table.add_row(result.llm, name, str(n), *(f"{100 * share / n:.1f} %" for share in shares), *usage)
+            usage = _usage(result) if name == "all" else ("", "", "")
+            rows.append((result.llm, name, str(n), *(f"{100 * share / n:.1f} %" for share in shares), *usage))
+    table = Table(box=None, pad_edge=False)
+    for place, heading in enumerate(_AGENT_HEADINGS):
+        widest = max(len(text) for text in (heading, *(row[place] for row in rows)))
+        table.add_column(heading, justify="left" if place < 2 else "right", min_width=widest)
+    for row in rows:
+        table.add_row(*map(escape, row))
     print_table(table)
     for result in evaluations:
         for line in _repeats(result):
@@ -79,7 +82,7 @@ def _usage(result: AgentEvaluation) -> tuple[str, ...]:
     seconds = result.latency["seconds_per_task"] if result.latency else {}
     return (
         "–" if usd is None else f"{usd:.2f}",
-        *(f"{seconds[name]:.1f}" if name in seconds else "–" for name in ("p50", "p95")),
+        *(f"{seconds[name]:.2f}" if name in seconds else "–" for name in ("p50", "p95")),
     )
 
 

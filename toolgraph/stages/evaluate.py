@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from pathlib import Path
 
+from toolgraph.benchmarks.classic.data import is_classic
 from toolgraph.benchmarks.taskbench.scoring.evaluation import Choices
 from toolgraph.benchmarks.taskbench.scoring.folder import (
     EVERY_MODEL,
@@ -89,10 +90,12 @@ def evaluate(
         UsageError: files missing or malformed.
         IncompleteEvaluation: some of several models cannot be scored; it carries the scores of the others.
     """
-    if is_workbench(DataFolder(Path(data_dir))):
-        raise UsageError(
-            "holds agents' runs, no plans", file=data_dir, fix="call toolgraph.stages.evaluate_workbench"
-        )
+    folder = DataFolder(Path(data_dir))
+    for is_there, stage in ((is_workbench, "evaluate_workbench"), (is_classic, "evaluate_classic")):
+        if is_there(folder):
+            raise UsageError(
+                "holds agents' runs, no plans", file=data_dir, fix=f"call toolgraph.stages.{stage}"
+            )
     given = [llm] if isinstance(llm, str) else list(llm)
     names = models_of(data_dir, prediction_dir) if EVERY_MODEL in given else given
     choices = Choices(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -9,6 +10,8 @@ from pathlib import Path
 from toolgraph.benchmarks.classic.data.examples import Example, Question, Turn, Workflow
 from toolgraph.benchmarks.classic.data.table import Row, read_table
 from toolgraph.errors import UsageError
+from toolgraph.files import sha256_of
+from toolgraph.folder import DataFolder
 
 MESSAGES, WORKFLOWS, DOMAINS, PROMPTS = (
     *("messages.csv", "workflows.csv", "domains.csv"),
@@ -42,6 +45,17 @@ class ClassicData:
 def holds_chats(folder: Path) -> bool:
     """Whether a folder holds tables of this benchmark."""
     return (folder / MESSAGES).is_file() and (folder / WORKFLOWS).is_file()
+
+
+def is_classic(folder: DataFolder) -> bool:
+    """Whether a folder is of this benchmark: `benchmark.json` says so, or its tables do."""
+    return folder.benchmark["benchmark"] == "classic" or holds_chats(folder.path)
+
+
+def fingerprint(folder: Path) -> str:
+    """Of the tables that scores depend on: SHA-256, in hexadecimal."""
+    names = (DOMAINS, WORKFLOWS, MESSAGES)
+    return hashlib.sha256("".join(sha256_of(folder / name) for name in names).encode()).hexdigest()
 
 
 def read_data(folder: Path) -> ClassicData:
