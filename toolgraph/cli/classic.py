@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import Any
 
 import click
 
@@ -39,3 +40,43 @@ def evaluate(data_dir: Path, predictions: tuple[Path, ...], mode: str, out: Path
     scores = evaluate_rows(data_dir, predictions, out=out, mode=mode, screen=SCREEN)
     (print_compat if mode == "compat" else print_strict)({predictions[0].stem: scores})
     show(str(out / METRICS))
+
+
+@command.command("run", context_settings={"ignore_unknown_options": True})
+@click.option("--data", default="v1", show_default=True, help="The data: a path, or a name in configs/data/.")
+@click.option("--agent", default="cot", show_default=True, help="The agent: likewise in configs/agent/.")
+@click.option("--eval", "eval_", default="default", show_default=True, help="Likewise in configs/eval/.")
+@click.option(
+    "--set", "values", multiple=True, metavar="KEY=VALUE", help="E.g. agent.temperature=0.2; may be repeated."
+)
+@options.multiworker()
+@options.option("prediction_dir", default="predictions", help="Below the data folder.")
+@options.budget()
+@options.dry_run()
+@options.flag("force", "Begin anew where settings differ; the old run is kept.")
+@click.argument("more", nargs=-1, type=click.UNPROCESSED, metavar="[--KEY=VALUE]...")
+def run(
+    data: str, agent: str, eval_: str, values: tuple[str, ...], more: tuple[str, ...], **settings: Any
+) -> int:
+    """Have a configured agent choose for every message, and score it.
+
+    Single values are set with --set agent.temperature=0.2, or as --agent.temperature=0.2. Keys come from
+    the environment (OPENAI_API_KEY) or .env, never from a configuration.
+    """
+    from toolgraph.benchmarks.classic.configuration import read_configuration
+    from toolgraph.cli.classic_scores import print_compat, print_strict
+    from toolgraph.stages.run_classic import run_classic
+
+    if wrong := [word for word in more if not word.startswith("--")]:
+        raise click.UsageError(f"Got unexpected extra argument ({wrong[0].partition('=')[0]})")
+    names = {"data": data, "agent": agent, "eval": eval_}
+    configuration = read_configuration(names, [*values, *more])
+    options.load_environment()
+    settings = options.with_budget(settings)
+    ended = run_classic(configuration, command=options.typed(), screen=SCREEN, **settings)
+    if ended.evaluation is not None:
+        scores = {ended.evaluation.llm: ended.evaluation.scores}
+        print_strict(scores)
+        print_compat(scores)
+        show(str(ended.evaluation.path))
+    return 0 if ended.inference.summary.complete else 3

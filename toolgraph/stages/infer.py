@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from toolgraph.benchmarks.classic.agents.settings import AgentSettings as ChooserSettings
+from toolgraph.benchmarks.classic.data import is_classic
 from toolgraph.benchmarks.taskbench.demos import choose_demos
 from toolgraph.benchmarks.taskbench.infer import Inference, Inferrer
 from toolgraph.benchmarks.taskbench.prompt import PlanPrompt
@@ -29,7 +30,7 @@ from toolgraph.runs.recorded import SUMMARY
 from toolgraph.runs.trials import Trial
 from toolgraph.stages.agent_run import refuse_settings
 from toolgraph.stages.dry_run import Counts, dry_run_lines
-from toolgraph.stages.infer_classic import infer_classic, is_classic
+from toolgraph.stages.infer_classic import infer_classic
 from toolgraph.stages.infer_workbench import infer_workbench, is_workbench
 from toolgraph.stages.record import RunRecord, hashes
 from toolgraph.stages.screen import SILENT, WARNING, Screen

@@ -12,7 +12,7 @@ from typing import Any
 from toolgraph.benchmarks.classic.agents.inference import Agents, agent_of
 from toolgraph.benchmarks.classic.agents.rows import prediction_rows, write_predictions
 from toolgraph.benchmarks.classic.agents.settings import AgentSettings
-from toolgraph.benchmarks.classic.data import ClassicData, Example, holds_chats, read_data
+from toolgraph.benchmarks.classic.data import ClassicData, Example, read_data
 from toolgraph.benchmarks.taskbench.infer import Inference
 from toolgraph.dataset import RequestId
 from toolgraph.errors import UsageError
@@ -30,13 +30,6 @@ from toolgraph.stages.dry_run import Counts, dry_run_lines
 from toolgraph.stages.record import hashes
 from toolgraph.stages.screen import Screen
 from toolgraph.stages.usage import Books
-
-
-def is_classic(folder: DataFolder) -> bool:
-    """Whether a folder holds chats to choose for: `benchmark.json` says so, or its tables do."""
-    return folder.benchmark["benchmark"] == "classic" or (
-        not folder.benchmark_file.exists() and holds_chats(folder.path)
-    )
 
 
 def infer_classic(
