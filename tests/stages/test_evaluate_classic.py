@@ -48,8 +48,8 @@ def test_a_run_is_scored_with_its_trials_and_another_order(folder: Path) -> None
     assert strict["signature"].endswith("|group:overall_overall|n:5")
     assert strict["stability"]["domain:all"]["answer_agreement"]["value"] == pytest.approx(0.8)
     assert strict["stability"]["domain:all"]["order"]["pairs"] == 5
-    assert strict["spending"] == {"cost": None, "latency": None}
-    assert strict["notes"]["spending.cost"] == "there is no ledger beside the predictions"
+    assert metrics["cost"] is metrics["latency"] is None
+    assert metrics["notes"]["cost"] == "there is no ledger beside the predictions"
 
 
 def test_what_the_run_used_by_its_ledger_stands_beside_what_the_rows_say(folder: Path) -> None:
@@ -62,17 +62,19 @@ def test_what_the_run_used_by_its_ledger_stands_beside_what_the_rows_say(folder:
     (folder / "predictions/runs/acme").mkdir(parents=True)
     write_lines(folder / "predictions/runs/acme/ledger.jsonl", calls)
     (result,) = evaluate_classic(folder, llm="all")
-    used = read(result.path)["overall_overall"]["strict"]["spending"]
+    used = read(result.path)["overall_overall"]
     assert (used["cost"]["usd"], used["cost"]["retries"]) == (0.5, 1)
     assert used["cost"]["failures"] == {"timeout": 1}
-    assert used["cost"]["usd_per_correct_task"] == pytest.approx(0.5 / 9, abs=1e-8)
+    assert used["cost"]["usd_per_correct_task"] == pytest.approx(0.5 / 5)
     assert used["latency"]["seconds_per_task"]["p95"] == 2.0
 
 
 def test_scores_can_be_compared(folder: Path) -> None:
     write_lines(folder / "predictions/other.json", answers({COAT: "track", ("c3", 0): "track"}))
     first, other = evaluate_classic(folder, llm=["acme", "other"])
-    (compared,) = compare(first.path, other.path, resamples=50).models
+    comparison = compare(first.path, other.path, resamples=50)
+    (compared,) = comparison.models
+    assert comparison.clusters == "the messages of one conversation"
     assert compared.n == 5
     assert compared["correct"].n_clusters == 4
     assert compared["correct"].difference.value == pytest.approx(0.6 - 0.9)
@@ -143,6 +145,11 @@ def test_what_cannot_be_scored_leaves_what_was_there(folder: Path) -> None:
     file = folder / "predictions/acme.json"
     with pytest.raises(UsageError, match=r"acme.json: answers message 0 of 'c1' in trial 0, as another"):
         evaluate_rows(folder, [file, folder / "predictions_7/../predictions/acme.json"], out=folder / "out")
+    with pytest.raises(UsageError, match="would replace the predictions"):
+        evaluate_classic(folder, llm="acme", save_dir="predictions")
+    same = write_array(folder / "same/metrics.json", answers())
+    with pytest.raises(UsageError, match="would replace the predictions"):
+        evaluate_rows(folder, [same], out=folder / "same")
     with pytest.raises(UsageError, match="unknown mode 'fair'"):
         evaluate_rows(folder, [file], out=folder / "out", mode="fair")
     with pytest.raises(UsageError, match=r"none.json: no such file"):

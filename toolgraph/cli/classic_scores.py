@@ -8,9 +8,11 @@ from typing import TYPE_CHECKING, Any
 from toolgraph.benchmarks.classic.scoring.published import published_rows
 from toolgraph.cli.scores import print_table
 from toolgraph.cli.screen import show
+from toolgraph.words import count_of
 
 if TYPE_CHECKING:
     from toolgraph.benchmarks.classic.scoring.evaluation import ClassicScores
+    from toolgraph.stages.evaluate_classic import ClassicEvaluation
 
 _NOTHING = "–"
 _DOMAIN = "domain:"
@@ -68,6 +70,18 @@ def print_strict(scores: Mapping[str, ClassicScores]) -> None:
             lines.append(line)
     _print_lines(lines)
     _print_notes({agent: found.strict["notes"] for agent, found in scores.items()})
+
+
+def print_usage(evaluations: Sequence[ClassicEvaluation]) -> None:
+    """What each run used by its ledgers, and why that is not known."""
+    for result in evaluations:
+        if result.cost is not None and result.cost["usd"] is not None:
+            failed = sum(result.cost["failures"].values())
+            show(
+                f"{result.llm}: by the ledger {result.cost['usd_per_1000_tasks']:.3f} USD for 1,000 messages "
+                f"in {count_of(result.cost['requests'], 'request')}, {count_of(failed, 'failure')} among them"
+            )
+    _print_notes({result.llm: result.notes for result in evaluations})
 
 
 def _print_lines(lines: Sequence[tuple[str, ...]]) -> None:

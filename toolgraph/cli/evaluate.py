@@ -116,7 +116,7 @@ def _chats(
     settings: dict[str, Any],
 ) -> int:
     """A folder of CLASSic: of the flags only those of files count."""
-    from toolgraph.cli.classic_scores import print_compat, print_strict
+    from toolgraph.cli.classic_scores import print_compat, print_strict, print_usage
     from toolgraph.stages.evaluate_classic import evaluate_classic
 
     places = {name: settings[name] for name in ("prediction_dir", "save_dir")}
@@ -124,6 +124,7 @@ def _chats(
     scores = {result.llm: result.scores for result in evaluations}
     print_strict(scores)
     print_compat(scores)
+    print_usage(evaluations)
     for result in evaluations:
         show(str(result.path))
     low = [result for result in evaluations if result.scores.coverage < min_coverage]

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
@@ -24,7 +24,6 @@ from toolgraph.benchmarks.taskbench.scoring.signature import Signature
 from toolgraph.errors import UsageError
 from toolgraph.files import safe_name, write_json
 from toolgraph.folder import DataFolder
-from toolgraph.runs.ledger import LEDGER
 from toolgraph.runs.spending import spending
 from toolgraph.runs.trials import Trial, same_settings, trials_of
 from toolgraph.stages.screen import SILENT, WARNING, Screen
@@ -38,11 +37,23 @@ METRICS = "metrics.json"
 
 @dataclass(frozen=True)
 class ClassicEvaluation:
-    """The scores of one agent, and the file they are in."""
+    """The scores of one agent.
+
+    Attributes:
+        llm: the model.
+        scores: by its rows.
+        path: the metrics file.
+        cost: what its messages cost by the ledgers, over all trials; None where `notes` says why.
+        latency: how long they took, likewise.
+        notes: why `cost` or `latency` is None or not the whole.
+    """
 
     llm: str
     scores: ClassicScores
     path: Path
+    cost: Mapping[str, Any] | None
+    latency: Mapping[str, Any] | None
+    notes: Mapping[str, str]
 
 
 def evaluate_classic(
@@ -81,21 +92,24 @@ def evaluate_classic(
         more = [trial for other in other_places for trial in _trials(other, name, screen)]
         rows, others = _rows(trials, data), _rows(more, data)
         scores = score_rows(rows, data, others=others)
+        usage = _usage(trials, scores)
         path = target / f"{safe_name(name)}.json"
+        _keep(path, [trial.output for trial in trials], "--save_dir")
         write_items(items_path(path), scores.items)
         signature = _signature(folder.path, [*rows, *others]).with_items(items_path(path))
         metrics = {
             "n": scores.strict["n_messages"],
             "outcomes": scores.strict["outcomes"],
+            **usage,
             "compat": scores.compat,
             "strict": {
                 "signature": signature.of_group(WHOLE, scores.strict["n_messages"]),
-                **_with_spending(scores, trials),
+                **scores.strict,
             },
         }
         write_json(path, {WHOLE: metrics})
         screen.say(f"scored {name}")
-        evaluations.append(ClassicEvaluation(name, scores, path))
+        evaluations.append(ClassicEvaluation(name, scores, path, **usage))
     return evaluations
 
 
@@ -131,6 +145,7 @@ def evaluate_rows(
     if mode == "strict":
         signature = _signature(folder, rows).of_group(WHOLE, scores.strict["n_messages"])
         metrics = {"signature": signature, **scores.strict}
+    _keep(Path(out) / METRICS, files, "--out")
     write_json(Path(out) / METRICS, metrics)
     screen.say(f"scored {scores.compat['n_rows']} rows")
     return scores
@@ -140,7 +155,7 @@ def _trials(place: Path, llm: str, screen: Screen) -> list[Trial]:
     """The trials of a model that were made alike; the others are told."""
     alike, otherwise = same_settings(trials_of(place, llm))
     for trial in otherwise:
-        screen.say(f"{WARNING}trial {trial.number} of {llm} was made with other settings: left out")
+        screen.say(f"{WARNING}{trial.output} was made with other settings than the first run: left out")
     return alike
 
 
@@ -153,6 +168,14 @@ def _rows(trials: Iterable[Trial], data: ClassicData) -> list[Row]:
         )
         for trial in trials
     )
+
+
+def _keep(target: Path, predictions: Iterable[Path], flag: str) -> None:
+    """Refuse to write over what was read."""
+    if target.resolve() in {path.resolve() for path in predictions}:
+        raise UsageError(
+            "the metrics would replace the predictions", file=target, fix=f"choose another {flag}"
+        )
 
 
 def _joined(files: Iterable[tuple[Path, list[Row]]]) -> list[Row]:
@@ -186,16 +209,16 @@ def _signature(folder: Path, rows: Iterable[Row]) -> Signature:
     )
 
 
-def _with_spending(scores: ClassicScores, trials: Sequence[Trial]) -> dict[str, Any]:
-    """The strict metrics with what the runs used by their ledgers: failed and repeated requests included."""
-    strict = scores.strict
-    used = spending(trial.run_folder / LEDGER for trial in trials)
-    notes = {f"spending.{name}": note for name, note in used.notes.items()}
+def _usage(trials: Sequence[Trial], scores: ClassicScores) -> dict[str, Any]:
+    """`cost`, `latency` and `notes` by the ledgers: failed and repeated requests are in them."""
+    kept = [trial for trial in trials if trial.ledger.is_file()]
+    used = spending(trial.ledger for trial in kept)
+    right = scores.right_by_trial
     return {
-        **strict,
-        "spending": {
-            "cost": used.cost(tasks=strict["n_rows"], correct=strict["n_right"]),
-            "latency": used.latency(),
-        },
-        "notes": {**strict["notes"], **notes},
+        "cost": used.cost(
+            tasks=len(scores.items) * len(kept),
+            correct=sum(right.get(trial.number, 0) for trial in kept),
+        ),
+        "latency": used.latency(),
+        "notes": used.notes,
     }

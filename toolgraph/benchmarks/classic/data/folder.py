@@ -48,8 +48,10 @@ def holds_chats(folder: Path) -> bool:
 
 
 def is_classic(folder: DataFolder) -> bool:
-    """Whether a folder is of this benchmark: `benchmark.json` says so, or its tables do."""
-    return folder.benchmark["benchmark"] == "classic" or holds_chats(folder.path)
+    """Whether a folder is of this benchmark: `benchmark.json` says so, or where there is none its tables."""
+    return folder.benchmark["benchmark"] == "classic" or (
+        not folder.benchmark_file.exists() and holds_chats(folder.path)
+    )
 
 
 def fingerprint(folder: Path) -> str:

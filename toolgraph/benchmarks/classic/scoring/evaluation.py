@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from statistics import fmean
@@ -24,11 +25,13 @@ class ClassicScores:
         compat: the published metrics of the rows there are.
         strict: metrics over every message of the data in every trial.
         items: a line a message, as `toolgraph compare` reads it.
+        right_by_trial: right answers, by the number of the trial.
     """
 
     compat: Mapping[str, Any]
     strict: Mapping[str, Any]
     items: Sequence[Mapping[str, Any]]
+    right_by_trial: Mapping[int, int]
 
     @property
     def coverage(self) -> float:
@@ -54,7 +57,8 @@ def score_rows(rows: Iterable[Row], data: ClassicData, *, others: Iterable[Row] 
     if changed:
         note = f"{changed} rows have other labels than the data have by now: those of the data count"
         compat["notes"]["labels"] = strict["notes"]["labels"] = note
-    return ClassicScores(compat, strict, [_item(found) for found in by_message(judged)])
+    items = [_item(found) for found in by_message(judged)]
+    return ClassicScores(compat, strict, items, Counter(one.trial for one in judged if one.right))
 
 
 def _with_labels(rows: Iterable[Row], data: ClassicData) -> tuple[list[Row], int]:
