@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Sequence
 from functools import lru_cache
 from typing import Any
 
@@ -10,9 +11,8 @@ from toolgraph.models import ChatResponse, ToolCall
 from toolgraph.offline.planner.words import terms_of
 from toolgraph.offline.tasks import ChoiceTask
 
-# Set once, by what they mean, and not by looking at labels.
-EARLIER_USER, LAST_BOT = 0.4, 0.2  # the weight of earlier messages; that of the last is 1
-THRESHOLD = 0.1  # how near the best candidate must come; below it none is chosen
+EARLIER_USER, LAST_BOT = 0.4, 0.2
+"""What earlier messages weigh; the last one weighs 1. Set once, without a look at labels."""
 _FEATURES = 2**18
 _KEPT = 64  # lists of candidates
 
@@ -26,10 +26,10 @@ def choose(task: ChoiceTask) -> ChatResponse:
 
 
 def nearest(task: ChoiceTask) -> str:
-    """The name of the candidate that is most like the chat, or that for none.
+    """The name of the candidate most like the chat; that for none, where none shares a word with it.
 
-    Words (stemmed, with what people say for the same action) and parts of words count alike. Words that no
-    candidate has count against all of them. Of candidates that are as near, the first by name.
+    Words (stemmed, with what people say for the same action) and parts of words count alike. Of candidates
+    that are as near, the first by name.
 
     >>> names = (("Track Parcel", "Where is my parcel?"), ("Return Goods", "Sends goods back"))
     >>> nearest(ChoiceTask((("user", "my parcel is late"),), names, "none"))
@@ -41,7 +41,7 @@ def nearest(task: ChoiceTask) -> str:
         return task.nothing
     scores = _index(task.candidates).scores(_weighted(task.chat))
     best, name = min((-score, name) for score, (name, _) in zip(scores, task.candidates, strict=True))
-    return name if -best >= THRESHOLD else task.nothing
+    return name if best < 0 else task.nothing
 
 
 def _weighted(chat: tuple[tuple[str, str], ...]) -> list[tuple[str, float]]:
@@ -64,16 +64,26 @@ class _Index:
             weigh = TfidfTransformer(sublinear_tf=True)
             self._parts.append((counts, weigh, weigh.fit_transform(counts.transform(texts))))
 
-    def scores(self, chat: list[tuple[str, float]]) -> list[float]:
-        """How like the chat each candidate is, from 0 to 1, rounded so that machines agree."""
-        total = 0.0
-        for counts, weigh, candidates in self._parts:
-            asked = sum(
-                weight * weigh.transform(counts.transform([text])) for text, weight in chat if text.strip()
-            )
-            length = float(asked.multiply(asked).sum()) ** 0.5
-            total = total + (candidates @ asked.T).toarray()[:, 0] / (length or 1.0)
-        return [round(float(score) / len(self._parts), 9) for score in total]  # type: ignore[attr-defined]
+    def scores(self, chat: Sequence[tuple[str, float]]) -> list[float]:
+        """How like the chat each candidate is, from 0 to 1, rounded so that machines agree; 0 without a word
+        in common.
+        """
+        texts, weights = zip(*chat, strict=True)
+        by_words, by_parts = (self._likeness(part, texts, weights) for part in self._parts)
+        return [
+            round((words + parts) / 2, 9) if words > 0 else 0.0
+            for words, parts in zip(by_words, by_parts, strict=True)
+        ]
+
+    @staticmethod
+    def _likeness(part: Any, texts: Sequence[str], weights: Sequence[float]) -> list[float]:
+        """The cosine of each candidate and the chat."""
+        from scipy.sparse import csr_matrix
+
+        counts, weigh, candidates = part
+        asked = csr_matrix([weights]) @ weigh.transform(counts.transform(texts))
+        length = float((asked.data**2).sum()) ** 0.5 or 1.0
+        return [float(score) / length for score in (candidates @ asked.T).toarray()[:, 0]]
 
 
 @lru_cache(_KEPT)
