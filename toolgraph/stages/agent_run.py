@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+import os
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Protocol
@@ -10,8 +12,11 @@ from typing import Any, Protocol
 from toolgraph.benchmarks.taskbench.infer import Inference
 from toolgraph.errors import UsageError
 from toolgraph.files import write_json
-from toolgraph.models import ChatModel, ModelOptions, create_model
-from toolgraph.runs import Journal, RunSummary, open_run
+from toolgraph.models import ChatModel, ChatRequest, ModelOptions, create_model
+from toolgraph.models.wire import parameters_of
+from toolgraph.runs import Journal, RunSummary, gives_way, open_run
+from toolgraph.runs.budget import completion_limit
+from toolgraph.runs.estimate import Estimate
 from toolgraph.runs.manifest import JOURNAL
 from toolgraph.runs.recorded import SUMMARY
 from toolgraph.runs.trials import Trial
@@ -121,6 +126,25 @@ class AgentRun:
             write_json(folder / SUMMARY, summary_facts(written, already, summary, ledger))
         self._report(written, already, summary, what)
         return Inference(written, already, summary)
+
+    @contextmanager
+    def foreseen(
+        self, settings: Mapping[str, Any], parameters: Mapping[str, Any]
+    ) -> Iterator[tuple[Journal, Estimate]]:
+        """For a dry run: the journal this run would go on with, and an estimate to fill; nothing is written.
+
+        Args:
+            settings: as `carry_out` takes them.
+            parameters: of the requests; they limit the tokens of an answer.
+
+        Raises:
+            UsageError: settings that contradict the run.
+        """
+        folder, options = self.trial.run_folder, self.trial.options(self.options)
+        anew = gives_way(folder, self.settings(settings), force=self.force, ways_on=WAYS_ON, read_only=True)
+        estimate = Estimate(completion_limit(parameters_of(ChatRequest([], parameters), options)))
+        with Journal(Path(os.devnull) if anew else folder / JOURNAL, read_only=True) as journal:
+            yield journal, estimate
 
     def _report(self, written: int, already: int, summary: RunSummary, what: str) -> None:
         output = self.trial.output

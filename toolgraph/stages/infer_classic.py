@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import hashlib
-import os
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from functools import partial
 from pathlib import Path
@@ -17,15 +16,11 @@ from toolgraph.benchmarks.taskbench.infer import Inference
 from toolgraph.dataset import RequestId
 from toolgraph.errors import UsageError
 from toolgraph.folder import DataFolder
-from toolgraph.models import ChatRequest, ModelOptions
-from toolgraph.models.wire import parameters_of
-from toolgraph.runs import Budget, Journal, RunSummary, gives_way
-from toolgraph.runs.budget import completion_limit
-from toolgraph.runs.estimate import Estimate
+from toolgraph.models import ModelOptions
+from toolgraph.runs import Budget, Journal, RunSummary
 from toolgraph.runs.ledger import FREE
-from toolgraph.runs.manifest import JOURNAL
 from toolgraph.runs.trials import Trial
-from toolgraph.stages.agent_run import WAYS_ON, AgentRun
+from toolgraph.stages.agent_run import AgentRun
 from toolgraph.stages.dry_run import Counts, dry_run_lines
 from toolgraph.stages.record import hashes
 from toolgraph.stages.screen import Screen
@@ -123,11 +118,7 @@ def _chosen(data: ClassicData, ids: Collection[RequestId] | None, limit: int | N
 def _foresee(
     run: AgentRun, work: Agents, run_settings: Mapping[str, Any], settings: AgentSettings
 ) -> Inference:
-    folder = run.trial.run_folder
-    anew = gives_way(folder, run.settings(run_settings), force=run.force, ways_on=WAYS_ON, read_only=True)
-    sent = parameters_of(ChatRequest([], {"max_tokens": settings.limit}), run.options)
-    estimate = Estimate(completion_limit(sent))
-    with Journal(Path(os.devnull) if anew else folder / JOURNAL, read_only=True) as journal:
+    with run.foreseen(run_settings, {"max_tokens": settings.limit}) as (journal, estimate):
         already = work.foresee(journal, estimate)
     counts = Counts(already, "messages", "; further groups of a long list of functions")
     for line in dry_run_lines(estimate, counts, run.trial.llm, run.options, run.books.prices):
