@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, Protocol
+from typing import Any, Protocol, TypeVar
 
 from toolgraph.benchmarks.taskbench.infer import Inference
+from toolgraph.dataset import RequestId
 from toolgraph.errors import UsageError
 from toolgraph.files import write_json
 from toolgraph.models import ChatModel, ChatRequest, ModelOptions, create_model
@@ -25,6 +26,14 @@ from toolgraph.stages.screen import Screen
 from toolgraph.stages.usage import Books, report_failures, report_stop, summary_facts
 
 WAYS_ON = "use those settings, another --prediction_dir, or --force true (keeps the old run)"
+
+
+class _Named(Protocol):
+    @property
+    def id(self) -> str: ...
+
+
+Item = TypeVar("Item", bound=_Named)
 
 
 class Work(Protocol):
@@ -155,6 +164,20 @@ class AgentRun:
         self.screen.show(f"{output}: {written} lines ({told}; {already} done before)")
         report_failures(summary, self.screen)
         report_stop(summary, self.screen)
+
+
+def chosen_items(
+    items: Sequence[Item], ids: Collection[RequestId] | None, limit: int | None, *, what: str
+) -> list[Item]:
+    """The items that a start asks about: those of some ids, and of these the first so many.
+
+    Raises:
+        UsageError: an id that no item has.
+    """
+    wanted = None if ids is None else {str(name) for name in ids}
+    if wanted is not None and (unknown := wanted - {item.id for item in items}):
+        raise UsageError(f"no {what} has the id {min(unknown)!r}", fix="check --ids: one id a line")
+    return [item for item in items if wanted is None or item.id in wanted][:limit]
 
 
 def refuse_settings(benchmark: str, **settings: Any) -> None:

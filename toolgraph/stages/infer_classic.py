@@ -11,7 +11,7 @@ from typing import Any
 from toolgraph.benchmarks.classic.agents.inference import Agents, agent_of
 from toolgraph.benchmarks.classic.agents.rows import prediction_rows, write_predictions
 from toolgraph.benchmarks.classic.agents.settings import AgentSettings
-from toolgraph.benchmarks.classic.data import ClassicData, Example, read_data
+from toolgraph.benchmarks.classic.data import read_data
 from toolgraph.benchmarks.taskbench.infer import Inference
 from toolgraph.dataset import RequestId
 from toolgraph.errors import UsageError
@@ -20,7 +20,7 @@ from toolgraph.models import ModelOptions
 from toolgraph.runs import Budget, Journal, RunSummary
 from toolgraph.runs.ledger import FREE
 from toolgraph.runs.trials import Trial
-from toolgraph.stages.agent_run import AgentRun
+from toolgraph.stages.agent_run import AgentRun, chosen_items
 from toolgraph.stages.dry_run import Counts, dry_run_lines
 from toolgraph.stages.record import hashes
 from toolgraph.stages.screen import Screen
@@ -56,7 +56,7 @@ def infer_classic(
         ToolgraphError: the model cannot be reached.
     """
     data = read_data(folder.path)
-    chosen = _chosen(data, ids, limit)
+    chosen = chosen_items(data.examples, ids, limit, what="message")
     asks = settings.agent != "recorded"
     agent = agent_of(settings, trial_number)
     books = Books([llm] if asks else [], budget, prices)
@@ -106,13 +106,6 @@ def infer_classic(
         what="messages",
         asks=asks,
     )
-
-
-def _chosen(data: ClassicData, ids: Collection[RequestId] | None, limit: int | None) -> list[Example]:
-    wanted = None if ids is None else {str(name) for name in ids}
-    if wanted is not None and (unknown := wanted - {example.id for example in data.examples}):
-        raise UsageError(f"no message has the id {min(unknown)!r}", fix="check --ids: CONVERSATION--PLACE")
-    return [example for example in data.examples if wanted is None or example.id in wanted][:limit]
 
 
 def _foresee(

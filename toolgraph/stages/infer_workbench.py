@@ -14,15 +14,14 @@ from toolgraph.benchmarks.workbench.agents.forms import form_of
 from toolgraph.benchmarks.workbench.agents.inference import Agents, write_predictions
 from toolgraph.benchmarks.workbench.agents.settings import AgentSettings
 from toolgraph.benchmarks.workbench.sandbox import Sandbox
-from toolgraph.benchmarks.workbench.tasks import FILE, Task, holds_tasks, read_tasks
+from toolgraph.benchmarks.workbench.tasks import FILE, holds_tasks, read_tasks
 from toolgraph.benchmarks.workbench.tools import tools_for
 from toolgraph.dataset import RequestId
-from toolgraph.errors import UsageError
 from toolgraph.folder import DataFolder
 from toolgraph.models import ModelOptions
 from toolgraph.runs import Budget
 from toolgraph.runs.trials import Trial
-from toolgraph.stages.agent_run import AgentRun
+from toolgraph.stages.agent_run import AgentRun, chosen_items
 from toolgraph.stages.record import hashes
 from toolgraph.stages.screen import Screen
 from toolgraph.stages.usage import Books
@@ -60,7 +59,7 @@ def infer_workbench(
         ToolgraphError: the model cannot be reached.
     """
     sandbox, tasks = Sandbox.load(folder.path), read_tasks(folder.path)
-    chosen = _chosen(tasks, ids, limit)
+    chosen = chosen_items(tasks, ids, limit, what="task")
     run = AgentRun(
         Trial(folder.path / (prediction_dir or "predictions"), llm, trial_number),
         options=options,
@@ -84,13 +83,6 @@ def infer_workbench(
         asked=len(chosen),
         what="tasks",
     )
-
-
-def _chosen(tasks: Sequence[Task], ids: Collection[RequestId] | None, limit: int | None) -> list[Task]:
-    wanted = None if ids is None else {str(name) for name in ids}
-    if wanted is not None and (unknown := wanted - {task.id for task in tasks}):
-        raise UsageError(f"no task has the id {min(unknown)!r}", fix="check --ids: one id a line")
-    return [task for task in tasks if wanted is None or task.id in wanted][:limit]
 
 
 def _fingerprint(sandbox: Sandbox, settings: AgentSettings) -> str:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from importlib.resources import as_file, files
+from importlib.resources import files
 from pathlib import Path
 from typing import Any
 
@@ -63,9 +63,8 @@ def _found(kind: str, name: str) -> Path:
     for path in (Path(name), own):
         if path.is_file():
             return path
-    known = files(_PACKAGE) / "configs" / kind
-    with as_file(known) as folder:
-        bundled = {path.stem: path for path in sorted(folder.glob("*.yaml"))}
+    folder = Path(str(files(_PACKAGE) / "configs" / kind))
+    bundled = {path.stem: path for path in sorted(folder.glob("*.yaml"))}
     if name not in bundled:
         raise UsageError(
             f"no configuration --{kind} '{name}': no such file, nor {own}",
