@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from toolgraph.benchmarks.workbench.agents.forms import Message, form_of
@@ -11,6 +11,7 @@ from toolgraph.benchmarks.workbench.agents.settings import AgentSettings
 from toolgraph.benchmarks.workbench.judge.classes import ITERATION_LIMIT
 from toolgraph.benchmarks.workbench.sandbox import Sandbox
 from toolgraph.benchmarks.workbench.tasks import Task
+from toolgraph.benchmarks.workbench.tools import Tool
 from toolgraph.models import ChatModel, ChatRequest
 from toolgraph.offline.tasks import AgentTask
 
@@ -30,6 +31,7 @@ class Episode:
         sandbox: as every run finds it.
         settings: of the agent.
         progress: of an episode that was stopped, as `progress` gave it: it goes on from there.
+        tools: as the agent sees them; None for those that the settings give it.
     """
 
     def __init__(
@@ -38,10 +40,12 @@ class Episode:
         sandbox: Sandbox,
         settings: AgentSettings,
         progress: Mapping[str, Any] | None = None,
+        *,
+        tools: Sequence[Tool] | None = None,
     ) -> None:
         self._task, self._sandbox, self._settings = task, sandbox, settings
         self._form = form_of(settings.agent)
-        self._tools = settings.tools(task)
+        self._tools = settings.tools(task) if tools is None else tools
         known = progress or {}
         self._messages: list[Message] = [*known.get("messages", self._start())]
         self._observations: list[str] = [*known.get("observations", ())]

@@ -12,6 +12,7 @@ from toolgraph.benchmarks.workbench.agents.settings import AgentSettings
 from toolgraph.benchmarks.workbench.judge.classes import CONTEXT_OVERFLOW
 from toolgraph.benchmarks.workbench.sandbox import Sandbox
 from toolgraph.benchmarks.workbench.tasks import Task
+from toolgraph.benchmarks.workbench.tools import Tool
 from toolgraph.files import write_json_lines
 from toolgraph.models import ChatModel, ModelError
 from toolgraph.runs import Journal, RunSummary, run_unsettled
@@ -48,13 +49,21 @@ class Agents:
         sandbox: as every run finds it.
         settings: of the agent.
         parameters: of the requests.
+        found: the sandbox and the tools that the agent finds for one task, where they are not those of all.
     """
 
     def __init__(
-        self, tasks: Sequence[Task], sandbox: Sandbox, settings: AgentSettings, parameters: Mapping[str, Any]
+        self,
+        tasks: Sequence[Task],
+        sandbox: Sandbox,
+        settings: AgentSettings,
+        parameters: Mapping[str, Any],
+        *,
+        found: Callable[[Task], tuple[Sandbox, Sequence[Tool]]] | None = None,
     ) -> None:
-        self._tasks, self._sandbox, self._settings = tasks, sandbox, settings
+        self._tasks, self._settings = tasks, settings
         self._parameters = parameters
+        self._found = found or (lambda task: (sandbox, settings.tools(task)))
 
     def run(
         self,
@@ -95,7 +104,8 @@ class Agents:
         )
 
     async def _work(self, model: ChatModel, task: Task, journal: Journal) -> str:
-        episode = Episode(task, self._sandbox, self._settings, entry_of(journal, task))
+        sandbox, tools = self._found(task)
+        episode = Episode(task, sandbox, self._settings, entry_of(journal, task), tools=tools)
         try:
             end = await episode.run(model, self._parameters)
         except (ModelError, asyncio.CancelledError) as error:
