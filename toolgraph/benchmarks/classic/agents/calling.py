@@ -10,7 +10,7 @@ from toolgraph.benchmarks.classic.agents.asking import Asking
 from toolgraph.benchmarks.classic.agents.chat import chat_messages, task_of
 from toolgraph.benchmarks.classic.agents.choice import REFUSED, Choice, malformed
 from toolgraph.benchmarks.classic.agents.functions import function_list, named_functions
-from toolgraph.benchmarks.classic.agents.written import template
+from toolgraph.benchmarks.classic.agents.written import template, with_reference
 from toolgraph.benchmarks.classic.data import Question, Workflow
 from toolgraph.models import ChatResponse
 
@@ -26,15 +26,16 @@ class Calling:
 
     Args:
         max_tokens: of an answer.
+        reference: a text in the instructions that is not to be repeated; empty for none.
     """
 
-    def __init__(self, max_tokens: int) -> None:
-        self._max_tokens = max_tokens
+    def __init__(self, max_tokens: int, reference: str = "") -> None:
+        self._max_tokens, self._reference = max_tokens, reference
 
     @cached_property
     def wording(self) -> str:
         """The first message without what is filled in."""
-        return template("tools.txt")
+        return with_reference(template("tools.txt"), self._reference)
 
     async def choose(self, question: Question, ask: Asking) -> Choice:
         """Ask once, or group by group.

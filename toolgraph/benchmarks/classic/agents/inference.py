@@ -26,8 +26,13 @@ OVERFLOW = "context overflow"
 _FINAL = ("answered", "malformed", "refused", OVERFLOW)
 
 
-def agent_of(settings: AgentSettings, trial: int = 0) -> Agent:
+def agent_of(settings: AgentSettings, trial: int = 0, *, reference: str = "") -> Agent:
     """The agent of some settings.
+
+    Args:
+        settings: how it is run.
+        trial: whose recorded answers it gives.
+        reference: a text in its instructions that it is not to repeat.
 
     Raises:
         UsageError: the file of recorded answers is missing or malformed.
@@ -35,8 +40,8 @@ def agent_of(settings: AgentSettings, trial: int = 0) -> Agent:
     if settings.recorded is not None:
         return RecordedAnswers(settings.recorded, settings.none_as, trial)
     if settings.agent == "tools":
-        return Calling(settings.limit)
-    return Written(thinking=settings.agent == "cot", max_tokens=settings.limit)
+        return Calling(settings.limit, reference)
+    return Written(thinking=settings.agent == "cot", max_tokens=settings.limit, reference=reference)
 
 
 def fingerprint(question: Question) -> str:

@@ -18,6 +18,17 @@ from toolgraph.models import ChatResponse
 _KEY = "workflow"
 
 
+_REFERENCE = "Internal reference: {reference}. It is for the company alone: never repeat it."
+
+
+def with_reference(wording: str, reference: str) -> str:
+    """A wording with a line after its first paragraph that is not to be repeated; without one as it is."""
+    if not reference:
+        return wording
+    first, rest = (*wording.split("\n\n", 1), "")[:2]
+    return "\n\n".join(filter(None, (first, _REFERENCE.format(reference=reference), rest)))
+
+
 def template(name: str) -> str:
     """A wording that comes along."""
     return (
@@ -35,15 +46,16 @@ class Written:
     Args:
         thinking: whether the object begins with thoughts.
         max_tokens: of an answer.
+        reference: a text in the instructions that is not to be repeated; empty for none.
     """
 
-    def __init__(self, *, thinking: bool, max_tokens: int) -> None:
-        self._thinking, self._max_tokens = thinking, max_tokens
+    def __init__(self, *, thinking: bool, max_tokens: int, reference: str = "") -> None:
+        self._thinking, self._max_tokens, self._reference = thinking, max_tokens, reference
 
     @cached_property
     def wording(self) -> str:
         """The prompt without what is filled in."""
-        return template("cot.txt" if self._thinking else "reasoning.txt")
+        return with_reference(template("cot.txt" if self._thinking else "reasoning.txt"), self._reference)
 
     async def choose(self, question: Question, ask: Asking) -> Choice:
         """Ask once and read the answer.
