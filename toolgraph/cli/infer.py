@@ -11,6 +11,18 @@ from toolgraph.cli import options
 from toolgraph.cli.screen import SCREEN
 
 
+class Attacks(click.ParamType[bool | int]):
+    """A number of attacks, or whether there are any."""
+
+    name = "attacks"
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> bool | int:
+        """A number as it is, anything else as a truth value."""
+        if isinstance(value, str) and value.isascii() and value.isdigit():
+            return int(value)
+        return bool(click.BOOL.convert(value, param, ctx))
+
+
 @click.command("infer")
 @options.option("data_dir", type=options.PATH, default="data_huggingface", help="The data folder.")
 @options.model(temperature=0.2, top_p=0.1)
@@ -66,6 +78,22 @@ from toolgraph.cli.screen import SCREEN
     type=click.IntRange(1),
     default=1,
     help="Make the whole run so often; limits are of all of them.",
+)
+@options.option(
+    "security",
+    type=Attacks(),
+    is_flag=False,
+    flag_value=True,
+    default=False,
+    show_default=False,
+    metavar="N|true",
+    help="Put N attacks (true: as many as are usual) and harmless twins of them instead of the requests.",
+)
+@options.option(
+    "judge",
+    default=None,
+    metavar="MODEL",
+    help="With --security: a model that is asked as well.",
 )
 @options.flag("force", "Begin anew where settings differ; the old run is kept.")
 def command(data_dir: Path, demo_ids: str | None, **settings: Any) -> int:

@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from toolgraph.benchmarks.classic.data import is_classic
+from toolgraph.benchmarks.security import figure_lines
 from toolgraph.benchmarks.taskbench.scoring.evaluation import Choices
 from toolgraph.benchmarks.taskbench.scoring.folder import (
     EVERY_MODEL,
@@ -21,6 +22,7 @@ from toolgraph.metrics.bertscore import BertScore
 from toolgraph.stages.infer_workbench import is_workbench
 from toolgraph.stages.leaderboard import keep_leaderboard
 from toolgraph.stages.screen import SILENT, Screen
+from toolgraph.stages.security import SECURITY
 
 _WHOLE = "overall_overall"
 
@@ -137,6 +139,9 @@ def evaluate(
         screen.say(f"scored {name}" if result.is_new else f"{name} is up to date")
         for note in result.evaluation.notes:
             screen.say(f"  {note}")
+        if security := result.evaluation.groups.get(_WHOLE, {}).get(SECURITY):
+            for line in figure_lines(name, security):
+                screen.say(line)
         evaluations.append(result)
     if evaluations and (board := keep_leaderboard(data_dir, prediction_dir, evaluations[0].path.parent)):
         screen.say(f"leaderboard: {board}")

@@ -27,6 +27,7 @@ from toolgraph.folder import DataFolder
 from toolgraph.runs.spending import spending
 from toolgraph.runs.trials import Trial, same_settings, trials_of
 from toolgraph.stages.screen import SILENT, WARNING, Screen
+from toolgraph.stages.security import security_beside
 from toolgraph.version import __version__
 
 WHOLE = f"{OVERALL}_{OVERALL}"
@@ -106,6 +107,7 @@ def evaluate_classic(
                 "signature": signature.of_group(WHOLE, scores.strict["n_messages"]),
                 **scores.strict,
             },
+            **security_beside(place, name, screen),
         }
         write_json(path, {WHOLE: metrics})
         screen.say(f"scored {name}")

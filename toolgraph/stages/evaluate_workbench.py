@@ -27,6 +27,7 @@ from toolgraph.runs.manifest import recorded_settings
 from toolgraph.runs.spending import spending
 from toolgraph.runs.trials import Trial, same_settings, trials_of
 from toolgraph.stages.screen import SILENT, WARNING, Screen
+from toolgraph.stages.security import security_beside
 from toolgraph.version import __version__
 
 
@@ -97,6 +98,7 @@ def evaluate_workbench(
             **usage,
             "compat": scores.compat,
             "strict": {"signature": signature.of_group(OVERALL, scores.n), **scores.strict},
+            **security_beside(place, name, screen),
         }
         write_json(path, {OVERALL: metrics})
         screen.say(f"scored {name}")

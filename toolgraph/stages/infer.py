@@ -31,6 +31,7 @@ from toolgraph.runs.trials import Trial
 from toolgraph.stages.agent_run import refuse_settings
 from toolgraph.stages.dry_run import Counts, dry_run_lines
 from toolgraph.stages.infer_classic import infer_classic
+from toolgraph.stages.infer_security import Security, infer_security, refuse_beside_security
 from toolgraph.stages.infer_workbench import infer_workbench, is_workbench
 from toolgraph.stages.record import RunRecord, hashes
 from toolgraph.stages.screen import SILENT, WARNING, Screen
@@ -75,6 +76,8 @@ def infer(
     recorded: Path | None = None,
     none_as: Sequence[str] = (),
     trials: int = 1,
+    security: Security = False,
+    judge: str | None = None,
     screen: Screen = SILENT,
 ) -> Inference:
     """Ask a model for the plan of every request of a folder; what is answered already is not asked again.
@@ -116,6 +119,9 @@ def infer(
         none_as: of CLASSic: what a recorded answer says where it chose none; default "none".
         trials: how often the whole run is made; a further one lies in `trials/<number>/` of the prediction
             folder, and the budget is that of all together.
+        security: put probes instead of the requests, to see whether the agent acts on text that is data: True
+            for as many as are usual, or the number of attacks. That is a run of its own.
+        judge: with `security`, a model on the same server that is asked whether the agent complied.
         screen: who listens.
 
     Raises:
@@ -147,9 +153,24 @@ def infer(
         "command": command,
         "screen": screen,
     }
+    probes = {name: value for name, value in common.items() if name not in ("limit", "ids")}
+    probes |= {"security": security, "judge": judge, "prediction_dir": prediction_dir or "predictions"}
+    if security:
+        refuse_beside_security(
+            limit=limit,
+            ids=ids,
+            dry_run=dry_run,
+            reformat=reformat,
+            log_first_detail=log_first_detail,
+            trials=trials > 1,
+        )
+    elif judge:
+        raise UsageError("--judge judges probes", fix="add --security true, or leave it out")
     if is_workbench(folder):
         refuse_settings("WorkBench", **plans, **choosing, dry_run=dry_run)
         actor = AgentSettings(agent or "native", toolkit, resample, max_steps)
+        if security:
+            return infer_security(folder, actor=actor, **probes)
         return run_trials(
             lambda number: infer_workbench(folder, settings=actor, trial_number=number, **common),
             trials,
@@ -159,6 +180,8 @@ def infer(
         refuse_settings("CLASSic", **plans)
         settings_given = {"order": order or "table", "max_tokens": max_tokens, "recorded": recorded}
         chooser = ChooserSettings.of(llm, agent, **settings_given, none_as=tuple(none_as) or ("none",))
+        if security:
+            return infer_security(folder, chooser=chooser, **probes)
         return run_trials(
             lambda number: infer_classic(
                 folder, settings=chooser, dry_run=dry_run, trial_number=number, **common
@@ -171,6 +194,10 @@ def infer(
     requests = _requests(folder, screen)
     chosen = requests if ids is None and limit is None else _chosen(requests, ids, limit)
     demos = choose_demos(folder.data, use_demos, demo_ids)
+    if security:
+        planner = {"requests": requests, "graph": graph, "demos": demos, "template": prompt_template}
+        tagged = prediction_dir or _tagged(len(demos), None, tag=tag)
+        return infer_security(folder, planner=planner, **{**probes, "prediction_dir": tagged})
     prompt = PlanPrompt(graph.library, graph.dependency_type, demos=demos, template=prompt_template)
     given = options or ModelOptions(connections=multiworker)
     place = folder.path / (prediction_dir or _tagged(len(demos), reformat_by if reformat else None, tag=tag))

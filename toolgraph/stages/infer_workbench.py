@@ -76,7 +76,7 @@ def infer_workbench(
             "benchmark": "workbench",
             **parameters,
             **asdict(settings),
-            "prompt_sha256": _fingerprint(sandbox, settings),
+            "prompt_sha256": told_fingerprint(sandbox, settings),
             "sandbox_sha256": hashlib.sha256(sandbox.image()).hexdigest(),
         },
         facts={"requests": len(tasks), "asked": len(chosen), "sha256": hashes(folder.path / FILE)},
@@ -85,7 +85,7 @@ def infer_workbench(
     )
 
 
-def _fingerprint(sandbox: Sandbox, settings: AgentSettings) -> str:
+def told_fingerprint(sandbox: Sandbox, settings: AgentSettings) -> str:
     """Of what agents are told: the situation and all tools."""
     form, tools = form_of(settings.agent), tools_for(None)
     told = [form.system(sandbox.user, sandbox.now, tools), form.parameters(tools)]

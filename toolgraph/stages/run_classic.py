@@ -5,11 +5,13 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 from toolgraph.benchmarks.classic.agents.settings import AgentSettings
 from toolgraph.benchmarks.classic.configuration import Configuration
 from toolgraph.benchmarks.classic.configuration.keys import AXES
 from toolgraph.benchmarks.classic.data import is_classic
+from toolgraph.benchmarks.classic.data.folder import PROMPTS
 from toolgraph.benchmarks.taskbench.infer import Inference
 from toolgraph.errors import UsageError
 from toolgraph.folder import DataFolder
@@ -17,6 +19,7 @@ from toolgraph.models import ModelOptions
 from toolgraph.runs import Budget
 from toolgraph.stages.evaluate_classic import ClassicEvaluation, evaluate_classic
 from toolgraph.stages.infer_classic import infer_classic
+from toolgraph.stages.infer_security import infer_security
 from toolgraph.stages.screen import SILENT, Screen
 from toolgraph.stages.trials import run_trials
 
@@ -53,7 +56,7 @@ def run_classic(
         multiworker: messages in flight; None finds what the server bears.
         prediction_dir: below the data folder.
         force: begin anew where the run had other settings; the old one is kept.
-        budget: what all trials together may use at most.
+        budget: what all trials together may use at most; the probes of security may use as much again.
         prices: a table of prices instead of the one that comes along.
         dry_run: only show what would be sent and may be used.
         command: what was typed, for the manifest.
@@ -76,34 +79,47 @@ def run_classic(
         none_as=get("agent.none_as", ("none",)),
     )
     parameters = {"temperature": get("agent.temperature", _TEMPERATURE), "top_p": get("agent.top_p")}
-    options = _options(configuration, multiworker)
+    common: dict[str, Any] = {
+        "llm": llm,
+        "options": _options(configuration, multiworker),
+        "parameters": {name: value for name, value in parameters.items() if value is not None},
+        "multiworker": multiworker,
+        "prediction_dir": prediction_dir,
+        "force": force,
+        "budget": budget,
+        "prices": prices,
+        "command": command,
+        "screen": screen,
+    }
     inference = run_trials(
         lambda number: infer_classic(
             folder,
-            llm=llm,
-            options=options,
-            parameters={name: value for name, value in parameters.items() if value is not None},
             settings=settings,
-            multiworker=multiworker,
-            prediction_dir=prediction_dir,
-            force=force,
-            budget=budget,
-            prices=prices,
             limit=get("eval.limit"),
             dry_run=dry_run,
             trial_number=number,
-            command=command,
-            screen=screen,
+            **common,
         ),
         get("eval.n_trials", 1),
         screen,
     )
     if dry_run or not inference.written:
         return ClassicRun(inference, None)
-    (evaluation,) = evaluate_classic(folder.path, llm=llm, prediction_dir=prediction_dir, screen=screen)
     if "security" in get("eval.limit_to_metrics", AXES):
-        screen.say("security is not measured by this command")
+        if (reason := _unprobed(folder, settings)) is not None:
+            screen.say(f"security is not measured: {reason}")
+        else:
+            probed = infer_security(folder, chooser=settings, security=True, **common).summary
+            inference.summary.failed += probed.failed + probed.unasked
+    (evaluation,) = evaluate_classic(folder.path, llm=llm, prediction_dir=prediction_dir, screen=screen)
     return ClassicRun(inference, evaluation)
+
+
+def _unprobed(folder: DataFolder, settings: AgentSettings) -> str | None:
+    """Why an agent cannot be probed; None where it can."""
+    if settings.recorded is not None:
+        return "recorded answers cannot be probed"
+    return None if (folder.path / PROMPTS).is_file() else f"the folder has no {PROMPTS}"
 
 
 def _folder(name: str) -> DataFolder:

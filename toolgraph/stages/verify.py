@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from toolgraph.benchmarks.security.lines import security_file
 from toolgraph.benchmarks.taskbench.prediction_lines import entry_of, is_settled, prediction_line
 from toolgraph.benchmarks.taskbench.requests import Requests
 from toolgraph.benchmarks.taskbench.scoring.folder import (
@@ -142,6 +143,10 @@ def _scores(
         copy = work / "predictions" / "runs" / file.stem / MANIFEST
         copy.parent.mkdir(parents=True)
         shutil.copyfile(manifest, copy)
+    if (probed := security_file(file.parent, llm)).is_file():
+        copy = security_file(work / "predictions", llm)
+        copy.parent.mkdir(parents=True)
+        shutil.copyfile(probed, copy)
     result = evaluate_folder(
         folder.path.absolute(),
         llm,
