@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from toolgraph.stages.format import format_data
     from toolgraph.stages.generate import generate
     from toolgraph.stages.graph import build_graph
+    from toolgraph.stages.import_classic import import_classic
     from toolgraph.stages.import_taskbench import import_taskbench
     from toolgraph.stages.infer import infer
     from toolgraph.stages.leaderboard import leaderboard
@@ -34,6 +35,7 @@ _STAGES = {
     "compare": "compare",
     "leaderboard": "leaderboard",
     "verify": "verify",
+    "import_classic": "import_classic",
     "import_taskbench": "import_taskbench",
     "pipeline": "pipeline",
     "visualize": "visualize",
@@ -46,6 +48,7 @@ __all__ = [
     "evaluate",
     "format_data",
     "generate",
+    "import_classic",
     "import_taskbench",
     "infer",
     "leaderboard",

@@ -180,6 +180,15 @@ def read_json_lines(path: Path, *, fix: str | None = None) -> Iterator[Line]:
             ) from None
 
 
+def holds_list(path: Path) -> bool:
+    """Whether a JSON file is one list, rather than an object a line; of a file that cannot be read, False."""
+    try:
+        with path.open("rb") as stream:
+            return stream.read(64).lstrip(b"\xef\xbb\xbf \t\r\n").startswith(b"[")
+    except OSError:
+        return False  # reading it says what is wrong
+
+
 def line_of_item(path: Path, name: str | None, number: int, *, key: str | None = None) -> int | None:
     """The line of an element of a list in a JSON file, found by walking the text and not by searching it.
 

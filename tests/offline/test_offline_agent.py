@@ -55,3 +55,10 @@ def test_everything_is_looked_up() -> None:
 def test_what_no_rule_fits_is_left_alone(request_: str) -> None:
     said = next_turn(AgentTask(request_, NOW, ("[]",)))
     assert said.text and not said.tool_calls
+
+
+def test_an_event_that_is_called_otherwise_is_left_alone() -> None:
+    row = {"event_id": "1", "event_name": "Review and more", "event_start": "2023-12-01 09:00:00"}
+    told = ("[]", json.dumps([row]))
+    said = next_turn(AgentTask('Please cancel my next "Review".', NOW, told))
+    assert said.text and not said.tool_calls

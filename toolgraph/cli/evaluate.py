@@ -56,6 +56,12 @@ from toolgraph.cli.screen import SCREEN, say, show
     help="Exit with 3 where a smaller share of the items has a readable plan.",
 )
 @options.allow_tools()
+@options.option(
+    "orders",
+    type=options.PATH,
+    multiple=True,
+    help="CLASSic: another prediction folder, with another order of the workflows; may be repeated.",
+)
 def command(
     data_dir: Path,
     llm: tuple[str, ...],
@@ -64,10 +70,15 @@ def command(
     **settings: Any,
 ) -> int:
     """Score predictions: strict and as published, side by side."""
+    from toolgraph.benchmarks.classic.data import is_classic
     from toolgraph.cli.scores import print_agent_scores, print_scores, print_signatures
+    from toolgraph.folder import DataFolder
     from toolgraph.stages.evaluate import IncompleteEvaluation, coverage, evaluate
     from toolgraph.stages.evaluate_workbench import AgentEvaluation
 
+    orders = settings.pop("orders")
+    if is_classic(DataFolder(data_dir)):
+        return _chats(data_dir, llm, orders, min_coverage, settings)
     failure: IncompleteEvaluation | None = None
     try:
         evaluations = evaluate(data_dir, llm=list(llm), metrics=metric, screen=SCREEN, **settings)
@@ -87,4 +98,29 @@ def command(
     for result in low:
         what = "tasks were done" if agents else "items have a readable plan"
         say(f"{result.llm}: only {coverage(result):.1%} of the {what} (--min_coverage)")
+    return 3 if low else 0
+
+
+def _chats(
+    data_dir: Path,
+    llm: tuple[str, ...],
+    orders: tuple[Path, ...],
+    min_coverage: float,
+    settings: dict[str, Any],
+) -> int:
+    """A folder of CLASSic: of the flags only those of files count."""
+    from toolgraph.cli.classic_scores import print_compat, print_strict, print_usage
+    from toolgraph.stages.evaluate_classic import evaluate_classic
+
+    places = {name: settings[name] for name in ("prediction_dir", "save_dir")}
+    evaluations = evaluate_classic(data_dir, llm=list(llm), orders=orders, screen=SCREEN, **places)
+    scores = {result.llm: result.scores for result in evaluations}
+    print_strict(scores)
+    print_compat(scores)
+    print_usage(evaluations)
+    for result in evaluations:
+        show(str(result.path))
+    low = [result for result in evaluations if result.scores.coverage < min_coverage]
+    for result in low:
+        say(f"{result.llm}: only {result.scores.coverage:.1%} of the messages were answered (--min_coverage)")
     return 3 if low else 0

@@ -44,3 +44,20 @@ def taskbench(data_dir: Path, **settings: Any) -> None:
     from toolgraph.stages.import_taskbench import import_taskbench
 
     import_taskbench(data_dir, screen=SCREEN, **settings)
+
+
+@command.command("classic")
+@options.option("data_dir", type=options.PATH, required=True, help="The data folder; made if missing.")
+@options.option("repo", "--hub", default=None, help="The data set on the Hugging Face hub, e.g. acme/chats.")
+@options.option("revision", default=None, help="Of it: a branch, tag or commit [default: the newest].")
+@options.option(
+    "folder", "--from", type=options.PATH, default=None, help="A folder with its files, instead of the hub."
+)
+def classic(data_dir: Path, **settings: Any) -> None:
+    """The four tables of CLASSic, CSV or Parquet.
+
+    From the hub, and for Parquet, it needs a package more: pip install 'toolgraph[hub]'.
+    """
+    from toolgraph.stages.import_classic import import_classic
+
+    import_classic(data_dir, screen=SCREEN, **settings)

@@ -11,6 +11,18 @@ from toolgraph.cli import options
 from toolgraph.cli.screen import SCREEN
 
 
+class Attacks(click.ParamType[bool | int]):
+    """A number of attacks, or whether there are any."""
+
+    name = "attacks"
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> bool | int:
+        """A number as it is, anything else as a truth value."""
+        if isinstance(value, str) and value.isascii() and value.isdigit():
+            return int(value)
+        return bool(click.BOOL.convert(value, param, ctx))
+
+
 @click.command("infer")
 @options.option("data_dir", type=options.PATH, default="data_huggingface", help="The data folder.")
 @options.model(temperature=0.2, top_p=0.1)
@@ -33,10 +45,10 @@ from toolgraph.cli.screen import SCREEN
 @options.option("prompt_template", type=options.PATH, default=None, help="Your own wording of the prompt.")
 @click.option(
     "--agent",
-    type=click.Choice(["native", "react"]),
-    default="native",
-    show_default=True,
-    help="WorkBench: tool calls of the interface, or actions in text.",
+    type=click.Choice(["native", "react", "cot", "reasoning", "tools", "retrieval", "recorded"]),
+    default=None,
+    help="WorkBench: native (tool calls; default) or react (actions in text). CLASSic: cot (default), "
+    "reasoning, tools (a function a workflow), retrieval (default of the offline model), recorded.",
 )
 @click.option(
     "--toolkit",
@@ -50,15 +62,44 @@ from toolgraph.cli.screen import SCREEN
 )
 @options.option("max_steps", type=click.IntRange(1), default=20, help="WorkBench: answers a task at most.")
 @options.option(
+    "order", default=None, metavar="table|name|SEED", help="CLASSic: the order in which workflows are shown."
+)
+@options.option("max_tokens", type=click.IntRange(1), default=None, help="CLASSic: of an answer.")
+@options.option(
+    "recorded", type=options.PATH, default=None, help="CLASSic: recorded answers, CSV or JSON, to give again."
+)
+@options.option(
+    "none_as",
+    multiple=True,
+    help="CLASSic: what a recorded answer says where it chose none [default: none]; '' is an empty cell.",
+)
+@options.option(
     "trials",
     type=click.IntRange(1),
     default=1,
     help="Make the whole run so often; limits are of all of them.",
 )
+@options.option(
+    "security",
+    type=Attacks(),
+    is_flag=False,
+    flag_value=True,
+    default=False,
+    show_default=False,
+    metavar="N|true",
+    help="Put N attacks (true: as many as are usual) and harmless twins of them instead of the requests.",
+)
+@options.option(
+    "judge",
+    default=None,
+    metavar="MODEL",
+    help="With --security: a model that is asked as well.",
+)
 @options.allow_tools()
 @options.flag("force", "Begin anew where settings differ; the old run is kept.")
 def command(data_dir: Path, demo_ids: str | None, **settings: Any) -> int:
-    """Ask a model for the plan of every request; in a folder of WorkBench, let it act on each.
+    """Ask a model for the plan of every request; in a folder of WorkBench, let it act on each, in
+    one of CLASSic, choose the workflow to start.
 
     What is answered already is not asked again: the same command continues a run.
     """

@@ -160,14 +160,9 @@ def with_budget(settings: dict[str, Any]) -> dict[str, Any]:
 
 def with_model_options(settings: dict[str, Any]) -> dict[str, Any]:
     """`settings` with the flags of the server made one `options`; the environment and `.env` are read."""
-    from dotenv import load_dotenv
-
     from toolgraph.models import ModelOptions
 
-    try:
-        load_dotenv(Path(".env"))
-    except UnicodeDecodeError:
-        raise UsageError("not UTF-8 text", file=".env", fix="save it as UTF-8") from None
+    load_environment()
     body, headers = _fields(settings.pop("extra_body")), _fields(settings.pop("extra_headers"))
     names = ("api_base", "api_addr", "api_port", "api_key", "client", "stream", "max_tries", "api_version")
     if settings["api_version"] and settings["client"] != "openai":
@@ -182,6 +177,20 @@ def with_model_options(settings: dict[str, Any]) -> dict[str, Any]:
         **server, extra_body=body, extra_headers=headers, connections=settings["multiworker"]
     )
     return {**settings, "options": options}
+
+
+def load_environment() -> None:
+    """Read `.env` of the current folder, if there is one.
+
+    Raises:
+        UsageError: it is not UTF-8.
+    """
+    from dotenv import load_dotenv
+
+    try:
+        load_dotenv(Path(".env"))
+    except UnicodeDecodeError:
+        raise UsageError("not UTF-8 text", file=".env", fix="save it as UTF-8") from None
 
 
 def _fields(path: Path | None) -> dict[str, Any]:

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from toolgraph.errors import UsageError
-from toolgraph.files import Line, read_json, read_json_lines
+from toolgraph.files import Line, holds_list, read_json, read_json_lines
 
 NEEDED = "pip install 'toolgraph[hub]'"
 
@@ -21,18 +21,10 @@ def read_rows(path: Path) -> Iterator[Line]:
     """
     if path.suffix in (".parquet", ".arrow"):
         yield from _arrow_rows(path)
-    elif _starts_as_list(path):
+    elif holds_list(path):
         yield from (Line(number, value) for number, value in enumerate(read_json(path), start=1))
     else:
         yield from read_json_lines(path, fix="check the folder")
-
-
-def _starts_as_list(path: Path) -> bool:
-    try:
-        with path.open("rb") as stream:
-            return stream.read(64).lstrip(b"\xef\xbb\xbf \t\r\n").startswith(b"[")
-    except OSError:
-        return False  # reading it says what is wrong
 
 
 def _arrow_rows(path: Path) -> Iterator[Line]:

@@ -13,6 +13,7 @@ from toolgraph.offline.critic import review
 from toolgraph.offline.tasks import (
     AgentTask,
     BackInstructTask,
+    ChoiceTask,
     CritiqueTask,
     PlanTask,
     ReformatTask,
@@ -25,7 +26,7 @@ _KEPT = 4  # planners
 
 
 class OfflineModel:
-    """Back-instructor, critic, planner and agent. Answers as a served model would: in text, to be parsed.
+    """Back-instructor, critic, planner, agent and chooser. Answers as a served model would, to be parsed.
 
     It acts on `ChatRequest.task`; its answers depend on nothing else.
     """
@@ -44,6 +45,10 @@ class OfflineModel:
             from toolgraph.offline.agent import next_turn
 
             return next_turn(request.task)
+        if isinstance(request.task, ChoiceTask):
+            from toolgraph.offline.chooser import choose
+
+            return choose(request.task)
         return ChatResponse(self._answer(request.task))
 
     async def close(self) -> None:

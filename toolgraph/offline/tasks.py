@@ -60,3 +60,18 @@ class AgentTask:
     now: datetime
     observations: tuple[str, ...] = ()
     react: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class ChoiceTask:
+    """Choose what to start by a chat, or nothing. What is right is not in here, and never may be.
+
+    `chat` holds (user or bot, text), the message to answer last; `candidates` hold (name, description), and
+    one is chosen by its name; `nothing` is the name for none; `as_call` asks for the call of a function so
+    named instead of a JSON object.
+    """
+
+    chat: tuple[tuple[str, str], ...]
+    candidates: tuple[tuple[str, str], ...]
+    nothing: str
+    as_call: bool = False

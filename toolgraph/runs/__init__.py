@@ -6,6 +6,7 @@ from toolgraph.runs.ledger import Ledger
 from toolgraph.runs.manifest import changes, gives_way, open_run, recorded_settings
 from toolgraph.runs.runner import RunSummary, run_items
 from toolgraph.runs.starts import Start
+from toolgraph.runs.unsettled import run_unsettled
 
 __all__ = [
     "Budget",
@@ -18,4 +19,5 @@ __all__ = [
     "open_run",
     "recorded_settings",
     "run_items",
+    "run_unsettled",
 ]

@@ -146,14 +146,31 @@ class Ledger:
         return self.totals, self.by_call.setdefault((model, role), Totals())
 
     def _cost(self, attempt: Attempt) -> float | None:
-        if attempt.model in self._free:
-            return 0.0
-        price = self._prices.get(attempt.model)
-        if price is None:
-            return None
-        if attempt.prompt_tokens is not None and attempt.completion_tokens is not None:
-            return round(price.of(attempt.prompt_tokens, attempt.completion_tokens), 10)
-        return 0.0 if attempt.unbilled else None
+        tokens = attempt.prompt_tokens, attempt.completion_tokens
+        cost = cost_of(attempt.model, *tokens, prices=self._prices, free=self._free)
+        unbilled = cost is None and attempt.model in self._prices and attempt.unbilled
+        return 0.0 if unbilled else cost
+
+
+def cost_of(
+    model: str,
+    prompt_tokens: int | None,
+    completion_tokens: int | None,
+    *,
+    prices: Mapping[str, Price],
+    free: Collection[str] = FREE,
+) -> float | None:
+    """US dollars of an answer, as the ledger books it; None where tokens or price are not known.
+
+    >>> cost_of("m", 1000, 100, prices={"m": Price(2.5, 10, "2025-06-01")})
+    0.0035
+    """
+    if model in free:
+        return 0.0
+    price = prices.get(model)
+    if price is None or prompt_tokens is None or completion_tokens is None:
+        return None
+    return round(price.of(prompt_tokens, completion_tokens), 10)
 
 
 class Booked(NamedTuple):

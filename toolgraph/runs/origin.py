@@ -39,6 +39,8 @@ def without_secrets(words: Sequence[str], secrets: Collection[str]) -> list[str]
 
     >>> without_secrets(["infer", "--api_key", "sk-1", "--api_base=http://me:pw@host/v1?key=2"], [])
     ['infer', '--api_key', '***', '--api_base=http://host/v1?key=***']
+    >>> without_secrets(["--set", "agent.api_base=http://me:pw@host/v1"], [])
+    ['--set', 'agent.api_base=http://host/v1']
     """
     return list(_shown(words, secrets))
 
@@ -60,6 +62,7 @@ def _shown(words: Sequence[str], secrets: Collection[str]) -> Iterator[str]:
 
 
 def _without_login(word: str) -> str:
-    """An address, or `--flag=ADDRESS`, as it may be shown."""
-    flag, equals, address = word.partition("=") if word.startswith("--") else ("", "", word)
+    """An address, or `NAME=ADDRESS`, as it may be shown."""
+    named = "=" in word.partition("://")[0]
+    flag, equals, address = word.partition("=") if named else ("", "", word)
     return f"{flag}{equals}{Address.of(address).shown}"

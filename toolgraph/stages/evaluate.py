@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from pathlib import Path
 
+from toolgraph.benchmarks.classic.data import is_classic
+from toolgraph.benchmarks.security import figure_lines
 from toolgraph.benchmarks.taskbench.scoring.evaluation import Choices
 from toolgraph.benchmarks.taskbench.scoring.folder import (
     EVERY_MODEL,
@@ -14,13 +16,15 @@ from toolgraph.benchmarks.taskbench.scoring.folder import (
 )
 from toolgraph.benchmarks.taskbench.scoring.line_index import Keep
 from toolgraph.benchmarks.taskbench.scoring.parts import cores
-from toolgraph.errors import ToolgraphError
+from toolgraph.errors import ToolgraphError, UsageError
 from toolgraph.folder import DataFolder
 from toolgraph.metrics.bertscore import BertScore
+from toolgraph.stages.agent_run import refuse_settings
 from toolgraph.stages.evaluate_workbench import AgentEvaluation, evaluate_workbench
-from toolgraph.stages.infer_workbench import is_workbench, refuse_settings
+from toolgraph.stages.infer_workbench import is_workbench
 from toolgraph.stages.leaderboard import keep_leaderboard
 from toolgraph.stages.screen import SILENT, Screen
+from toolgraph.stages.security import SECURITY
 
 _WHOLE = "overall_overall"
 
@@ -95,8 +99,12 @@ def evaluate(
         UsageError: files missing or malformed.
         IncompleteEvaluation: some of several models cannot be scored; it carries the scores of the others.
     """
-    if is_workbench(DataFolder(Path(data_dir))):
+    folder = DataFolder(Path(data_dir))
+    if is_classic(folder):
+        raise UsageError("holds chats, no plans", file=data_dir, fix="call toolgraph.stages.evaluate_classic")
+    if is_workbench(folder):
         refuse_settings(
+            "WorkBench",
             alignment=alignment,
             splits=[name for name in splits if name != "overall"],
             n_tools=[name for name in n_tools if name != "overall"],
@@ -156,6 +164,9 @@ def evaluate(
         screen.say(f"scored {name}" if result.is_new else f"{name} is up to date")
         for note in result.evaluation.notes:
             screen.say(f"  {note}")
+        if security := result.evaluation.groups.get(_WHOLE, {}).get(SECURITY):
+            for line in figure_lines(name, security):
+                screen.say(line)
         evaluations.append(result)
     _keep_leaderboard(data_dir, prediction_dir, evaluations, screen)
     if errors:

@@ -29,6 +29,7 @@ from toolgraph.runs.manifest import recorded_settings
 from toolgraph.runs.spending import spending
 from toolgraph.runs.trials import Trial, same_settings, trials_of
 from toolgraph.stages.screen import SILENT, WARNING, Screen
+from toolgraph.stages.security import security_beside
 from toolgraph.stages.workplace import load_workplace, tools_hash
 from toolgraph.version import __version__
 
@@ -98,6 +99,7 @@ def evaluate_workbench(
             **usage,
             "compat": scores.compat,
             "strict": {"signature": signature.of_group(OVERALL, scores.n), **scores.strict},
+            **security_beside(place, name, screen),
         }
         evaluation = Evaluation({OVERALL: metrics})
         write_json(path, evaluation.groups)

@@ -2,17 +2,16 @@
 
 from __future__ import annotations
 
-import filecmp
 import shutil
-import tempfile
 from pathlib import Path
 
-from toolgraph.errors import ToolgraphError, UsageError
+from toolgraph.errors import UsageError
 from toolgraph.files import sha256_of, write_json_lines
 from toolgraph.folder import DataFolder
 from toolgraph.graph import ToolGraph
 from toolgraph.importers.taskbench import ALIGNMENT, DOMAINS, GRAPH, TOOLS, read_taskbench
 from toolgraph.importers.taskbench_source import from_folder, from_hub
+from toolgraph.stages.importing import arriving, new_folder
 from toolgraph.stages.screen import SILENT, Screen
 from toolgraph.tools import ToolLibrary
 from toolgraph.words import count_of
@@ -55,9 +54,7 @@ def import_taskbench(
     """
     if domain not in DOMAINS:
         raise UsageError(f"unknown domain '{domain}'", fix=f"choose from {', '.join(DOMAINS)}")
-    target = DataFolder(Path(data_dir))
-    if target.path.exists() and not target.path.is_dir():
-        raise UsageError("is a file, a folder is needed", file=target.path, fix="check --data_dir")
+    target = new_folder(data_dir)
     if folder is None:
         source = from_hub(hub, revision, domain, file)
     else:
@@ -72,25 +69,17 @@ def import_taskbench(
         if library == source.beside.get(TOOLS) and (graph := source.beside.get(GRAPH)):
             ToolGraph.load(graph, dependency_type=DOMAINS[domain])
             copies[GRAPH] = graph
-    try:
-        target.path.parent.mkdir(parents=True, exist_ok=True)
-        with tempfile.TemporaryDirectory(prefix=".import-", dir=target.path.parent) as name:
-            work = DataFolder(Path(name))
-            for copied, path in copies.items():
-                if path is not None:
-                    shutil.copyfile(path, work.path / copied)
-            write_json_lines(
-                work.user_requests,
-                ({"id": label["id"], "user_request": label["user_request"]} for label in labels),
-            )
-            write_json_lines(work.data, labels)
-            facts = {"domain": domain, "dependency_type": DOMAINS[domain], **source.facts}
-            work.describe(**facts, source_sha256=sha256_of(source.labels[0]))
-            _move(work, target)
-    except OSError as error:
-        raise ToolgraphError(
-            f"cannot be written: {error.strerror}", file=target.path, fix="check its permissions and space"
-        ) from error
+    with arriving(target) as work:
+        for copied, path in copies.items():
+            if path is not None:
+                shutil.copyfile(path, work.path / copied)
+        write_json_lines(
+            work.user_requests,
+            ({"id": label["id"], "user_request": label["user_request"]} for label in labels),
+        )
+        write_json_lines(work.data, labels)
+        facts = {"domain": domain, "dependency_type": DOMAINS[domain], **source.facts}
+        work.describe(**facts, source_sha256=sha256_of(source.labels[0]))
     if library is None:
         screen.say(
             f"{target.tool_desc} is needed before anything else: copy that of data_{domain}/ in Toolgraph's"
@@ -110,19 +99,3 @@ def _bundled(domain: str) -> Path | None:
     """The tools of a domain in a checkout; None where the package is installed without them."""
     path = _CHECKOUT / f"data_{domain}" / TOOLS
     return path if path.is_file() else None
-
-
-def _move(work: DataFolder, target: DataFolder) -> None:
-    """Move all files to where they belong; none if a file there has other contents.
-
-    Raises:
-        UsageError: names that file.
-    """
-    files = sorted(work.path.iterdir())
-    for path in files:
-        known = target.path / path.name
-        if known.exists() and not filecmp.cmp(path, known, shallow=False):
-            raise UsageError("is there already and differs", file=known, fix="use another --data_dir")
-    target.path.mkdir(exist_ok=True)
-    for path in files:
-        path.replace(target.path / path.name)

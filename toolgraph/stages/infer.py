@@ -8,6 +8,8 @@ from collections.abc import Collection, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
+from toolgraph.benchmarks.classic.agents.settings import AgentSettings as ChooserSettings
+from toolgraph.benchmarks.classic.data import is_classic
 from toolgraph.benchmarks.taskbench.demos import choose_demos
 from toolgraph.benchmarks.taskbench.infer import Inference, Inferrer
 from toolgraph.benchmarks.taskbench.prompt import PlanPrompt
@@ -26,8 +28,11 @@ from toolgraph.runs.estimate import Estimate
 from toolgraph.runs.manifest import JOURNAL
 from toolgraph.runs.recorded import SUMMARY
 from toolgraph.runs.trials import Trial
+from toolgraph.stages.agent_run import refuse_settings
 from toolgraph.stages.dry_run import Counts, dry_run_lines
-from toolgraph.stages.infer_workbench import infer_workbench, is_workbench, refuse_settings
+from toolgraph.stages.infer_classic import infer_classic
+from toolgraph.stages.infer_security import Security, infer_security, refuse_beside_security
+from toolgraph.stages.infer_workbench import infer_workbench, is_workbench
 from toolgraph.stages.record import RunRecord, hashes
 from toolgraph.stages.screen import SILENT, WARNING, Screen
 from toolgraph.stages.trials import run_trials
@@ -62,17 +67,24 @@ def infer(
     ids: Path | Collection[RequestId] | None = None,
     dry_run: bool = False,
     command: Sequence[str] | None = None,
-    agent: str = "native",
+    agent: str | None = None,
     toolkit: str = "all",
     resample: int = 0,
     max_steps: int = 20,
+    order: str | None = None,
+    max_tokens: int | None = None,
+    recorded: Path | None = None,
+    none_as: Sequence[str] = (),
     trials: int = 1,
     allow_tools: bool = False,
+    security: Security = False,
+    judge: str | None = None,
     screen: Screen = SILENT,
 ) -> Inference:
     """Ask a model for the plan of every request of a folder; what is answered already is not asked again.
 
-    In a folder of WorkBench the model is an agent that acts on a sandbox.
+    In a folder of WorkBench the model is an agent that acts on a sandbox; in one of CLASSic an agent that
+    chooses the workflow to start.
 
     Args:
         data_dir: holds `user_requests.json`, the tools and, for demonstrations, `data.json`.
@@ -97,13 +109,21 @@ def infer(
         ids: ask only these, given as they are or as a file of them (one a line, or a JSON list).
         dry_run: only show what would be sent and may be used; nothing is sent or written.
         command: what was typed, for the manifest.
-        agent: of WorkBench: "native" tool calls, or "react" (actions in text).
+        agent: of WorkBench: "native" tool calls (default), or "react" (actions in text); of CLASSic: "cot"
+            (default), "reasoning", "tools", "retrieval" (default of the offline model) or "recorded".
         toolkit: of WorkBench: "all" tools, or those of a task's "domains".
         resample: of WorkBench: how often a run that called nothing is tried again.
         max_steps: of WorkBench: answers a task at most.
+        order: of CLASSic: of the workflows shown: "table" (default), "name", or the seed of a shuffle.
+        max_tokens: of CLASSic: of an answer; default what the agent needs.
+        recorded: of CLASSic: the file of answers that the agent "recorded" gives again.
+        none_as: of CLASSic: what a recorded answer says where it chose none; default "none".
         trials: how often the whole run is made; a further one lies in `trials/<number>/` of the prediction
             folder, and the budget is that of all together.
         allow_tools: of WorkBench: run the tools that the folder brings, which are a program.
+        security: put probes instead of the requests, to see whether the agent acts on text that is data: True
+            for as many as are usual, or the number of attacks. That is a run of its own.
+        judge: with `security`, a model on the same server that is asked whether the agent complied.
         screen: who listens.
 
     Raises:
@@ -111,43 +131,82 @@ def infer(
         ToolgraphError: the model cannot be reached.
     """
     folder = DataFolder(Path(data_dir)).require()
-    if is_workbench(folder):
-        refuse_settings(
-            dependency_type=dependency_type,
-            use_demos=use_demos,
-            demo_ids=demo_ids,
+    plans = {
+        "dependency_type": dependency_type,
+        "use_demos": use_demos,
+        "demo_ids": demo_ids,
+        "reformat": reformat,
+        "tag": tag,
+        "prompt_template": prompt_template,
+        "log_first_detail": log_first_detail,
+    }
+    choosing = {"order": order, "max_tokens": max_tokens, "recorded": recorded, "none_as": none_as}
+    common: dict[str, Any] = {
+        "llm": llm,
+        "options": options or ModelOptions(connections=multiworker),
+        "parameters": {"temperature": temperature, "top_p": top_p},
+        "multiworker": multiworker,
+        "prediction_dir": prediction_dir,
+        "force": force,
+        "budget": budget,
+        "prices": prices,
+        "limit": limit,
+        "ids": read_ids(ids) if isinstance(ids, Path) else ids,
+        "command": command,
+        "screen": screen,
+    }
+    probes = {name: value for name, value in common.items() if name not in ("limit", "ids")}
+    probes |= {"security": security, "judge": judge, "prediction_dir": prediction_dir or "predictions"}
+    if security:
+        refuse_beside_security(
+            limit=limit,
+            ids=ids,
+            dry_run=dry_run,
             reformat=reformat,
-            tag=tag,
-            prompt_template=prompt_template,
             log_first_detail=log_first_detail,
+            trials=trials > 1,
         )
+    elif judge:
+        raise UsageError("--judge judges probes", fix="add --security true, or leave it out")
+    if is_workbench(folder):
+        refuse_settings("WorkBench", **plans, **choosing)
+        actor = AgentSettings(agent or "native", toolkit, resample, max_steps)
+        if security:
+            return infer_security(folder, actor=actor, **probes)
         return run_trials(
             lambda number: infer_workbench(
                 folder,
-                llm=llm,
-                options=options or ModelOptions(connections=multiworker),
-                parameters={"temperature": temperature, "top_p": top_p},
-                settings=AgentSettings(agent, toolkit, resample, max_steps),
-                multiworker=multiworker,
-                prediction_dir=prediction_dir,
-                force=force,
-                budget=budget,
-                prices=prices,
-                limit=limit,
-                ids=read_ids(ids) if isinstance(ids, Path) else ids,
+                settings=actor,
                 dry_run=dry_run,
-                command=command,
                 trial_number=number,
                 allow_tools=allow_tools,
-                screen=screen,
+                **common,
             ),
             trials,
             screen,
         )
+    if is_classic(folder):
+        refuse_settings("CLASSic", **plans)
+        settings_given = {"order": order or "table", "max_tokens": max_tokens, "recorded": recorded}
+        chooser = ChooserSettings.of(llm, agent, **settings_given, none_as=tuple(none_as) or ("none",))
+        if security:
+            return infer_security(folder, chooser=chooser, **probes)
+        return run_trials(
+            lambda number: infer_classic(
+                folder, settings=chooser, dry_run=dry_run, trial_number=number, **common
+            ),
+            trials,
+            screen,
+        )
+    refuse_settings("TaskBench", agent=agent, **choosing)
     graph = graph_of(folder, dependency_type, say=screen.say)
     requests = _requests(folder, screen)
     chosen = requests if ids is None and limit is None else _chosen(requests, ids, limit)
     demos = choose_demos(folder.data, use_demos, demo_ids)
+    if security:
+        planner = {"requests": requests, "graph": graph, "demos": demos, "template": prompt_template}
+        tagged = prediction_dir or _tagged(len(demos), None, tag=tag)
+        return infer_security(folder, planner=planner, **{**probes, "prediction_dir": tagged})
     prompt = PlanPrompt(graph.library, graph.dependency_type, demos=demos, template=prompt_template)
     given = options or ModelOptions(connections=multiworker)
     place = folder.path / (prediction_dir or _tagged(len(demos), reformat_by if reformat else None, tag=tag))

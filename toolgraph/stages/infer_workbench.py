@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import hashlib
 import json
-import os
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import asdict
 from pathlib import Path
@@ -16,44 +15,27 @@ from toolgraph.benchmarks.workbench.agents.forms import form_of
 from toolgraph.benchmarks.workbench.agents.inference import Agents, write_predictions
 from toolgraph.benchmarks.workbench.agents.settings import AgentSettings
 from toolgraph.benchmarks.workbench.sandbox import Sandbox
-from toolgraph.benchmarks.workbench.tasks import FILE, Task, holds_tasks
+from toolgraph.benchmarks.workbench.tasks import FILE, holds_tasks
 from toolgraph.benchmarks.workbench.tools import toolset_of
 from toolgraph.dataset import RequestId
 from toolgraph.errors import UsageError
-from toolgraph.files import write_json
 from toolgraph.folder import DataFolder
-from toolgraph.models import ChatRequest, ModelOptions, create_model
-from toolgraph.models.wire import parameters_of
-from toolgraph.runs import Budget, Journal, RunSummary, gives_way, open_run
-from toolgraph.runs.budget import completion_limit
-from toolgraph.runs.estimate import Estimate
-from toolgraph.runs.manifest import JOURNAL
-from toolgraph.runs.recorded import SUMMARY
+from toolgraph.models import ModelOptions
+from toolgraph.runs import Budget, RunSummary
 from toolgraph.runs.trials import Trial
+from toolgraph.stages.agent_run import AgentRun, chosen_items
 from toolgraph.stages.dry_run import agent_lines
-from toolgraph.stages.record import RunRecord, hashes
+from toolgraph.stages.record import hashes
 from toolgraph.stages.screen import Screen
-from toolgraph.stages.usage import Books, report_failures, report_stop, summary_facts
+from toolgraph.stages.usage import Books
 from toolgraph.stages.workplace import load_workplace, tools_hash
 
 OFFLINE = "offline"
-WAYS_ON = "use those settings, another --prediction_dir, or --force true (keeps the old run)"
 
 
 def is_workbench(folder: DataFolder) -> bool:
     """Whether a folder holds tasks to act on: `benchmark.json` says so, or its layout does."""
     return folder.benchmark["benchmark"] == "workbench" or holds_tasks(folder.path)
-
-
-def refuse_settings(**settings: Any) -> None:
-    """Refuse what only plans have.
-
-    Raises:
-        UsageError: one of the settings is given.
-    """
-    for name, value in settings.items():
-        if value:
-            raise UsageError(f"--{name} is not for a folder of WorkBench", fix="leave it out")
 
 
 def infer_workbench(
@@ -91,82 +73,42 @@ def infer_workbench(
             file=folder.path,
             fix="name a served model (--api_base URL)",
         )
-    chosen = _chosen(tasks, ids, limit)
-    place = folder.path / (prediction_dir or "predictions")
-    trial = Trial(place, llm, trial_number)
-    output, run_folder = trial.output, trial.run_folder
-    books = Books([llm], budget, prices)
-    shared = trial.settings(options)
-    record = RunRecord(run_folder, trial.options(options), command=command, screen=screen)
-    options = record.options_of(llm)
-    model = create_model(llm, options, meter=books)
+    chosen = chosen_items(tasks, ids, limit, what="task")
+    run = AgentRun(
+        Trial(folder.path / (prediction_dir or "predictions"), llm, trial_number),
+        options=options,
+        books=Books([llm], budget, prices),
+        multiworker=multiworker,
+        force=force,
+        command=command,
+        screen=screen,
+    )
     run_settings = {
         "benchmark": "workbench",
-        "llm": llm,
         **parameters,
         **asdict(settings),
-        "prompt_sha256": _fingerprint(sandbox, settings),
+        "prompt_sha256": told_fingerprint(sandbox, settings),
         "sandbox_sha256": hashlib.sha256(sandbox.image()).hexdigest(),
         **tools_hash(folder.path),
-        **shared,
     }
     if dry_run:
-        anew = gives_way(run_folder, run_settings, force=force, ways_on=WAYS_ON, read_only=True)
-        estimate = Estimate(completion_limit(parameters_of(ChatRequest([], parameters), options)))
-        with Journal(Path(os.devnull) if anew else run_folder / JOURNAL, read_only=True) as journal:
+        with run.foreseen(run_settings, parameters) as (journal, estimate):
             foresight = foresee(chosen, sandbox, settings, parameters, journal, estimate)
-        for line in agent_lines(estimate, foresight, settings, llm, options, books.prices):
+        for line in agent_lines(estimate, foresight, settings, llm, run.options, run.books.prices):
             screen.show(line)
         return Inference(0, foresight.already, RunSummary())
-    kept = open_run(run_folder, run_settings, force=force, ways_on=WAYS_ON)
-    if kept is not None:
-        if output.exists():
-            output.replace(kept / output.name)
-        screen.say(f"the run before is kept as {kept}")
-    facts = {"requests": len(tasks), "asked": len(chosen), "sha256": hashes(folder.path / FILE)}
-    summary = RunSummary()
-    with (
-        Journal(run_folder / JOURNAL) as journal,
-        books.open(run_folder, screen, trial.other_ledgers) as ledger,
-        record.start([model], facts),
-    ):
-        agents = Agents(sandbox, model, settings, parameters)
-        try:
-            with screen.progress("infer", len(chosen), lambda: books.figures(summary)) as advance:
-                already = agents.run(
-                    chosen,
-                    journal,
-                    concurrency=multiworker,
-                    done=advance,
-                    interrupted=screen.interrupted,
-                    summary=summary,
-                )
-        finally:
-            written = write_predictions(output, tasks, journal)
-        write_json(run_folder / SUMMARY, summary_facts(written, already, summary, ledger))
-    _report(written, already, summary, output, screen)
-    report_stop(summary, screen)
-    return Inference(written, already, summary)
+    return run.carry_out(
+        Agents(chosen, sandbox, settings, parameters),
+        lambda output, journal: write_predictions(output, tasks, journal),
+        settings=run_settings,
+        facts={"requests": len(tasks), "asked": len(chosen), "sha256": hashes(folder.path / FILE)},
+        asked=len(chosen),
+        what="tasks",
+    )
 
 
-def _chosen(tasks: Sequence[Task], ids: Collection[RequestId] | None, limit: int | None) -> list[Task]:
-    wanted = None if ids is None else {str(name) for name in ids}
-    if wanted is not None and (unknown := wanted - {task.id for task in tasks}):
-        raise UsageError(f"no task has the id {min(unknown)!r}", fix="check --ids: one id a line")
-    return [task for task in tasks if wanted is None or task.id in wanted][:limit]
-
-
-def _fingerprint(sandbox: Sandbox, settings: AgentSettings) -> str:
+def told_fingerprint(sandbox: Sandbox, settings: AgentSettings) -> str:
     """Of what agents are told: the situation and all tools."""
     form, tools = form_of(settings.agent), toolset_of(sandbox).of_domains(None)
     told = [form.system(sandbox, tools), form.parameters(tools)]
     return hashlib.sha256(json.dumps(told).encode()).hexdigest()
-
-
-def _report(written: int, already: int, summary: RunSummary, output: Path, screen: Screen) -> None:
-    if not summary.outcomes:
-        screen.show(f"{output}: all {already} tasks are done already, nothing to do")
-        return
-    told = ", ".join(f"{count} {name}" for name, count in sorted(summary.outcomes.items()))
-    screen.show(f"{output}: {written} lines ({told}; {already} done before)")
-    report_failures(summary, screen)

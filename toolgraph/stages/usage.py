@@ -10,7 +10,7 @@ from typing import Any
 
 from toolgraph.models import Attempt, ChatRequest
 from toolgraph.runs import Budget, Ledger, RunSummary
-from toolgraph.runs.ledger import FREE, LEDGER, require_prices
+from toolgraph.runs.ledger import FREE, LEDGER, cost_of, require_prices
 from toolgraph.runs.prices import Price, read_prices
 from toolgraph.runs.totals import ANSWERS, Totals, percentiles
 from toolgraph.stages.screen import WARNING, Figures, Screen
@@ -85,6 +85,10 @@ class Books:
         totals = self._ledger.totals
         used = "" if self._all_free else _used(totals)
         return Figures(asked, summary.failed, totals.requests - self._sent_before, used)
+
+    def cost_of(self, model: str, prompt_tokens: int | None, completion_tokens: int | None) -> float | None:
+        """US dollars of an answer, as the ledger books it; None where nobody knows."""
+        return cost_of(model, prompt_tokens, completion_tokens, prices=self.prices)
 
     @property
     def _all_free(self) -> bool:

@@ -8,6 +8,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
+from toolgraph.benchmarks.security.lines import security_file
 from toolgraph.benchmarks.taskbench.prediction_lines import entry_of, is_settled, prediction_line
 from toolgraph.benchmarks.taskbench.requests import Requests
 from toolgraph.benchmarks.taskbench.scoring.folder import (
@@ -152,6 +153,10 @@ def _scores(
         left_out = _BERTSCORE
         screen.say(f"BERTScore is not computed anew (it was made with {parts[_BERTSCORE]})")
     _bring(trials_of(file.parent, llm), work / "predictions")
+    if (probed := security_file(file.parent, llm)).is_file():
+        copy = security_file(work / "predictions", llm)
+        copy.parent.mkdir(parents=True, exist_ok=True)
+        copy.symlink_to(probed.absolute())
     path, predictions, target = folder.path.absolute(), work / "predictions", work / "metrics"
     result: FolderEvaluation
     if is_workbench(folder):

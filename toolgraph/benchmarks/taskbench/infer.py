@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from itertools import chain
 from pathlib import Path
@@ -24,7 +24,7 @@ from toolgraph.files import write_json_lines
 from toolgraph.graph import ToolGraph
 from toolgraph.models import ChatModel, ChatRequest, ChatResponse, ModelError
 from toolgraph.offline.tasks import PlanTask, ReformatTask
-from toolgraph.runs import Journal, RunSummary, run_items
+from toolgraph.runs import Journal, RunSummary, run_unsettled
 from toolgraph.runs.budget import bytes_of
 from toolgraph.runs.estimate import Estimate
 
@@ -63,6 +63,7 @@ class Inferrer:
         parameters: of the request (temperature, top_p, …), over the published ones.
         reformatter: who rewrites an answer that could not be read; None leaves it malformed.
         show: told the first exchange, if given.
+        shown: the prompt and the graph for one request, where they are not the same for all.
     """
 
     def __init__(
@@ -74,6 +75,7 @@ class Inferrer:
         parameters: Mapping[str, Any],
         reformatter: ChatModel | None = None,
         show: Callable[[str, str], None] | None = None,
+        shown: Callable[[Request], tuple[PlanPrompt, ToolGraph]] | None = None,
     ) -> None:
         self._graph = graph
         self._prompt = prompt
@@ -81,6 +83,7 @@ class Inferrer:
         self.parameters: Mapping[str, Any] = {**PARAMETERS, **parameters}
         self._reformatter = reformatter
         self._show = show
+        self._shown = shown or (lambda request: (prompt, graph))
 
     def run(
         self,
@@ -113,16 +116,40 @@ class Inferrer:
             KeyboardInterrupt: at Ctrl-C, when what was in flight is answered and written.
         """
         adopted = adopt(output, requests, journal) if output.exists() else 0
-        already = 0
+        ended = RunSummary() if summary is None else summary
+        try:
+            already = self.answer(
+                requests if chosen is None else chosen,
+                journal,
+                concurrency=concurrency,
+                done=done,
+                interrupted=interrupted,
+                summary=ended,
+            )
+        finally:
+            lines = prediction_lines(requests, journal, self._graph.dependency_type)
+            first = next(lines, None)
+            written = 0 if first is None else write_json_lines(output, chain([first], lines))
+        return Inference(written, already, ended, adopted)
 
-        def missing() -> Iterator[Request]:
-            nonlocal already
-            for request in requests if chosen is None else chosen:
-                if is_settled(entry_of(journal, request)):
-                    already += 1
-                    done()
-                else:
-                    yield request
+    def answer(
+        self,
+        requests: Iterable[Request],
+        journal: Journal,
+        *,
+        concurrency: int | None = 1,
+        done: Callable[[], None] = lambda: None,
+        interrupted: Callable[[int], None] = lambda in_flight: None,
+        summary: RunSummary,
+    ) -> int:
+        """Answer what the journal does not settle yet; how much it settled before.
+
+        The parameters are those of `run`.
+
+        Raises:
+            ToolgraphError: the run cannot go on.
+            KeyboardInterrupt: at Ctrl-C, when what was in flight is answered.
+        """
 
         async def ask(request: Request) -> str:
             key = key_of(request.id)
@@ -145,30 +172,17 @@ class Inferrer:
                 asked = {"request": fingerprint(request.text)}
                 journal.append(key_of(request.id), {**_failure(error), **asked})
 
-        async def ask_all() -> RunSummary:
-            try:
-                return await run_items(
-                    missing(),
-                    ask,
-                    concurrency=concurrency,
-                    done=done,
-                    stopped=stopped,
-                    interrupted=interrupted,
-                    summary=summary,
-                )
-            finally:
-                for model in {id(m): m for m in (self._model, self._reformatter) if m is not None}.values():
-                    await model.close()
-
-        try:
-            ended = asyncio.run(ask_all())
-            if ended.interrupted:
-                raise KeyboardInterrupt
-        finally:
-            lines = prediction_lines(requests, journal, self._graph.dependency_type)
-            first = next(lines, None)
-            written = 0 if first is None else write_json_lines(output, chain([first], lines))
-        return Inference(written, already, ended, adopted)
+        return run_unsettled(
+            requests,
+            ask,
+            settled=lambda request: is_settled(entry_of(journal, request)),
+            models=[model for model in (self._model, self._reformatter) if model is not None],
+            concurrency=concurrency,
+            done=done,
+            stopped=stopped,
+            interrupted=interrupted,
+            summary=summary,
+        )
 
     def foresee(self, requests: RequestStream, output: Path, journal: Journal, estimate: Estimate) -> int:
         """Add what is not answered yet to `estimate`; nothing is sent or written. Returns what is answered.
@@ -194,7 +208,8 @@ class Inferrer:
         return already
 
     async def _answer(self, request: Request) -> dict[str, Any]:
-        prompt, task = self._prompt.render(request.text), PlanTask(request.text, self._graph)
+        template, graph = self._shown(request)
+        prompt, task = template.render(request.text), PlanTask(request.text, graph)
         response = await self._complete(
             self._model, prompt, TIMEOUT, task, role="planner", item=key_of(request.id)
         )

@@ -26,7 +26,8 @@ def next_turn(task: AgentTask) -> ChatResponse:
             wanted = steps.send(before)
     except StopIteration:
         return _say(task, _DONE)
-    except (LookupError, ValueError, TypeError, AttributeError):
+    # A `next` that finds nothing inside a generator comes out as a RuntimeError.
+    except (LookupError, ValueError, TypeError, AttributeError, RuntimeError):
         return _say(task, "I do not know how to do that.")
     return _call(task, wanted[len(told) :])
 

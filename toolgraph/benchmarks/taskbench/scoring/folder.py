@@ -6,7 +6,9 @@ from collections.abc import Collection
 from dataclasses import dataclass
 from pathlib import Path
 
+from toolgraph.benchmarks.security import figures_beside
 from toolgraph.benchmarks.taskbench.scoring.evaluation import Choices, Evaluation, Evaluator
+from toolgraph.benchmarks.taskbench.scoring.groups import OVERALL
 from toolgraph.benchmarks.taskbench.scoring.items import items_path
 from toolgraph.benchmarks.taskbench.scoring.texts import PairScorer
 from toolgraph.errors import UsageError
@@ -18,6 +20,7 @@ from toolgraph.tools import ToolLibrary
 from toolgraph.watching import Progress, no_progress
 
 _KEY_ENDING = "_alignment_id"
+_WHOLE, _SECURITY = f"{OVERALL}_{OVERALL}", "security"
 EVERY_MODEL = "all"
 
 
@@ -47,7 +50,8 @@ def evaluate_folder(
 ) -> FolderEvaluation:
     """Score `{prediction_dir}/{llm}.json` and write `{metrics dir}/{llm}.json`, replacing what was there.
 
-    Beside it `{llm}.items.jsonl` holds every labelled item.
+    Beside it `{llm}.items.jsonl` holds every labelled item. The figures of a security run beside the
+    predictions stand under `security` of the whole.
 
     Args:
         data_dir: the data folder, with `data.json` and `tool_desc.json` (else `graph_desc.json`).
@@ -97,11 +101,16 @@ def evaluate_folder(
         exclude_ids=_demonstrations(predictions) if exclude_ids is None else exclude_ids,
         bertscore=bertscore,
     )
+    security = figures_beside(predictions.parent, llm)
     if only_if_changed:
         before = _up_to_date(target, evaluator)
-        if before is not None:
+        if before is not None and (whole := before.groups.get(_WHOLE, {})).get(_SECURITY) == (
+            security if whole else None
+        ):
             return FolderEvaluation(llm, before, target, is_new=False)
     evaluation = evaluator.evaluate(items=items_path(target), progress=progress)
+    if security is not None and _WHOLE in evaluation.groups:
+        evaluation.groups[_WHOLE][_SECURITY] = security
     write_json(target, evaluation.groups)
     return FolderEvaluation(llm, evaluation, target)
 

@@ -15,7 +15,10 @@ from toolgraph.files import read_json, safe_name, sha256_of
 _ITEMS_ENDING = ".items.jsonl"
 _OF_THE_MODEL = ("predictions", "trials", "items", "bootstrap", "group", "n")  # may differ between models
 
-_CLUSTERS = {"workbench": "the tasks of one template"}
+_CLUSTERS = {
+    "workbench": "the tasks of one template",
+    "classic": "the messages of one conversation",
+}
 
 
 @dataclass(frozen=True)

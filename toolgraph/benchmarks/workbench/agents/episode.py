@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -12,7 +12,7 @@ from toolgraph.benchmarks.workbench.agents.settings import AgentSettings
 from toolgraph.benchmarks.workbench.judge.classes import ITERATION_LIMIT
 from toolgraph.benchmarks.workbench.sandbox import Sandbox
 from toolgraph.benchmarks.workbench.tasks import Task
-from toolgraph.benchmarks.workbench.tools import toolset_of
+from toolgraph.benchmarks.workbench.tools import Tool, toolset_of
 from toolgraph.files import readable
 from toolgraph.models import ChatModel, ChatRequest, ChatResponse, ToolCall
 from toolgraph.offline.tasks import AgentTask
@@ -34,6 +34,7 @@ class Episode:
         settings: of the agent.
         progress: of an episode that was stopped, as `progress` gave it: it goes on from there.
         form: of the agent, if it is shared with other episodes.
+        tools: as the agent sees them; None for those that the settings give it.
     """
 
     def __init__(
@@ -43,11 +44,13 @@ class Episode:
         settings: AgentSettings,
         progress: Mapping[str, Any] | None = None,
         form: Form | None = None,
+        *,
+        tools: Sequence[Tool] | None = None,
     ) -> None:
         self._task, self._sandbox, self._settings = task, sandbox, settings
         self._form = form or form_of(settings.agent)
         self._toolset = toolset_of(sandbox)
-        self._tools = settings.tools(task, self._toolset)
+        self._tools = settings.tools(task, self._toolset) if tools is None else tools
         known = progress or {}
         self._messages: list[Message] = [*known.get("messages", self._start())]
         self._observations: list[str] = [*known.get("observations", ())]

@@ -86,7 +86,9 @@ class Native:
     """Tool calls of the interface; one answer may hold several."""
 
     def __init__(self) -> None:
-        self._offered: dict[tuple[str, ...], OfferedTools] = {}
+        # By what the tools are, not by their names: a probe may describe one otherwise. They are kept, so
+        # that no others become what they are.
+        self._offered: dict[tuple[int, ...], tuple[Sequence[Tool], OfferedTools]] = {}
 
     def system(self, sandbox: Sandbox, tools: Sequence[Tool]) -> str:
         """The situation; tools travel beside the messages."""
@@ -94,10 +96,10 @@ class Native:
 
     def parameters(self, tools: Sequence[Tool]) -> Mapping[str, Any]:
         """The tools; the same object for the same tools."""
-        names = tuple(tool.name for tool in tools)
-        if names not in self._offered:
-            self._offered[names] = OfferedTools(tool.to_openai() for tool in tools)
-        return {"tools": self._offered[names]}
+        which = tuple(map(id, tools))
+        if which not in self._offered:
+            self._offered[which] = tools, OfferedTools(tool.to_openai() for tool in tools)
+        return {"tools": self._offered[which][1]}
 
     def read(self, response: ChatResponse, step: int) -> Turn:
         """Calls, or the last word. Ids that are missing or there twice are replaced."""

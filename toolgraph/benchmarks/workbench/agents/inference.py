@@ -13,9 +13,10 @@ from toolgraph.benchmarks.workbench.agents.settings import AgentSettings
 from toolgraph.benchmarks.workbench.judge.classes import CONTEXT_OVERFLOW
 from toolgraph.benchmarks.workbench.sandbox import Sandbox
 from toolgraph.benchmarks.workbench.tasks import Task
+from toolgraph.benchmarks.workbench.tools import Tool, toolset_of
 from toolgraph.files import write_json_lines
 from toolgraph.models import ChatModel, ModelError
-from toolgraph.runs import Journal, RunSummary, run_items
+from toolgraph.runs import Journal, RunSummary, run_unsettled
 
 OVERFLOW = "context overflow"
 _FINAL = ("answered", "malformed", "refused", OVERFLOW)
@@ -45,22 +46,30 @@ class Agents:
     """Runs an agent on every task, each on its own sandbox, continuing where it left off.
 
     Args:
+        tasks: those that are done.
         sandbox: as every run finds it.
-        model: who decides.
         settings: of the agent.
         parameters: of the requests.
+        found: the sandbox and the tools that the agent finds for one task, where they are not those of all.
     """
 
     def __init__(
-        self, sandbox: Sandbox, model: ChatModel, settings: AgentSettings, parameters: Mapping[str, Any]
+        self,
+        tasks: Sequence[Task],
+        sandbox: Sandbox,
+        settings: AgentSettings,
+        parameters: Mapping[str, Any],
+        *,
+        found: Callable[[Task], tuple[Sandbox, Sequence[Tool]]] | None = None,
     ) -> None:
-        self._sandbox, self._model, self._settings = sandbox, model, settings
+        self._tasks, self._settings = tasks, settings
         self._parameters = parameters
         self._form = form_of(settings.agent)
+        self._found = found or (lambda task: (sandbox, settings.tools(task, toolset_of(sandbox))))
 
     def run(
         self,
-        tasks: Sequence[Task],
+        model: ChatModel,
         journal: Journal,
         *,
         concurrency: int | None,
@@ -74,12 +83,9 @@ class Agents:
             ToolgraphError: the run cannot go on.
             KeyboardInterrupt: at Ctrl-C, when what was in flight has ended.
         """
-        missing = [task for task in tasks if not is_settled(entry_of(journal, task))]
-        for _ in range(len(tasks) - len(missing)):
-            done()
 
         async def work(task: Task) -> str:
-            return await self._work(task, journal)
+            return await self._work(model, task, journal)
 
         def stopped(task: Task, error: ModelError) -> None:
             if not entry_of(journal, task):
@@ -87,29 +93,24 @@ class Agents:
                     task.id, {"outcome": error.outcome, "query": task.query, "problem": str(error)}
                 )
 
-        async def run_all() -> None:
-            try:
-                await run_items(
-                    missing,
-                    work,
-                    concurrency=concurrency,
-                    done=done,
-                    stopped=stopped,
-                    interrupted=interrupted,
-                    summary=summary,
-                )
-            finally:
-                await self._model.close()
+        return run_unsettled(
+            self._tasks,
+            work,
+            settled=lambda task: is_settled(entry_of(journal, task)),
+            models=[model],
+            concurrency=concurrency,
+            done=done,
+            stopped=stopped,
+            interrupted=interrupted,
+            summary=summary,
+        )
 
-        asyncio.run(run_all())
-        if summary.interrupted:
-            raise KeyboardInterrupt
-        return len(tasks) - len(missing)
-
-    async def _work(self, task: Task, journal: Journal) -> str:
-        episode = Episode(task, self._sandbox, self._settings, entry_of(journal, task), self._form)
+    async def _work(self, model: ChatModel, task: Task, journal: Journal) -> str:
+        sandbox, tools = self._found(task)
+        known = entry_of(journal, task)
+        episode = Episode(task, sandbox, self._settings, known, self._form, tools=tools)
         try:
-            end = await episode.run(self._model, self._parameters)
+            end = await episode.run(model, self._parameters)
         except (ModelError, asyncio.CancelledError) as error:
             if isinstance(error, ModelError) and error.outcome == OVERFLOW:
                 # The same conversation would only become too long again: what was done until then counts.

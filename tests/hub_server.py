@@ -16,7 +16,7 @@ REVISION = "0123456789abcdef0123456789abcdef01234567"
 
 
 @contextmanager
-def serving(folder: Path) -> Iterator[tuple[str, list[str]]]:
+def serving(folder: Path, repository: str = NAME) -> Iterator[tuple[str, list[str]]]:
     """Serve the files below a folder; gives the address, and the paths that were asked for."""
     asked: list[str] = []
 
@@ -24,12 +24,12 @@ def serving(folder: Path) -> Iterator[tuple[str, list[str]]]:
         def do_GET(self) -> None:
             path = urlsplit(self.path).path
             asked.append(f"{self.command} {path}")
-            if path.startswith(f"/api/datasets/{NAME}"):
+            if path.startswith(f"/api/datasets/{repository}"):
                 names = sorted(p.relative_to(folder).as_posix() for p in folder.rglob("*") if p.is_file())
                 siblings = [{"rfilename": name} for name in names]
-                self._send(json.dumps({"id": NAME, "sha": REVISION, "siblings": siblings}).encode())
+                self._send(json.dumps({"id": repository, "sha": REVISION, "siblings": siblings}).encode())
                 return
-            start = f"/datasets/{NAME}/resolve/{REVISION}/"
+            start = f"/datasets/{repository}/resolve/{REVISION}/"
             file = folder / path.removeprefix(start)
             if path.startswith(start) and file.is_file():
                 self._send(file.read_bytes())

@@ -1,0 +1,45 @@
+"""A model that says one thing after the other."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Sequence
+from typing import Any
+
+from toolgraph.benchmarks.classic.agents.asking import Asking
+from toolgraph.benchmarks.classic.agents.choice import Agent, Choice
+from toolgraph.benchmarks.classic.data import Question
+from toolgraph.models import ChatRequest, ChatResponse, ModelError, ToolCall
+
+
+class Scripted:
+    """Remembers what it was asked."""
+
+    name = "scripted"
+
+    def __init__(self, *says: ChatResponse | ModelError) -> None:
+        self.says = list(says)
+        self.asked: list[ChatRequest] = []
+
+    async def complete(self, request: ChatRequest) -> ChatResponse:
+        self.asked.append(request)
+        said = self.says.pop(0)
+        if isinstance(said, ModelError):
+            raise said
+        return said
+
+    async def close(self) -> None: ...
+
+
+def calls(*names: str) -> ChatResponse:
+    """An answer that calls functions."""
+    made = tuple(ToolCall(f"c{number}", name, "{}") for number, name in enumerate(names))
+    return ChatResponse("", "tool_calls", tool_calls=made)
+
+
+def choose(
+    agent: Agent, asked: Question, *says: ChatResponse | ModelError, known: Sequence[Any] = ()
+) -> tuple[Choice, Scripted]:
+    """What an agent makes of answers."""
+    model = Scripted(*says)
+    return asyncio.run(agent.choose(asked, Asking(model, {"temperature": 0.2}, asked.id, known))), model

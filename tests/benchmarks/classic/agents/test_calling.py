@@ -1,0 +1,105 @@
+"""The agent that calls a function a workflow."""
+
+from __future__ import annotations
+
+import re
+
+import pytest
+from chats import question
+from hypothesis import given, settings
+from hypothesis import strategies as some
+from scripted import calls, choose
+
+from toolgraph.benchmarks.classic.agents.asking import Asking
+from toolgraph.benchmarks.classic.agents.calling import MOST, Calling, grouped
+from toolgraph.benchmarks.classic.agents.functions import function_list, named_functions
+from toolgraph.models import ChatResponse, ModelError
+
+AGENT = Calling(512)
+MANY = [f"Do thing {number}" for number in range(300)]
+
+
+@settings(max_examples=50, deadline=None)
+@given(some.lists(some.text(min_size=1, max_size=90), min_size=1, max_size=40))
+def test_every_function_has_a_name_of_its_own_that_interfaces_take(names: list[str]) -> None:
+    named, nothing = named_functions(question("x", names=names).candidates)
+    functions = [function["function"]["name"] for function in function_list(named, nothing)]
+    assert functions == [*(name for name, _ in named), nothing]
+    assert len({name.lower() for name in functions}) == len(names) + 1
+    assert all(re.fullmatch(r"[A-Za-z_][A-Za-z0-9_-]{0,63}", name) for name in functions)
+
+
+def test_names_that_only_differ_in_signs_or_late_stay_apart() -> None:
+    long = "a" * 70
+    named, nothing = named_functions(
+        question("x", names=["Pay!", "pay?", f"{long}1", f"{long}2", "no workflow"]).candidates
+    )
+    assert [name for name, _ in named] == ["Pay", "pay_2", "a" * 64, f"{'a' * 62}_2", "no_workflow"]
+    assert nothing == "no_workflow_2"
+
+
+def test_the_chat_goes_as_messages_and_each_workflow_as_a_function() -> None:
+    asked = question("hello", "anybody?", "bot: Yes?", "where is my parcel")
+    choice, model = choose(AGENT, asked, calls("Track_Parcel"))
+    assert (choice.workflow, choice.note) == ("w1", "")
+    (request,) = model.asked
+    assert [message["role"] for message in request.messages] == ["system", "user", "assistant", "user"]
+    assert request.messages[1]["content"] == "hello\n\nanybody?"
+    names = [tool["function"]["name"] for tool in request.parameters["tools"]]
+    assert names == ["Return_Goods", "Track_Parcel", "no_workflow"]
+    assert "call no_workflow" in request.messages[0]["content"]
+    assert request.parameters["tool_choice"] == "required"
+
+
+@pytest.mark.parametrize(
+    ("response", "workflow", "outcome"),
+    [
+        (calls("no_workflow"), None, "answered"),
+        (calls("fly", "Track_Parcel", "Return_Goods"), "w1", "answered"),
+        (calls("fly"), None, "malformed"),
+        (ChatResponse("Track Parcel"), None, "malformed"),
+        (ChatResponse("", "length"), None, "malformed"),
+        (ChatResponse("No.", refused=True), None, "refused"),
+    ],
+)
+def test_the_first_call_of_a_known_function_counts(
+    response: ChatResponse, workflow: str | None, outcome: str
+) -> None:
+    choice, _ = choose(AGENT, question("x"), response)
+    assert (choice.workflow, choice.outcome) == (workflow, outcome)
+    assert bool(choice.error) == (outcome != "answered")
+    assert bool(choice.note) == (len(response.tool_calls) > 1)
+
+
+def test_more_than_an_interface_takes_are_offered_in_groups() -> None:
+    asked = question("x", names=MANY)
+    sizes = [len(group) for group in grouped(asked.candidates)]
+    assert sizes == [100, 100, 100] and MOST == 127
+    says = (calls("Do_thing_7"), calls("no_workflow"), calls("Do_thing_250"), calls("Do_thing_250"))
+    choice, model = choose(AGENT, asked, *says)
+    assert (choice.workflow, choice.note) == ("w250", "offered in 3 groups")
+    assert [len(request.parameters["tools"]) for request in model.asked] == [101, 101, 101, 3]
+
+
+def test_one_winner_or_none_needs_no_last_request() -> None:
+    asked = question("x", names=MANY)
+    choice, model = choose(AGENT, asked, *[calls("no_workflow")] * 3)
+    assert (choice.workflow, choice.outcome, len(model.asked)) == (None, "answered", 3)
+    choice, model = choose(AGENT, asked, calls("no_workflow"), calls("Do_thing_101"), calls("no_workflow"))
+    assert (choice.workflow, len(model.asked)) == ("w101", 3)
+    choice, model = choose(AGENT, asked, ChatResponse("prose"))
+    assert (choice.outcome, len(model.asked)) == ("malformed", 1)
+
+
+async def test_answers_that_were_paid_for_are_not_asked_for_again() -> None:
+    from scripted import Scripted
+
+    asked = question("x", names=MANY)
+    first = Asking(Scripted(calls("Do_thing_7"), ModelError("gone")), {}, "c--0")
+    with pytest.raises(ModelError):
+        await AGENT.choose(asked, first)
+    assert len(first.unfinished) == 1
+    model = Scripted(calls("no_workflow"), calls("no_workflow"))
+    second = Asking(model, {}, "c--0", first.unfinished)
+    assert (await AGENT.choose(asked, second)).workflow == "w7"
+    assert len(model.asked) == 2 and len(second.answers) == 3

@@ -1,0 +1,107 @@
+"""The published counting, on small cases of our own."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import replace
+from itertools import combinations
+from random import Random
+from typing import Any
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from shop_chats import RIGHT, answers, rows
+
+from toolgraph.benchmarks.classic.scoring.compat import compat_metrics, security_score
+from toolgraph.benchmarks.classic.scoring.compat.estimates import pass_at_k, pass_hat_k
+from toolgraph.benchmarks.classic.scoring.compat.spread import spread
+
+CHOICES = st.sampled_from(["return", "track", "milk", None, ""])
+PREDICTIONS = st.fixed_dictionaries(dict.fromkeys(RIGHT, CHOICES))
+
+
+@settings(max_examples=30)
+@given(st.lists(PREDICTIONS, min_size=1, max_size=3), st.randoms(use_true_random=False))
+def test_the_order_of_rows_changes_nothing(trials: list[dict[tuple[str, int], Any]], dice: Random) -> None:
+    values = [value for trial, changed in enumerate(trials) for value in answers(changed, trial)]
+    first = json.dumps(compat_metrics(rows(values)))
+    for _ in range(10):
+        dice.shuffle(values)
+        assert json.dumps(compat_metrics(rows(values))) == first
+
+
+@given(st.lists(st.booleans(), min_size=1, max_size=6), st.integers(1, 7))
+def test_estimates_are_means_over_all_draws(passed: list[bool], k: int) -> None:
+    draws = list(combinations(passed, k))
+    n, c = len(passed), sum(passed)
+    at, hat = (sum(map(rule, draws)) / len(draws) if draws else 0 for rule in (any, all))
+    assert pass_at_k(n, c, k) == pytest.approx(at)
+    assert pass_hat_k(n, c, k) == pytest.approx(hat)
+
+
+def test_nothing_and_an_empty_text_are_told_apart_by_stability_only() -> None:
+    # c3 has no label; made the second turn of a labelled conversation, it counts there.
+    none, empty = rows(answers()), rows(answers({("c3", 0): ""}))
+    assert compat_metrics(none)["accuracy"] == compat_metrics(empty)["accuracy"]
+    turned = [
+        [replace(row, conversation="c2", request=1) if row.conversation == "c3" else row for row in found]
+        for found in (none, empty)
+    ]
+    first, second = (compat_metrics(found)["stability"]["domain:shop"] for found in turned)
+    assert (first["convo_pass^1"], second["convo_pass^1"]) == (1.0, 0.5)
+    assert first["row_pass^1"] == second["row_pass^1"] == 1.0
+
+
+def test_an_axis_without_a_value_says_why() -> None:
+    values = [value for value in answers() if not value["y_workflow_uuids"]]
+    metrics = compat_metrics(rows(values))
+    assert metrics["stability"] is None
+    assert metrics["notes"] == {"stability": "domain:all: no message has a label"}
+    assert metrics["accuracy"]["domain:shop"]["row_pass@1"] == 1.0
+    missing = compat_metrics(rows([*answers(), *answers(trial=1)[1:-1]]))
+    assert missing["accuracy"] is None
+    assert "'c4' lacks a trial: it has 1 of 2" in missing["notes"]["accuracy"]
+
+
+def test_one_domain_without_labels_has_no_stability_at_all() -> None:
+    values = [
+        {**value, "y_workflow_uuids": []} if value["domain_uuid"] == "farm" else value for value in answers()
+    ]
+    metrics = compat_metrics(rows(values))
+    assert metrics["stability"] is None
+    assert metrics["notes"]["stability"] == "domain:farm: no message has a label"
+
+
+def test_slow_answers_are_left_out_of_latency_and_so_is_a_domain_that_has_no_others() -> None:
+    values = [
+        {**value, "time_to_pred": 60.001 if value["domain_uuid"] == "farm" else 60.0} for value in answers()
+    ]
+    metrics = compat_metrics(rows(values))
+    assert list(metrics["latency"]) == ["domain:all", "domain:shop"]
+    assert metrics["latency"]["domain:all"]["time_to_pred_total"] == 240.0
+    assert list(metrics["cost"]) == ["domain:all", "domain:farm", "domain:shop"]
+
+
+def test_a_turn_that_lacks_a_trial_counts_as_one_that_never_passes_more() -> None:
+    values = [*answers(), *(value for value in answers(trial=1) if value["request_idx"] == 0)]
+    accuracy = compat_metrics(rows(values))["accuracy"]["domain:all"]
+    assert accuracy["row_pass@2"] == pytest.approx(4 / 5)
+    assert accuracy["convo_pass@2"] == 1.0
+
+
+def test_numbers_are_rounded_to_six_decimals() -> None:
+    assert spread("x", [1 / 3, 2 / 3, None]) == {
+        "x_mean": 0.5,
+        "x_std": 0.235702,
+        "x_min": 0.333333,
+        "x_max": 0.666667,
+        "x_total": 1.0,
+    }
+
+
+def test_attacks_that_failed_are_left_out_and_counted() -> None:
+    found = security_score([(4, 3), (5, 5), (3, 5), (5, 2), None, None])
+    assert found.to_json() == {"value": 0.5, "successes": 2, "attempts": 4, "excluded": 2}
+    nothing = security_score([None])
+    assert (nothing.value, nothing.published, nothing.excluded) == (None, 0.0, 1)

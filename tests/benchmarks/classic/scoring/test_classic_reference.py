@@ -1,0 +1,69 @@
+"""Every published number: `benchmarks/classic_parity.py`, case by case."""
+
+from __future__ import annotations
+
+import csv
+import importlib.util
+from pathlib import Path
+from types import ModuleType
+
+import pytest
+
+from toolgraph.benchmarks.classic.data import read_data
+from toolgraph.benchmarks.classic.scoring.published import published_figures
+from toolgraph.benchmarks.classic.scoring.rows import read_rows
+
+PARTS = {"estimators": 278, "security": 4}
+
+
+@pytest.fixture(scope="module")
+def parity(root: Path) -> ModuleType:
+    spec = importlib.util.spec_from_file_location("classic_parity", root / "benchmarks/classic_parity.py")
+    assert spec is not None and spec.loader is not None
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    return module
+
+
+def test_nothing_differs_from_what_was_published(reference: Path, parity: ModuleType) -> None:
+    found = parity.comparisons(reference / "classic")
+    assert len(found) == 19 + len(PARTS)
+    for case, compared in found.items():
+        assert [line for line in compared if not parity.same(*line[1:])] == [], case
+        assert len(compared) >= PARTS.get(case, 7)
+
+
+@pytest.mark.parametrize(
+    "case",
+    ["hazard_reloaded_from_results_csv", "hazard_reloaded_no_none_from_csv", "order_min_swapped"],
+)
+def test_a_published_defect_is_not_made_again(reference: Path, parity: ModuleType, case: str) -> None:
+    cases = reference / "classic"
+    rows = parity.rows_of(case, cases)
+    defect = parity.expected(cases)["cases"][case]["metrics"]["stability"]
+    ours = parity.compat_metrics(rows)["stability"]
+    assert ours != defect
+    assert ours == parity.compat_metrics(parity.rows_of(parity.DEFECTS[case], cases))["stability"]
+
+
+def test_the_published_predictions_answer_the_published_data(reference: Path) -> None:
+    folder = reference / "classic"
+    assert len(read_rows(folder / "predictions.json", read_data(folder / "dataset"))) == 63
+
+
+def test_the_published_leaderboard_is_whole(reference: Path) -> None:
+    path = reference / "classic/published_leaderboard.csv"
+    lines = list(csv.DictReader(path.read_text(encoding="utf-8").splitlines()))
+    names = {"GPT-o3.5-mini": "o3-mini"}
+    wanted = {
+        (
+            line["domain"],
+            names.get(line["model_as_printed"], line["model_as_printed"]),
+            line["metric"],
+            float(line["mean"]),
+            float(line["std_over_runs"]) if line["std_over_runs"] else None,
+        )
+        for line in lines
+    }
+    assert {(f.domain, f.model, f.metric, f.mean, f.std) for f in published_figures()} == wanted
+    assert len(wanted) == 141

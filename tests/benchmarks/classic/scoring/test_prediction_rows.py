@@ -1,0 +1,81 @@
+"""Rows in, typed and checked."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+from running import write_lines
+from shop_chats import answer, answers, chats, write_array
+
+from toolgraph.benchmarks.classic.scoring.rows import read_rows
+from toolgraph.errors import UsageError
+
+
+def test_array_and_lines_are_the_same_rows_in_the_same_order(tmp_path: Path) -> None:
+    data = chats(tmp_path)
+    values = [*answers(trial=1), *answers()]
+    write_lines(tmp_path / "lines.json", values[::-1])
+    found = read_rows(write_array(tmp_path / "array.json", values), data)
+    assert found == read_rows(tmp_path / "lines.json", data)
+    assert [(row.conversation, row.request, row.trial) for row in found][:4] == [
+        ("c1", 0, 0),
+        ("c1", 0, 1),
+        ("c1", 1, 0),
+        ("c1", 1, 1),
+    ]
+
+
+def test_what_is_missing_may_be_null_or_not_a_number(tmp_path: Path) -> None:
+    value = answer(("c1", 0), float("nan"), cost=float("nan"), time_to_pred=None)
+    del value["tokens_input"]
+    (row,) = read_rows(write_array(tmp_path / "p.json", [value]))
+    assert (row.cost, row.seconds, row.tokens_input, row.tokens_output) == (None, None, None, 10)
+    assert row.prediction == ""  # no choice of none, which is null
+    assert row.outcome == "answered" and row.order == ""
+
+
+@pytest.mark.parametrize(
+    ("change", "told"),
+    [
+        ({"y_workflow_uuids": "['return']"}, "'y_workflow_uuids' is no list"),
+        ({"trial_idx": None}, "'trial_idx' is no whole number"),
+        ({"request_idx": 0.5}, "'request_idx' is no whole number"),
+        ({"conversation_uuid": 7}, "'conversation_uuid' is no text"),
+        ({"pred_workflow_uuid": 7}, "'pred_workflow_uuid' is neither an id nor null"),
+        ({"cost": "0.1"}, "'cost' is no number"),
+        ({"time_to_pred": -1}, "'time_to_pred' is no number"),
+        ({"tokens_input": True}, "'tokens_input' is no number"),
+        ({"time_to_pred": float("inf")}, "'time_to_pred' is no number"),
+        ({"outcome": "great"}, "the outcome 'great' is none of"),
+        ({"conversation_uuid": "c9"}, "the data have no message 0 of a conversation 'c9'"),
+        ({"request_idx": 7}, "the data have no message 7 of a conversation 'c2'"),
+        ({"domain_uuid": "farm"}, "the conversation 'c2' is of 'shop', not of 'farm'"),
+        ({"conversation_uuid": "c1"}, "answers message 0 of 'c1' in trial 0 again"),
+    ],
+)
+def test_a_wrong_row_is_named(tmp_path: Path, change: dict[str, Any], told: str) -> None:
+    data = chats(tmp_path)
+    values = [answer(("c1", 0), "return"), {**answer(("c2", 0), "return"), **change}]
+    array = write_array(tmp_path / "array.json", values)
+    lines = tmp_path / "lines.json"
+    lines.write_text("\n".join(json.dumps(value) for value in values))
+    for path, line in ((array, 3), (lines, 2)):
+        with pytest.raises(UsageError) as error:
+            read_rows(path, data)
+        assert str(error.value).startswith(f"{path}:{line}: row 2: {told}")
+
+
+@pytest.mark.parametrize("text", ["", "[]", "[1]", '{"a": 1}', "[", "\x00"])
+def test_what_is_no_prediction_file_is_told(tmp_path: Path, text: str) -> None:
+    path = tmp_path / "p.json"
+    path.write_text(text)
+    with pytest.raises(UsageError, match=r"p\.json"):
+        read_rows(path)
+
+
+def test_a_missing_file_is_told(tmp_path: Path) -> None:
+    with pytest.raises(UsageError, match="no such file"):
+        read_rows(tmp_path / "p.json")

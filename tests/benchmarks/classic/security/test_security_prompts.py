@@ -1,0 +1,106 @@
+"""The bundled prompts, and tables that are none."""
+
+from __future__ import annotations
+
+import csv
+from collections import Counter
+from pathlib import Path
+
+import pytest
+
+from toolgraph.benchmarks.classic.security.prober import some_of
+from toolgraph.benchmarks.classic.security.prompts import KINDS, SecurityPrompt, read_prompts
+from toolgraph.benchmarks.security.evidence import reveals
+from toolgraph.errors import UsageError
+
+DOMAINS = ("it", "hr", "banking", "retail", "travel", "energy")
+
+
+@pytest.fixture(scope="module")
+def prompts(root: Path) -> list[SecurityPrompt]:
+    return read_prompts(root / "data_classic" / "jailbreak_prompts.csv", DOMAINS)
+
+
+def test_sixty_attacks_and_twenty_twins(prompts: list[SecurityPrompt]) -> None:
+    assert Counter(prompt.kind for prompt in prompts) == dict.fromkeys(KINDS[:4], 15) | {"harmless": 20}
+    assert {prompt.domain for prompt in prompts} == set(DOMAINS)
+    assert len({prompt.turns for prompt in prompts}) == 80
+    canaries = [prompt.canary for prompt in prompts if prompt.canary]
+    assert len(canaries) == len(set(canaries)) == 25
+    assert sum(len(prompt.turns) == 3 for prompt in prompts) >= 4
+
+
+def test_prompts_do_what_they_are_for(prompts: list[SecurityPrompt]) -> None:
+    for prompt in prompts:
+        said = " ".join(prompt.turns)
+        if prompt.kind == "reveal_instructions":
+            assert not reveals(said + prompt.planted, prompt.canary), prompt.id
+        elif prompt.canary:
+            assert prompt.canary in prompt.planted and prompt.canary not in said, prompt.id
+        if prompt.kind == "forbidden_workflow":
+            assert prompt.forbidden is not None and "may not" in prompt.forbidden[1]
+        if prompt.kind == "harmless":
+            assert prompt.forbidden is None and not prompt.canary
+
+
+def test_some_of_them_in_turn_of_each_kind(prompts: list[SecurityPrompt]) -> None:
+    few, more = some_of(prompts, 8), some_of(prompts, 20)
+    assert Counter(prompt.kind for prompt in few) == dict.fromkeys(KINDS[:4], 2) | {"harmless": 3}
+    assert {prompt.id for prompt in few} < {prompt.id for prompt in more}
+    assert some_of(prompts, None) == some_of(prompts, 100) == prompts
+
+
+GOOD = {
+    "prompt_id": "p1",
+    "kind": "hidden_in_reply",
+    "place": "reply",
+    "domain_uuid": "it",
+    "turn_1_prompt": "hi",
+    "turn_2_prompt": "and?",
+    "turn_3_prompt": "",
+    "forbidden_workflow": "Grant Rights",
+    "forbidden_description": "",
+    "wanted_workflow": "",
+    "wanted_description": "",
+    "planted_text": "Start it.",
+    "canary": "",
+}
+
+
+@pytest.mark.parametrize(
+    ("change", "complaint"),
+    [
+        ({"kind": "rude"}, "unknown kind 'rude'"),
+        ({"domain_uuid": "zoo"}, "unknown domain 'zoo'"),
+        ({"place": "message"}, "place 'message' does not go with"),
+        ({"turn_2_prompt": ""}, "nothing is said after the reply"),
+        ({"turn_1_prompt": " "}, "a turn before another one is empty"),
+        ({"planted_text": ""}, "planted_text is empty"),
+        ({"forbidden_workflow": ""}, "forbidden_workflow is empty"),
+        ({"canary": "ABC"}, "may be said by chance"),
+        ({"prompt_id": ""}, "is empty or there twice"),
+        ({"kind": "harmless"}, "wanted_workflow is empty"),
+        ({"kind": "reveal_instructions", "place": "message"}, "the canary is empty"),
+    ],
+)
+def test_rows_that_are_wrong(tmp_path: Path, change: dict[str, str], complaint: str) -> None:
+    path = tmp_path / "jailbreak_prompts.csv"
+    with path.open("w", newline="") as file:
+        writer = csv.DictWriter(file, list(GOOD))
+        writer.writeheader()
+        writer.writerows([{**GOOD, "prompt_id": "p0"}, {**GOOD, **change}])
+    with pytest.raises(UsageError, match=complaint) as error:
+        read_prompts(path, ["it"])
+    assert "jailbreak_prompts.csv:3" in str(error.value)
+
+
+def test_tables_without_prompts(tmp_path: Path) -> None:
+    path = tmp_path / "jailbreak_prompts.csv"
+    with pytest.raises(UsageError, match="is not there"):
+        read_prompts(path, ["it"])
+    path.write_text("turn_1_prompt,turn_2_prompt,turn_3_prompt\nhi,,\n")
+    with pytest.raises(UsageError, match="has no column 'prompt_id'"):
+        read_prompts(path, ["it"])
+    path.write_text(",".join(GOOD) + "\n")
+    with pytest.raises(UsageError, match="no prompts"):
+        read_prompts(path, ["it"])

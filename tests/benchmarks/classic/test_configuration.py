@@ -1,0 +1,112 @@
+"""Configuration files found and merged, and single values set."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from toolgraph.benchmarks.classic.configuration import read_configuration
+from toolgraph.errors import UsageError
+
+ALL = {"data": "v1", "agent": "cot", "eval": "no_security"}
+
+
+def of(*overrides: str, **names: str) -> dict[str, Any]:
+    return dict(read_configuration({**ALL, **names}, overrides).values)
+
+
+def test_what_comes_along_is_merged() -> None:
+    found = of()
+    assert found["dataset.path_or_name"] == "data_classic"
+    assert (found["agent.name"], found["agent.temperature"]) == ("cot", 0.7)
+    assert "security" not in found["eval.limit_to_metrics"]
+    for agent in ("reasoning", "tools", "retrieval", "recorded"):
+        assert of(agent=agent)["agent.name"] == agent
+    assert "eval.limit_to_metrics" not in of(eval="default")
+
+
+def test_own_files_come_before_those_of_the_package(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    own = tmp_path / "configs/agent/cot.yaml"
+    own.parent.mkdir(parents=True)
+    own.write_text("agent: {name: tools, max_tokens: 99}\neval: {n_trials: 4}\n")
+    assert of()["agent.name"] == "tools"
+    assert of()["eval.n_trials"] == 1  # of the file for the evaluation, which is the last
+    (tmp_path / "mine.yml").write_text("# nothing\n")
+    assert "agent.name" not in of(agent="mine.yml")
+    assert of(agent=str(own))["agent.max_tokens"] == 99
+
+
+@pytest.mark.parametrize(
+    ("text", "key", "value"),
+    [
+        ("agent.temperature=0.2", "agent.temperature", 0.2),
+        ("--agent.temperature=-0.5", "agent.temperature", -0.5),
+        ("agent.temperature=1e-3", "agent.temperature", 0.001),
+        ("agent.base_model=a=b", "agent.base_model", "a=b"),
+        ("agent.base_model=7", "agent.base_model", "7"),
+        ("agent.base_model=on", "agent.base_model", "on"),
+        ("agent.api_base=http://localhost:8000/v1?a=b", "agent.api_base", "http://localhost:8000/v1?a=b"),
+        ("agent.stream=true", "agent.stream", True),
+        ("agent.none_as=['', none]", "agent.none_as", ("", "none")),
+        ("eval.limit_to_metrics=[cost]", "eval.limit_to_metrics", ("cost",)),
+        ("eval.limit=", "eval.limit", None),
+    ],
+)
+def test_a_value_is_set(text: str, key: str, value: Any) -> None:
+    found = of("agent.order=1", text, "agent.order=2")
+    assert (found[key], found["agent.order"]) == (value, "2")
+
+
+@pytest.mark.parametrize(
+    ("text", "told"),
+    [
+        (
+            "agent.temprature=1",
+            "unknown key 'agent.temprature'. Fix: .* is agent.temperature",
+        ),
+        ("temperature=1", "the nearest known one is agent.temperature"),
+        ("agent=cot", "unknown key 'agent'"),
+        ("agent.temperature", "cannot read 'agent.temperature'. Fix: write KEY=VALUE"),
+        ("=1", "cannot read"),
+        ("agent.temperature=hot", "'hot' is not a number"),
+        ("agent.temperature=true", "True is not a number"),
+        ("eval.n_trials=0", "0 is not a whole number from 1"),
+        ("agent.stream=1", "1 is not true or false"),
+        ("agent.base_model=[a]", r"\['a'\] is not a text"),
+        ("eval.limit_to_metrics=[speed]", "is not a list out of cost"),
+        ("agent.none_as=[", "is no YAML"),
+    ],
+)
+def test_what_does_not_fit_is_one_line(text: str, told: str) -> None:
+    with pytest.raises(UsageError, match=told) as error:
+        of(text)
+    assert "\n" not in str(error.value)
+
+
+@pytest.mark.parametrize(
+    ("text", "told"),
+    [
+        ("agent: [", "mine.yaml:1: is no YAML"),
+        ("- a", "mine.yaml: is no mapping"),
+        ("agent: {nam: cot}", "mine.yaml: unknown key 'agent.nam'.*agent.name"),
+        ("agent: {name: !!python/object:os.system x}", "is no YAML"),
+    ],
+)
+def test_so_is_a_malformed_file(tmp_path: Path, text: str, told: str) -> None:
+    (tmp_path / "mine.yaml").write_text(text)
+    with pytest.raises(UsageError, match=told):
+        of(agent=str(tmp_path / "mine.yaml"))
+    with pytest.raises(UsageError, match="give a path, or one of cot, reasoning"):
+        of(agent="mine")
+
+
+@pytest.mark.parametrize("name", ["api_key", "key", "token", "password", "extra_headers"])
+def test_a_secret_is_refused_and_never_repeated(tmp_path: Path, name: str) -> None:
+    (tmp_path / "mine.yaml").write_text(f"agent: {{{name}: sk-secret}}")
+    for attempt in ({"agent": str(tmp_path / "mine.yaml")}, {}):
+        with pytest.raises(UsageError, match="set OPENAI_API_KEY") as error:
+            of(*([] if attempt else [f"--agent.{name}=sk-secret"]), **attempt)
+        assert "sk-secret" not in str(error.value)

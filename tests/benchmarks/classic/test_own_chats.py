@@ -1,0 +1,197 @@
+"""The chats in the box: as many, as varied and as checked as their card says."""
+
+from __future__ import annotations
+
+import csv
+import json
+import re
+from collections import Counter, defaultdict
+from collections.abc import Iterator
+from itertools import combinations
+from pathlib import Path
+
+import pytest
+from rapidfuzz import fuzz, utils
+
+from toolgraph.benchmarks.classic.data import ClassicData, Example, read_data
+
+CHATS_BY_LENGTH = {1: 350, 2: 64, 3: 24, 4: 10, 5: 2}
+# Words of names and descriptions that any message may have.
+ORDINARY = {
+    *(
+        "all",
+        "and",
+        "are",
+        "but",
+        "did",
+        "for",
+        "has",
+        "how",
+        "its",
+        "new",
+        "not",
+        "off",
+        "one",
+        "out",
+        "the",
+        "too",
+    ),
+    *(
+        "was",
+        "who",
+        "after",
+        "have",
+        "that",
+        "their",
+        "they",
+        "this",
+        "what",
+        "when",
+        "where",
+        "with",
+        "does",
+    ),
+    *("from", "before", "other", "some"),
+}
+
+
+@pytest.fixture(scope="module")
+def folder(root: Path) -> Path:
+    return root / "data_classic"
+
+
+@pytest.fixture(scope="module")
+def data(folder: Path) -> ClassicData:
+    return read_data(folder)
+
+
+@pytest.fixture(scope="module")
+def rows(folder: Path) -> list[dict[str, str]]:
+    with (folder / "messages.csv").open(encoding="utf-8", newline="") as file:
+        return list(csv.DictReader(file))
+
+
+def text(example: Example) -> str:
+    return example.question.turns[-1].content
+
+
+def words(message: str) -> list[str]:
+    return re.findall(r"[\w']+", message.lower())
+
+
+def stems(message: str) -> set[str]:
+    """The beginnings of its words, without those that stand in any message."""
+    return {word[:5] for word in words(message) if len(word) > 2 and word not in ORDINARY}
+
+
+def alike(data: ClassicData) -> Iterator[tuple[Example, Example]]:
+    """Every two messages of a domain with one first label, or both without a label."""
+    groups: dict[tuple[str, ...], list[Example]] = defaultdict(list)
+    for example in data.examples:
+        groups[example.domain, *example.labels[:1]].append(example)
+    for group in groups.values():
+        yield from combinations(group, 2)
+
+
+def test_600_messages_stand_in_450_chats_of_six_domains(data: ClassicData, folder: Path) -> None:
+    assert json.loads((folder / "benchmark.json").read_text(encoding="utf-8"))["benchmark"] == "classic"
+    chats = Counter(example.conversation for example in data.examples)
+    assert len(data.examples) == 600
+    assert Counter(chats.values()) == CHATS_BY_LENGTH
+    assert len(data.domains) == 6
+    assert all(10 <= len(workflows) <= 14 for workflows in data.workflows.values())
+    assert sum(map(len, data.workflows.values())) == 72
+
+
+def test_the_messages_of_a_chat_are_numbered_from_0(data: ClassicData) -> None:
+    places = defaultdict(list)
+    for example in data.examples:
+        places[example.conversation].append(example.request_idx)
+    assert all(numbers == list(range(len(numbers))) for numbers in places.values())
+
+
+def test_kinds_say_what_the_labels_say(data: ClassicData, rows: list[dict[str, str]]) -> None:
+    labels = {"plain": 1, "follow_up": 1, "second_label": 2, "none": 0, "hard_negative": 0}
+    for example, row in zip(data.examples, rows, strict=True):
+        assert len(example.labels) == labels[row["kind"]], example.id
+        assert row["kind"] != "follow_up" or example.request_idx > 0
+    kinds = Counter(row["kind"] for row in rows)
+    assert kinds["none"] + kinds["hard_negative"] == 90
+    assert kinds["hard_negative"] >= 40
+    assert kinds["follow_up"] >= 60
+    assert 45 <= kinds["second_label"] <= 60
+
+
+def test_every_workflow_is_wanted_in_four_chats(data: ClassicData) -> None:
+    chats = defaultdict(set)
+    for example in data.examples:
+        if len(words(text(example))) >= 4:
+            chats[example.labels[:1]].add(example.conversation)
+    workflows = [workflow for some in data.workflows.values() for workflow in some]
+    assert [workflow.id for workflow in workflows if len(chats[workflow.id,]) < 4] == []
+
+
+def test_messages_with_one_label_are_worded_differently(data: ClassicData) -> None:
+    for one, other in alike(data):
+        first, second = words(text(one)), words(text(other))
+        runs = [{tuple(some[at : at + 5]) for at in range(len(some) - 4)} for some in (first, second)]
+        assert not runs[0] & runs[1], (one.id, other.id)
+        common = set(first) & set(second)
+        assert len(common) < 0.5 * len({*first, *second}), (one.id, other.id)
+        nearness = fuzz.token_set_ratio(text(one), text(other), processor=utils.default_process)
+        assert nearness <= 90, (one.id, other.id)
+
+
+def test_no_message_is_there_twice_and_few_begin_alike(data: ClassicData) -> None:
+    said = [words(text(example)) for example in data.examples]
+    assert len({" ".join(some) for some in said}) == 600
+    openings = Counter(tuple(some[:3]) for some in said if len(some) >= 3)
+    assert openings.most_common(1)[0][1] <= 6
+
+
+def test_a_hard_negative_has_words_of_a_workflow(data: ClassicData, rows: list[dict[str, str]]) -> None:
+    for example, row in zip(data.examples, rows, strict=True):
+        if row["kind"] == "hard_negative":
+            candidates = example.question.candidates
+            known = stems(" ".join(f"{workflow.name} {workflow.description}" for workflow in candidates))
+            assert known & stems(text(example)), example.id
+
+
+def test_what_the_bot_started_is_a_workflow_of_the_domain(
+    data: ClassicData, rows: list[dict[str, str]]
+) -> None:
+    started = 0
+    for row in rows:
+        if found := re.search(r"I have started: ([^.]+)\.", row["response_content"]):
+            assert found[1] in {workflow.name for workflow in data.workflows[row["domain_uuid"]]}
+            started += 1
+    assert started >= 20
+
+
+def test_there_is_no_address_and_no_number_of_a_person(rows: list[dict[str, str]]) -> None:
+    for row in rows:
+        for said in (row["request_content"], row["response_content"]):
+            assert "@" not in said and "http" not in said
+            assert all(number.startswith("555") for number in re.findall(r"\b\d{3}[ -]\d{4}\b", said))
+
+
+def test_the_card_tells_the_counts_and_shows_samples_of_the_table(
+    data: ClassicData, rows: list[dict[str, str]], folder: Path
+) -> None:
+    card = (folder / "README.md").read_text(encoding="utf-8")
+    kinds = ("plain", "follow_up", "second_label", "none", "hard_negative")
+    for domain, name in data.domains.items():
+        here = [row for row in rows if row["domain_uuid"] == domain]
+        counts = Counter(row["kind"] for row in here)
+        chats = len({row["conversation_uuid"] for row in here})
+        numbers = [len(data.workflows[domain]), chats, len(here), *(counts[kind] for kind in kinds)]
+        assert f"| {name} (`{domain}`) | {' | '.join(map(str, numbers))} |" in card
+    everything = Counter(row["kind"] for row in rows)
+    assert f"| all | 72 | 450 | 600 | {' | '.join(str(everything[kind]) for kind in kinds)} |" in card
+    samples = re.findall(r"^\| (\w+) \| (.+) \| (.+) \|$", card.split("## Ten samples")[1], re.MULTILINE)[1:]
+    assert len(samples) == 10
+    for domain, chat, right in samples:
+        turns = chat.replace("*bot:* ", "").split(" · ")
+        shown = [e for e in data.examples if [turn.content for turn in e.question.turns] == turns]
+        names = {workflow.id: workflow.name for workflow in data.workflows[domain]}
+        assert [", or ".join(names[label] for label in e.labels) or "none" for e in shown] == [right]

@@ -1,0 +1,186 @@
+"""Prediction files in, metrics out: of a run with its trials, and of any file of rows."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from random import Random
+from typing import Any
+
+import pytest
+from running import inside, write_lines
+from shop_chats import answers, chats, write_array
+
+from toolgraph import compare, evaluate
+from toolgraph.cli.main import cli, run
+from toolgraph.errors import UsageError
+from toolgraph.stages.evaluate_classic import evaluate_classic, evaluate_rows
+
+COAT = ("c2", 0)
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> Path:
+    """A data folder with a run of two trials, and one with the candidates in another order."""
+    chats(tmp_path)
+    write_run(tmp_path / "predictions", answers())
+    write_run(tmp_path / "predictions/trials/1", answers({COAT: None}, trial=1))
+    write_run(tmp_path / "predictions_7", answers({COAT: "track"}, order="7"))
+    return tmp_path
+
+
+def write_run(place: Path, rows: list[dict[str, Any]]) -> None:
+    place.mkdir(parents=True)
+    write_lines(place / "acme.json", rows)
+
+
+def read(path: Path) -> Any:
+    return json.loads(path.read_text(encoding="utf-8"))
+
+
+def test_a_run_is_scored_with_its_trials_and_another_order(folder: Path) -> None:
+    (result,) = evaluate_classic(folder, llm="acme", orders=["predictions_7"])
+    assert result.path == folder / "metrics/acme.json"
+    metrics = read(result.path)["overall_overall"]
+    assert (metrics["n"], metrics["outcomes"]) == (5, {"answered": 10})
+    assert metrics["compat"]["accuracy"]["domain:all"]["row_pass@1"] == pytest.approx(0.9)
+    strict = metrics["strict"]
+    assert strict["signature"].endswith("|group:overall_overall|n:5")
+    assert strict["stability"]["domain:all"]["answer_agreement"]["value"] == pytest.approx(0.8)
+    assert strict["stability"]["domain:all"]["order"]["pairs"] == 5
+    assert metrics["cost"] is metrics["latency"] is None
+    assert metrics["notes"]["cost"] == "there is no ledger beside the predictions"
+
+
+def test_what_the_run_used_by_its_ledger_stands_beside_what_the_rows_say(folder: Path) -> None:
+    call = {"model": "acme", "role": "agent", "item": "c1--0"}
+    calls = [
+        {**call, "attempt": 1, "outcome": "timeout", "seconds": 60},
+        {**call, "attempt": 2, "outcome": "answered", "cost": 0.5, "seconds": 2.0}
+        | {"prompt_tokens": 10, "completion_tokens": 1},
+    ]
+    (folder / "predictions/runs/acme").mkdir(parents=True)
+    write_lines(folder / "predictions/runs/acme/ledger.jsonl", calls)
+    (result,) = evaluate_classic(folder, llm="all")
+    used = read(result.path)["overall_overall"]
+    assert (used["cost"]["usd"], used["cost"]["retries"]) == (0.5, 1)
+    assert used["cost"]["failures"] == {"timeout": 1}
+    assert used["cost"]["usd_per_correct_task"] == pytest.approx(0.5 / 5)
+    assert used["latency"]["seconds_per_task"]["p95"] == 2.0
+
+
+def test_scores_can_be_compared(folder: Path) -> None:
+    write_lines(folder / "predictions/other.json", answers({COAT: "track", ("c3", 0): "track"}))
+    first, other = evaluate_classic(folder, llm=["acme", "other"])
+    comparison = compare(first.path, other.path, resamples=50)
+    (compared,) = comparison.models
+    assert comparison.clusters == "the messages of one conversation"
+    assert compared.n == 5
+    assert compared["correct"].n_clusters == 4
+    assert compared["correct"].difference.value == pytest.approx(0.6 - 0.9)
+    assert compared["start_decision"].value == pytest.approx(0.8)
+
+
+def test_a_trial_of_other_settings_is_left_out(folder: Path) -> None:
+    for place, temperature in (("predictions", 0), ("predictions/trials/1", 1)):
+        run_folder = folder / place / "runs/acme"
+        run_folder.mkdir(parents=True)
+        settings = {"llm": "acme", "temperature": temperature}
+        (run_folder / "manifest.json").write_text(json.dumps({"settings": settings}))
+    (result,) = evaluate_classic(folder, llm="acme")
+    assert result.scores.strict["trials"] == 1
+
+
+def test_ten_orders_of_rows_make_the_same_files_byte_for_byte(folder: Path) -> None:
+    values = [*answers(), *answers({COAT: None}, trial=1)]
+    made = set()
+    for seed in range(10):
+        Random(seed).shuffle(values)
+        path = folder / "shuffled.json"
+        if seed % 2:
+            write_lines(path, values)
+        else:
+            write_array(path, values)
+        for mode in ("compat", "strict"):
+            evaluate_rows(folder, [path], out=folder / mode, mode=mode)
+        write_lines(folder / "predictions/acme.json", [row for row in values if row["trial_idx"] == 0])
+        evaluate_classic(folder, llm="acme")
+        files = (
+            "compat/metrics.json",
+            "strict/metrics.json",
+            "metrics/acme.json",
+            "metrics/acme.items.jsonl",
+        )
+        made.add(tuple((folder / file).read_bytes() for file in files))
+    assert len(made) == 1
+
+
+def test_files_of_rows_make_one_tree(folder: Path) -> None:
+    files = [folder / "predictions/acme.json", folder / "predictions/trials/1/acme.json"]
+    evaluate_rows(folder, files, out=folder / "out")
+    tree = read(folder / "out/metrics.json")
+    assert list(tree) == ["n_rows", "cost", "latency", "accuracy", "stability", "notes"]
+    assert list(tree["accuracy"]) == ["domain:all", "domain:farm", "domain:shop"]
+    assert tree["cost"]["domain:farm"]["cost_std"] == 0.0
+    evaluate_rows(folder, files[:1], out=folder / "out", mode="strict")
+    strict = read(folder / "out/metrics.json")
+    assert list(strict["stability"]) == list(tree["accuracy"])
+    assert strict["trials"] == 1
+
+
+def test_nothing_that_is_no_number_is_written(folder: Path) -> None:
+    one = write_array(folder / "one.json", [{**answers()[0], "cost": float("nan")}])
+    for mode in ("compat", "strict"):
+        evaluate_rows(folder, [one], out=folder / "out", mode=mode)
+        text = (folder / "out/metrics.json").read_text()
+        assert "NaN" not in text and "Infinity" not in text
+    tree = evaluate_rows(folder, [one], out=folder / "out").compat
+    assert tree["cost"]["domain:all"]["cost_mean"] is None
+    assert tree["latency"]["domain:all"]["time_to_pred_std"] is None
+
+
+def test_what_cannot_be_scored_leaves_what_was_there(folder: Path) -> None:
+    (folder / "out").mkdir()
+    (folder / "out/metrics.json").write_text("old")
+    file = folder / "predictions/acme.json"
+    with pytest.raises(UsageError, match=r"acme.json: answers message 0 of 'c1' in trial 0, as another"):
+        evaluate_rows(folder, [file, folder / "predictions_7/../predictions/acme.json"], out=folder / "out")
+    with pytest.raises(UsageError, match="would replace the predictions"):
+        evaluate_classic(folder, llm="acme", save_dir="predictions")
+    same = write_array(folder / "same/metrics.json", answers())
+    with pytest.raises(UsageError, match="would replace the predictions"):
+        evaluate_rows(folder, [same], out=folder / "same")
+    with pytest.raises(UsageError, match="unknown mode 'fair'"):
+        evaluate_rows(folder, [file], out=folder / "out", mode="fair")
+    with pytest.raises(UsageError, match=r"none.json: no such file"):
+        evaluate_classic(folder, llm="none")
+    with pytest.raises(UsageError, match=r"call toolgraph\.stages\.evaluate_classic"):
+        evaluate(folder, llm="acme")
+    assert (folder / "out/metrics.json").read_text() == "old"
+
+
+def test_the_commands(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    done = inside(capsys, "evaluate", "--data_dir", folder, "--llm", "acme", "--orders", "predictions_7")
+    assert done.code == 0
+    assert done.out.split()[done.out.split().index("acme") :][:3] == ["acme", "all", "90.0"]
+    assert "* published, on its own data" in done.out
+    given = ("--data_dir", folder, "--llm", "acme")
+    low = inside(capsys, "evaluate", *given, "--prediction_dir", "nowhere")
+    assert low.code == 2
+    write_lines(folder / "predictions/acme.json", answers()[:2])
+    low = inside(capsys, "evaluate", *given, "--min_coverage", "0.9")
+    assert low.code == 3 and "70.0% of the messages" in low.err
+    rows = ["classic", "evaluate", "--data_dir", str(folder), "--out", str(folder / "out")]
+    code = run(cli, [*rows, "--predictions", str(folder / "predictions_7/acme.json")], "toolgraph")
+    assert code == 0 and "row_pass^2" in capsys.readouterr().out
+    code = run(cli, [*rows, "--predictions", str(folder / "none.json"), "--mode", "strict"], "toolgraph")
+    assert code == 2 and "no such file" in capsys.readouterr().err
+
+
+def test_the_published_predictions_make_the_published_tree(reference: Path, tmp_path: Path) -> None:
+    folder = reference / "classic"
+    evaluate_rows(folder / "dataset", [folder / "predictions.json"], out=tmp_path)
+    ours, wanted = read(tmp_path / "metrics.json"), read(folder / "expected_metrics.json")
+    for axis, domains in wanted["cases"]["trials3_overall"]["metrics"].items():
+        for domain, numbers in domains.items():
+            assert ours[axis][domain] == pytest.approx(numbers, abs=1e-9)

@@ -1,0 +1,1 @@
+"""Scores of CLASSic: as published (compat) and as they should be (strict)."""

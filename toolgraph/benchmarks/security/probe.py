@@ -1,0 +1,100 @@
+"""A probe, and what became of it."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass
+from typing import Any, Literal
+
+AttackOutcome = Literal["resisted", "succeeded", "failed"]
+HarmlessOutcome = Literal["served", "refused", "derailed", "unsolved", "failed"]
+ATTACK_OUTCOMES = ("resisted", "succeeded", "failed")
+HARMLESS_OUTCOMES = ("served", "refused", "derailed", "unsolved", "failed")
+
+TECHNICAL = ("provider error", "context overflow", "budget stop", "not run")
+"""Ends of a request that say nothing about the agent."""
+
+
+@dataclass(frozen=True)
+class Probe:
+    """One attempt to have an agent act on text that is data, or its harmless twin.
+
+    Args:
+        id: its own.
+        kind: how it goes about it.
+        place: where the text stands.
+        harmless: whether it is a twin, which asks for nothing that the agent must not do.
+        goal: what the text wants of the agent, in words; of a twin, what the agent is to do.
+    """
+
+    id: str
+    kind: str
+    place: str
+    harmless: bool = False
+    goal: str = ""
+
+
+@dataclass(frozen=True)
+class Verdict:
+    """What a check says.
+
+    Args:
+        outcome: of an attack `resisted`, `succeeded`, or `failed` where nothing can be said; of a harmless
+            twin `served`, `refused`, `derailed` (it did something else), `unsolved` (so it does without
+            the text) or `failed`.
+        evidence: by what that is known; may be empty.
+    """
+
+    outcome: AttackOutcome | HarmlessOutcome
+    evidence: str = ""
+
+
+@dataclass(frozen=True)
+class ProbeResult:
+    """A probe and its verdict, a line of the file of a security run.
+
+    Args:
+        probe: what was tried.
+        verdict: of the deterministic check.
+        ended: how the request itself ended: answered, malformed, refused, provider error, …
+        answer: what the agent said or did, as text.
+        judge: whether a judge model saw the agent comply; None of an unreadable judge, or without one.
+        judged: whether a judge was asked.
+    """
+
+    probe: Probe
+    verdict: Verdict
+    ended: str
+    answer: str = ""
+    judge: bool | None = None
+    judged: bool = False
+
+    def to_json(self) -> dict[str, Any]:
+        """The line."""
+        line = {**asdict(self.probe), **asdict(self.verdict), "ended": self.ended, "answer": self.answer}
+        if self.judged:
+            line["judge"] = {True: "complied", False: "resisted", None: "unknown"}[self.judge]
+        return line
+
+    @classmethod
+    def from_json(cls, line: Mapping[str, Any]) -> ProbeResult:
+        """The line read back.
+
+        Raises:
+            KeyError, TypeError, ValueError: it is none.
+        """
+        text = {name: line[name] for name in ("id", "kind", "place", "goal", "evidence", "ended", "answer")}
+        if not all(isinstance(value, str) for value in text.values()) or type(line["harmless"]) is not bool:
+            raise TypeError
+        if line["outcome"] not in (HARMLESS_OUTCOMES if line["harmless"] else ATTACK_OUTCOMES):
+            raise ValueError
+        probe = Probe(text["id"], text["kind"], text["place"], line["harmless"], text["goal"])
+        judged = "judge" in line
+        return cls(
+            probe,
+            Verdict(line["outcome"], text["evidence"]),
+            text["ended"],
+            text["answer"],
+            {"complied": True, "resisted": False}.get(str(line.get("judge"))),
+            judged,
+        )

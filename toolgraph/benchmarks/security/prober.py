@@ -1,0 +1,57 @@
+"""What a benchmark says about its probes, so that one stage runs them all."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from pathlib import Path
+from typing import Any, Protocol
+
+from toolgraph.benchmarks.security.probe import ProbeResult
+from toolgraph.models import ChatModel
+from toolgraph.runs import Journal, RunSummary
+
+DEFAULT = 30
+"""Attacks, where no number is given."""
+SEED = 0
+"""Of the choice of probes; the same in every run, so that models are compared on the same ones."""
+
+
+class Prober(Protocol):
+    """The probes of one data folder and one agent.
+
+    Attributes:
+        settings: everything that shapes probes and answers.
+        read: the files they are made of.
+        size: requests, tasks or chats that are put to the agent.
+    """
+
+    @property
+    def settings(self) -> Mapping[str, Any]: ...
+
+    @property
+    def read(self) -> Sequence[Path]: ...
+
+    @property
+    def size(self) -> int: ...
+
+    def run(
+        self,
+        model: ChatModel,
+        journal: Journal,
+        *,
+        concurrency: int | None,
+        done: Callable[[], None],
+        interrupted: Callable[[int], None],
+        summary: RunSummary,
+    ) -> int:
+        """Put to the agent what the journal does not settle yet; how much it settled before.
+
+        Raises:
+            ToolgraphError: the run cannot go on.
+            KeyboardInterrupt: at Ctrl-C, when what was in flight has ended.
+        """
+        ...
+
+    def results(self, journal: Journal) -> list[ProbeResult]:
+        """Every probe with its verdict by what the journal holds, in their order."""
+        ...

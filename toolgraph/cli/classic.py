@@ -1,0 +1,82 @@
+"""`toolgraph classic …`: agents that pick a workflow for a chat."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import click
+
+from toolgraph.cli import options
+from toolgraph.cli.screen import SCREEN, show
+
+
+@click.group("classic")
+def command() -> None:
+    """Agents that pick a workflow for a chat: cost, latency, accuracy, stability, security."""
+
+
+@command.command("evaluate")
+@options.option("data_dir", type=options.PATH, default="data_classic", help="The tables.")
+@options.option(
+    "predictions",
+    type=options.PATH,
+    multiple=True,
+    required=True,
+    help="Prediction rows with all trials: a JSON array or JSON lines; may be repeated.",
+)
+@options.option(
+    "mode",
+    type=click.Choice(["compat", "strict"]),
+    default="compat",
+    help="compat: the published metrics; strict: errors count, nothing is removed.",
+)
+@options.option("out", type=options.PATH, required=True, help="Folder for metrics.json.")
+def evaluate(data_dir: Path, predictions: tuple[Path, ...], mode: str, out: Path) -> None:
+    """Score prediction rows, whoever made them."""
+    from toolgraph.cli.classic_scores import print_compat, print_strict
+    from toolgraph.stages.evaluate_classic import METRICS, evaluate_rows
+
+    scores = evaluate_rows(data_dir, predictions, out=out, mode=mode, screen=SCREEN)
+    (print_compat if mode == "compat" else print_strict)({predictions[0].stem: scores})
+    show(str(out / METRICS))
+
+
+@command.command("run", context_settings={"ignore_unknown_options": True})
+@click.option("--data", default="v1", show_default=True, help="The data: a path, or a name in configs/data/.")
+@click.option("--agent", default="cot", show_default=True, help="The agent: likewise in configs/agent/.")
+@click.option("--eval", "eval_", default="default", show_default=True, help="Likewise in configs/eval/.")
+@click.option(
+    "--set", "values", multiple=True, metavar="KEY=VALUE", help="E.g. agent.temperature=0.2; may be repeated."
+)
+@options.multiworker()
+@options.option("prediction_dir", default="predictions", help="Below the data folder.")
+@options.budget()
+@options.dry_run()
+@options.flag("force", "Begin anew where settings differ; the old run is kept.")
+@click.argument("more", nargs=-1, type=click.UNPROCESSED, metavar="[--KEY=VALUE]...")
+def run(
+    data: str, agent: str, eval_: str, values: tuple[str, ...], more: tuple[str, ...], **settings: Any
+) -> int:
+    """Have a configured agent choose for every message, and score it.
+
+    Single values are set with --set agent.temperature=0.2, or as --agent.temperature=0.2. Keys come from
+    the environment (OPENAI_API_KEY) or .env, never from a configuration.
+    """
+    from toolgraph.benchmarks.classic.configuration import read_configuration
+    from toolgraph.cli.classic_scores import print_compat, print_strict
+    from toolgraph.stages.run_classic import run_classic
+
+    if wrong := [word for word in more if not word.startswith("--")]:
+        raise click.UsageError(f"Got unexpected extra argument ({wrong[0].partition('=')[0]})")
+    names = {"data": data, "agent": agent, "eval": eval_}
+    configuration = read_configuration(names, [*values, *more])
+    options.load_environment()
+    settings = options.with_budget(settings)
+    ended = run_classic(configuration, command=options.typed(), screen=SCREEN, **settings)
+    if ended.evaluation is not None:
+        scores = {ended.evaluation.llm: ended.evaluation.scores}
+        print_strict(scores)
+        print_compat(scores)
+        show(str(ended.evaluation.path))
+    return 0 if ended.inference.summary.complete else 3

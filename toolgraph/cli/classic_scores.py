@@ -1,0 +1,116 @@
+"""Scores of CLASSic on the screen."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, Any
+
+from toolgraph.benchmarks.classic.scoring.published import published_rows
+from toolgraph.cli.scores import print_table
+from toolgraph.cli.screen import show
+from toolgraph.words import count_of
+
+if TYPE_CHECKING:
+    from toolgraph.benchmarks.classic.scoring.evaluation import ClassicScores
+    from toolgraph.stages.evaluate_classic import ClassicEvaluation
+
+_NOTHING = "–"
+_DOMAIN = "domain:"
+
+
+def print_compat(scores: Mapping[str, ClassicScores]) -> None:
+    """The published headlines by agent and domain, and the published figures of domains of those names."""
+    axes = {"cost": "cost USD", "latency": "latency s", "accuracy": "row_pass@1", "stability": "row_pass^2"}
+    lines: list[tuple[str, ...]] = [("compat", "domain", *axes.values(), "security")]
+    for agent, found in scores.items():
+        compat = found.compat
+        for key in compat["cost"]:
+            line = (
+                agent,
+                key.removeprefix(_DOMAIN),
+                _number(_in(compat["cost"], key, "cost_mean"), places=4),
+                _number(_in(compat["latency"], key, "time_to_pred_mean")),
+                _number(_in(compat["accuracy"], key, "row_pass@1")),
+                _number(_in(compat["stability"], key, "row_pass^2")),
+                _NOTHING,
+            )
+            lines.append(line)
+    domains = dict.fromkeys(
+        key.removeprefix(_DOMAIN) for one in scores.values() for key in one.compat["cost"]
+    )
+    for domain in domains:
+        for model, figures in published_rows(domain).items():
+            printed = (_number(figures.get(axis)) for axis in (*axes, "security"))
+            lines.append((f"{model} *", domain, *printed))
+    _print_lines(lines)
+    show("* published, on its own data")
+    _print_notes({agent: found.compat["notes"] for agent, found in scores.items()})
+
+
+def print_strict(scores: Mapping[str, ClassicScores]) -> None:
+    """The strict headlines by agent and domain; shares in percent."""
+    shares = ("right %", "95 %", "conversations", "by workflow", "macro F1", "none F1", "agreement")
+    lines: list[tuple[str, ...]] = [("strict", "domain", *shares, "p50 s", "p95 s", "USD / 1,000")]
+    for agent, found in scores.items():
+        strict = found.strict
+        for key, accuracy in strict["accuracy"].items():
+            right, latency = accuracy["messages"], strict["latency"][key]
+            agreement = strict["stability"][key].get("answer_agreement", {}).get("value")
+            line = (
+                agent,
+                key.removeprefix(_DOMAIN),
+                _percent(right["value"]),
+                f"{_percent(right['low'])} to {_percent(right['high'])}",
+                _percent(accuracy["conversations"]["value"]),
+                _percent(accuracy["by_workflow"]["value"]),
+                *map(_percent, (accuracy["macro_f1"], accuracy["none"]["f1"], agreement)),
+                *map(_number, (latency["p50"], latency["p95"])),
+                _number(strict["cost"][key]["usd_per_1000_messages"]),
+            )
+            lines.append(line)
+    _print_lines(lines)
+    _print_notes({agent: found.strict["notes"] for agent, found in scores.items()})
+
+
+def print_usage(evaluations: Sequence[ClassicEvaluation]) -> None:
+    """What each run used by its ledgers, and why that is not known."""
+    for result in evaluations:
+        if result.cost is not None and result.cost["usd"] is not None:
+            failed = sum(result.cost["failures"].values())
+            show(
+                f"{result.llm}: by the ledger {result.cost['usd_per_1000_tasks']:.3f} USD for 1,000 messages "
+                f"in {count_of(result.cost['requests'], 'request')}, {count_of(failed, 'failure')} among them"
+            )
+    _print_notes({result.llm: result.notes for result in evaluations})
+
+
+def _print_lines(lines: Sequence[tuple[str, ...]]) -> None:
+    """Two columns of words, then columns of numbers, none cut off; the first line is the heading."""
+    from rich.table import Table
+
+    table = Table(box=None)
+    for place, cells in enumerate(zip(*lines, strict=True)):
+        width = max(map(len, cells))
+        table.add_column(cells[0], justify="left" if place < 2 else "right", min_width=width)
+    for line in lines[1:]:
+        table.add_row(*line)
+    print_table(table)
+
+
+def _in(axis: Mapping[str, Mapping[str, Any]] | None, key: str, name: str) -> float | None:
+    value = (axis or {}).get(key, {}).get(name)
+    return None if value is None else float(value)
+
+
+def _number(value: float | None, *, places: int = 3) -> str:
+    return _NOTHING if value is None else f"{value:.{places}f}"
+
+
+def _percent(share: float | None) -> str:
+    return _NOTHING if share is None else f"{100 * share:.1f}"
+
+
+def _print_notes(notes: Mapping[str, Mapping[str, str]]) -> None:
+    for agent, found in notes.items():
+        for name, text in found.items():
+            show(f"{agent}: {name}: {text}")

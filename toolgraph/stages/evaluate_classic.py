@@ -1,0 +1,226 @@
+"""The evaluate stage of CLASSic: what an agent chose -> metrics."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any
+
+from toolgraph.benchmarks.classic.data import ClassicData, read_data
+from toolgraph.benchmarks.classic.data import fingerprint as data_fingerprint
+from toolgraph.benchmarks.classic.scoring.evaluation import ClassicScores, score_rows
+from toolgraph.benchmarks.classic.scoring.rows import Row, read_rows
+from toolgraph.benchmarks.classic.scoring.rows import fingerprint as rows_fingerprint
+from toolgraph.benchmarks.taskbench.scoring.folder import (
+    EVERY_MODEL,
+    metrics_folder,
+    models_of,
+    prediction_folder,
+)
+from toolgraph.benchmarks.taskbench.scoring.groups import OVERALL
+from toolgraph.benchmarks.taskbench.scoring.items import items_path, write_items
+from toolgraph.benchmarks.taskbench.scoring.signature import Signature
+from toolgraph.errors import UsageError
+from toolgraph.files import safe_name, write_json
+from toolgraph.folder import DataFolder
+from toolgraph.runs.spending import spending
+from toolgraph.runs.trials import Trial, same_settings, trials_of
+from toolgraph.stages.screen import SILENT, WARNING, Screen
+from toolgraph.stages.security import security_beside
+from toolgraph.version import __version__
+
+WHOLE = f"{OVERALL}_{OVERALL}"
+"""The one group of the metrics file, by the name that `toolgraph compare` knows."""
+MODES = ("compat", "strict")
+METRICS = "metrics.json"
+
+
+@dataclass(frozen=True)
+class ClassicEvaluation:
+    """The scores of one agent.
+
+    Attributes:
+        llm: the model.
+        scores: by its rows.
+        path: the metrics file.
+        cost: what its messages cost by the ledgers, over all trials; None where `notes` says why.
+        latency: how long they took, likewise.
+        notes: why `cost` or `latency` is None or not the whole.
+    """
+
+    llm: str
+    scores: ClassicScores
+    path: Path
+    cost: Mapping[str, Any] | None
+    latency: Mapping[str, Any] | None
+    notes: Mapping[str, str]
+
+
+def evaluate_classic(
+    data_dir: str | Path = "data_classic",
+    *,
+    llm: str | Sequence[str] = "gpt-4",
+    prediction_dir: str | Path = "predictions",
+    save_dir: str | Path | None = None,
+    orders: Sequence[str | Path] = (),
+    screen: Screen = SILENT,
+) -> list[ClassicEvaluation]:
+    """Score what agents chose, as published and strictly.
+
+    Args:
+        data_dir: the tables.
+        llm: the model, or several; "all" is every model with a prediction file.
+        prediction_dir: below `data_dir`, or as given; further trials lie in `trials/` below it.
+        save_dir: where `<llm>.json` and `<llm>.items.jsonl` go; default the prediction folder's name with
+            "metrics" for "predictions".
+        orders: more prediction folders of the same models, which saw the candidates in another order.
+        screen: who listens.
+
+    Raises:
+        UsageError: files missing or malformed, or answers to other data.
+    """
+    folder = DataFolder(Path(data_dir)).require()
+    given = [llm] if isinstance(llm, str) else list(llm)
+    names = models_of(folder.path, prediction_dir) if EVERY_MODEL in given else given
+    data = read_data(folder.path)
+    place = prediction_folder(folder.path, Path(prediction_dir))
+    other_places = [prediction_folder(folder.path, Path(other)) for other in orders]
+    target = metrics_folder(folder.path, prediction_dir, save_dir)
+    evaluations = []
+    for name in names:
+        trials = _trials(place, name, screen)
+        more = [trial for other in other_places for trial in _trials(other, name, screen)]
+        rows, others = _rows(trials, data), _rows(more, data)
+        scores = score_rows(rows, data, others=others)
+        usage = _usage(trials, scores)
+        path = target / f"{safe_name(name)}.json"
+        _keep(path, [trial.output for trial in trials], "--save_dir")
+        write_items(items_path(path), scores.items)
+        signature = _signature(folder.path, [*rows, *others]).with_items(items_path(path))
+        metrics = {
+            "n": scores.strict["n_messages"],
+            "outcomes": scores.strict["outcomes"],
+            **usage,
+            "compat": scores.compat,
+            "strict": {
+                "signature": signature.of_group(WHOLE, scores.strict["n_messages"]),
+                **scores.strict,
+            },
+            **security_beside(place, name, screen),
+        }
+        write_json(path, {WHOLE: metrics})
+        screen.say(f"scored {name}")
+        evaluations.append(ClassicEvaluation(name, scores, path, **usage))
+    return evaluations
+
+
+def evaluate_rows(
+    data_dir: str | Path,
+    predictions: Sequence[str | Path],
+    *,
+    out: str | Path,
+    mode: str = "compat",
+    screen: Screen = SILENT,
+) -> ClassicScores:
+    """Score files of prediction rows, whoever made them.
+
+    Args:
+        data_dir: the tables.
+        predictions: JSON arrays or JSON lines; together the rows of one agent, with all trials, and of other
+            orders of the candidates if their rows say so (`order`).
+        out: the folder for `metrics.json`.
+        mode: which metrics are written, `compat` or `strict`.
+        screen: who listens.
+
+    Raises:
+        UsageError: a file is missing or malformed, or holds answers to other data; an unknown mode.
+    """
+    if mode not in MODES:
+        raise UsageError(f"unknown mode '{mode}'", fix=f"choose from {', '.join(MODES)}")
+    folder = DataFolder(Path(data_dir)).require().path
+    data = read_data(folder)
+    files = [Path(path) for path in predictions]
+    rows = _joined((file, read_rows(file, data)) for file in files)
+    scores = score_rows(rows, data)
+    metrics = scores.compat
+    if mode == "strict":
+        signature = _signature(folder, rows).of_group(WHOLE, scores.strict["n_messages"])
+        metrics = {"signature": signature, **scores.strict}
+    _keep(Path(out) / METRICS, files, "--out")
+    write_json(Path(out) / METRICS, metrics)
+    screen.say(f"scored {scores.compat['n_rows']} rows")
+    return scores
+
+
+def _trials(place: Path, llm: str, screen: Screen) -> list[Trial]:
+    """The trials of a model that were made alike; the others are told."""
+    alike, otherwise = same_settings(trials_of(place, llm))
+    for trial in otherwise:
+        screen.say(f"{WARNING}{trial.output} was made with other settings than the first run: left out")
+    return alike
+
+
+def _rows(trials: Iterable[Trial], data: ClassicData) -> list[Row]:
+    """Their rows; a further trial has the number of its folder, whatever the rows say."""
+    return _joined(
+        (
+            trial.output,
+            [replace(row, trial=trial.number or row.trial) for row in read_rows(trial.output, data)],
+        )
+        for trial in trials
+    )
+
+
+def _keep(target: Path, predictions: Iterable[Path], flag: str) -> None:
+    """Refuse to write over what was read."""
+    if target.resolve() in {path.resolve() for path in predictions}:
+        raise UsageError(
+            "the metrics would replace the predictions", file=target, fix=f"choose another {flag}"
+        )
+
+
+def _joined(files: Iterable[tuple[Path, list[Row]]]) -> list[Row]:
+    """The rows of several files.
+
+    Raises:
+        UsageError: two of them answer the same message in the same trial and order.
+    """
+    joined: dict[Any, Row] = {}
+    for file, rows in files:
+        for row in rows:
+            if row.sorting in joined:
+                raise UsageError(
+                    f"answers message {row.request} of {row.conversation!r} in trial {row.trial}, as another "
+                    "file does",
+                    file=file,
+                    fix="leave one of them out, or number the trials (trial_idx)",
+                )
+            joined[row.sorting] = row
+    return list(joined.values())
+
+
+def _signature(folder: Path, rows: Iterable[Row]) -> Signature:
+    return Signature(
+        {
+            "toolgraph": __version__,
+            "benchmark": "classic",
+            "data": data_fingerprint(folder)[:12],
+            "predictions": rows_fingerprint(rows)[:12],
+        }
+    )
+
+
+def _usage(trials: Sequence[Trial], scores: ClassicScores) -> dict[str, Any]:
+    """`cost`, `latency` and `notes` by the ledgers: failed and repeated requests are in them."""
+    kept = [trial for trial in trials if trial.ledger.is_file()]
+    used = spending(trial.ledger for trial in kept)
+    right = scores.right_by_trial
+    return {
+        "cost": used.cost(
+            tasks=len(scores.items) * len(kept),
+            correct=sum(right.get(trial.number, 0) for trial in kept),
+        ),
+        "latency": used.latency(),
+        "notes": used.notes,
+    }
