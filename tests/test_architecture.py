@@ -24,7 +24,10 @@ FLOORS = [
 ]
 FLOOR = {room: number for number, rooms in enumerate(FLOORS) for room in rooms}
 # What no module may import at the top, so that commands start fast.
-HEAVY = {"sklearn", "matplotlib", "torch", "pandas", "pyarrow", "huggingface_hub"}
+HEAVY = {
+    *("sklearn", "matplotlib", "torch", "pandas", "pyarrow", "huggingface_hub"),
+    *("bs4", "ftfy", "openpyxl", "presidio_analyzer", "spacy"),
+}
 
 
 def modules(root: Path) -> Iterator[tuple[str, ast.Module]]:
