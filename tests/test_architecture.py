@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import functools
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -30,11 +31,14 @@ HEAVY = {
 }
 
 
-def modules(root: Path) -> Iterator[tuple[str, ast.Module]]:
+@functools.cache
+def modules(root: Path) -> list[tuple[str, ast.Module]]:
+    found = []
     for path in sorted((root / "toolgraph").rglob("*.py")):
         parts = path.relative_to(root / "toolgraph").with_suffix("").parts
         if parts not in (("__init__",), ("__main__",)):
-            yield ".".join(parts), ast.parse(path.read_text(encoding="utf-8"))
+            found.append((".".join(parts), ast.parse(path.read_text(encoding="utf-8"))))
+    return found
 
 
 def imports(tree: ast.AST) -> Iterator[str]:

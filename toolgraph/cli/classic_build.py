@@ -114,6 +114,59 @@ def sample(
     )
 
 
+@build.command("workbook")
+@options.option("data_dir", type=options.PATH, required=True, help="The sample.")
+@options.option("annotators", required=True, metavar="A,B,C", help="Their names, which become file names.")
+@options.option("out", type=options.PATH, required=True, help="Folder for the workbooks.")
+@options.option("shuffle", type=int, default=None, metavar="SEED", help="An own order for each annotator.")
+@options.flag("force", "Replace workbooks that are there, with what was filled in.")
+def workbook(annotators: str, **settings: Any) -> None:
+    """Write an Excel workbook for each annotator."""
+    from toolgraph.stages.classic_build import write_workbooks
+
+    write_workbooks(annotators=_names(annotators), screen=SCREEN, **settings)
+
+
+@build.command("merge")
+@options.option("data_dir", type=options.PATH, required=True, help="The sample that was annotated.")
+@options.option(
+    "workbooks",
+    type=options.PATH,
+    multiple=True,
+    help="Workbooks (.xlsx or .csv), or a folder of them; a file is an annotator.",
+)
+@click.argument("more", nargs=-1, type=options.PATH, metavar="[WORKBOOK]...")
+@options.option("out", type=options.PATH, required=True, help="Folder for the set and the reports.")
+@options.option(
+    "ties",
+    type=click.Choice(["conflict", "first", "drop"]),
+    default="conflict",
+    help="Without a majority: left out until decided (exit code 3), the first one's choice, or left out.",
+)
+@options.flag("any_flag", "One annotator is enough to flag a message; else it takes a majority.")
+@options.flag("force", _FORCE)
+def merge(workbooks: tuple[Path, ...], more: tuple[Path, ...], **settings: Any) -> int:
+    """Put the workbooks together by majority: a clean set, and how far annotators agree."""
+    from toolgraph.stages.classic_build import merge_workbooks
+
+    return 3 if merge_workbooks(workbooks=[*workbooks, *more], screen=SCREEN, **settings) else 0
+
+
+@build.command("publish")
+@options.option("data_dir", type=options.PATH, required=True, help="The merged set.")
+@options.option("to", type=options.PATH, required=True, help="Folder for tables and card.")
+@options.flag("parquet", "Parquet instead of CSV.")
+@options.option(
+    "prompts", type=options.PATH, default=None, help="A table of security prompts, where the set has none."
+)
+@options.flag("force", _FORCE)
+def publish(**settings: Any) -> None:
+    """Lay a set out as the Hugging Face hub has it; nothing is sent."""
+    from toolgraph.stages.classic_build import publish_set
+
+    publish_set(screen=SCREEN, **settings)
+
+
 def _names(text: str) -> list[str]:
     return [name.strip() for name in text.split(",") if name.strip()]
 
