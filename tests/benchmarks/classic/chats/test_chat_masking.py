@@ -37,6 +37,8 @@ def no_network(monkeypatch: pytest.MonkeyPatch) -> None:
     [
         ("write to ada.byron@mail.example.", "write to <EMAIL_1>."),
         ("mail käthe@bücher.example", "mail <EMAIL_1>"),
+        ("mail o'brien+x@mail.example, 'a@b.example'", "mail <EMAIL_1>, '<EMAIL_2>'"),
+        ("see intra.example/x and www.shop.example!", "see <URL_1> and <URL_2>!"),
         ("call +44 20 7946 0958 or (415) 555-0132", "call <PHONE_1> or <PHONE_2>"),
         ("pay to DE89 3704 0044 0532 0130 00 today", "pay to <IBAN_1> today"),
         ("my card 4111 1111 1111 1111, please", "my card <CARD_1>, please"),

@@ -10,6 +10,7 @@ pytest.importorskip("ftfy", reason="pip install 'toolgraph[chats]'")
 pytest.importorskip("bs4", reason="pip install 'toolgraph[chats]'")
 
 
+@pytest.mark.filterwarnings("error")
 @pytest.mark.parametrize(
     ("text", "clean"),
     [
@@ -22,6 +23,9 @@ pytest.importorskip("bs4", reason="pip install 'toolgraph[chats]'")
         ("R&D  budget\n\n  of AT&T", "R&D  budget\n\n  of AT&T"),
         ("bell\x07 and \x1b[31mred\x1b[0m", "bell and red"),
         (" \n ", ""),
+        ("https://intra.example/?a=1&amp;b=2", "https://intra.example/?a=1&b=2"),
+        ('<a title="x>y" href="z">text</a>', "text"),
+        ("<b <i> and <!-- no end", "<b and <!-- no end"),
         ("🔒 locked, says „Käthe“", "🔒 locked, says „Käthe“"),
     ],
 )

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import warnings
 from collections.abc import Callable
 from dataclasses import replace
 from typing import Any
@@ -19,8 +20,11 @@ _TAGS = (
     r"|meta|nav|option|s|script|select|small|span|strong|style|sub|sup|tbody|td|textarea|tfoot|th|thead|title|u"
     r"|video)\b"
 )
-_NO_TAG = re.compile(rf"<(?!/?{_TAGS}|!--)", re.IGNORECASE)
-_MARKUP = re.compile(rf"</?{_TAGS}[^<]*>|<!--|&(?:\w+|#\d+|#x[0-9a-f]+);", re.IGNORECASE)
+_TAG = rf"/?{_TAGS}[^<>]*>"
+_NO_TAG = re.compile(rf"<(?!{_TAG})", re.IGNORECASE)
+_LINE_TAG = re.compile(rf"</?(?:{_LINES})\b[^<>]*>", re.IGNORECASE)
+_COMMENT = re.compile(r"<!--.*?-->", re.DOTALL)
+_MARKUP = re.compile(rf"<{_TAG}|<!--|&(?:\w+|#\d+|#x[0-9a-f]+);", re.IGNORECASE)
 
 
 def cleaner() -> Callable[[str], str]:
@@ -34,18 +38,19 @@ def cleaner() -> Callable[[str], str]:
     def clean(text: str) -> str:
         fixed: str = ftfy.fix_text(text, unescape_html=False, uncurl_quotes=False)
         if _MARKUP.search(fixed):
-            fixed = _without_html(soup.BeautifulSoup(_NO_TAG.sub("&lt;", fixed), "html.parser"))
+            marked = _LINE_TAG.sub(r"\n\g<0>\n", _COMMENT.sub("", fixed))
+            with warnings.catch_warnings():
+                # It wonders about messages that are an address and nothing else.
+                warnings.simplefilter("ignore", soup.MarkupResemblesLocatorWarning)
+                fixed = _text_of(soup.BeautifulSoup(_NO_TAG.sub("&lt;", marked), "html.parser"))
         return fixed.strip()
 
     return clean
 
 
-def _without_html(soup: Any) -> str:
+def _text_of(soup: Any) -> str:
     for element in soup.find_all(["script", "style"]):
         element.decompose()
-    for element in soup.find_all(re.compile(f"^(?:{_LINES})$")):
-        element.insert_before("\n")
-        element.insert_after("\n")
     lines = (" ".join(line.split()) for line in soup.get_text().split("\n"))
     return "\n".join(line for line in lines if line)
 

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import logging
-import re
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
+
+import regex
 
 from toolgraph.benchmarks.classic.chats.extra import needed
 from toolgraph.benchmarks.classic.chats.masking.patterns import OWN_PATTERNS
@@ -16,8 +17,8 @@ from toolgraph.files import read_json
 _PURPOSE = "masking personal data"
 # A telephone number without a word near it that says so scores 0.4, a bare row of nine digits 0.05.
 _LEAST_SCORE = 0.4
+_LONGEST_TEXT = 10**9
 _NAMES = {
-    "EMAIL_ADDRESS": "EMAIL",
     "PHONE_NUMBER": "PHONE",
     "IBAN_CODE": "IBAN",
     "CREDIT_CARD": "CARD",
@@ -62,10 +63,6 @@ def find_with(
     known = needed("presidio_analyzer.predefined_recognizers", _PURPOSE)
     told = {"supported_language": language}
     recognisers = [
-        # Its own recogniser asks the network for a list of domains.
-        presidio.PatternRecognizer(
-            "EMAIL_ADDRESS", patterns=known.EmailRecognizer.PATTERNS, context=["email"], **told
-        ),
         known.PhoneRecognizer(**({"supported_regions": tuple(regions)} if regions else {}), **told),
         *(
             recogniser(**told)
@@ -120,11 +117,11 @@ def without_overlaps(found: Sequence[Found]) -> list[Found]:
 
 
 def _check_pattern(kind: str, pattern: str) -> None:
-    if not re.fullmatch("[A-Z][A-Z_]*", kind):
+    if not regex.fullmatch("[A-Z][A-Z_]*", kind):
         raise UsageError(f"{kind!r} is no name of a kind", fix="write it like EMPLOYEE_ID")
     try:
-        empty = re.search(pattern, "") is not None
-    except re.error as error:
+        empty = regex.search(pattern, "") is not None
+    except regex.error as error:
         raise UsageError(f"the pattern of {kind} cannot be read: {error}", fix="mend it") from None
     if empty:
         raise UsageError(
@@ -149,6 +146,9 @@ def _engine(model: Path | None) -> tuple[str, Any]:
     # Words near a number raise its score. They are looked up as lemmas, which take a model: words do.
     spacy.Language.component("toolgraph_words_as_lemmas", func=_words_as_lemmas)
     blank = spacy.blank("en")
+    # Blanks are enough between words; the rules of a language take minutes for some long texts.
+    blank.tokenizer = needed("spacy.tokenizer", _PURPOSE).Tokenizer(blank.vocab)
+    blank.max_length = _LONGEST_TEXT
     blank.add_pipe("toolgraph_words_as_lemmas")
     engine = engines.SpacyNlpEngine()
     engine.nlp = {"en": blank}
