@@ -48,6 +48,7 @@ def build() -> None:
 @options.option(
     "phone_regions",
     default="",
+    show_default=False,
     metavar="US,DE,…",
     help="Of telephone numbers without a country code [default: eight large ones].",
 )
@@ -69,10 +70,18 @@ def build() -> None:
     metavar="NAME=THEIRS",
     help="What a column is called in your tables, e.g. text=body.",
 )
-@options.option("domain", default="", help="The domain of all chats, where no column says it.")
-@options.option("user_is", default="", metavar="A,B", help="Names of the user under sender.")
-@options.option("bot_is", default="", metavar="A,B", help="Names of the bot under sender.")
-@options.option("human_is", default="", metavar="A,B", help="Names of your team under sender.")
+@options.option(
+    "domain", default="", show_default=False, help="The domain of all chats, if no column says it."
+)
+@options.option(
+    "user_is", default="", show_default=False, metavar="A,B", help="Names of the user under sender."
+)
+@options.option(
+    "bot_is", default="", show_default=False, metavar="A,B", help="Names of the bot under sender."
+)
+@options.option(
+    "human_is", default="", show_default=False, metavar="A,B", help="Names of your team under sender."
+)
 @options.flag("force", _FORCE)
 def sample(
     raw: Path,

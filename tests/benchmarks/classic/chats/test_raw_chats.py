@@ -65,6 +65,11 @@ def test_somebody_elses_columns_times_and_senders(tmp_path: Path) -> None:
     assert [exchange.user for exchange in chat.exchanges] == ["first", "second"]
 
 
+def test_a_domain_that_is_named_needs_no_column(tmp_path: Path) -> None:
+    text = (HEADER + ROWS).replace("please,hr", "please,")
+    assert {chat.domain for chat in read(tmp_path, text, domain="people")} == {"people"}
+
+
 def test_a_folder_holds_messages_and_workflows(tmp_path: Path) -> None:
     with pytest.raises(UsageError, match=r"messages.csv"):
         find_source(tmp_path)

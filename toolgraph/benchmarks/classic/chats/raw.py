@@ -3,18 +3,17 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Collection, Iterator, Mapping
-from dataclasses import dataclass, field, replace
+from collections.abc import Collection, Mapping
+from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from pathlib import Path
 
-from toolgraph.benchmarks.classic.chats.chat import Chat, Exchange
+from toolgraph.benchmarks.classic.chats.chat import Chat
+from toolgraph.benchmarks.classic.chats.exchanges import FIGURES, RawMessage, count_greetings, exchanges_of
 from toolgraph.benchmarks.classic.chats.raw_table import read_raw
 from toolgraph.benchmarks.classic.data import Workflow
 from toolgraph.benchmarks.classic.data.table import Row
 from toolgraph.errors import UsageError
-
-_FIGURES = ("cost", "latency", "tokens")
 
 
 @dataclass(frozen=True)
@@ -53,13 +52,6 @@ class RawChats:
     rows: Mapping[str, int]
 
 
-@dataclass(frozen=True)
-class _Message:
-    place: tuple[str, float]
-    sender: str
-    row: Row
-
-
 def find_source(raw: Path) -> tuple[Path, Path | None]:
     """The tables of messages and of workflows: the file itself, or those of a folder.
 
@@ -96,7 +88,7 @@ def read_chats(source: RawSource) -> RawChats:
     }
     needed = ("conversation", "order", "sender", "text", *(() if source.domain else ("domain",)))
     rows = {"rows": 0, "user": 0, "bot": 0, "human": 0, "without_conversation": 0, "greetings": 0}
-    messages: dict[str, list[_Message]] = {}
+    messages: dict[str, list[RawMessage]] = {}
     for row in read_raw(source.messages, source.columns, needed):
         rows["rows"] += 1
         sender = senders.get(row["sender"].strip().casefold())
@@ -110,7 +102,7 @@ def read_chats(source: RawSource) -> RawChats:
             rows["without_conversation"] += 1
             continue
         chat = messages.setdefault(name, [])
-        chat.append(_Message(_place(row), sender, _checked(row)))
+        chat.append(RawMessage(_place(row), sender, _checked(row, source)))
         if _domain(row, source) != _domain(chat[0].row, source):
             raise row.error(f"the chat {name!r} is in two domains", "give it one")
         if chat[0].place[0] != chat[-1].place[0]:
@@ -121,8 +113,8 @@ def read_chats(source: RawSource) -> RawChats:
     chats = []
     for name, chat in messages.items():
         chat.sort(key=lambda message: message.place)
-        rows["greetings"] += _greetings(chat)
-        chats.append(Chat(name, _domain(chat[0].row, source), tuple(_exchanges(chat))))
+        rows["greetings"] += count_greetings(chat)
+        chats.append(Chat(name, _domain(chat[0].row, source), tuple(exchanges_of(chat))))
     return RawChats(tuple(chats), workflows, rows)
 
 
@@ -141,8 +133,8 @@ def _place(row: Row) -> tuple[str, float]:
     raise row.error(f"order {text[:40]!r} is no number and no time", "write 3, or 2026-01-31T09:30:00")
 
 
-def _checked(row: Row) -> Row:
-    for name in _FIGURES:
+def _checked(row: Row, source: RawSource) -> Row:
+    for name in FIGURES:
         text = row.get(name).strip()
         try:
             good = not text or (math.isfinite(float(text)) and float(text) >= 0)
@@ -150,7 +142,7 @@ def _checked(row: Row) -> Row:
             good = False
         if not good:
             raise row.error(f"{name} {text[:40]!r} is no number from 0", "mend it, or leave the cell empty")
-    if not row.get("domain").strip() and "domain" in row.cells:
+    if not _domain(row, source):
         raise row.error("domain is empty", "fill it in")
     return row
 
@@ -159,45 +151,7 @@ def _domain(row: Row, source: RawSource) -> str:
     return source.domain or row["domain"].strip()
 
 
-def _greetings(chat: list[_Message]) -> int:
-    first = next((number for number, message in enumerate(chat) if message.sender == "user"), len(chat))
-    return sum(message.sender == "bot" for message in chat[:first])
-
-
-def _exchanges(chat: list[_Message]) -> Iterator[Exchange]:
-    """A user message and all that follows it until the next."""
-    current: Exchange | None = None
-    human = False
-    for message in chat:
-        if message.sender == "user":
-            if current is not None:
-                yield current
-            current = Exchange(message.row["text"], human=human)
-            human = False
-        elif current is None:
-            human = human or message.sender == "human"
-            continue
-        elif message.sender == "human":
-            current = replace(current, human=True)
-        else:
-            current = replace(current, bot=f"{current.bot}\n{message.row['text']}".strip("\n"))
-        current = _with_figures(current, message.row)
-    if current is not None:
-        yield current
-
-
-def _with_figures(exchange: Exchange, row: Row) -> Exchange:
-    """An exchange with what a row tells beside its text; the first row that tells something counts."""
-    return replace(
-        exchange,
-        workflow=exchange.workflow or row.get("workflow").strip(),
-        cost=exchange.cost or row.get("cost").strip(),
-        latency=exchange.latency or row.get("latency").strip(),
-        tokens=exchange.tokens or row.get("tokens").strip(),
-    )
-
-
-def _workflows(source: RawSource, messages: Mapping[str, list[_Message]]) -> tuple[Workflow, ...]:
+def _workflows(source: RawSource, messages: Mapping[str, list[RawMessage]]) -> tuple[Workflow, ...]:
     """The workflows of the table, or those that the bot started; what it started must be among them."""
     known: dict[str, Workflow] = {}
     if source.workflows is not None:
