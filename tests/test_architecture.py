@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import functools
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -24,14 +25,20 @@ FLOORS = [
 ]
 FLOOR = {room: number for number, rooms in enumerate(FLOORS) for room in rooms}
 # What no module may import at the top, so that commands start fast.
-HEAVY = {"sklearn", "matplotlib", "torch", "pandas", "pyarrow", "huggingface_hub"}
+HEAVY = {
+    *("sklearn", "matplotlib", "torch", "pandas", "pyarrow", "huggingface_hub"),
+    *("bs4", "ftfy", "openpyxl", "presidio_analyzer", "spacy"),
+}
 
 
-def modules(root: Path) -> Iterator[tuple[str, ast.Module]]:
+@functools.cache
+def modules(root: Path) -> list[tuple[str, ast.Module]]:
+    found = []
     for path in sorted((root / "toolgraph").rglob("*.py")):
         parts = path.relative_to(root / "toolgraph").with_suffix("").parts
         if parts not in (("__init__",), ("__main__",)):
-            yield ".".join(parts), ast.parse(path.read_text(encoding="utf-8"))
+            found.append((".".join(parts), ast.parse(path.read_text(encoding="utf-8"))))
+    return found
 
 
 def imports(tree: ast.AST) -> Iterator[str]:

@@ -8,6 +8,7 @@ from typing import Any
 import click
 
 from toolgraph.cli import options
+from toolgraph.cli.classic_build import build
 from toolgraph.cli.screen import SCREEN, show
 
 
@@ -80,3 +81,6 @@ def run(
         print_compat(scores)
         show(str(ended.evaluation.path))
     return 0 if ended.inference.summary.complete else 3
+
+
+command.add_command(build)

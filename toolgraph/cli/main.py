@@ -30,7 +30,7 @@ COMMANDS = {
     "verify": "Compare predictions and scores with a run's raw answers.",
     "import": "Make a data folder of a published data set.",
     "workbench": "Agents on a workplace: make one, judge runs, replay calls.",
-    "classic": "Agents that pick a workflow for a chat: run one, score answers.",
+    "classic": "Agents that pick a workflow: run one, score answers, make a set of your own chats.",
 }
 
 QUIET = frozenset({"--quiet", "-q"})

@@ -58,6 +58,7 @@ class Example:
         request_idx: the place of the user message among those of its chat, as the table has it.
         question: what the agent sees.
         labels: ids of the workflows that are right, the first one first; empty where none is.
+        response: the bot's recorded reply to the message; no agent sees it before it has answered.
     """
 
     number: int
@@ -65,6 +66,7 @@ class Example:
     request_idx: int
     question: Question
     labels: tuple[str, ...]
+    response: str = ""
 
     @property
     def id(self) -> str:

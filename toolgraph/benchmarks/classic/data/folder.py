@@ -18,11 +18,12 @@ MESSAGES, WORKFLOWS, DOMAINS, PROMPTS = (
     "jailbreak_prompts.csv",
 )
 _LABELS = ("true_workflow_uuid", "true_workflow_uuid_2")
-_MESSAGE_COLUMNS = (
+MESSAGE_COLUMNS = (
     *("conversation_uuid", "request_content", "response_content"),
     *(*_LABELS, "request_idx", "domain_uuid"),
 )
-_WORKFLOW_COLUMNS = ("workflow_uuid", "name", "description", "domain_uuid")
+DOMAIN_COLUMNS = ("domain_uuid", "domain_name")
+WORKFLOW_COLUMNS = ("workflow_uuid", "name", "description", "domain_uuid")
 # The published tables have a row for "none fits": it is no workflow, and no label.
 _NO_WORKFLOW = ("", "None")
 
@@ -79,7 +80,7 @@ def read_data(folder: Path) -> ClassicData:
 
 def _read_domains(path: Path) -> dict[str, str]:
     domains: dict[str, str] = {}
-    for row in read_table(path, ("domain_uuid", "domain_name")):
+    for row in read_table(path, DOMAIN_COLUMNS):
         if not row["domain_uuid"] or row["domain_uuid"] in domains:
             raise row.error(
                 f"domain_uuid {row['domain_uuid']!r} is empty or there twice", "give each its own"
@@ -91,7 +92,7 @@ def _read_domains(path: Path) -> dict[str, str]:
 def _read_workflows(path: Path, domains: Mapping[str, str]) -> dict[str, tuple[Workflow, ...]]:
     found: dict[str, dict[str, Workflow]] = {domain: {} for domain in domains}
     ids: set[str] = set()
-    for row in read_table(path, _WORKFLOW_COLUMNS):
+    for row in read_table(path, WORKFLOW_COLUMNS):
         name = row["name"].strip()
         if row["workflow_uuid"] in _NO_WORKFLOW and name in _NO_WORKFLOW:
             continue
@@ -113,7 +114,7 @@ def _read_workflows(path: Path, domains: Mapping[str, str]) -> dict[str, tuple[W
 def _read_examples(path: Path, workflows: Mapping[str, tuple[Workflow, ...]]) -> tuple[Example, ...]:
     known = {domain: {workflow.id for workflow in these} for domain, these in workflows.items()}
     chats: dict[str, dict[int, tuple[int, Row]]] = {}
-    for number, row in enumerate(read_table(path, _MESSAGE_COLUMNS)):
+    for number, row in enumerate(read_table(path, MESSAGE_COLUMNS)):
         chat = chats.setdefault(row["conversation_uuid"], {})
         if row["domain_uuid"] not in known:
             raise row.error(f"unknown domain {row['domain_uuid']!r}", f"list it in {DOMAINS}")
@@ -164,7 +165,8 @@ def _examples_of(
         turns.append(Turn("user", row["request_content"]))
         domain = row["domain_uuid"]
         question = Question(f"{conversation}--{2 * place}", domain, (*turns,), tuple(workflows[domain]))
-        examples.append(Example(number, conversation, place, question, _labels(row)))
-        if row["response_content"]:
-            turns.append(Turn("bot", row["response_content"]))
+        reply = row["response_content"]
+        examples.append(Example(number, conversation, place, question, _labels(row), reply))
+        if reply:
+            turns.append(Turn("bot", reply))
     return examples

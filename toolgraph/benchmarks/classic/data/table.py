@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import csv
-from collections.abc import Collection, Iterator
+import io
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
 from toolgraph.errors import UsageError
+from toolgraph.files import atomic_writer
 
 # A message may quote a long log.
 csv.field_size_limit(10**8)
@@ -65,3 +67,13 @@ def read_table(path: Path, columns: Collection[str]) -> Iterator[Row]:
         raise UsageError("is not there", file=path, fix="see docs/classic.md for the four tables") from None
     except (csv.Error, UnicodeDecodeError, OSError) as error:
         raise UsageError(f"not a CSV table: {error}", file=path, fix="save it as CSV, UTF-8") from None
+
+
+def write_table(path: Path, columns: Sequence[str], rows: Iterable[Sequence[object]]) -> None:
+    """Write a table as `read_table` reads it, all or nothing."""
+    with atomic_writer(path) as stream:
+        for row in (columns, *rows):
+            text = io.StringIO()
+            # Told that lines end so, the writer puts quotes around a bare carriage return.
+            csv.writer(text, lineterminator="\r\n").writerow(row)
+            stream.write(text.getvalue().removesuffix("\r\n") + "\n")

@@ -1,0 +1,228 @@
+"""A workbook is what Excel can read, keeps every text a text, and is checked when it comes back."""
+
+from __future__ import annotations
+
+import csv
+import zipfile
+from pathlib import Path
+from typing import Any
+from xml.etree import ElementTree
+
+import pytest
+
+from toolgraph.benchmarks.classic.chats.answer import Answer
+from toolgraph.benchmarks.classic.chats.tables import MessageRow, write_tables
+from toolgraph.benchmarks.classic.chats.workbook import read_answers, write_workbook
+from toolgraph.benchmarks.classic.chats.workbook.layout import COLUMNS, NONE
+from toolgraph.benchmarks.classic.data import ClassicData, Workflow, read_data
+from toolgraph.errors import UsageError
+from toolgraph.stages.classic_build import write_workbooks
+
+openpyxl = pytest.importorskip("openpyxl", reason="pip install 'toolgraph[chats]'")
+
+HOSTILE = {
+    "f0": '=HYPERLINK("http://evil.example","click")',
+    "f1": "+1+1",
+    "f2": "-2+3",
+    "f3": "@SUM(A1)",
+    "long": "x" * 40_000,
+    "emoji": "🔒" * 20_000,
+    "control": "bell \x07 and \x0b and half \ud83d",
+    "escape": '_x0041_ and </t> & "quotes"',
+    "lines": "one\r\ntwo\n\nthree ",
+    "zero": "007",
+    "error": "#REF!",
+}
+XML = "{http://schemas.openxmlformats.org/spreadsheetml/2006/main}"
+
+
+@pytest.fixture
+def data(tmp_path: Path) -> ClassicData:
+    rows = [
+        MessageRow(name, text, text, "", "", 0, "R&D: new/old " + "x" * 30) for name, text in HOSTILE.items()
+    ]
+    rows += [MessageRow("two", f"message {place}", "", "", "", place, "hr") for place in range(3)]
+    workflows = [
+        Workflow("w1", "Leave", "=1+1", "hr"),
+        Workflow("w2", "=Pay", "", "hr"),
+        Workflow("w3", "Other", "", rows[0].domain),
+    ]
+    write_tables(tmp_path / "data", rows, workflows, {rows[0].domain: "", "hr": "", "empty": ""})
+    return read_data(tmp_path / "data")
+
+
+@pytest.fixture
+def book(data: ClassicData, tmp_path: Path) -> Path:
+    write_workbook(tmp_path / "ann.xlsx", data)
+    return tmp_path / "ann.xlsx"
+
+
+def fill(path: Path, cells: dict[tuple[str, int, str], Any]) -> None:
+    book = openpyxl.load_workbook(path)
+    for (sheet, row, column), value in cells.items():
+        book[sheet].cell(row, COLUMNS.index(column) + 1).value = value
+    book.save(path)
+
+
+def test_the_sheets_and_what_they_offer(book: Path) -> None:
+    sheets = openpyxl.load_workbook(book)
+    first = "R&D_ new_old xxxxxxxxxxxxxxxxxx"
+    assert sheets.sheetnames == [
+        "Instructions",
+        first,
+        "R&D_ new_old xxxxxxxx_workflows",
+        "hr",
+        "hr_workflows",
+    ]
+    assert all(len(name) <= 31 for name in sheets.sheetnames)
+    sheet = sheets["hr"]
+    assert tuple(cell.value for cell in sheet[1]) == COLUMNS
+    assert sheet.freeze_panes == "A2" and sheet.protection.sheet
+    assert [cell.protection.locked for cell in sheet[2]] == [True] * 4 + [False] * 7
+    rules = {str(rule.sqref): rule.formula1 for rule in sheet.data_validations.dataValidation}
+    assert rules == {"E2:F4": "'hr_workflows'!$B$2:$B$4", "G2:K4": '"Yes,No"'}
+    assert [cell.value for cell in sheets["hr_workflows"]["B"]] == ["Name", NONE, "Leave", "=Pay"]
+
+
+def test_every_text_stays_a_text_for_another_reader_too(book: Path) -> None:
+    with zipfile.ZipFile(book) as archive:
+        sheets = [
+            ElementTree.fromstring(archive.read(name))
+            for name in archive.namelist()
+            if name.startswith("xl/worksheets/sheet")
+        ]
+    assert len(sheets) == 5
+    assert not [formula for sheet in sheets for formula in sheet.iter(f"{XML}f")]
+    cells = [cell for sheet in sheets for cell in sheet.iter(f"{XML}c")]
+    assert {cell.get("t") for cell in cells} == {"inlineStr", "n"}
+    texts = ["".join(part.text or "" for part in cell.iter(f"{XML}t")) for cell in cells]
+    assert {HOSTILE[name] for name in ("f0", "f1", "f2", "f3", "zero", "error")} <= set(texts)
+    assert max(len(text.encode("utf-16-le")) // 2 for text in texts) == 32_767
+
+
+def test_an_untouched_workbook_reads_back_as_no_answers(book: Path, data: ClassicData) -> None:
+    assert read_answers(book, data) == {}
+
+
+def test_answers_read_back(book: Path, data: ClassicData) -> None:
+    fill(
+        book,
+        {
+            ("hr", 2, "Workflow 1"): "leave ",
+            ("hr", 2, "Workflow 2"): "=Pay",
+            ("hr", 2, "Unclear"): "yes",
+            ("hr", 3, "Workflow 1"): NONE,
+            ("hr", 3, "Gibberish"): "No",
+            ("hr", 4, "Gibberish"): True,
+        },
+    )
+    book_again = openpyxl.load_workbook(book)
+    book_again["hr"]["F2"].data_type = "s"
+    book_again.save(book)
+    assert read_answers(book, data) == {
+        ("two", 0): Answer("w1", "w2", frozenset({"unclear"})),
+        ("two", 1): Answer(""),
+        ("two", 2): Answer(None, None, frozenset({"gibberish"})),
+    }
+
+
+@pytest.mark.parametrize(
+    ("column", "value", "told"),
+    [
+        ("Workflow 1", "Holiday", r"ann.xlsx:3: sheet 'hr': Workflow 1 'Holiday' is not in the list"),
+        ("Workflow 1", "Other", r"Workflow 1 'Other' is not in the list"),
+        ("Workflow 2", "Leave", r"Workflow 2 is filled in and Workflow 1 is not"),
+        ("Unclear", "perhaps", r"Unclear 'perhaps' is neither Yes nor No"),
+        ("User message", "changed", r"User message of 'two' is not what the sample says"),
+        ("conversation_uuid", "three", r"the sample has no message '1' of 'three'"),
+        ("request_idx", 7, r"the sample has no message '7' of 'two'"),
+        ("request_idx", 0, r"message 0 of 'two' is there twice|User message"),
+    ],
+)
+def test_a_wrong_row_is_told_with_file_sheet_and_row(
+    book: Path, data: ClassicData, column: str, value: Any, told: str
+) -> None:
+    fill(book, {("hr", 3, column): value})
+    with pytest.raises(UsageError, match=told):
+        read_answers(book, data)
+
+
+def test_wrong_rows_are_counted(book: Path, data: ClassicData) -> None:
+    fill(book, {("hr", row, "Workflow 1"): "Holiday" for row in (2, 3, 4)})
+    with pytest.raises(UsageError, match=r"ann.xlsx:2: .* \(and 2 more such rows\)"):
+        read_answers(book, data)
+
+
+def test_none_with_a_second_workflow_contradicts_itself(book: Path, data: ClassicData) -> None:
+    fill(book, {("hr", 2, "Workflow 1"): NONE, ("hr", 2, "Workflow 2"): "Leave"})
+    with pytest.raises(UsageError, match="says 'None of these' and Workflow 2 names one"):
+        read_answers(book, data)
+
+
+def test_csv_of_the_same_columns(book: Path, data: ClassicData, tmp_path: Path) -> None:
+    path = tmp_path / "ben.csv"
+    with path.open("w", encoding="utf-8", newline="") as file:
+        writer = csv.writer(file)
+        writer.writerow(COLUMNS)
+        writer.writerow(["two", "0", "message 0", "", "Leave", "", "", "", "", "", ""])
+        writer.writerow([])
+        writer.writerow(["two", "1", "message 1", "", "Nope", "", "", "", "", "", ""])
+    with pytest.raises(UsageError, match=r"ben.csv:4: Workflow 1 'Nope'"):
+        read_answers(path, data)
+    path.write_text(path.read_text(encoding="utf-8").replace("Nope", "w2"), encoding="utf-8")
+    assert read_answers(path, data) == {("two", 0): Answer("w1"), ("two", 1): Answer("w2")}
+
+
+def test_what_is_no_workbook_is_told(tmp_path: Path, data: ClassicData) -> None:
+    path = tmp_path / "ann.xlsx"
+    with pytest.raises(UsageError, match="no such file"):
+        read_answers(path, data)
+    path.write_text("no zip")
+    with pytest.raises(UsageError, match="no Excel workbook"):
+        read_answers(path, data)
+    openpyxl.Workbook().save(path)
+    with pytest.raises(UsageError, match="no sheet has rows"):
+        read_answers(path, data)
+
+
+def test_a_missing_column_is_told(book: Path, data: ClassicData) -> None:
+    fill(book, {("hr", 1, "Unclear"): "Odd"})
+    with pytest.raises(UsageError, match=r"sheet 'hr': no column 'Unclear'"):
+        read_answers(book, data)
+
+
+def test_a_workflow_may_not_be_called_as_the_choice_of_none(tmp_path: Path) -> None:
+    write_tables(
+        tmp_path / "data",
+        [MessageRow("a", "hello", "", "", "", 0, "hr")],
+        [Workflow("w", "none of THESE", "", "hr")],
+        {"hr": ""},
+    )
+    with pytest.raises(UsageError, match="as the choice of none is"):
+        write_workbook(tmp_path / "ann.xlsx", read_data(tmp_path / "data"))
+    assert not (tmp_path / "ann.xlsx").exists()
+
+
+def test_each_annotator_has_an_order_and_conversations_stay_whole(tmp_path: Path) -> None:
+    rows = [
+        MessageRow(f"c{chat}", "hello", "", "", "", place, "hr") for place in (1, 0) for chat in range(20)
+    ]
+    write_tables(tmp_path / "data", rows, [Workflow("w", "Leave", "", "hr")], {"hr": ""})
+    paths = write_workbooks(tmp_path / "data", ["ann", "ben/cem"], tmp_path, shuffle=1)
+    assert [path.name for path in paths] == ["ann.xlsx", "ben__cem.xlsx"]
+    orders = []
+    for path in paths:
+        sheet = openpyxl.load_workbook(path)["hr"]
+        keys = [(row[0], row[1]) for row in sheet.iter_rows(min_row=2, values_only=True)]
+        assert keys == [(name, place) for name, _ in keys[::2] for place in (0, 1)]
+        orders.append(keys)
+    assert orders[0] != orders[1] and sorted(orders[0]) == sorted(orders[1])
+
+
+def test_filled_in_workbooks_are_not_replaced(tmp_path: Path, data: ClassicData) -> None:
+    (tmp_path / "ben.xlsx").write_text("work of days")
+    with pytest.raises(UsageError, match="perhaps filled in"):
+        write_workbooks(tmp_path / "data", ["ann", "ben"], tmp_path)
+    assert not (tmp_path / "ann.xlsx").exists()
+    with pytest.raises(UsageError, match="names that differ"):
+        write_workbooks(tmp_path / "data", ["Ann", "ann"], tmp_path)

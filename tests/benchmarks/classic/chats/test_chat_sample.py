@@ -1,0 +1,213 @@
+"""From raw chats to a sample: every step says what it left out, and the counts add up."""
+
+from __future__ import annotations
+
+import csv
+import itertools
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from toolgraph.benchmarks.classic.chats.raw import RawSource
+from toolgraph.benchmarks.classic.data import read_data
+from toolgraph.errors import ToolgraphError, UsageError
+from toolgraph.files import read_json
+from toolgraph.stages.classic_build import sample_chats
+from toolgraph.stages.screen import Screen
+
+for package in ("ftfy", "bs4", "presidio_analyzer"):
+    pytest.importorskip(package, reason="pip install 'toolgraph[chats]'")
+
+
+@pytest.fixture
+def source(root: Path) -> RawSource:
+    return RawSource(root / "examples/chats/messages.csv", root / "examples/chats/workflows.csv")
+
+
+def rows(path: Path) -> list[dict[str, str]]:
+    with path.open(encoding="utf-8", newline="") as file:
+        return list(csv.DictReader(file))
+
+
+def steps(folder: Path) -> dict[str, dict[str, Any]]:
+    return {step["step"]: step for step in read_json(folder / "steps.json")["steps"]}
+
+
+def test_the_counts_add_up(source: RawSource, tmp_path: Path) -> None:
+    told: list[str] = []
+    sample_chats(source, tmp_path, per_domain=5, screen=Screen(table=told.append))
+    funnel = list(steps(tmp_path).values())
+    for step in funnel:
+        assert step["conversations"] - step["dropped_conversations"] == step["left_conversations"]
+        assert step["messages"] - step["dropped_messages"] == step["left_messages"]
+    for before, after in itertools.pairwise(funnel):
+        assert (before["left_conversations"], before["left_messages"]) == (
+            after["conversations"],
+            after["messages"],
+        )
+    data = read_data(tmp_path)
+    assert funnel[0]["conversations"] == 20
+    assert funnel[-1]["left_conversations"] == len({example.conversation for example in data.examples}) == 10
+    assert funnel[-1]["left_messages"] == len(data.examples)
+    assert sum(int(row["dropped_messages"]) for row in rows(tmp_path / "dropped.csv")) == 23 - len(
+        data.examples
+    )
+    assert "| sampled | 2 | 0 | 4 | 10 | 12 |" in told[0]
+
+
+def test_each_filter_names_what_it_left_out(source: RawSource, tmp_path: Path) -> None:
+    sample_chats(source, tmp_path, per_domain=5)
+    reasons = {row["conversation_uuid"]: row["step"] for row in rows(tmp_path / "dropped.csv")}
+    assert reasons == {
+        "c18": "null",
+        "c19": "null",
+        "c08": "too_short",
+        "c04": "leaving",
+        "c05": "test_chat",
+        "c07": "human",
+        "c12": "mostly_masked",
+        "c06": "repeated",
+        "c01": "sampled",
+        "c13": "sampled",
+    }
+
+
+def test_the_sample_has_no_labels_and_no_choice_of_the_bot(source: RawSource, tmp_path: Path) -> None:
+    sample_chats(source, tmp_path)
+    assert all(not example.labels for example in read_data(tmp_path).examples)
+    assert "hr-leave" not in (tmp_path / "messages.csv").read_text(encoding="utf-8")
+    (first, *_) = rows(tmp_path / "recorded.csv")
+    assert first == {
+        "conversation_uuid": "c01",
+        "request_idx": "0",
+        "workflow_uuid": "hr-leave",
+        "cost": "0.004",
+        "latency": "1.2",
+        "tokens": "310",
+    }
+
+
+def test_the_same_seed_gives_the_same_bytes(source: RawSource, tmp_path: Path) -> None:
+    for folder, seed in (("a", 1), ("b", 1), ("c", 2)):
+        sample_chats(source, tmp_path / folder, per_domain=3, seed=seed)
+    a, b, c = ((tmp_path / name / "messages.csv").read_bytes() for name in "abc")
+    assert a == b != c
+
+
+def test_personal_data_is_masked_everywhere(source: RawSource, tmp_path: Path) -> None:
+    sample_chats(source, tmp_path)
+    text = "".join(path.read_text(encoding="utf-8") for path in tmp_path.iterdir())
+    for value in ("ada.byron", "Ada", "7946", "3704", "10.20.30.40", "evil.example", "mona.li"):
+        assert value not in text
+    assert read_json(tmp_path / "steps.json")["masked"] == {
+        "EMAIL": 3,
+        "IBAN": 1,
+        "IP": 1,
+        "PERSON": 2,
+        "PHONE": 1,
+        "URL": 1,
+    }
+
+
+def test_masking_can_be_switched_off_and_says_so(source: RawSource, tmp_path: Path) -> None:
+    told: list[str] = []
+    sample_chats(source, tmp_path, mask="off", screen=Screen(say=told.append))
+    assert "Ada Byron" in (tmp_path / "messages.csv").read_text(encoding="utf-8")
+    assert told[0] == "warning: personal data is not masked"
+    assert read_json(tmp_path / "steps.json")["masked"] is None
+
+
+def test_a_chat_that_is_nothing_but_personal_data_goes_after_masking(
+    source: RawSource, tmp_path: Path
+) -> None:
+    raw = tmp_path / "raw.csv"
+    header = "conversation,order,sender,text,domain\n"
+    raw.write_text(
+        f"{header}a,1,user,ada@mail.example,hr\nb,1,user,mail a@b.example now,hr\n"
+        "c,1,user,mail c@d.example now,hr\n",
+        encoding="utf-8",
+    )
+    sample_chats(RawSource(raw, source.workflows), tmp_path / "out")
+    assert [row["step"] for row in rows(tmp_path / "out/dropped.csv")] == [
+        "mostly_masked_after_masking",
+        "repeated_after_masking",
+    ]
+
+
+def test_ids_that_look_like_personal_data_are_warned_of(source: RawSource, tmp_path: Path) -> None:
+    raw = tmp_path / "raw.csv"
+    raw.write_text(
+        "conversation,order,sender,text,domain\na@b.example,1,user,leave please,hr\n", encoding="utf-8"
+    )
+    told: list[str] = []
+    sample_chats(RawSource(raw, source.workflows), tmp_path / "out", screen=Screen(say=told.append))
+    assert told[1].startswith("warning: 1 conversation id may hold personal data")
+
+
+def test_filters_can_cut_or_be_switched_off(source: RawSource, tmp_path: Path) -> None:
+    words = tmp_path / "words.txt"
+    words.write_text("salary\n\nfriday\n", encoding="utf-8")
+    actions = {"profanity": "cut", "human": "off"}
+    sample_chats(source, tmp_path / "out", profanity=words, actions=actions)  # type: ignore[arg-type]
+    found = steps(tmp_path / "out")
+    assert (found["profanity"]["cut_conversations"], found["profanity"]["dropped_conversations"]) == (1, 1)
+    assert found["human"]["action"] == "off" and found["human"]["dropped_messages"] == 0
+    assert [row for row in rows(tmp_path / "out/dropped.csv") if row["step"] == "profanity"] == [
+        {
+            "conversation_uuid": "c01",
+            "step": "profanity",
+            "kept_messages": "1",
+            "dropped_messages": "1",
+            "why": "message 1: profanity",
+        },
+        {
+            "conversation_uuid": "c11",
+            "step": "profanity",
+            "kept_messages": "0",
+            "dropped_messages": "3",
+            "why": "message 0: profanity",
+        },
+    ]
+
+
+@pytest.mark.parametrize(
+    ("settings", "told"),
+    [
+        ({"actions": {"rude": "drop"}}, "no filter 'rude'"),
+        ({"actions": {"null": "off"}}, "null cannot be switched off"),
+        ({"mask": "off", "mask_patterns": {"X": "x"}}, "contradict"),
+        ({"mask": "no/such/model"}, "no folder of a spaCy model"),
+    ],
+)
+def test_bad_settings_are_told_and_nothing_is_written(
+    source: RawSource, tmp_path: Path, settings: dict[str, Any], told: str
+) -> None:
+    with pytest.raises(UsageError, match=told):
+        sample_chats(source, tmp_path / "out", **settings)
+    assert not (tmp_path / "out").exists()
+
+
+def test_a_folder_with_files_is_left_alone(source: RawSource, tmp_path: Path) -> None:
+    (tmp_path / "messages.csv").write_text("mine")
+    with pytest.raises(UsageError, match="is not empty"):
+        sample_chats(source, tmp_path)
+    assert (tmp_path / "messages.csv").read_text() == "mine"
+    sample_chats(source, tmp_path, force=True)
+    assert read_data(tmp_path).examples
+
+
+def test_no_chat_left_is_an_error_with_the_funnel(source: RawSource, tmp_path: Path) -> None:
+    with pytest.raises(ToolgraphError, match=r"no chat is left.*too_short \| 18"):
+        sample_chats(source, tmp_path / "out", min_length=500)
+
+
+def test_names_that_masking_makes_equal_are_told(tmp_path: Path) -> None:
+    raw, workflows = tmp_path / "raw.jsonl", tmp_path / "workflows.csv"
+    raw.write_text(
+        json.dumps({"conversation": "a", "order": 1, "sender": "user", "text": "hello there", "domain": "hr"})
+    )
+    workflows.write_text("workflow,name,domain\nw1,Mail a@b.example,hr\nw2,Mail c@d.example,hr\n")
+    with pytest.raises(UsageError, match="'w1' and 'w2' of 'hr' have one name"):
+        sample_chats(RawSource(raw, workflows), tmp_path / "out")

@@ -1,0 +1,33 @@
+"""Texts are repaired; what is no markup stays."""
+
+from __future__ import annotations
+
+import pytest
+
+from toolgraph.benchmarks.classic.chats.cleaning import cleaner
+
+pytest.importorskip("ftfy", reason="pip install 'toolgraph[chats]'")
+pytest.importorskip("bs4", reason="pip install 'toolgraph[chats]'")
+
+
+@pytest.mark.filterwarnings("error")
+@pytest.mark.parametrize(
+    ("text", "clean"),
+    [
+        ("it isnâ€™t", "it isn’t"),
+        ("<p>One</p><p>two <b>bo</b>ld</p>three<br/>four", "One\ntwo bold\nthree\nfour"),
+        ("<script>alert(1)</script>hello <!-- not this -->you", "hello you"),
+        ("a &amp; b &#39;c&#39; &lt;b&gt;", "a & b 'c' <b>"),
+        ("I am <your name>, 3 < 5 > 2, <3 and <PERSON_1>", "I am <your name>, 3 < 5 > 2, <3 and <PERSON_1>"),
+        ("<b>bold</b> and <your name>", "bold and <your name>"),
+        ("R&D  budget\n\n  of AT&T", "R&D  budget\n\n  of AT&T"),
+        ("bell\x07 and \x1b[31mred\x1b[0m", "bell and red"),
+        (" \n ", ""),
+        ("https://intra.example/?a=1&amp;b=2", "https://intra.example/?a=1&b=2"),
+        ('<a title="x>y" href="z">text</a>', "text"),
+        ("<b <i> and <!-- no end", "<b and <!-- no end"),
+        ("🔒 locked, says „Käthe“", "🔒 locked, says „Käthe“"),
+    ],
+)
+def test_cleaning(text: str, clean: str) -> None:
+    assert cleaner()(text) == clean

@@ -1,0 +1,195 @@
+"""From workbooks to a clean set, its card and its conflicts."""
+
+from __future__ import annotations
+
+import csv
+from pathlib import Path
+
+import pytest
+
+from toolgraph.benchmarks.classic.chats.answer import Answer
+from toolgraph.benchmarks.classic.chats.merge import merge
+from toolgraph.benchmarks.classic.chats.tables import MessageRow, write_tables
+from toolgraph.benchmarks.classic.chats.workbook.layout import COLUMNS, NONE
+from toolgraph.benchmarks.classic.data import ClassicData, Workflow, read_data
+from toolgraph.errors import ToolgraphError, UsageError
+from toolgraph.files import read_json
+from toolgraph.stages.classic_build import merge_workbooks
+from toolgraph.stages.screen import Screen
+
+CHATS = {"a": 2, "b": 1, "c": 1, "d": 1}
+
+
+@pytest.fixture
+def sample(tmp_path: Path) -> Path:
+    rows = [
+        MessageRow(chat, f"{chat}{n}", "ok", "", "", n, "hr")
+        for chat, number in CHATS.items()
+        for n in range(number)
+    ]
+    workflows = [
+        Workflow("w1", "Leave", "", "hr"),
+        Workflow("w2", "Pay", "", "hr"),
+        Workflow("w9", "VPN", "", "it"),
+    ]
+    write_tables(tmp_path / "sample", rows, workflows, {"hr": "People", "it": "IT"})
+    return tmp_path / "sample"
+
+
+@pytest.fixture
+def data(sample: Path) -> ClassicData:
+    return read_data(sample)
+
+
+def workbook(path: Path, *rows: tuple[str, int, str, str, str]) -> Path:
+    with path.open("w", encoding="utf-8", newline="") as file:
+        writer = csv.writer(file)
+        writer.writerow(COLUMNS)
+        writer.writerows(
+            [chat, n, f"{chat}{n}", "ok", one, two, flag, "", "", "", ""] for chat, n, one, two, flag in rows
+        )
+    return path
+
+
+@pytest.fixture
+def books(tmp_path: Path) -> list[Path]:
+    """`a` agreed upon, `b` none by two of three, `c` in conflict, `d` gibberish."""
+    return [
+        workbook(
+            tmp_path / "ann.csv",
+            *(("a", 0, "Leave", "Pay", ""), ("a", 1, "Leave", "", ""), ("b", 0, NONE, "", "")),
+            *(("c", 0, "Leave", "", ""), ("d", 0, "Pay", "", "Yes")),
+        ),
+        workbook(
+            tmp_path / "ben.csv",
+            *(("a", 0, "Leave", "Pay", ""), ("a", 1, "", "", ""), ("b", 0, NONE, "", "")),
+            *(("c", 0, "Pay", "", ""), ("d", 0, "", "", "Yes")),
+        ),
+        workbook(
+            tmp_path / "cem.csv",
+            *(("a", 0, "Leave", "", ""), ("a", 1, "", "", ""), ("b", 0, "Pay", "", "")),
+            ("d", 0, "Pay", "", ""),
+        ),
+    ]
+
+
+def rows(path: Path) -> list[list[str]]:
+    with path.open(encoding="utf-8", newline="") as file:
+        return list(csv.reader(file))
+
+
+def test_a_clean_set(sample: Path, books: list[Path], tmp_path: Path) -> None:
+    told: list[str] = []
+    assert merge_workbooks(sample, books, tmp_path / "set", screen=Screen(say=told.append)) == 1
+    data = read_data(tmp_path / "set")
+    assert [(example.id, example.labels) for example in data.examples] == [
+        ("a--0", ("w1", "w2")),
+        ("a--2", ("w1",)),
+        ("b--0", ()),
+    ]
+    assert dict(data.domains) == {"hr": "People"} and [w.id for w in data.workflows["hr"]] == ["w1", "w2"]
+    assert read_json(tmp_path / "set/benchmark.json")["benchmark"] == "classic"
+    assert any(line.startswith("warning: 1 message without a majority") for line in told)
+
+
+def test_every_vote_and_every_conflict_is_written_down(
+    sample: Path, books: list[Path], tmp_path: Path
+) -> None:
+    merge_workbooks(sample, books, tmp_path / "set")
+    header, *votes = rows(tmp_path / "set/votes.csv")
+    assert header[2:5] == ["ann", "ben", "cem"]
+    assert [row[2:] for row in votes] == [
+        ["w1", "w1", "w1", "w1", "w2", "3", ""],
+        ["w1", "", "", "w1", "", "1", "one vote"],
+        [NONE, NONE, "w2", NONE, "", "3", ""],
+        ["w1", "w2", "", "", "", "2", "a tie"],
+        ["w2", "", "w2", "w2", "", "2", "gibberish"],
+    ]
+    assert [row[0] for row in rows(tmp_path / "set/conflicts.csv")] == ["conversation_uuid", "c"]
+    assert [row[:2] for row in rows(tmp_path / "set/dropped.csv")[1:]] == [
+        ["d", "gibberish"],
+        ["c", "conflict"],
+    ]
+
+
+def test_the_counts_add_up(sample: Path, books: list[Path], tmp_path: Path) -> None:
+    merge_workbooks(sample, books, tmp_path / "set")
+    steps = read_json(tmp_path / "set/steps.json")["steps"]
+    assert (steps[0]["conversations"], steps[0]["messages"]) == (4, 5)
+    assert (steps[-1]["left_conversations"], steps[-1]["left_messages"]) == (2, 3)
+    assert sum(step["dropped_messages"] for step in steps) == 2
+
+
+@pytest.mark.parametrize(("ties", "left"), [("drop", 3), ("first", 4)])
+def test_ties_can_be_dropped_or_settled(
+    sample: Path, books: list[Path], tmp_path: Path, ties: str, left: int
+) -> None:
+    assert merge_workbooks(sample, books, tmp_path / "set", ties=ties) == 0  # type: ignore[arg-type]
+    data = read_data(tmp_path / "set")
+    assert len(data.examples) == left
+    if ties == "first":
+        assert data.examples[-1].labels == ("w1",)
+
+
+def test_the_card_tells_no_names(sample: Path, books: list[Path], tmp_path: Path) -> None:
+    merge_workbooks(sample, books, tmp_path / "set")
+    text = (tmp_path / "set/README.md").read_text(encoding="utf-8")
+    assert "| hr | 3 | 2 | 2 | 1 | 1 |" in text and "By 3 annotators." in text
+    assert "| conflict | 1 | 0 | 1 | 2 | 3 |" in text
+    assert not any(name in text for name in ("ann.", "ben", "cem"))
+
+
+def test_agreement_is_told_by_domain_and_label(sample: Path, books: list[Path], tmp_path: Path) -> None:
+    merge_workbooks(sample, books, tmp_path / "set")
+    agreement = read_json(tmp_path / "set/agreement.json")
+    # Pairs that agree: 3 of 3 (a0), 1 of 3 (b0), 0 of 1 (c0), 1 of 1 (d0).
+    assert agreement["all"]["messages"] == 4 and agreement["all"]["kind"] == "fleiss"
+    assert agreement["all"]["raw"] == pytest.approx((1 + 1 / 3 + 0 + 1) / 4)
+    assert agreement["domains"]["hr"] == agreement["all"]
+    assert [(each["label"], each["messages"]) for each in agreement["labels"]] == [
+        (None, 1),
+        ("w1", 2),
+        ("w2", 3),
+    ]
+
+
+def test_a_message_that_nobody_labelled_keeps_its_conversation_out(data: ClassicData) -> None:
+    given = {("a", 0): Answer("w1"), ("b", 0): Answer("w1")}
+    merged = merge(data, {"ann": given})
+    assert [row.conversation for row in merged.rows] == ["b"]
+    assert merged.open_conflicts == 3
+    assert {step.step: step.dropped_conversations for step in merged.funnel.steps}["no_vote"] == 3
+
+
+def test_a_folder_of_workbooks(sample: Path, books: list[Path], tmp_path: Path) -> None:
+    folder = tmp_path / "books"
+    folder.mkdir()
+    for book in books:
+        book.rename(folder / book.name)
+    (folder / "~$ann.xlsx").write_text("Excel is open")
+    merge_workbooks(sample, [folder], tmp_path / "set")
+    assert len(read_data(tmp_path / "set").examples) == 3
+
+
+def test_bad_input_writes_nothing(sample: Path, books: list[Path], tmp_path: Path) -> None:
+    with pytest.raises(UsageError, match="two annotators are called 'ann'"):
+        merge_workbooks(sample, [books[0], books[0]], tmp_path / "set")
+    books[1].write_text(books[1].read_text(encoding="utf-8").replace("Pay", "Holiday"), encoding="utf-8")
+    with pytest.raises(UsageError, match=r"ben.csv:2: Workflow 2 'Holiday'"):
+        merge_workbooks(sample, books, tmp_path / "set")
+    assert not (tmp_path / "set").exists()
+    with pytest.raises(UsageError, match="is not empty"):
+        merge_workbooks(sample, books, sample)
+    with pytest.raises(UsageError, match="no workbooks"):
+        merge_workbooks(sample, [], tmp_path / "set")
+
+
+def test_without_any_release_the_conflicts_are_written_all_the_same(sample: Path, tmp_path: Path) -> None:
+    books = [
+        workbook(tmp_path / "ann.csv", ("a", 0, "Leave", "", "")),
+        workbook(tmp_path / "ben.csv", ("a", 0, "Pay", "", "")),
+    ]
+    with pytest.raises(ToolgraphError, match="no conversation can be released"):
+        merge_workbooks(sample, books, tmp_path / "set")
+    assert len(rows(tmp_path / "set/conflicts.csv")) == 1 + 5
+    assert not (tmp_path / "set/messages.csv").exists()

@@ -1,0 +1,125 @@
+"""Raw chats in, checked row by row."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+
+from toolgraph.benchmarks.classic.chats.chat import Chat, Exchange
+from toolgraph.benchmarks.classic.chats.raw import RawSource, find_source, read_chats
+from toolgraph.errors import UsageError
+
+HEADER = "conversation,order,sender,text,domain,workflow,cost\n"
+ROWS = (
+    "a,1,bot,Hello!,hr,,\n"
+    "a,2,user,leave please,hr,,\n"
+    "a,3,bot,which day?,hr,w1,0.1\n"
+    "a,4,bot,any?,hr,,\n"
+    "a,5,agent,I take over,hr,,\n"
+    "b,2,bot,later,hr,w1,\n"
+    "b,1,user,first,hr,,\n"
+    "b,10,user,last,hr,,\n"
+)
+
+
+def read(folder: Path, text: str = HEADER + ROWS, **settings: object) -> tuple[Chat, ...]:
+    (folder / "messages.csv").write_text(text, encoding="utf-8")
+    return read_chats(RawSource(folder / "messages.csv", **settings)).chats  # type: ignore[arg-type]
+
+
+def test_rows_become_exchanges_in_their_order(tmp_path: Path) -> None:
+    first, second = read(tmp_path)
+    assert first == Chat(
+        "a", "hr", (Exchange("leave please", "which day?\nany?", human=True, workflow="w1", cost="0.1"),)
+    )
+    assert [exchange.user for exchange in second.exchanges] == ["first", "last"]
+    assert second.exchanges[0].bot == "later"
+
+
+def test_rows_are_counted_by_kind(tmp_path: Path) -> None:
+    (tmp_path / "messages.csv").write_text(HEADER + ROWS + ",1,user,lost,hr,,\n", encoding="utf-8")
+    raw = read_chats(RawSource(tmp_path / "messages.csv"))
+    assert raw.rows == {
+        "rows": 9,
+        "user": 4,
+        "bot": 4,
+        "human": 1,
+        "without_conversation": 1,
+        "greetings": 1,
+    }
+    assert [workflow.id for workflow in raw.workflows] == ["w1"]
+
+
+def test_somebody_elses_columns_times_and_senders(tmp_path: Path) -> None:
+    lines = [
+        {"chat": 7, "at": "2026-03-01T10:00:00+01:00", "who": "Them", "body": "second", "flow": "w1"},
+        {"chat": 7, "at": "2026-03-01T08:59:00Z", "who": "Them", "body": "first", "flow": None},
+    ]
+    path = tmp_path / "messages.jsonl"
+    path.write_text("\n".join(map(json.dumps, lines)), encoding="utf-8")
+    columns = {"conversation": "chat", "order": "at", "sender": "who", "text": "body", "workflow": "flow"}
+    (chat,) = read_chats(RawSource(path, columns=columns, domain="shop", user=["them"])).chats
+    assert (chat.id, chat.domain) == ("7", "shop")
+    assert [exchange.user for exchange in chat.exchanges] == ["first", "second"]
+
+
+def test_a_domain_that_is_named_needs_no_column(tmp_path: Path) -> None:
+    text = (HEADER + ROWS).replace("please,hr", "please,")
+    assert {chat.domain for chat in read(tmp_path, text, domain="people")} == {"people"}
+
+
+def test_a_folder_holds_messages_and_workflows(tmp_path: Path) -> None:
+    with pytest.raises(UsageError, match=r"messages.csv"):
+        find_source(tmp_path)
+    (tmp_path / "messages.jsonl").touch()
+    (tmp_path / "workflows.csv").touch()
+    assert find_source(tmp_path) == (tmp_path / "messages.jsonl", tmp_path / "workflows.csv")
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "told"),
+    [
+        ("a,2,user", "a,2,robot", "messages.csv:3: unknown sender 'robot'"),
+        ("a,2,user", "a,soon,user", "messages.csv:3: order 'soon'"),
+        ("a,2,user", "a,nan,user", "messages.csv:3: order 'nan'"),
+        ("a,2,user", "a,2026-01-01,user", "messages.csv:3: times and numbers under order"),
+        ("please,hr", "please,it", "messages.csv:3: the chat 'a' is in two domains"),
+        ("please,hr", "please,", "messages.csv:3: domain is empty"),
+        ("w1,0.1", "w1,-1", "messages.csv:4: cost '-1'"),
+        ("w1,0.1", "w1,much", "messages.csv:4: cost 'much'"),
+        ("sender", "whoever", "no column for sender"),
+        (ROWS, "", "no chats"),
+        ("w1", "", "no workflows"),
+    ],
+)
+def test_what_is_wrong_is_told_with_its_line(tmp_path: Path, old: str, new: str, told: str) -> None:
+    with pytest.raises(UsageError) as error:
+        read(
+            tmp_path,
+            (HEADER + ROWS).replace(old, new) if old == "w1" else (HEADER + ROWS).replace(old, new, 1),
+        )
+    assert told in str(error.value)
+
+
+def test_a_workflow_must_be_in_the_table_of_workflows(tmp_path: Path) -> None:
+    workflows = tmp_path / "workflows.csv"
+    workflows.write_text("workflow,name,domain\nw1,One,it\n", encoding="utf-8")
+    with pytest.raises(UsageError, match=r"messages.csv:4: the workflow 'w1' is none of the domain 'hr'"):
+        read(tmp_path, workflows=workflows)
+    workflows.write_text("workflow,name,domain\nw1,One,hr\nw1,Two,hr\n", encoding="utf-8")
+    with pytest.raises(UsageError, match=r"workflows.csv:3: the workflow id 'w1'"):
+        read(tmp_path, workflows=workflows)
+
+
+def test_an_unknown_name_for_a_column_is_told(tmp_path: Path) -> None:
+    with pytest.raises(UsageError, match=r"nothing is called 'speaker'.*sender"):
+        read(tmp_path, columns={"speaker": "sender"})
+
+
+def test_a_json_line_must_be_flat(tmp_path: Path) -> None:
+    path = tmp_path / "messages.jsonl"
+    path.write_text('{"conversation": "a", "text": ["x"]}\n', encoding="utf-8")
+    with pytest.raises(UsageError, match=r"messages.jsonl:1: not an object of texts"):
+        read_chats(RawSource(path))

@@ -1,0 +1,71 @@
+"""A real majority: what the published cleaning meant to take and did not."""
+
+from __future__ import annotations
+
+import pytest
+
+from toolgraph.benchmarks.classic.chats.answer import Answer
+from toolgraph.benchmarks.classic.chats.merge.verdict import Verdict, decide
+
+NONE, EMPTY = "", None
+
+
+def votes(*labels: str | None) -> dict[str, Answer]:
+    return {f"annotator {number}": Answer(label) for number, label in enumerate(labels)}
+
+
+@pytest.mark.parametrize(
+    ("labels", "label", "voters", "conflict"),
+    [
+        (("w0", "w1", "w1"), "w1", 3, ""),
+        ((EMPTY, EMPTY, "w1"), "w1", 1, ""),
+        ((NONE, NONE, "w1"), NONE, 3, ""),
+        ((NONE, EMPTY, "w1"), None, 2, "a tie"),
+        ((EMPTY, EMPTY, NONE), NONE, 1, ""),
+        ((EMPTY, EMPTY), None, 0, "nobody chose"),
+        ((), None, 0, "nobody chose"),
+        (("w0", "w1"), None, 2, "a tie"),
+        (("w0", "w1", "w2", "w2"), None, 4, "no majority"),
+        (("w0", "w2", "w2", "w2"), "w2", 4, ""),
+        (("w0", "w1", "w2"), None, 3, "a tie"),
+    ],
+)
+def test_the_label(labels: tuple[str | None, ...], label: str | None, voters: int, conflict: str) -> None:
+    verdict = decide(votes(*labels))
+    assert (verdict.label, verdict.voters, verdict.conflict) == (label, voters, conflict)
+
+
+@pytest.mark.parametrize(
+    ("labels", "label"),
+    [(("w1", "w0"), "w1"), (("w0", "w1", "w2", "w2"), "w2"), (("w3", "w1", "w2", "w2", "w1"), "w1")],
+)
+def test_a_conflict_can_be_settled(labels: tuple[str, ...], label: str) -> None:
+    verdict = decide(votes(*labels), settle=True)
+    assert verdict.label == label and verdict.conflict
+    assert decide(votes(EMPTY), settle=True).label is None
+
+
+@pytest.mark.parametrize(
+    ("answers", "second"),
+    [
+        ([("w1", "w2"), ("w1", "w2"), ("w1", None)], "w2"),
+        ([("w1", "w2"), ("w1", None), ("w1", None)], ""),
+        ([("w1", None), ("w2", "w1"), ("w1", "w2")], "w2"),
+        ([("w1", "w2"), ("w1", "w3"), ("w1", "w2")], "w2"),
+        ([("", None), ("", None), ("w1", None)], ""),
+        ([("w1", "w3"), ("w1", "w2")], ""),
+        ([("w1", "w2"), (None, None)], "w2"),
+    ],
+)
+def test_the_second_label(answers: list[tuple[str | None, str | None]], second: str) -> None:
+    given = {str(number): Answer(*answer) for number, answer in enumerate(answers)}
+    assert decide(given).second == second
+
+
+def test_flags_are_those_of_a_majority_of_filled_rows() -> None:
+    flagged = Answer("w1", None, frozenset({"unclear", "gibberish"}))
+    given = {"a": flagged, "b": Answer("w1", None, frozenset({"unclear"})), "c": Answer("w1")}
+    assert decide(given) == Verdict("w1", "", 3, ("unclear",))
+    assert decide(given, any_flag=True).flags == ("gibberish", "unclear")
+    assert decide({"a": flagged, "b": Answer("w1")}).flags == ()
+    assert decide({"a": Answer(None, None, frozenset({"human"}))}).flags == ("human",)

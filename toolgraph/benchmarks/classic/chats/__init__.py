@@ -1,0 +1,1 @@
+"""A set from one's own chats: sampled and masked, annotated in workbooks, merged, laid out for the hub."""
