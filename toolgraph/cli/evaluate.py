@@ -74,7 +74,7 @@ def command(
         return _agents(data_dir, llm, min_coverage, settings)
     if is_classic(DataFolder(data_dir)):
         return _chats(data_dir, llm, orders, min_coverage, settings)
-    from toolgraph.cli.scores import print_scores, print_signatures
+    from toolgraph.cli.scores import print_scores, print_signatures, print_stability
     from toolgraph.stages.evaluate import IncompleteEvaluation, coverage, evaluate
 
     failure: IncompleteEvaluation | None = None
@@ -83,6 +83,7 @@ def command(
     except IncompleteEvaluation as error:
         evaluations, failure = error.evaluations, error
     print_scores(evaluations)
+    print_stability(evaluations)
     print_signatures(evaluations)
     for result in evaluations:
         show(str(result.path))
