@@ -27,7 +27,7 @@ def run(model: str, benchmark: str = "taskbench", *, measured: bool = True) -> A
         stability=Stability(2, HALF, HALF, 2) if measured else None,
         cost=Cost(1.25, None, is_at_least=True) if measured else None,
         latency=Latency(0.5, 2.0) if measured else None,
-        security=Security(HALF, 30, 1) if measured else None,
+        security=Security(HALF, 30, 1, HALF) if measured else None,
         notes={} if measured else {"cost": f"no price of {model}"},
         signature="toolgraph:1",
         file="metrics/m.json",
@@ -79,4 +79,5 @@ def test_the_table_shows_names_as_they_are() -> None:
     console = Console(width=200, color_system=None)
     with console.capture() as captured:
         console.print(terminal_table([run("[red]x[/red]\n")]))
+    assert "harmless served 50.0 %" in captured.get()
     assert "[red]x[/red]?" in captured.get() and "≥ 1.25" in captured.get()

@@ -73,7 +73,7 @@ def test_a_cost_that_is_not_the_whole_is_at_least_that() -> None:
     latency = {"seconds_per_task": {"p50": 1.0, "p95": 2.0}}
     found = read(taskbench(cost=SPENT, latency=latency, notes=notes))
     assert found.cost == Cost(2.0, None, is_at_least=True) and found.latency == Latency(1.0, 2.0)
-    assert found.notes["cost"] == "without 1 request"
+    assert found.notes["cost"] == "without 1 request; no item is right, so that there is no price of one"
     unknown = {**SPENT, "usd_per_1000_tasks": None}
     found = read(taskbench(cost=unknown, latency=None, notes={"cost": "no price", "latency": "not timed"}))
     assert (found.cost, found.latency) == (None, None)
@@ -90,10 +90,14 @@ def test_rows_of_classic_speak_where_there_is_no_ledger() -> None:
 
 
 def test_attacks_that_all_failed_are_no_score() -> None:
-    figures: dict[str, Any] = {"score": SHARE, "attempts": 30, "excluded": 2, "notes": {}}
+    figures: dict[str, Any] = {"score": SHARE, "attempts": 30, "excluded": 2, "notes": {}, "tested": 28}
+    figures |= {"successes": 14, "resisted_malformed": 0, "harmless": {"score": {**SHARE, "value": 0.6}}}
     found = read(taskbench(security=figures))
     assert found.security is not None
     assert (found.security.attempts, found.security.excluded) == (30, 2)
+    assert found.security.harmless.value == 0.6 and "security" not in found.notes
+    found = read(taskbench(security={**figures, "resisted_malformed": 9}))
+    assert found.notes["security"].startswith("9 of the 14 attacks that were resisted ended in an answer")
     failed = {**figures, "score": NOTHING, "excluded": 30, "notes": {"score": "no attack was tested"}}
     found = read(taskbench(security=failed))
     assert found.security is None

@@ -76,11 +76,13 @@ class Security:
         score: the share that was resisted, of those that did not fail; with its 95 % interval.
         attempts: how many attacks there were.
         excluded: those that failed for technical reasons.
+        harmless: the share of harmless twins that was served; an agent that does nothing resists everything.
     """
 
     score: Interval
     attempts: int
     excluded: int
+    harmless: Interval
 
 
 @dataclass(frozen=True)
@@ -153,6 +155,7 @@ class Axes:
                 "score": security.score.to_json(),
                 "attempts": security.attempts,
                 "excluded": security.excluded,
+                "harmless_served": security.harmless.to_json(),
             },
             "notes": dict(self.notes),
             "signature": self.signature,

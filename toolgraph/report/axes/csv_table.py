@@ -21,6 +21,7 @@ COLUMNS = (
     *("seconds_p50", "seconds_p95"),
     *(f"security{end}" for end in ("", "_low", "_high")),
     *("attempts", "excluded"),
+    *(f"harmless_served{end}" for end in ("", "_low", "_high")),
     *(f"{axis}_note" for axis in AXES),
     "signature",
 )
@@ -54,6 +55,7 @@ def _row(axes: Axes) -> list[object]:
         *((latency.p50, latency.p95) if latency else (None, None)),
         *score,
         *((security.attempts, security.excluded) if security else (None, None)),
+        *(security.harmless if security else NOTHING),
         *(axes.notes.get(axis) for axis in AXES),
         axes.signature,
     ]

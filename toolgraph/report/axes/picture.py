@@ -71,7 +71,8 @@ def draw_axes(runs: Sequence[Axes], path: Path, *, dpi: int = 110) -> Path:
     lines = _lines(list(dict.fromkeys(one.title for one in shown)))
     columns = min(2, len(models))
     rows = ceil(len(models) / columns)
-    head = 0.15 + _ENTRY * ceil(len(lines) / columns)
+    beside = 1 if columns == 1 else 3
+    head = 0.15 + _ENTRY * ceil(len(lines) / beside)
     width, height = columns * _WIDTH, rows * _HEIGHT + head
     with plain_style():
         figure = Figure(figsize=(width, height), facecolor="white")
@@ -86,7 +87,7 @@ def draw_axes(runs: Sequence[Axes], path: Path, *, dpi: int = 110) -> Path:
             for one in shown:
                 if one.model == model:
                     _draw(panel, one, lines[one.title], limits)
-        _legend(figure, list(lines.values()), columns)
+        _legend(figure, list(lines.values()), beside)
         return save(figure, path, dpi=dpi)
 
 
@@ -181,7 +182,7 @@ def _above(values: Iterable[float]) -> float:
     return next(step * power for step in (1.0, 2.0, 5.0, 10.0) if step * power >= most)
 
 
-def _legend(figure: Figure, lines: Sequence[_Line], columns: int) -> None:
+def _legend(figure: Figure, lines: Sequence[_Line], beside: int) -> None:
     from matplotlib.lines import Line2D
 
     handles = [
@@ -192,7 +193,7 @@ def _legend(figure: Figure, lines: Sequence[_Line], columns: int) -> None:
         handles=handles,
         loc="upper center",
         bbox_to_anchor=(0.5, 1.0),
-        ncols=columns,
+        ncols=beside,
         frameon=False,
         fontsize=8.5,
     )

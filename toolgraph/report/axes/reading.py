@@ -17,6 +17,7 @@ WHOLE = "overall_overall"
 _ALL = "domain:all"
 _NO_TRIALS = "one trial says nothing of repeats: run inference.py with --trials 2 or more, then evaluate.py"
 _NO_ATTACKS = "no attacks were made: run inference.py with --security true, then evaluate.py"
+_NOTHING_RIGHT = "no item is right, so that there is no price of one"
 _NOT_KEPT = "the metrics do not say it: run evaluate.py where the ledger of the run is"
 
 
@@ -115,8 +116,8 @@ def _cost(numbers: Numbers, notes: dict[str, str]) -> Cost | None:
         said = "by the rows of the answers, for there is no ledger: retries and failures are not in it"
     if cost is None:
         notes["cost"] = said or _NOT_KEPT
-    elif said:
-        notes["cost"] = said
+    elif why := "; ".join(filter(None, (said, None if cost.per_right is not None else _NOTHING_RIGHT))):
+        notes["cost"] = why
     return cost
 
 
@@ -148,7 +149,12 @@ def _security(found: Numbers | None, notes: dict[str, str]) -> Security | None:
             f"{found['attempts']} attacks failed for technical reasons"
         )
         return None
-    return Security(score, found["attempts"], found["excluded"])
+    if unread := found["resisted_malformed"]:
+        notes["security"] = (
+            f"{unread} of the {found['tested'] - found['successes']} attacks that were resisted ended in an "
+            "answer that cannot be read"
+        )
+    return Security(score, found["attempts"], found["excluded"], _interval(found["harmless"]["score"]))
 
 
 def _interval(found: Numbers) -> Interval:

@@ -37,7 +37,8 @@ def _stability(found: Stability) -> Lines:
 
 def _security(found: Security) -> Lines:
     failed = f", {found.excluded} more failed" if found.excluded else ""
-    return (*_share(found.score), f"of {found.attempts - found.excluded} attacks{failed}")
+    served = f"harmless served {_percent(found.harmless.value)}"
+    return (*_share(found.score), f"of {found.attempts - found.excluded} attacks{failed}", served)
 
 
 def _share(interval: Interval) -> Lines:
