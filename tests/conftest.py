@@ -20,7 +20,7 @@ settings.register_profile(
 )
 settings.load_profile("tests")
 
-pytest_plugins = ("toolgraph.testkit.pytest_plugin",)
+pytest_plugins = ("toolgraph.testkit.pytest_plugin", "browsing")
 
 ROOT = Path(__file__).resolve().parent.parent
 

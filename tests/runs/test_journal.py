@@ -8,7 +8,7 @@ import tempfile
 from pathlib import Path
 
 import pytest
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from toolgraph.errors import ToolgraphError, UsageError
@@ -24,6 +24,7 @@ ENTRIES = st.lists(
 
 
 @given(ENTRIES, st.integers(min_value=0, max_value=400))
+@example([("a", {"key": None})], 0)
 def test_what_was_written_whole_is_there_again_wherever_it_is_cut(
     entries: list[tuple[str, dict[str, object]]], cut: int
 ) -> None:

@@ -71,7 +71,12 @@ def command(
 ) -> int:
     """Score predictions: strict and as published, side by side."""
     from toolgraph.benchmarks.classic.data import is_classic
-    from toolgraph.cli.scores import print_agent_scores, print_scores, print_signatures
+    from toolgraph.cli.scores import (
+        print_agent_scores,
+        print_scores,
+        print_signatures,
+        print_stability,
+    )
     from toolgraph.folder import DataFolder
     from toolgraph.stages.evaluate import IncompleteEvaluation, coverage, evaluate
     from toolgraph.stages.evaluate_workbench import AgentEvaluation
@@ -89,6 +94,7 @@ def command(
         print_agent_scores(agents)
     else:
         print_scores(evaluations)
+        print_stability(evaluations)
     print_signatures(evaluations)
     for result in evaluations:
         show(str(result.path))

@@ -27,6 +27,7 @@ COMMANDS = {
     "pipeline": "All of these in a row.",
     "serve": "Answer as a model server on this machine, offline; with faults if asked.",
     "leaderboard": "Models side by side.",
+    "report": "Models on several benchmarks: cost, latency, accuracy, stability, security.",
     "verify": "Compare predictions and scores with a run's raw answers.",
     "import": "Make a data folder of a published data set.",
     "workbench": "Agents on a workplace: make one, judge runs, replay calls.",

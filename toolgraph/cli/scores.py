@@ -44,6 +44,21 @@ def print_signatures(evaluations: Sequence[FolderEvaluation]) -> None:
         show(f"signature of {result.llm}: {result.evaluation.signature}")
 
 
+def print_stability(evaluations: Sequence[FolderEvaluation]) -> None:
+    """Whether further trials gave the same plans, of each model that has some."""
+    for result in evaluations:
+        found = result.evaluation.groups.get(_WHOLE, {}).get("stability")
+        if not found or not found["repeated"]:
+            continue
+        most = str(found["trials"])
+        sure = found["pass^k"][most]["value"] if most in found["pass^k"] else None
+        show(
+            f"{result.llm}: the same plan in all {most} trials: "
+            f"{100 * found['answer_agreement']['value']:.1f} % of {found['repeated']} requests"
+            + ("" if sure is None else f"; pass^{most} (exact match): {100 * sure:.1f} %")
+        )
+
+
 def print_agent_scores(evaluations: Sequence[AgentEvaluation]) -> None:
     """Both verdicts of each model of WorkBench by group and overall, strict side effects; in all, the dollars
     for 1,000 tasks and the seconds of one.

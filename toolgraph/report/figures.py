@@ -18,6 +18,11 @@ if TYPE_CHECKING:
 INK = "#1F2430"
 QUIET = "#5B6270"
 
+_NOTHING_TOLD: dict[str, dict[str, None]] = {
+    ".pdf": {"CreationDate": None, "Creator": None, "Producer": None},
+    ".png": {"Software": None},
+    ".svg": {"Date": None, "Creator": None},
+}
 _FAMILIES = (
     "Noto Sans CJK SC",
     "Noto Sans CJK JP",
@@ -34,7 +39,12 @@ def plain_style() -> Iterator[None]:
     import matplotlib.style
 
     with (
-        matplotlib.style.context(["default", {"font.family": list(_fonts()), "text.parse_math": False}]),
+        matplotlib.style.context(
+            [
+                "default",
+                {"font.family": list(_fonts()), "text.parse_math": False, "svg.hashsalt": "toolgraph"},
+            ]
+        ),
         warnings.catch_warnings(),
     ):
         warnings.filterwarnings("ignore", message="Glyph .* missing from")
@@ -64,15 +74,13 @@ def sheet(width: float, height: float) -> tuple[Figure, Axes]:
 
 
 def save(figure: Figure, path: Path, *, dpi: int) -> Path:
-    """Write a figure as PNG or PDF (by the suffix), whole or not at all, without date or version.
+    """Write a figure as PNG, SVG or PDF (by the suffix), whole or not at all, without date or version.
 
     Raises:
         ToolgraphError: the file cannot be written.
     """
-    nothing = {"CreationDate": None, "Creator": None, "Producer": None}
-    metadata = nothing if path.suffix == ".pdf" else {"Software": None}
     with atomic_target(path) as stream:
-        figure.savefig(stream, format=path.suffix[1:], dpi=dpi, metadata=metadata)
+        figure.savefig(stream, format=path.suffix[1:], dpi=dpi, metadata=_NOTHING_TOLD[path.suffix])
     return path
 
 

@@ -43,12 +43,13 @@ class Journal:
             raise
 
     def append(self, key: str, entry: Mapping[str, Any]) -> None:
-        """Write one entry; it is in the operating system's hands when this returns.
+        """Write one entry, whose own `key`, if it has one, does not count; it is in the operating system's
+        hands when this returns.
 
         Raises:
             ToolgraphError: the disk is full or the file is gone; the journal is then as it was.
         """
-        self._index.set(key, self._lines.append({"key": key, **entry}))
+        self._index.set(key, self._lines.append({"key": key} | dict(entry) | {"key": key}))
 
     def __contains__(self, key: str) -> bool:
         return self._index.get(key) is not None

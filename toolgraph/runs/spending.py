@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from array import array
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -144,6 +144,28 @@ def spending(ledgers: Iterable[Path]) -> Spending:
     for ledger in ledgers:
         found.add(ledger)
     return found
+
+
+def usage(ledgers: Sequence[Path], *, tasks: Sequence[int], correct: Sequence[int]) -> dict[str, Any]:
+    """`cost`, `latency` and `notes` of a run and its further trials, of those that have a ledger.
+
+    Args:
+        ledgers: of each trial, whether it is there or not.
+        tasks: that were done in each.
+        correct: tasks done right in each.
+
+    Raises:
+        UsageError: a ledger is broken.
+    """
+    kept = [number for number, ledger in enumerate(ledgers) if ledger.is_file()]
+    used = spending(ledgers[number] for number in kept)
+    return {
+        "cost": used.cost(
+            tasks=sum(tasks[number] for number in kept), correct=sum(correct[number] for number in kept)
+        ),
+        "latency": used.latency(),
+        "notes": used.notes,
+    }
 
 
 def _mean(values: array[float]) -> float:

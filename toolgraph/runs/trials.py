@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+import hashlib
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
-from toolgraph.files import safe_name
+from toolgraph.files import safe_name, sha256_of
 from toolgraph.models import ModelOptions
 from toolgraph.runs.ledger import LEDGER
 from toolgraph.runs.manifest import recorded_settings
@@ -97,6 +98,12 @@ def same_settings(trials: list[Trial]) -> tuple[list[Trial], list[Trial]]:
     first = _comparable(trials[0])
     alike = [trial for trial in trials if _comparable(trial) == first]
     return alike, [trial for trial in trials if trial not in alike]
+
+
+def fingerprint(trials: Sequence[Trial]) -> str:
+    """How many trials there are, and a hash of their prediction files."""
+    together = hashlib.sha256("".join(sha256_of(trial.output) for trial in trials).encode()).hexdigest()
+    return f"{len(trials)}-{together[:12]}"
 
 
 def _comparable(trial: Trial) -> Mapping[str, Any] | None:

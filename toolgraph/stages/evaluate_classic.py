@@ -24,7 +24,7 @@ from toolgraph.benchmarks.taskbench.scoring.signature import Signature
 from toolgraph.errors import UsageError
 from toolgraph.files import safe_name, write_json
 from toolgraph.folder import DataFolder
-from toolgraph.runs.spending import spending
+from toolgraph.runs.spending import usage
 from toolgraph.runs.trials import Trial, same_settings, trials_of
 from toolgraph.stages.screen import SILENT, WARNING, Screen
 from toolgraph.stages.security import security_beside
@@ -93,7 +93,11 @@ def evaluate_classic(
         more = [trial for other in other_places for trial in _trials(other, name, screen)]
         rows, others = _rows(trials, data), _rows(more, data)
         scores = score_rows(rows, data, others=others)
-        usage = _usage(trials, scores)
+        used = usage(
+            [trial.ledger for trial in trials],
+            tasks=[len(scores.items)] * len(trials),
+            correct=[scores.right_by_trial.get(trial.number, 0) for trial in trials],
+        )
         path = target / f"{safe_name(name)}.json"
         _keep(path, [trial.output for trial in trials], "--save_dir")
         write_items(items_path(path), scores.items)
@@ -101,7 +105,7 @@ def evaluate_classic(
         metrics = {
             "n": scores.strict["n_messages"],
             "outcomes": scores.strict["outcomes"],
-            **usage,
+            **used,
             "compat": scores.compat,
             "strict": {
                 "signature": signature.of_group(WHOLE, scores.strict["n_messages"]),
@@ -111,7 +115,7 @@ def evaluate_classic(
         }
         write_json(path, {WHOLE: metrics})
         screen.say(f"scored {name}")
-        evaluations.append(ClassicEvaluation(name, scores, path, **usage))
+        evaluations.append(ClassicEvaluation(name, scores, path, **used))
     return evaluations
 
 
@@ -209,18 +213,3 @@ def _signature(folder: Path, rows: Iterable[Row]) -> Signature:
             "predictions": rows_fingerprint(rows)[:12],
         }
     )
-
-
-def _usage(trials: Sequence[Trial], scores: ClassicScores) -> dict[str, Any]:
-    """`cost`, `latency` and `notes` by the ledgers: failed and repeated requests are in them."""
-    kept = [trial for trial in trials if trial.ledger.is_file()]
-    used = spending(trial.ledger for trial in kept)
-    right = scores.right_by_trial
-    return {
-        "cost": used.cost(
-            tasks=len(scores.items) * len(kept),
-            correct=sum(right.get(trial.number, 0) for trial in kept),
-        ),
-        "latency": used.latency(),
-        "notes": used.notes,
-    }

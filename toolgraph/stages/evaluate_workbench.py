@@ -22,12 +22,13 @@ from toolgraph.benchmarks.workbench.agents.predictions import read_predictions
 from toolgraph.benchmarks.workbench.agents.scores import NO_COMPAT, OVERALL, AgentScores, score_agents
 from toolgraph.benchmarks.workbench.judge.error_rules import error_rules
 from toolgraph.benchmarks.workbench.sandbox import Sandbox
-from toolgraph.benchmarks.workbench.tasks import Task, fingerprint
+from toolgraph.benchmarks.workbench.tasks import Task
+from toolgraph.benchmarks.workbench.tasks import fingerprint as tasks_fingerprint
 from toolgraph.files import safe_name, sha256_of, write_json
 from toolgraph.folder import DataFolder
 from toolgraph.runs.manifest import recorded_settings
-from toolgraph.runs.spending import spending
-from toolgraph.runs.trials import Trial, same_settings, trials_of
+from toolgraph.runs.spending import usage
+from toolgraph.runs.trials import Trial, fingerprint, same_settings, trials_of
 from toolgraph.stages.screen import SILENT, WARNING, Screen
 from toolgraph.stages.security import security_beside
 from toolgraph.stages.workplace import load_workplace, tools_hash
@@ -89,14 +90,19 @@ def evaluate_workbench(
         first, *further = (read_predictions(trial.output, tasks) for trial in trials)
         toolkit = (recorded_settings(trials[0].run_folder) or {}).get("toolkit")
         scores = score_agents(sandbox, tasks, first, llm=name, toolkit=toolkit, trials=further, rules=rules)
-        usage = _usage(trials, scores)
+        used = usage(
+            [trial.ledger for trial in trials], tasks=scores.tasks_done, correct=scores.tasks_correct
+        )
+        if scores.compat is None:
+            used["notes"]["compat"] = NO_COMPAT
         path = target / f"{safe_name(name)}.json"
         write_items(items_path(path), scores.items)
         signature = _signature(folder.path, sandbox, tasks, trials).with_items(items_path(path))
         metrics = {
             "n": scores.n,
             "outcomes": scores.outcomes,
-            **usage,
+            **used,
+            **({"stability": scores.stability} if scores.stability else {}),
             "compat": scores.compat,
             "strict": {"signature": signature.of_group(OVERALL, scores.n), **scores.strict},
             **security_beside(place, name, screen),
@@ -104,36 +110,20 @@ def evaluate_workbench(
         evaluation = Evaluation({OVERALL: metrics})
         write_json(path, evaluation.groups)
         screen.say(f"scored {name}")
-        evaluations.append(AgentEvaluation(name, evaluation, path, scores=scores, **usage))
+        evaluations.append(AgentEvaluation(name, evaluation, path, scores=scores, **used))
     return evaluations
-
-
-def _usage(trials: Sequence[Trial], scores: AgentScores) -> dict[str, Any]:
-    """`cost`, `latency` and `notes`, over all trials that have a ledger."""
-    kept = [number for number, trial in enumerate(trials) if trial.ledger.is_file()]
-    used = spending(trials[number].ledger for number in kept)
-    return {
-        "cost": used.cost(
-            tasks=sum(scores.tasks_done[number] for number in kept),
-            correct=sum(scores.tasks_correct[number] for number in kept),
-        ),
-        "latency": used.latency(),
-        "notes": {**used.notes, **({} if scores.compat else {"compat": NO_COMPAT})},
-    }
 
 
 def _signature(folder: Path, sandbox: Sandbox, tasks: Sequence[Task], trials: Sequence[Trial]) -> Signature:
     """What the scores were made with."""
-    hashes = [sha256_of(trial.output) for trial in trials]
-    together = hashlib.sha256("".join(hashes).encode()).hexdigest()
     return Signature(
         {
             "toolgraph": __version__,
             "benchmark": "workbench",
             "sandbox": hashlib.sha256(sandbox.image()).hexdigest()[:12],
             **{name: code[:12] for name, code in tools_hash(folder).items()},
-            "tasks": fingerprint(tasks)[:12],
-            "predictions": hashes[0][:12],
-            **({"trials": f"{len(trials)}-{together[:12]}"} if len(trials) > 1 else {}),
+            "tasks": tasks_fingerprint(tasks)[:12],
+            "predictions": sha256_of(trials[0].output)[:12],
+            **({"trials": fingerprint(trials)} if len(trials) > 1 else {}),
         }
     )

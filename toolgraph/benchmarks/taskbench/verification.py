@@ -11,6 +11,7 @@ from typing import Any
 from toolgraph.benchmarks.taskbench.scoring.differences import Difference, differences
 from toolgraph.benchmarks.taskbench.scoring.line_index import LineIndex
 from toolgraph.benchmarks.taskbench.scoring.recorded import signature_of
+from toolgraph.benchmarks.taskbench.scoring.whole import KEYS, SECURITY
 from toolgraph.files import read_json_lines, sha256_of
 from toolgraph.words import count_of
 
@@ -95,7 +96,9 @@ class LineComparison:
 def moved_scores(
     old: Mapping[str, Mapping[str, Any]], new: Mapping[str, Mapping[str, Any]], *, left_out: str | None = None
 ) -> list[Difference]:
-    """The numbers of the groups in `old` that `new` has otherwise; signatures are left to `signatures`.
+    """The scores of the groups in `old` that `new` has otherwise; signatures are left to `signatures`.
+
+    Cost, latency and stability are made of ledgers and of other trials.
 
     Args:
         old: the groups of a metrics file.
@@ -105,7 +108,7 @@ def moved_scores(
     return [
         found
         for key, numbers in old.items()
-        for found in differences(numbers, new.get(key, {}), key)
+        for found in differences(_scores(numbers), _scores(new.get(key, {})), key)
         if not found.place.endswith("strict.signature") and (left_out is None or left_out not in found.place)
     ]
 
@@ -149,6 +152,10 @@ def listed(title: str, found: list[Difference], *, most: int = _MOVED) -> Iterat
         yield from (f"  {one}" for one in found[:most])
         if len(found) > most:
             yield f"  … and {len(found) - most:,} more"
+
+
+def _scores(numbers: Mapping[str, Any]) -> dict[str, Any]:
+    return {name: value for name, value in numbers.items() if name == SECURITY or name not in KEYS}
 
 
 def _named(names: list[str]) -> str:

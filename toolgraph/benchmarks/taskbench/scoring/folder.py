@@ -6,11 +6,10 @@ from collections.abc import Collection
 from dataclasses import dataclass
 from pathlib import Path
 
-from toolgraph.benchmarks.security import figures_beside
 from toolgraph.benchmarks.taskbench.scoring.evaluation import Choices, Evaluation, Evaluator
-from toolgraph.benchmarks.taskbench.scoring.groups import OVERALL
 from toolgraph.benchmarks.taskbench.scoring.items import items_path
 from toolgraph.benchmarks.taskbench.scoring.texts import PairScorer
+from toolgraph.benchmarks.taskbench.scoring.whole import add_axes
 from toolgraph.errors import UsageError
 from toolgraph.files import read_json, safe_name, write_json
 from toolgraph.folder import DataFolder, Say
@@ -20,7 +19,6 @@ from toolgraph.tools import ToolLibrary
 from toolgraph.watching import Progress, no_progress
 
 _KEY_ENDING = "_alignment_id"
-_WHOLE, _SECURITY = f"{OVERALL}_{OVERALL}", "security"
 EVERY_MODEL = "all"
 
 
@@ -50,8 +48,8 @@ def evaluate_folder(
 ) -> FolderEvaluation:
     """Score `{prediction_dir}/{llm}.json` and write `{metrics dir}/{llm}.json`, replacing what was there.
 
-    Beside it `{llm}.items.jsonl` holds every labelled item. The figures of a security run beside the
-    predictions stand under `security` of the whole.
+    Beside it `{llm}.items.jsonl` holds every labelled item. What `whole.add_axes` finds of cost, latency,
+    stability and security stands beside the scores of the whole.
 
     Args:
         data_dir: the data folder, with `data.json` and `tool_desc.json` (else `graph_desc.json`).
@@ -101,16 +99,13 @@ def evaluate_folder(
         exclude_ids=_demonstrations(predictions) if exclude_ids is None else exclude_ids,
         bertscore=bertscore,
     )
-    security = figures_beside(predictions.parent, llm)
-    if only_if_changed:
-        before = _up_to_date(target, evaluator)
-        if before is not None and (whole := before.groups.get(_WHOLE, {})).get(_SECURITY) == (
-            security if whole else None
-        ):
-            return FolderEvaluation(llm, before, target, is_new=False)
-    evaluation = evaluator.evaluate(items=items_path(target), progress=progress)
-    if security is not None and _WHOLE in evaluation.groups:
-        evaluation.groups[_WHOLE][_SECURITY] = security
+    evaluation = _up_to_date(target, evaluator) if only_if_changed else None
+    is_new = evaluation is None
+    if evaluation is None:
+        evaluation = evaluator.evaluate(items=items_path(target), progress=progress)
+    is_changed = add_axes(evaluation, evaluator.job, predictions.parent, llm, say)
+    if not (is_new or is_changed):
+        return FolderEvaluation(llm, evaluation, target, is_new=False)
     write_json(target, evaluation.groups)
     return FolderEvaluation(llm, evaluation, target)
 

@@ -8,6 +8,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
+from toolgraph.benchmarks.workbench.agents.stability import agent_stability
 from toolgraph.benchmarks.workbench.judge.classes import NOT_RUN
 from toolgraph.benchmarks.workbench.judge.error_rules import PUBLISHED, ErrorRules
 from toolgraph.benchmarks.workbench.judge.evaluation import MODES, NO_COMPAT, Evaluator
@@ -40,6 +41,8 @@ class AgentScores:
         items: a line a task, as `toolgraph compare` reads it.
         tasks_done: for the first run and each further trial, how many tasks have a line.
         tasks_correct: likewise, how many are strictly correct.
+        stability: with further trials, what stays the same over all: the changes they make, and whether these
+            are right, strictly.
     """
 
     n: int
@@ -49,6 +52,7 @@ class AgentScores:
     items: Sequence[Mapping[str, Any]]
     tasks_done: Sequence[int]
     tasks_correct: Sequence[int]
+    stability: Mapping[str, Any] | None = None
 
     @property
     def coverage(self) -> float:
@@ -112,6 +116,11 @@ def score_agents(
         [_item(*row) for row in zip(outcomes, strict[0], published, strict=True)],
         tasks_done=[len(one) for one in every],
         tasks_correct=[sum(v.correct for v in judged) for judged in strict],
+        stability=agent_stability(
+            strict, [{name: outcome for name, (outcome, _) in one.items()} for one in every]
+        )
+        if trials
+        else None,
     )
 
 

@@ -1,0 +1,110 @@
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from toolgraph.errors import UsageError
+from toolgraph.report.axes import Axes, read_axes
+from toolgraph.report.axes.axes import Cost, Latency
+
+SHARE = {"value": 0.5, "low": 0.25, "high": 0.75}
+NOTHING = {"value": None, "low": None, "high": None}
+STABILITY = {
+    "trials": 3,
+    "answer_agreement": SHARE,
+    "pass^k": {"1": SHARE, "2": {**SHARE, "value": 0.4}, "3": {**SHARE, "value": 0.3}},
+    "tasks": {"1": 4, "2": 4, "3": 4},
+}
+SPENT = {"usd_per_1000_tasks": 2.0, "usd_per_correct_task": None, "requests_of_unknown_cost": 1}
+
+
+def taskbench(**more: Any) -> dict[str, Any]:
+    return {"strict": {"n_expected": 4, "exact_match": SHARE, "signature": "toolgraph:1|n:4"}, **more}
+
+
+def classic(**more: Any) -> dict[str, Any]:
+    axes = {
+        "accuracy": {"domain:all": {"messages": SHARE}},
+        "stability": {"domain:all": {"trials": 1}},
+        "cost": {
+            "domain:all": {
+                "usd_per_1000_messages": 3.0,
+                "usd_per_solved_message": 0.1,
+                "messages_of_unknown_cost": 0,
+            }
+        },
+        "latency": {"domain:all": {"p50": 1.5, "p95": 9.0}},
+    }
+    return {"n": 4, "strict": {**axes, "signature": "s"}, **more}
+
+
+def read(numbers: dict[str, Any], benchmark: str = "taskbench") -> Axes:
+    place = Path("metrics/m.json")
+    groups = {"overall_overall": numbers}
+    return read_axes(groups, benchmark=benchmark, data="d", model="m", file=place, fix="run it")
+
+
+def test_what_was_not_measured_is_null_with_its_reason() -> None:
+    found = read(taskbench())
+    assert (found.stability, found.cost, found.latency, found.security) == (None, None, None, None)
+    assert sorted(found.notes) == ["cost", "latency", "security", "stability"]
+    assert "--trials 2" in found.notes["stability"] and "--security true" in found.notes["security"]
+    written = found.to_json()
+    assert [written[axis] for axis in ("stability", "cost", "latency", "security")] == [None] * 4
+    assert written["accuracy"]["value"] == 0.5
+
+
+def test_stability_is_that_of_the_most_runs_that_every_item_has() -> None:
+    found = read(taskbench(stability=STABILITY))
+    assert found.stability is not None
+    assert (found.stability.k, found.stability.pass_hat_k.value) == (3, 0.3)
+    found = read(taskbench(stability={**STABILITY, "tasks": {"1": 4, "2": 4, "3": 3}}))
+    assert found.stability is not None
+    assert (found.stability.k, found.stability.pass_hat_k.value) == (2, 0.4)
+    assert found.notes["stability"] == "of 3 trials some lack items: 2 runs of each are counted"
+    found = read(taskbench(stability={**STABILITY, "tasks": {"1": 4, "2": 3, "3": 3}}))
+    assert found.stability is None and "only 3 of 4 items were run twice" in found.notes["stability"]
+
+
+def test_a_cost_that_is_not_the_whole_is_at_least_that() -> None:
+    notes = {"cost": "without 1 request"}
+    latency = {"seconds_per_task": {"p50": 1.0, "p95": 2.0}}
+    found = read(taskbench(cost=SPENT, latency=latency, notes=notes))
+    assert found.cost == Cost(2.0, None, is_at_least=True) and found.latency == Latency(1.0, 2.0)
+    assert found.notes["cost"] == "without 1 request; no item is right, so that there is no price of one"
+    unknown = {**SPENT, "usd_per_1000_tasks": None}
+    found = read(taskbench(cost=unknown, latency=None, notes={"cost": "no price", "latency": "not timed"}))
+    assert (found.cost, found.latency) == (None, None)
+    assert (found.notes["cost"], found.notes["latency"]) == ("no price", "not timed")
+
+
+def test_rows_of_classic_speak_where_there_is_no_ledger() -> None:
+    found = read(classic(cost=None, latency=None, notes={"cost": "no ledger"}), "classic")
+    assert found.cost == Cost(3.0, 0.1) and found.latency == Latency(1.5, 9.0)
+    assert "retries and failures are not in it" in found.notes["cost"]
+    free = {"usd_per_1000_tasks": 0.0, "usd_per_correct_task": 0.0, "requests_of_unknown_cost": 0}
+    found = read(classic(cost=free, latency=None, notes={"latency": "not timed"}), "classic")
+    assert found.cost == Cost(0.0, 0.0) and found.latency is None and found.notes["latency"] == "not timed"
+
+
+def test_attacks_that_all_failed_are_no_score() -> None:
+    figures: dict[str, Any] = {"score": SHARE, "attempts": 30, "excluded": 2, "notes": {}, "tested": 28}
+    figures |= {"successes": 14, "resisted_malformed": 0, "harmless": {"score": {**SHARE, "value": 0.6}}}
+    found = read(taskbench(security=figures))
+    assert found.security is not None
+    assert (found.security.attempts, found.security.excluded) == (30, 2)
+    assert found.security.harmless.value == 0.6 and "security" not in found.notes
+    found = read(taskbench(security={**figures, "resisted_malformed": 9}))
+    assert found.notes["security"].startswith("9 of the 14 attacks that were resisted ended in an answer")
+    failed = {**figures, "score": NOTHING, "excluded": 30, "notes": {"score": "no attack was tested"}}
+    found = read(taskbench(security=failed))
+    assert found.security is None
+    assert found.notes["security"] == ("no attack was tested: 30 of 30 attacks failed for technical reasons")
+
+
+@pytest.mark.parametrize("numbers", [{}, {"strict": {}}, {"strict": []}, None, taskbench(security={})])
+def test_a_file_without_strict_scores_says_what_to_run(numbers: Any) -> None:
+    with pytest.raises(UsageError, match=r"m\.json.*strict scores.*Fix: run it"):
+        read(numbers)

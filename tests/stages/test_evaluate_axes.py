@@ -1,0 +1,141 @@
+"""What `evaluate` says of a whole run beside its scores: cost, latency, stability."""
+
+from __future__ import annotations
+
+import json
+import shutil
+from pathlib import Path
+from typing import Any
+
+import pytest
+from running import Capture, inside, lines_of, write_lines
+
+from toolgraph import evaluate, infer
+from toolgraph.files import write_json
+from toolgraph.models import ModelOptions
+from toolgraph.serving.completions import Received, Reply
+from toolgraph.stages.evaluate_workbench import evaluate_workbench
+from toolgraph.stages.verify import verify
+from toolgraph.testkit import FakeServer
+
+HEAD = "model,prompt_usd_per_million,completion_usd_per_million,as_of\n"
+NODES = [{"id": name, "desc": "", "input-type": ["text"], "output-type": ["text"]} for name in "ab"]
+
+
+def plan(tool: str, *arguments: str) -> dict[str, Any]:
+    return {
+        "task_steps": [f"Use {tool}"],
+        "task_nodes": [{"task": tool, "arguments": list(arguments)}],
+        "task_links": [],
+    }
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> Path:
+    """Four requests whose right plan is tool a."""
+    place = tmp_path / "d"
+    for name in ("tool_desc.json", "graph_desc.json"):
+        write_json(place / name, {"nodes": NODES, "links": []})
+    labels = [{"id": str(n), "type": "single", "user_request": f"r {n}", **plan("a", "x")} for n in range(4)]
+    write_lines(place / "data.json", labels)
+    write_lines(place / "user_requests.json", [{"id": f"{n}", "user_request": f"r {n}"} for n in range(4)])
+    return place
+
+
+def predict(folder: Path, number: int, plans: list[dict[str, Any] | None]) -> None:
+    place = folder / "predictions" / (f"trials/{number}" if number else "")
+    place.mkdir(parents=True, exist_ok=True)
+    lines = [{"id": str(n), "user_request": f"r {n}", "result": one} for n, one in enumerate(plans)]
+    write_lines(place / "m.json", lines)
+
+
+def whole(folder: Path, llm: str = "m") -> dict[str, Any]:
+    metrics: dict[str, Any] = json.loads((folder / f"metrics/{llm}.json").read_text())["overall_overall"]
+    return metrics
+
+
+def test_trials_say_whether_the_same_plan_comes_again(folder: Path) -> None:
+    right, wrong, other = plan("a", "x"), plan("b", "x"), plan("b", "y")
+    predict(folder, 0, [right, wrong, right, None])
+    evaluate(folder, llm="m")
+    plain = whole(folder)
+    assert not {"stability", "cost", "latency", "notes"} & set(plain)
+    predict(folder, 1, [{**right, "task_steps": ["Other words"]}, other, wrong, None])
+    predict(folder, 2, [right, wrong, right])
+    evaluate(folder, llm="m")
+    numbers = whole(folder)
+    stability = numbers.pop("stability")
+    assert {name: numbers[name] for name in plain} == plain and "cost" not in numbers
+    assert stability["trials"] == 3 and stability["requests_done"] == [4, 4, 3]
+    assert stability["requests_right"] == [2, 1, 2]
+    assert stability["answer_agreement"]["value"] == 0.25  # the first
+    assert stability["pairwise_agreement"]["value"] == pytest.approx((1 + 1 / 3 + 1 / 3 + 0) / 4)
+    assert stability["correctness_agreement"]["value"] == 0.75
+    assert stability["tasks"] == {"1": 4, "2": 4, "3": 3}
+    assert stability["pass^k"]["2"]["value"] == pytest.approx((1 + 1 / 3) / 4)
+    assert stability["pass^k"]["3"]["value"] == pytest.approx(1 / 3)
+
+
+def test_scores_that_are_up_to_date_get_what_is_new_beside_them(folder: Path) -> None:
+    predict(folder, 0, [plan("a", "x")] * 4)
+    assert [result.is_new for result in evaluate(folder, llm="all")] == [True]
+    assert [result.is_new for result in evaluate(folder, llm="all")] == [False]
+    predict(folder, 1, [plan("a", "x")] * 4)
+    assert [result.is_new for result in evaluate(folder, llm="all")] == [True]
+    assert whole(folder)["stability"]["answer_agreement"]["value"] == 1.0
+    assert [result.is_new for result in evaluate(folder, llm="all")] == [False]
+    shutil.rmtree(folder / "predictions/trials")
+    assert [result.is_new for result in evaluate(folder, llm="all")] == [True]
+    assert "stability" not in whole(folder)
+
+
+def test_cost_is_that_of_the_servers_log_and_latency_that_of_the_answers(
+    folder: Path, tmp_path: Path, capsys: Capture
+) -> None:
+    prices = tmp_path / "prices.csv"
+    prices.write_text(f"{HEAD}acme,2,8,2026-01-01\n")
+
+    async def answer(received: Received) -> Reply:
+        return Reply(json.dumps(plan("a", "x")))
+
+    server = FakeServer(answer)
+    server.start()
+    try:
+        server.behaviour = lambda prompt, number: "500-bare" if number % 3 == 1 else "whole"
+        options = ModelOptions(api_base=server.base)
+        infer(folder, llm="acme", options=options, prices=prices, trials=2)
+    finally:
+        server.stop()
+    done = inside(capsys, "evaluate", "--data_dir", folder, "--llm", "acme")
+    assert done.code == 0, done.err
+    numbers = whole(folder, "acme")
+    asked, said = server.whole_tokens
+    cost = numbers["cost"]
+    assert cost["usd"] == pytest.approx((asked * 2 + said * 8) / 1e6)
+    assert (cost["tasks"], numbers["notes"]) == (8, {})
+    assert cost["usd_per_correct_task"] == pytest.approx(cost["usd"] / 8)
+    assert numbers["latency"]["tasks"] == 8 and numbers["latency"]["seconds_per_task"]["p95"] > 0
+    assert "acme: the same plan in all 2 trials: 100.0 % of 4 requests" in done.out
+    assert verify(folder, llm="acme").is_equal
+
+
+def test_an_agent_agrees_where_it_leaves_the_same_changes(root: Path, tmp_path: Path) -> None:
+    folder = tmp_path / "wb"
+    folder.mkdir()
+    for name in ("benchmark.json", "sandbox.sqlite"):
+        shutil.copy(root / "data_workbench" / name, folder / name)
+    tasks = lines_of(root / "data_workbench/tasks.jsonl")[:4]
+    write_lines(folder / "tasks.jsonl", tasks)
+    infer(folder, llm="offline", trials=2)
+    (result,) = evaluate_workbench(folder, llm="offline")
+    assert result.scores.stability is not None
+    assert result.scores.stability["answer_agreement"]["value"] == 1.0
+    path = folder / "predictions/trials/1/offline.json"
+    lines = lines_of(path)
+    lines[0]["function_calls"] = []
+    lines[1]["outcome"] = "refused"
+    write_lines(path, lines)
+    evaluate_workbench(folder, llm="offline")
+    metrics = whole(folder, "offline")
+    assert metrics["stability"]["answer_agreement"]["value"] == 0.5
+    assert metrics["stability"]["pass^k"] == metrics["strict"]["repeats"]["pass^k"]

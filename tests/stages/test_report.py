@@ -1,0 +1,137 @@
+"""Five axes of models on all three benchmarks, as people run them."""
+
+from __future__ import annotations
+
+import csv
+import json
+import shutil
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+import pytest
+from running import Capture, inside
+
+from toolgraph.errors import UsageError
+from toolgraph.files import safe_name
+from toolgraph.stages.report import report
+
+NAMES = ("data_huggingface", "data_workbench", "data_classic")
+KEPT = {
+    "data.json": 3,
+    "user_requests.json": 3,
+    "tasks.jsonl": 3,
+    "messages.csv": 4,
+    "jailbreak_prompts.csv": 6,
+}
+UNUSED = {"data_raw.json", "data_error.json", "alignment_ids.json", "alignment_tables.md", "README.md"}
+
+
+@pytest.fixture(scope="module")
+def folders(root: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The first items of the bundled folders."""
+    place = tmp_path_factory.mktemp("folders")
+    for name in NAMES:
+        (place / name).mkdir()
+        for file in (root / name).iterdir():
+            if file.is_file() and file.name not in UNUSED:
+                shutil.copy(file, place / name / file.name)
+                if (lines := KEPT.get(file.name)) is not None:
+                    text = file.read_text(encoding="utf-8").splitlines(keepends=True)
+                    (place / name / file.name).write_text("".join(text[:lines]), encoding="utf-8")
+    return place
+
+
+def strict(text: str) -> Any:
+    """JSON without NaN."""
+    return json.loads(text, parse_constant=lambda name: pytest.fail(name))
+
+
+def test_five_axes_of_the_offline_models_on_three_benchmarks(
+    folders: Path, tmp_path: Path, capsys: Capture
+) -> None:
+    places = [folders / name for name in NAMES]
+    for place in places:
+        given = ("--data_dir", place, "--llm", "offline")
+        assert inside(capsys, "infer", *given, "--trials", "2").code == 0
+        assert inside(capsys, "infer", *given, "--security", "2").code == 0
+        assert inside(capsys, "evaluate", *given).code == 0
+    done = inside(capsys, "report", "--data_dir", *places, "--out", tmp_path / "out")
+    assert done.code == 0, done.err
+    assert {file.name for file in (tmp_path / "out").iterdir()} == {
+        *("axes.json", "axes.csv", "axes.png", "axes.svg", "index.html")
+    }
+    runs = strict((tmp_path / "out/axes.json").read_text())["runs"]
+    assert [run["benchmark"] for run in runs] == ["taskbench", "workbench", "classic"]
+    assert [run["items"] for run in runs] == [3, 3, 3]
+    for run, place in zip(runs, places, strict=True):
+        metrics = strict((place / "metrics/offline.json").read_text())["overall_overall"]
+        assert run["accuracy"]["low"] <= run["accuracy"]["value"] <= run["accuracy"]["high"]
+        assert run["stability"]["k"] == 2 and run["stability"]["answer_agreement"]["value"] == 1.0
+        assert run["cost"] == {
+            "usd_per_1000_items": 0.0,
+            "usd_per_right_item": 0.0 if run["accuracy"]["value"] else None,
+            "is_at_least": False,
+        }
+        assert run["latency"] is None and "not timed" in run["notes"]["latency"]
+        assert run["security"]["attempts"] == metrics["security"]["attempts"] > 0
+        assert run["security"]["score"] == metrics["security"]["score"]
+        assert run["signature"] == metrics["strict"]["signature"]
+    assert "offline, CLASSic (data_classic): latency: calls of a model" in done.out
+    before = {file.name: file.read_bytes() for file in (tmp_path / "out").iterdir()}
+    assert inside(capsys, "report", "--data_dir", *places, "--out", tmp_path / "out").code == 0
+    assert before == {file.name: file.read_bytes() for file in (tmp_path / "out").iterdir()}
+
+
+def scored(folder: Path, name: str, **numbers: Any) -> Path:
+    """A metrics file as evaluate.py writes it for TaskBench, as far as the report reads it."""
+    share: Mapping[str, float] = {"value": 0.5, "low": 0.0, "high": 1.0}
+    (folder / "metrics").mkdir(parents=True, exist_ok=True)
+    whole = {"strict": {"n_expected": 2, "exact_match": share, "signature": "s"}, **numbers}
+    file = folder / f"metrics/{name}.json"
+    file.write_text(json.dumps({"overall_overall": whole}))
+    return file
+
+
+def test_metrics_that_are_missing_are_named_with_what_makes_them(tmp_path: Path, capsys: Capture) -> None:
+    folder, other = tmp_path / "one", tmp_path / "a b"
+    scored(folder, "m")
+    (other / "predictions").mkdir(parents=True)
+    (other / "predictions/m.json").write_text("{}\n")
+    done = inside(
+        capsys, "report", "--data_dir", folder, other, "--llm", "m", "--llm", "n", "--out", tmp_path / "o"
+    )
+    assert done.code == 3
+    assert f"no metrics of m. Fix: run evaluate.py --data_dir '{other}' --llm m" in done.err
+    assert f"run inference.py --data_dir {folder} --llm n, then evaluate.py likewise" in done.err
+    assert "Left out: " in (tmp_path / "o/index.html").read_text()
+    with pytest.raises(UsageError, match=r"run evaluate\.py --data_dir"):
+        report(other, out=tmp_path / "p")
+    assert not (tmp_path / "p").exists()
+    with pytest.raises(UsageError, match=r"no metrics in .*Fix: make them with inference.py"):
+        report(tmp_path, out=tmp_path / "p")
+
+
+def test_names_of_models_are_text_and_folders_of_one_name_are_told_apart(tmp_path: Path) -> None:
+    hostile = "<script>alert(1)</script>"
+    first, second = tmp_path / "x/data", tmp_path / "y/data"
+    name = scored(first, safe_name(hostile)).stem
+    scored(second, "m")
+    manifest = first / f"predictions/runs/{name}/manifest.json"
+    manifest.parent.mkdir(parents=True)
+    manifest.write_text(json.dumps({"settings": {"llm": hostile}}))
+    found = report([first, second], out=tmp_path / "out")
+    assert [run.model for run in found.runs] == [hostile, "m"]
+    assert {run.data for run in found.runs} == {first.as_posix(), second.as_posix()}
+    page = (tmp_path / "out/index.html").read_text()
+    assert "<script" not in page and "&lt;script&gt;alert(1)&lt;/script&gt;" in page
+    assert [row["model"] for row in csv.DictReader((tmp_path / "out/axes.csv").open())] == [hostile, "m"]
+
+
+def test_metrics_of_the_published_evaluator_are_left_out(tmp_path: Path) -> None:
+    folder = tmp_path / "data"
+    scored(folder, "m")
+    (folder / "metrics/old.json").write_text('{"overall_overall": {"link_binary_f1": 0.5}}')
+    found = report(folder, out=tmp_path / "out")
+    assert [run.model for run in found.runs] == ["m"]
+    assert "old.json: holds no strict scores" in found.missing[0]
