@@ -1,5 +1,7 @@
 from __future__ import annotations
 
+import re
+
 import pytest
 
 from toolgraph.benchmarks.workbench.tools import ToolFailure
@@ -23,6 +25,16 @@ def test_a_pattern_is_searched_anywhere_and_without_case() -> None:
 def test_what_re_cannot_compile_is_a_failure(pattern: object) -> None:
     with pytest.raises(ToolFailure, match=r"pattern|expression"):
         found(pattern)
+
+
+@pytest.mark.filterwarnings("ignore:Possible nested set")
+@pytest.mark.parametrize(
+    "pattern", ["\u0131", "[[:alpha:]]", "Lee{e}", "{e}", r"\N{LATIN SMALL LETTER B}o", "e{2}"]
+)
+def test_what_two_engines_read_differently_is_read_as_re_does(pattern: str) -> None:
+    rows = [*ROWS, {"name": "Lin {e}"}]
+    expected = [row for row in rows if re.search(pattern, row["name"], re.IGNORECASE)]
+    assert Search().contains(rows, pattern, "name") == expected
 
 
 def test_a_search_that_takes_too_long_is_given_up() -> None:

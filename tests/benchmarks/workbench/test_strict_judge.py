@@ -25,6 +25,7 @@ CALLS = {
     "move": 'project_management.update_task.func("00000000", "board", "Design")',
     "move back": 'project_management.update_task.func("00000000", "board", "Back end")',
     "add": 'customer_relationship_manager.add_customer.func("N", "a@b.c", "Won")',
+    "louder": 'calendar.update_event.func("00000001", "event_name", "STAND-UP")',
     "drop": 'customer_relationship_manager.delete_customer.func(customer_id="00000001")',
 }
 
@@ -49,6 +50,12 @@ def verdict(sandbox: Sandbox, calls: str, answer: str, error: str = "") -> Stric
 def test_order_labels_and_ways_do_not_count(sandbox: Sandbox, calls: str, answer: str) -> None:
     found = verdict(sandbox, calls, answer)
     assert found.correct and not found.side_effects
+
+
+@pytest.mark.parametrize(("calls", "answer"), [("louder", ""), ("", "louder"), ("louder, send", "send")])
+def test_a_change_of_case_alone_is_none(sandbox: Sandbox, calls: str, answer: str) -> None:
+    found = verdict(sandbox, calls, answer)
+    assert found.correct and found.wanted == found.made == answer.count("send")
 
 
 def test_credit_is_partial_and_side_effects_are_named(sandbox: Sandbox) -> None:

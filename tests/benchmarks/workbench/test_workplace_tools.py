@@ -94,6 +94,14 @@ def test_a_field_that_no_event_has_becomes_a_column(desk: Desk) -> None:
     assert lookup == {"Duration": None}
 
 
+def test_a_number_as_a_field_is_a_column_too(desk: Desk) -> None:
+    desk("calendar.update_event", event_id="00000001", field=5, new_value="Room 1")
+    lookup = desk("calendar.get_event_information_by_id", event_id="00000001", field=5)
+    assert lookup == {5: "Room 1"}
+    with pytest.raises(ToolFailure, match="a field is text"):
+        desk("calendar.update_event", event_id="00000001", field=True, new_value="x")
+
+
 def test_the_parts_of_a_table_that_hold_it_together_are_no_fields(desk: Desk) -> None:
     for field in ("row", "label", "added", '"; DROP TABLE emails; --'):
         desk("calendar.update_event", event_id="00000001", field=field, new_value="x")

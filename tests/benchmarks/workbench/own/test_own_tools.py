@@ -113,6 +113,16 @@ def test_what_is_wrong_with_a_file_of_tools_is_named(tmp_path: Path, tools: str,
         sandbox(tmp_path / "w", tools=tools)
 
 
+# A conflict that ends the transaction, and a tool that does not mind.
+ENDED = """
+try:
+    db.execute("INSERT INTO notes VALUES (3, 'x')")
+    db.execute("INSERT OR ROLLBACK INTO notes VALUES (3, 'y')")
+except sqlite3.IntegrityError:
+    pass
+"""
+
+
 @pytest.mark.parametrize(
     ("body", "words"),
     [
@@ -127,6 +137,10 @@ def test_what_is_wrong_with_a_file_of_tools_is_named(tmp_path: Path, tools: str,
         ("db.execute('INSERT INTO notes VALUES (1, 2), (1, 3)')", "UNIQUE constraint failed"),
         ("db.execute('COMMIT')", "begins and ends no transaction"),
         ("db.executescript('SELECT 1')", "begins and ends no transaction"),
+        (
+            f"{ENDED}db.execute('DELETE FROM notes WHERE id = 1')\nraise KeyError",
+            "begins and ends no transaction",
+        ),
         ("db.execute('DROP TABLE notes')", "changes no schema"),
         ("db.execute('ALTER TABLE notes ADD x')", "changes no schema"),
         ("db.execute(\"ATTACH '/tmp/x.db' AS x\")", "begins and ends no transaction"),

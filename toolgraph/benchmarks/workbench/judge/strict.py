@@ -134,12 +134,22 @@ def changes_between(before: Sandbox, after: Sandbox) -> Iterator[StateChange]:
 
 
 def _changes_in(table: Layout, found: TableDifference, contents: _Contents) -> Iterator[StateChange]:
-    for gone in found.gone:
-        known = () if table.key else contents.of_row(table, dict(zip(table.columns, gone, strict=True)))
-        yield StateChange(table.name, "gone", table.id_of(gone), known)
-    for row in found.new:
-        yield StateChange(table.name, "new", None, contents.of_row(table, row))
+    new = Counter(contents.of_row(table, row) for row in found.new)
+    if table.key:
+        for gone in found.gone:
+            yield StateChange(table.name, "gone", table.id_of(gone))
+    else:
+        lost = Counter(
+            contents.of_row(table, dict(zip(table.columns, row, strict=True))) for row in found.gone
+        )
+        for cells in (lost - new).elements():
+            yield StateChange(table.name, "gone", None, cells)
+        new -= lost
+    for cells in new.elements():
+        yield StateChange(table.name, "new", None, cells)
     for change in found.changed:
+        if _text(table, change.column, change.old) == _text(table, change.column, change.new):
+            continue
         content = contents.of_cell(table, change.column, change.new)
         yield StateChange(table.name, "changed", change.id, ((change.column, content),))
 
@@ -165,12 +175,17 @@ class _Contents:
 
     def of_cell(self, table: Layout, column: str, cell: Cell | bytes, depth: int = 0) -> str | None:
         """One cell."""
-        if cell is None:
-            return None
         if column in table.references and depth < _DEEPEST and isinstance(cell, int | str):
             made = self._new.get((table.references[column], cell))
             if made is not None:
                 return f"new {made[0].name}: {dict(self.of_row(*made, depth + 1))}"
-        if isinstance(cell, bytes):
-            return cell.hex()
-        return str(cell) if column in table.verbatim else str(cell).lower()
+        return _text(table, column, cell)
+
+
+def _text(table: Layout, column: str, cell: Cell | bytes) -> str | None:
+    """What is compared of a cell."""
+    if cell is None:
+        return None
+    if isinstance(cell, bytes):
+        return cell.hex()
+    return str(cell) if column in table.verbatim else str(cell).lower()

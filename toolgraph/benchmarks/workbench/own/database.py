@@ -93,9 +93,20 @@ def _layout(connection: sqlite3.Connection, name: str, *, rowid: bool) -> Layout
     columns = connection.execute(f"PRAGMA main.table_info({quoted(name)})").fetchall()
     key = tuple(column for _, column, _, _, _, place in sorted(columns, key=lambda c: c[5]) if place)
     kinds = {column: kind.upper() for _, column, kind, *_ in columns}
+    if _is_ambiguous(connection, name, key):
+        key = ()
     made_up = rowid and len(key) == 1 and kinds[key[0]] == "INTEGER"  # SQLite gives such rows their number
     others = (column for _, column, *_ in columns if column not in key)
     return Layout(name, (*key, *others), name, key=key, generated=frozenset(key if made_up else ()))
+
+
+def _is_ambiguous(connection: sqlite3.Connection, name: str, key: tuple[str, ...]) -> bool:
+    """Whether several rows have one key: SQLite lets NULL be there more than once."""
+    if not key:
+        return False
+    missing = " OR ".join(f"{quoted(column)} IS NULL" for column in key)
+    found = f"WHERE {missing} GROUP BY {', '.join(map(quoted, key))} HAVING count(*) > 1"
+    return bool(connection.execute(f"SELECT 1 FROM main.{quoted(name)} {found}").fetchall())
 
 
 def _without(table: Layout, ignored: Iterable[str]) -> Layout:

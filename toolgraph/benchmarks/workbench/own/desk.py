@@ -37,7 +37,8 @@ class Desk(sqlite3.Connection):
         """
 
         def allow(action: int, _1: str | None, _2: str | None, database: str | None, _3: str | None) -> int:
-            denied = action in _DENIED or (reads_only and action in _WRITES and database != "temp")
+            ended = not self.in_transaction  # by a conflict or a trigger: nothing could be undone any more
+            denied = ended or action in _DENIED or (reads_only and action in _WRITES and database != "temp")
             return sqlite3.SQLITE_DENY if denied else sqlite3.SQLITE_OK
 
         end = time.monotonic() + SECONDS

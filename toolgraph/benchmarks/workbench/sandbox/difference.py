@@ -99,7 +99,7 @@ def _table_difference(both: sqlite3.Connection, table: Layout) -> TableDifferenc
     gone = [cells[: len(table.columns)] for cells in both.execute(f"SELECT {listed} {away}")]
     changed = []
     old_and_new = ", ".join(f"b.{quoted(column)}, a.{quoted(column)}" for column in columns)
-    unequal = " OR ".join(f"b.{quoted(column)} IS NOT a.{quoted(column)}" for column in columns)
+    unequal = " OR ".join(f"b.{_exact(table, column)} IS NOT a.{quoted(column)}" for column in columns)
     pairs = f"SELECT {old_and_new} FROM before.{name} b JOIN after.{name} a ON {_same(table)} WHERE {unequal}"
     for cells in both.execute(f"{pairs} ORDER BY {order}"):
         old = _with_added(dict(zip(columns, cells[::2], strict=True)))
@@ -110,6 +110,11 @@ def _table_difference(both: sqlite3.Connection, table: Layout) -> TableDifferenc
             if old.get(column) != now.get(column)
         ]
     return TableDifference(gone, new, changed)
+
+
+def _exact(table: Layout, column: str) -> str:
+    """A column as it is compared: where case counts, it does so whatever the database says."""
+    return quoted(column) + (" COLLATE BINARY" if column in table.verbatim else "")
 
 
 def _absent(table: Layout, state: str) -> str:
@@ -127,7 +132,7 @@ def _same(table: Layout) -> str:
 
 def _difference_by_content(both: sqlite3.Connection, table: Layout) -> TableDifference:
     """Rows without a key are a bag: how often each content is there."""
-    listed = ", ".join(map(quoted, table.columns))
+    listed = ", ".join(_exact(table, column) for column in table.columns)
     name, places = quoted(table.name), ", ".join(str(place + 1) for place in range(len(table.columns)))
     counts = [
         f"SELECT {listed}, count(*) FROM {state}.{name} GROUP BY {places}" for state in ("before", "after")

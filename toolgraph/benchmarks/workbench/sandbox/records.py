@@ -100,7 +100,7 @@ class Records:
         if column not in columns_of(self._sandbox, self._layout):
             self._add_column(column, value)
         for row, text in self._execute(f"SELECT row, added FROM {CALENDAR.name} {where}", [key]).fetchall():
-            added = json.dumps({**json.loads(text or "{}"), column: value})
+            added = json.dumps({**json.loads(text or "{}"), str(column): value})
             self._execute(f"UPDATE {CALENDAR.name} SET added = ? WHERE row = ?", [added, row])
 
     def _add_column(self, column: str, value: Cell) -> None:

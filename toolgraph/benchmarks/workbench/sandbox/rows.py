@@ -51,4 +51,4 @@ def _with_moment(row: Row) -> Row:
 def _values(text: str | None, names: tuple[str, ...]) -> list[Cell]:
     """The cells of added columns, which stand as JSON in one."""
     cells = json.loads(text or "{}")
-    return [cells.get(name) for name in names]
+    return [cells.get(str(name)) for name in names]  # a column may have a number for a name

@@ -10,7 +10,7 @@ from toolgraph.benchmarks.workbench.sandbox.records import Records
 from toolgraph.benchmarks.workbench.sandbox.schema import CALENDAR
 from toolgraph.benchmarks.workbench.tools.moments import moment
 from toolgraph.benchmarks.workbench.tools.search import Search
-from toolgraph.benchmarks.workbench.tools.tool import optional, required, tool
+from toolgraph.benchmarks.workbench.tools.tool import ToolFailure, optional, required, tool
 
 DOMAIN = "calendar"
 _FIELDS = "event_name, participant_email, event_start or duration"
@@ -77,6 +77,8 @@ def update_event(sandbox: Sandbox, event_id: Any = None, field: Any = None, new_
     """A field that no event has becomes a new column, as published."""
     if not event_id or not field or not new_value:
         return "Event ID, field, or new value not provided."
+    if isinstance(field, bool):
+        raise ToolFailure("a field is text, not a truth value")
     events = Records(sandbox, CALENDAR)
     if events.first(event_id) is None:
         return "Event not found."

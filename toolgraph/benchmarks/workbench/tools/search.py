@@ -7,12 +7,14 @@ import time
 import warnings
 from collections.abc import Iterable, Iterator
 from math import prod
-from typing import Any
+from typing import Any, TypeAlias
 
 import regex
 
 from toolgraph.benchmarks.workbench.sandbox.records import Record
 from toolgraph.benchmarks.workbench.tools.tool import ToolFailure
+
+_Pattern: TypeAlias = re.Pattern[str] | regex.Pattern[str]
 
 SECONDS = 1.0
 """A search that takes longer is given up."""
@@ -20,6 +22,8 @@ LONGEST_PATTERN = 2_000
 """Characters in a pattern; compiling cannot be cut off, so long ones are refused."""
 LARGEST_PATTERN = 1_000_000
 """Characters of a pattern with its counted repeats written out."""
+_PLAIN = re.compile(r"(?:[^*+?|({]|\{(?![\d,])){0,200}")
+"""Patterns without repeats, branches and groups: no text makes them explode."""
 _COUNTS = re.compile(r"\{(\d*),?(\d*)\}")
 
 
@@ -71,11 +75,13 @@ class Search:
             )
         ]
 
-    def _matches(self, compiled: regex.Pattern[str], text: str) -> bool:
+    def _matches(self, compiled: _Pattern, text: str) -> bool:
         left = self._end - time.monotonic()
         try:
             if left <= 0:
                 raise TimeoutError
+            if isinstance(compiled, re.Pattern):
+                return compiled.search(text) is not None
             return compiled.search(text, timeout=left) is not None
         except TimeoutError:
             raise ToolFailure(
@@ -83,7 +89,8 @@ class Search:
             ) from None
 
 
-def _compile(pattern: Any) -> regex.Pattern[str]:
+def _compile(pattern: Any) -> _Pattern:
+    """As published (`re`), which cannot be cut off; where it may have to be, `regex`, nearly the same."""
     if not isinstance(pattern, str):
         raise ToolFailure(f"a search pattern is text, not {type(pattern).__name__}")
     if len(pattern) > LONGEST_PATTERN:
@@ -93,8 +100,8 @@ def _compile(pattern: Any) -> regex.Pattern[str]:
     try:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")
-            re.compile(pattern, re.IGNORECASE)
-            return regex.compile(pattern, regex.IGNORECASE)
+            plain = re.compile(pattern, re.IGNORECASE)
+            return plain if _PLAIN.fullmatch(pattern) else regex.compile(pattern, regex.IGNORECASE)
     except (re.error, regex.error, OverflowError, RecursionError, MemoryError) as error:
         raise ToolFailure(f"not a regular expression: {error}") from None
 
