@@ -51,9 +51,18 @@ def test_everything_is_looked_up() -> None:
     assert '"action": "email.search_emails"' in react.text
 
 
-@pytest.mark.parametrize("request_", ["", "What is the weather?", "Cancel it on November 99", "plot"])
+@pytest.mark.parametrize(
+    "request_",
+    [
+        "",
+        "What is the weather?",
+        "Cancel it on November 99",
+        "plot",
+        "Reply to Ann's last e-mail.",
+    ],
+)
 def test_what_no_rule_fits_is_left_alone(request_: str) -> None:
-    said = next_turn(AgentTask(request_, NOW, ("[]",)))
+    said = next_turn(AgentTask(request_, NOW, ('["ann.lee@x.example"]',)))
     assert said.text and not said.tool_calls
 
 

@@ -6,6 +6,9 @@ import re
 from collections.abc import Iterable
 from dataclasses import dataclass
 from datetime import date, datetime, timedelta
+from typing import TypeVar
+
+T = TypeVar("T")
 
 _MONTHS = (
     *("january", "february", "march", "april", "may", "june", "july"),
@@ -145,3 +148,14 @@ def _clock(found: re.Match[str]) -> str:
 def _in_order(text: str, values: dict[str, str]) -> list[str]:
     places = {value: found.start() for word, value in values.items() if (found := re.search(word, text))}
     return sorted(places, key=places.__getitem__)
+
+
+def the_first(found: Iterable[T]) -> T:
+    """The first of what was found; within a generator, unlike `next`, nothing found is no end.
+
+    Raises:
+        LookupError: nothing was found.
+    """
+    for one in found:
+        return one
+    raise LookupError("nothing was found")

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 
 from toolgraph.offline.agent.desk import Made, Row, Steps, emails
-from toolgraph.offline.agent.reading import Reading
+from toolgraph.offline.agent.reading import Reading, the_first
 
 
 def calls(reading: Reading, condition: bool) -> Steps[list[Made] | None]:
@@ -32,7 +32,7 @@ def calls(reading: Reading, condition: bool) -> Steps[list[Made] | None]:
         subject = texts[0] if len(texts) > 1 and not texts[0].endswith((".", "!", "?")) else None
         if len(texts) > 1 and subject is None:
             subject = texts[1]
-        body = next(text for text in texts if text != subject)
+        body = the_first(text for text in texts if text != subject)
         found = yield from _from(reading.people[0], subject)
         return [("email.reply_email", {"email_id": found[0]["email_id"], "body": body})]
     if reading.has("delete", "remove", "get rid", "clear"):

@@ -5,7 +5,7 @@ from __future__ import annotations
 from datetime import datetime, timedelta
 
 from toolgraph.offline.agent.desk import Made, Steps, emails, events, first_gap
-from toolgraph.offline.agent.reading import Reading
+from toolgraph.offline.agent.reading import Reading, the_first
 
 
 def calls(reading: Reading, condition: bool) -> Steps[list[Made] | None]:
@@ -16,7 +16,7 @@ def calls(reading: Reading, condition: bool) -> Steps[list[Made] | None]:
     person = reading.people[0] if reading.people else ""
     if reading.has("e-mail") and texts:
         found = yield from emails(texts[0], days[0], days[0])
-        sender = next(row["sender/recipient"] for row in found if row["subject"] == texts[0])
+        sender = the_first(row["sender/recipient"] for row in found if row["subject"] == texts[0])
         return [_create(texts[0], sender, f"{days[-1]} {reading.times[0]}", reading.minutes or 30)]
     if reading.has("gap", "free time", "as early as i am free") and texts:
         gap = yield from first_gap(days[-1], 30)
@@ -32,7 +32,7 @@ def calls(reading: Reading, condition: bool) -> Steps[list[Made] | None]:
         return [_update(found[-1]["event_id"], "event_name", texts[0])]
     if texts and not days:
         found = yield from events(reading.today, None, texts[0])
-        row = next(row for row in found if row["event_name"].lower() == texts[0].lower())
+        row = the_first(row for row in found if row["event_name"].lower() == texts[0].lower())
         return [
             _update(row["event_id"], "event_name", texts[1]) if len(texts) > 1 else _delete(row["event_id"])
         ]

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 
 from toolgraph.offline.agent.desk import Made, Row, Steps, tasks
-from toolgraph.offline.agent.reading import Reading
+from toolgraph.offline.agent.reading import Reading, the_first
 from toolgraph.offline.agent.work.several import BOARDS, create_task
 
 _WORDS = {
@@ -73,7 +73,7 @@ def _owner(reading: Reading) -> str:
 
 
 def _other(reading: Reading, owner: str) -> str:
-    return next(person for person in reading.people if person != owner)
+    return the_first(person for person in reading.people if person != owner)
 
 
 def _update(row: Row, field: str, value: str) -> Made:

@@ -6,7 +6,7 @@ import re
 from collections import Counter
 
 from toolgraph.offline.agent.desk import Made, Steps, customer_in, customers, events, first_gap, tasks
-from toolgraph.offline.agent.reading import Reading
+from toolgraph.offline.agent.reading import Reading, the_first
 from toolgraph.offline.agent.work.mail import send
 
 BOARDS = ("Back end", "Front end", "Design")
@@ -59,7 +59,7 @@ def _task(reading: Reading, person: str, name: str) -> Steps[Made]:
         counted = [name for name in reading.named(LISTS) if name != "Backlog"] or ["Completed"]
         done = yield from tasks(board=board, list_name=counted[0])
         person = Counter(row["assigned_to_email"] for row in done).most_common(1)[0][0]
-    due = next(day for day in reading.days if day > reading.today)
+    due = the_first(day for day in reading.days if day > reading.today)
     return create_task(name, person, board, str(due))
 
 
@@ -89,8 +89,8 @@ def _owner_and_heir(reading: Reading) -> tuple[str, str]:
     """Whose leads go to whom: the owner stands before "'s leads", or after "that" or "of"."""
     for pattern in (r"(\w+)'s leads", r"lead that (\w+) has", r"customers of (\w+) with"):
         if found := re.search(pattern, reading.request):
-            owner = next(person for person in reading.people if person.startswith(found[1].lower()))
-            return owner, next(person for person in reading.people[1:] if person != owner)
+            owner = the_first(person for person in reading.people if person.startswith(found[1].lower()))
+            return owner, the_first(person for person in reading.people[1:] if person != owner)
     raise LookupError("nobody's leads")
 
 
