@@ -96,6 +96,7 @@ def test_of_one_file_the_name_is_told(folder: Path) -> None:
     ("text", "words"),
     [
         ("a,b\n1,2\n", "has no column"),
+        ("query,function_calls,error\n", "has no rows"),
         ('query,function_calls,error\nDelete two,f(),""\n', "not a list of texts"),
         ("query,function_calls,error\nWhat?,[],\n", "row 0: 'What\\?' is no request of the data folder"),
     ],

@@ -61,8 +61,9 @@ class ResultFile:
         """The results, in order.
 
         Raises:
-            UsageError: not a result file.
+            UsageError: not a result file, or one without results.
         """
+        number = 0
         for number, row in enumerate(read_csv(self.path), start=1):
             if missing := {"query", "function_calls", "error"} - set(row):
                 raise UsageError(
@@ -70,6 +71,8 @@ class ResultFile:
                 )
             calls = parse_list(row["function_calls"] or "", self.path, number)
             yield Result(row["query"] or "", calls, row["error"] or "")
+        if not number:
+            raise UsageError("has no rows", file=self.path, fix="give a published result file")
 
 
 def result_files(path: Path) -> list[ResultFile]:
