@@ -16,6 +16,7 @@ from toolgraph.benchmarks.workbench.judge.error_rules import (
     ErrorRules,
     Instead,
     Marked,
+    addresses_in,
     error_rules,
     rules_of,
     stated,
@@ -108,3 +109,11 @@ def test_rules_of_another_form_are_named(tmp_path: Path, wrong: Any) -> None:
     folder = folder_with(tmp_path, {"error_classes": wrong or "x"})
     with pytest.raises(UsageError, match=r"benchmark.json: 'error_classes' has another form"):
         error_rules(folder, Sandbox.of(TABLES))
+
+
+def test_a_long_text_does_not_stall_the_search_for_addresses() -> None:
+    text = "a" * 200_000
+    assert addresses_in([text, f"{text} bo@x.org, <cy.dee@acme.example>"]) == {
+        "bo@x.org",
+        "cy.dee@acme.example",
+    }

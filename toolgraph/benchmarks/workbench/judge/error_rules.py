@@ -16,7 +16,8 @@ from toolgraph.errors import UsageError
 from toolgraph.folder import DataFolder
 
 UNKNOWN, ANY = "unknown", "any"
-_ADDRESS = re.compile(r"[\w.+-]+@[\w-]+(?:\.[\w-]+)*")
+# It starts where a word does: tried from each letter, a long text takes the square of its length.
+_ADDRESS = re.compile(r"(?<![\w.+-])[\w.+-]+@[\w-]+(?:\.[\w-]+)*")
 _TIME = re.compile(r"\d\d:\d\d:\d\d")
 
 
