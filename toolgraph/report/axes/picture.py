@@ -118,7 +118,7 @@ def _empty_panel(panel: panels.Axes, title: str, limits: Mapping[str, float]) ->
     for place, axis in enumerate(AXES):
         panel.plot([place, place], [0, 1], color=_RULE, linewidth=1.4, zorder=0)
         top, bottom = _ends(axis, limits)
-        panel.text(place, 1.035, top, va="bottom", ha="center", fontsize=7.5, color=QUIET)
+        panel.text(place, 1.05, top, va="bottom", ha="center", fontsize=7.5, color=QUIET)
         panel.text(place, -0.04, bottom, va="top", ha="center", fontsize=7.5, color=QUIET)
 
 
