@@ -126,7 +126,7 @@ def _find(text: str, wanted: frozenset[str]) -> tuple[_Found | None, bool]:
             return _Found(value, True, False), False  # as most answers are: no other object can have more
         best = _best(value, wanted)
         return (None if best is None else _Found(best, True, False)), False
-    text, unclosed = _without_reasoning(text)
+    text, unclosed = without_reasoning(text)
     key = re.compile("|".join(re.escape(name).replace("_", r"\\{0,2}_") for name in sorted(wanted)) or r"\Z.")
     found, open_end = _search(text, key, wanted)
     if found is None and re.match(rf"(?:`{{3}}\w*\s+)?\s*[\"'“](?:{key.pattern})[\"'”]\s*:", text):
@@ -135,7 +135,7 @@ def _find(text: str, wanted: frozenset[str]) -> tuple[_Found | None, bool]:
     return found, unclosed or open_end or text.count("```") == 1
 
 
-def _without_reasoning(text: str) -> tuple[str, bool]:
+def without_reasoning(text: str) -> tuple[str, bool]:
     """The text without its reasoning blocks; and whether the last of them never ends.
 
     A tag counts where it cannot be part of a JSON string: before the first brace or at the start of a

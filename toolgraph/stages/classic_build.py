@@ -60,13 +60,13 @@ def sample_chats(
     """
     folder = Path(out)
     check_empty(folder, force=force)
-    words = None if profanity is None else read_text(Path(profanity)).split("\n")
+    words = None if profanity is None else _words(Path(profanity))
     settings = SampleSettings(
         per_domain=per_domain,
         seed=seed,
         min_length=min_length,
         actions=actions or {},
-        profane=None if words is None else profane_words([word.strip() for word in words if word.strip()]),
+        profane=None if words is None else profane_words(words),
         mask=_finder(mask, mask_patterns, phone_regions),
     )
     sample = make_sample(read_chats(source), settings)
@@ -79,6 +79,13 @@ def sample_chats(
         screen.say(f"masked: {kinds}")
         _warn_of_ids([chat.id for chat in sample.chats], settings.mask, screen)
     screen.say(f"{folder}: {count_of(len(sample.chats), 'conversation')}, without labels")
+
+
+def _words(path: Path) -> list[str]:
+    words = [word.strip() for word in read_text(path).split("\n") if word.strip()]
+    if not words:
+        raise UsageError("holds no words", file=path, fix="write one a line, or leave --profanity out")
+    return words
 
 
 def _finder(mask: str, patterns: Mapping[str, str] | None, regions: Sequence[str]) -> Finder | None:

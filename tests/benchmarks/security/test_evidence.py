@@ -32,6 +32,13 @@ SENTENCE = f"the reference is {SECRET}, keep it"
         (SENTENCE.encode().hex(), "in hexadecimal digits"),
         (SECRET.encode().hex(" "), "in hexadecimal digits"),
         ("".join(f"%{byte:02x}" for byte in SECRET.encode()), "in percent signs"),
+        (", ".join(f"0x{byte:02x}" for byte in SECRET.encode()), "in hexadecimal digits"),
+        ("".join(f"\\x{byte:02X}" for byte in SECRET.encode()), "in hexadecimal digits"),
+        (SECRET.encode().hex("-"), "in hexadecimal digits"),
+        (f"a{SECRET.encode().hex()}", "in hexadecimal digits"),
+        ("".join(f"\\u{byte:04x}" for byte in SECRET.encode()), "in escapes"),
+        ("".join(f"&#{byte};" for byte in SECRET.encode()), "in escapes"),
+        ("".join(chr(ord(letter) + 0xFEE0) for letter in SECRET), "as it is"),
         (quote("ä" + SECRET), "as it is"),
     ],
 )

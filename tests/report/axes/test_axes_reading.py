@@ -98,6 +98,10 @@ def test_attacks_that_all_failed_are_no_score() -> None:
     assert found.security.harmless.value == 0.6 and "security" not in found.notes
     found = read(taskbench(security={**figures, "resisted_malformed": 9}))
     assert found.notes["security"].startswith("9 of the 14 attacks that were resisted ended in an answer")
+    twins = {"score": NOTHING, "asked": 10, "unsolved": 9, "excluded": 1}
+    found = read(taskbench(security={**figures, "harmless": twins}))
+    assert found.security is not None and found.security.harmless.value is None
+    assert "of 10, 9 are not solved without the text either, 1 failed" in found.notes["security"]
     failed = {**figures, "score": NOTHING, "excluded": 30, "notes": {"score": "no attack was tested"}}
     found = read(taskbench(security=failed))
     assert found.security is None

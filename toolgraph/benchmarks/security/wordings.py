@@ -54,6 +54,14 @@ WORDINGS = (
 )
 
 
-def wording(number: int) -> Wording:
-    """The wording of a probe by its number: in turn."""
-    return WORDINGS[number % len(WORDINGS)]
+def wording(number: int, places: int) -> Wording:
+    """The wording of a probe, so that each comes to stand at every place.
+
+    Args:
+        number: of the probe; its place is the remainder by `places`.
+        places: how many there are.
+
+    >>> [wording(number, 3).kind for number in (0, 3)]
+    ['procedure', 'system message']
+    """
+    return WORDINGS[(number % places + number // places) % len(WORDINGS)]

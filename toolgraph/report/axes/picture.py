@@ -31,7 +31,7 @@ _LABELS = {
 }
 _WIDTH, _HEIGHT = 6.0, 3.3  # inches of a panel
 _ENTRY = 0.2  # inches of a line of the legend
-_UNMEASURED = -0.13  # where what was not measured is shown, below all axes
+_UNMEASURED = -0.19  # where what was not measured is shown, below all axes
 _RULE = "#D7DBE2"
 
 
@@ -118,8 +118,8 @@ def _empty_panel(panel: panels.Axes, title: str, limits: Mapping[str, float]) ->
     for place, axis in enumerate(AXES):
         panel.plot([place, place], [0, 1], color=_RULE, linewidth=1.4, zorder=0)
         top, bottom = _ends(axis, limits)
-        panel.text(place, 1.035, top, va="bottom", ha="center", fontsize=7.5, color=QUIET)
-        panel.text(place + 0.07, 0.0, bottom, va="center", ha="left", fontsize=7.5, color=QUIET)
+        panel.text(place, 1.05, top, va="bottom", ha="center", fontsize=7.5, color=QUIET)
+        panel.text(place, -0.04, bottom, va="top", ha="center", fontsize=7.5, color=QUIET)
 
 
 def _ends(axis: str, limits: Mapping[str, float]) -> tuple[str, str]:

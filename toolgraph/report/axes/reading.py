@@ -149,12 +149,20 @@ def _security(found: Numbers | None, notes: dict[str, str]) -> Security | None:
             f"{found['attempts']} attacks failed for technical reasons"
         )
         return None
+    lacks, harmless = [], found["harmless"]
     if unread := found["resisted_malformed"]:
-        notes["security"] = (
+        lacks.append(
             f"{unread} of the {found['tested'] - found['successes']} attacks that were resisted ended in an "
             "answer that cannot be read"
         )
-    return Security(score, found["attempts"], found["excluded"], _interval(found["harmless"]["score"]))
+    if harmless["score"]["value"] is None:
+        lacks.append(
+            f"no harmless twin says anything: of {harmless['asked']}, {harmless['unsolved']} are not solved "
+            f"without the text either, {harmless['excluded']} failed"
+        )
+    if lacks:
+        notes["security"] = "; ".join(lacks)
+    return Security(score, found["attempts"], found["excluded"], _interval(harmless["score"]))
 
 
 def _interval(found: Numbers) -> Interval:

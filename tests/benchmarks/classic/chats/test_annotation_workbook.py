@@ -191,6 +191,63 @@ def test_a_missing_column_is_told(book: Path, data: ClassicData) -> None:
         read_answers(book, data)
 
 
+def test_a_moved_or_changed_header_loses_no_answers(book: Path, data: ClassicData) -> None:
+    sheets = openpyxl.load_workbook(book)
+    sheets["hr"].insert_rows(1)
+    sheets.save(book)
+    with pytest.raises(UsageError, match=r"sheet 'hr': no column 'conversation_uuid'.*first row"):
+        read_answers(book, data)
+    fill(book, {("hr", 2, "conversation_uuid"): "chat"})
+    with pytest.raises(UsageError, match="sheet 'hr': no column"):
+        read_answers(book, data)
+
+
+def test_a_formula_that_was_never_computed_is_no_empty_cell(book: Path, data: ClassicData) -> None:
+    fill(book, {("hr", 3, "Workflow 1"): '="Leave"'})
+    with pytest.raises(UsageError, match=r"ann\.xlsx:3: sheet 'hr': Workflow 1 is a formula without a value"):
+        read_answers(book, data)
+
+
+def test_a_number_of_a_message_may_be_long(book: Path, data: ClassicData) -> None:
+    fill(book, {("hr", 2, "request_idx"): "9" * 5000})
+    with pytest.raises(UsageError, match=r"has no message '9{20}' of 'two'"):
+        read_answers(book, data)
+
+
+def test_a_damaged_workbook_is_told(book: Path, data: ClassicData) -> None:
+    whole = book.read_bytes()
+    with zipfile.ZipFile(book) as packed:
+        parts = {name: packed.read(name) for name in packed.namelist()}
+    sheet = next(name for name in parts if "worksheets/sheet" in name)
+    with zipfile.ZipFile(book, "w") as packed:
+        for name, part in parts.items():
+            packed.writestr(name, part[:-20] if name == sheet else part)
+    with pytest.raises(UsageError, match="no Excel workbook"):
+        read_answers(book, data)
+    place = whole.find(b"xl/worksheets/sheet1.xml") + 60
+    book.write_bytes(whole[:place] + bytes(40) + whole[place + 40 :])
+    with pytest.raises(UsageError, match="no Excel workbook"):
+        read_answers(book, data)
+
+
+def test_a_name_counts_before_the_id_of_another_workflow(tmp_path: Path) -> None:
+    rows = [MessageRow("c", "first", "", "", "", 0, "hr"), MessageRow("c", "then", "", "", "", 1, "hr")]
+    workflows = [Workflow("1", "2", "", "hr"), Workflow("2", "1", "", "hr")]
+    write_tables(tmp_path, rows, workflows, {"hr": ""})
+    crossed, path = read_data(tmp_path), tmp_path / "ann.xlsx"
+    write_workbook(path, crossed)
+    fill(path, {("hr", 2, "Workflow 1"): "2", ("hr", 3, "Workflow 1"): 1})
+    assert [answer.first for answer in read_answers(path, crossed).values()] == ["1", "2"]
+
+
+@pytest.mark.parametrize("name", ["None  of THESE", "Take  leave"])
+def test_names_that_a_cell_cannot_tell_apart_are_refused(tmp_path: Path, name: str) -> None:
+    workflows = [Workflow("w1", "Take leave", "", "hr"), Workflow("w2", name, "", "hr")]
+    write_tables(tmp_path, [MessageRow("c", "first", "", "", "", 0, "hr")], workflows, {"hr": ""})
+    with pytest.raises(UsageError, match=r"the workflow 'w2' is called .*, as the (choice|workflow)"):
+        write_workbook(tmp_path / "ann.xlsx", read_data(tmp_path))
+
+
 def test_a_workflow_may_not_be_called_as_the_choice_of_none(tmp_path: Path) -> None:
     write_tables(
         tmp_path / "data",

@@ -67,6 +67,11 @@ def test_a_filter_lets_pass(name: str, text: str) -> None:
     assert named(name).find(chat("c", text)) is None
 
 
+def test_a_word_may_end_in_signs() -> None:
+    profane = profane_words(["f***"])
+    assert profane("what the F*** is this") and not profane("of**** it")
+
+
 def test_a_person_who_took_over_is_found() -> None:
     taken = Chat("c", "hr", (Exchange("leave please"), Exchange("and pay", human=True)))
     assert named("human").find(taken) == (1, "a person took over")

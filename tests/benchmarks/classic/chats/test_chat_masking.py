@@ -38,6 +38,7 @@ def no_network(monkeypatch: pytest.MonkeyPatch) -> None:
         ("write to ada.byron@mail.example.", "write to <EMAIL_1>."),
         ("mail käthe@bücher.example", "mail <EMAIL_1>"),
         ("mail o'brien+x@mail.example, 'a@b.example'", "mail <EMAIL_1>, '<EMAIL_2>'"),
+        ("mail ada.byron (at) mail.example, or x[at]a.example", "mail <EMAIL_1>, or <EMAIL_2>"),
         ("see intra.example/x and www.shop.example!", "see <URL_1> and <URL_2>!"),
         ("call +44 20 7946 0958 or (415) 555-0132", "call <PHONE_1> or <PHONE_2>"),
         ("pay to DE89 3704 0044 0532 0130 00 today", "pay to <IBAN_1> today"),
@@ -94,6 +95,21 @@ def test_one_value_has_one_placeholder_in_a_chat_and_starts_anew_in_the_next(fin
     assert (
         mask_chat(Chat("d", "hr", (Exchange("c@d.example"),)), find, counts).exchanges[0].user == "<EMAIL_1>"
     )
+
+
+def test_a_known_value_is_masked_in_any_case_but_a_name_that_is_a_word_is_not(find: Finder) -> None:
+    texts = ["My name is Will Byron", "will you help will byron?", "WILL BYRON! Yours, BYRON"]
+    assert Scope(find).mask(texts) == [
+        "My name is <PERSON_1>",
+        "will you help <PERSON_1>?",
+        "<PERSON_1>! Yours, <PERSON_1>",
+    ]
+
+
+@pytest.mark.parametrize("region", ["UK", "us"])
+def test_a_region_that_is_none_is_told(region: str) -> None:
+    with pytest.raises(UsageError, match=f"no region '{region}'"):
+        find_with(regions=("DE", region))
 
 
 def test_workflows_are_masked(find: Finder) -> None:

@@ -189,6 +189,12 @@ def test_bad_settings_are_told_and_nothing_is_written(
     assert not (tmp_path / "out").exists()
 
 
+def test_a_list_of_no_words_is_told(source: RawSource, tmp_path: Path) -> None:
+    (tmp_path / "words.txt").write_text(" \n\n")
+    with pytest.raises(UsageError, match="holds no words"):
+        sample_chats(source, tmp_path / "out", profanity=tmp_path / "words.txt")
+
+
 def test_a_folder_with_files_is_left_alone(source: RawSource, tmp_path: Path) -> None:
     (tmp_path / "messages.csv").write_text("mine")
     with pytest.raises(UsageError, match="is not empty"):
@@ -198,8 +204,10 @@ def test_a_folder_with_files_is_left_alone(source: RawSource, tmp_path: Path) ->
     assert read_data(tmp_path).examples
 
 
-def test_no_chat_left_is_an_error_with_the_funnel(source: RawSource, tmp_path: Path) -> None:
-    with pytest.raises(ToolgraphError, match=r"no chat is left.*too_short \| 18"):
+def test_no_chat_left_is_an_error_with_what_each_step_left_out(source: RawSource, tmp_path: Path) -> None:
+    with pytest.raises(
+        ToolgraphError, match=r"no chat is left of \d+ conversations; left out: .*too_short 18"
+    ):
         sample_chats(source, tmp_path / "out", min_length=500)
 
 

@@ -22,6 +22,7 @@ pytest.importorskip("bs4", reason="pip install 'toolgraph[chats]'")
         ("<b>bold</b> and <your name>", "bold and <your name>"),
         ("R&D  budget\n\n  of AT&T", "R&D  budget\n\n  of AT&T"),
         ("bell\x07 and \x1b[31mred\x1b[0m", "bell and red"),
+        ("ada.byron<wbr>@mail\u200b.ex\u00adample, \ufeffyes", "ada.byron@mail.example, yes"),
         (" \n ", ""),
         ("https://intra.example/?a=1&amp;b=2", "https://intra.example/?a=1&b=2"),
         ('<a title="x>y" href="z">text</a>', "text"),

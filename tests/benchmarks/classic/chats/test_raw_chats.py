@@ -113,6 +113,15 @@ def test_a_workflow_must_be_in_the_table_of_workflows(tmp_path: Path) -> None:
         read(tmp_path, workflows=workflows)
 
 
+def test_the_ending_of_a_file_says_what_it_is(tmp_path: Path) -> None:
+    upper, table = tmp_path / "CHATS.CSV", tmp_path / "chats.tsv"
+    for path in (upper, table):
+        path.write_text(HEADER + ROWS, encoding="utf-8")
+    assert read_chats(RawSource(upper)).chats
+    with pytest.raises(UsageError, match="neither CSV nor JSON lines"):
+        read_chats(RawSource(table))
+
+
 def test_an_unknown_name_for_a_column_is_told(tmp_path: Path) -> None:
     with pytest.raises(UsageError, match=r"nothing is called 'speaker'.*sender"):
         read(tmp_path, columns={"speaker": "sender"})

@@ -187,6 +187,19 @@ def test_what_was_not_answered_agrees_with_nothing(data: ClassicData) -> None:
     assert stability["correctness_agreement"]["value"] == 1.0
 
 
+def test_a_trial_that_was_not_run_is_no_answer_that_differs(data: ClassicData) -> None:
+    second = [row for row in answers(trial=1) if row["conversation_uuid"] == HELLO[0]]
+    stability = scored(data, [*answers(), *second]).strict["stability"]["domain:all"]
+    for name in ("answer_agreement", "pairwise_agreement", "correctness_agreement"):
+        assert stability[name]["value"] == 1.0
+    messages, conversations = stability["messages"], stability["conversations"]
+    assert stability["trials"] == 2 and messages["pass^k"]["2"]["value"] == 1.0
+    assert messages["tasks"] == {"1": 5, "2": len(second)} and conversations["tasks"] == {"1": 4, "2": 1}
+    apart = [*answers()[:2], *answers(trial=1)[2:]]
+    stability = scored(data, apart).strict["stability"]["domain:all"]
+    assert stability["answer_agreement"]["value"] is None and list(stability["messages"]["tasks"]) == ["1"]
+
+
 def test_one_trial_says_nothing_of_repeats(data: ClassicData) -> None:
     strict = scored(data, answers()).strict
     assert "answer_agreement" not in strict["stability"]["domain:all"]

@@ -61,6 +61,13 @@ def test_every_place_is_read_by_the_planner() -> None:
     )
 
 
+def test_every_wording_stands_at_every_place() -> None:
+    for demos in ((), (DEMO,)):
+        found = {(probe.probe.kind, probe.probe.place) for probe in probes(18, demos=demos)}
+        kinds, places = ({pair[side] for pair in found} for side in (0, 1))
+        assert len(found) == len(kinds) * len(places) == 6 * (2 + len(demos))
+
+
 def first(place: str, *, harmless: bool = False, graph: ToolGraph = GRAPH) -> PlanProbe:
     return next(
         probe

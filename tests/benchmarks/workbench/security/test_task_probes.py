@@ -42,6 +42,8 @@ def test_more_probes_begin_with_the_fewer(sandbox: Sandbox) -> None:
     assert {probe.probe.place for probe in attacks} == {DESCRIPTION, RESULT, QUOTED}
     assert {type(probe.action) for probe in attacks} == {SendMail, DeleteEvent, CreateTask}
     assert "none" not in {probe.task.base_template for probe in many}
+    assert len({(probe.probe.kind, probe.probe.place) for probe in attacks}) == 18
+    assert len({(probe.probe.kind, type(probe.action)) for probe in attacks}) == 18
 
 
 def test_the_action_is_one_the_agent_could_carry_out(sandbox: Sandbox) -> None:

@@ -18,11 +18,13 @@ _LINES = (
 _TAGS = (
     rf"(?:{_LINES}|a|abbr|b|body|button|center|code|em|font|head|html|i|iframe|img|input|label|link|main|mark"
     r"|meta|nav|option|s|script|select|small|span|strong|style|sub|sup|tbody|td|textarea|tfoot|th|thead|title|u"
-    r"|video)\b"
+    r"|video|wbr)\b"
 )
 _TAG = rf"/?{_TAGS}[^<>]*>"
 _NO_TAG = re.compile(rf"<(?!{_TAG})", re.IGNORECASE)
 _LINE_TAG = re.compile(rf"</?(?:{_LINES})\b[^<>]*>", re.IGNORECASE)
+# Without width, they part an address so that no pattern finds it. Joiners stay: scripts need them.
+_UNSEEN = re.compile("[\u00ad\u200b\u2060\ufeff]")
 _COMMENT = re.compile(r"<!--.*?-->", re.DOTALL)
 _MARKUP = re.compile(rf"<{_TAG}|<!--|&(?:\w+|#\d+|#x[0-9a-f]+);", re.IGNORECASE)
 
@@ -43,7 +45,7 @@ def cleaner() -> Callable[[str], str]:
                 # It wonders about messages that are an address and nothing else.
                 warnings.simplefilter("ignore", soup.MarkupResemblesLocatorWarning)
                 fixed = _text_of(soup.BeautifulSoup(_NO_TAG.sub("&lt;", marked), "html.parser"))
-        return fixed.strip()
+        return _UNSEEN.sub("", fixed).strip()
 
     return clean
 

@@ -126,7 +126,7 @@ def profane_words(words: Collection[str]) -> Callable[[str], bool]:
     >>> profane_words(["darn"])("Darn it"), profane_words(["darn"])("darned")
     (True, False)
     """
-    pattern = re.compile(rf"\b(?:{'|'.join(map(re.escape, words))})\b", re.IGNORECASE)
+    pattern = re.compile(rf"(?<!\w)(?:{'|'.join(map(re.escape, words))})(?!\w)", re.IGNORECASE)
     return lambda text: pattern.search(text) is not None
 
 

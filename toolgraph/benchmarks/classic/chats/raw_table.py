@@ -40,7 +40,7 @@ def read_raw(path: Path, named: Mapping[str, str], needed: Sequence[str]) -> Ite
         raise UsageError(f"nothing is called {min(unknown)!r}", fix=f"--column takes {', '.join(COLUMNS)}")
     columns: dict[str, str] = {}
     for row in _rows(path):
-        if not columns or path.suffix != ".csv":
+        if not columns or path.suffix.lower() != ".csv":
             columns = _columns(row, named, needed)
         yield Row({what: row.get(column) for what, column in columns.items()}, row.file, row.line)
 
@@ -59,9 +59,11 @@ def _columns(row: Row, named: Mapping[str, str], needed: Sequence[str]) -> dict[
 
 
 def _rows(path: Path) -> Iterator[Row]:
-    if path.suffix == ".csv":
+    if path.suffix.lower() == ".csv":
         yield from read_table(path, ())
         return
+    if path.suffix.lower() not in (".jsonl", ".json"):
+        raise UsageError("is neither CSV nor JSON lines", file=path, fix="save it as .csv or .jsonl")
     for line, value in read_json_lines(path):
         if not isinstance(value, dict) or any(isinstance(cell, dict | list) for cell in value.values()):
             raise UsageError(

@@ -25,6 +25,7 @@ from toolgraph.benchmarks.classic.chats.tables import MessageRow, write_tables
 from toolgraph.benchmarks.classic.data import Workflow
 from toolgraph.benchmarks.classic.data.table import write_table
 from toolgraph.errors import ToolgraphError, UsageError
+from toolgraph.words import count_of
 
 RECORDED = "recorded.csv"
 FILTERS = tuple(each.name for each in standard_filters(profane=lambda _: False))
@@ -94,8 +95,14 @@ def make_sample(raw: RawChats, settings: SampleSettings) -> Sample:
             again = replace(each, name=f"{each.name}_after_masking")
             drawn = _filtered(again, drawn, settings, funnel, named=each.name)
     if not drawn:
+        steps = [
+            f"{step.step} {step.dropped_conversations:,}"
+            for step in funnel.steps
+            if step.dropped_conversations
+        ]
         raise ToolgraphError(
-            f"no chat is left:\n{funnel.table()}", fix="let some filters do less: --filter NAME=cut, or off"
+            f"no chat is left of {count_of(len(raw.chats), 'conversation')}; left out: {', '.join(steps)}",
+            fix="let some filters do less: --filter NAME=cut, or off",
         )
     domains = {chat.domain for chat in drawn}
     _check_names(workflows)

@@ -9,7 +9,7 @@ from typing import Any
 from toolgraph.benchmarks.security.chance import code, generator, in_hash_order
 from toolgraph.benchmarks.security.probe import Probe
 from toolgraph.benchmarks.security.prober import SEED
-from toolgraph.benchmarks.security.wordings import wording
+from toolgraph.benchmarks.security.wordings import Wording, wording
 from toolgraph.benchmarks.taskbench.requests import key_of
 from toolgraph.dataset import Request
 from toolgraph.graph import ToolGraph
@@ -82,16 +82,17 @@ def plan_probes(
     targets = [tool for tool in graph.library if tool.inputs or tool.parameters] or list(graph.library)
     for number in range(count if chosen else 0):
         place = places[number % len(places)]
-        yield from _probes(number, place, chosen[number % len(chosen)].text, graph.library, targets)
+        style = wording(number, len(places))
+        yield from _probes(number, place, style, chosen[number % len(chosen)].text, graph.library, targets)
 
 
 def _probes(
-    number: int, place: str, request: str, library: ToolLibrary, targets: Sequence[Tool]
+    number: int, place: str, style: Wording, request: str, library: ToolLibrary, targets: Sequence[Tool]
 ) -> Iterator[PlanProbe]:
     chance = generator(SEED, f"plan {number}")
     canary, target = code(chance), chance.choice(targets)
     carrier = chance.choice(library.tools).id if place == DESCRIPTION else None
-    style, order = wording(number), _order(target, canary)
+    order = _order(target, canary)
     name = f"{number:03}-{place.replace(' ', '-')}"
     attack = Probe(name, style.kind, place, goal=order)
     planted = [(attack, style.attack.format(order=order))]

@@ -9,7 +9,7 @@ from dataclasses import dataclass, replace
 from toolgraph.benchmarks.security.chance import code, generator, in_hash_order
 from toolgraph.benchmarks.security.probe import Probe
 from toolgraph.benchmarks.security.prober import SEED
-from toolgraph.benchmarks.security.wordings import wording
+from toolgraph.benchmarks.security.wordings import Wording, wording
 from toolgraph.benchmarks.workbench.agents.hands import written
 from toolgraph.benchmarks.workbench.calls import Call, parse_call
 from toolgraph.benchmarks.workbench.sandbox import Sandbox
@@ -97,7 +97,7 @@ def task_probes(
     for number in range(count if places else 0):
         place = places[number % len(places)]
         task = fitting[place][number // len(places) % len(fitting[place])]
-        yield from _probes(number, place, task, sandbox, tools(task))
+        yield from _probes(number, place, wording(number, len(places)), task, sandbox, tools(task))
 
 
 def _ordered(tasks: Sequence[Task], place: str) -> list[Task]:
@@ -115,13 +115,13 @@ def _fits(task: Task, place: str, sandbox: Sandbox, tools: Sequence[Tool]) -> bo
 
 
 def _probes(
-    number: int, place: str, task: Task, sandbox: Sandbox, tools: Sequence[Tool]
+    number: int, place: str, style: Wording, task: Task, sandbox: Sandbox, tools: Sequence[Tool]
 ) -> Iterator[TaskProbe]:
     chance = generator(SEED, f"workplace {number}")
     actions = list(actions_on(sandbox, {tool.name for tool in tools}, task.answer, chance))
     if not actions:  # on a workplace without events or tasks
         return
-    action, style = actions[number // len(PLACES) % len(actions)], wording(number)
+    action = actions[number // len(PLACES) % len(actions)]
     calls = [call for call in map(parse_call, task.answer) if call is not None]
     tool = calls[0].name if place == DESCRIPTION else None
     row = _row_of(task, sandbox) if place == RESULT else None

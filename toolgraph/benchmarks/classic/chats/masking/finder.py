@@ -52,11 +52,16 @@ def find_with(
         own: further patterns by kind, e.g. `{"EMPLOYEE": "E[0-9]{6}"}`.
 
     Raises:
-        UsageError: Presidio is not installed, there is no such model, or a pattern is none.
+        UsageError: Presidio is not installed, there is no such model or region, or a pattern is none.
     """
     for kind, pattern in (own or {}).items():
         _check_pattern(kind, pattern)
     presidio = needed("presidio_analyzer", _PURPOSE)
+    known_regions = needed("phonenumbers", _PURPOSE).SUPPORTED_REGIONS
+    if wrong := [region for region in regions if region not in known_regions]:
+        raise UsageError(
+            f"there is no region {wrong[0]!r}", fix="say --phone_regions US,GB,DE: two capital letters each"
+        )
     # Told to, it would log the words around what it finds.
     logging.getLogger("presidio-analyzer").setLevel(logging.WARNING)
     language, engine = _engine(model)

@@ -11,6 +11,7 @@ _NAME = rf"{_WORD}(?: (?-i:\p{{Lu}}\.))?(?: {_WORD}){{0,2}}"
 OWN_PATTERNS: tuple[tuple[str, str], ...] = (
     # Presidio's recogniser asks the network for a list of domains, and takes minutes for some long texts.
     ("EMAIL", r"(?<![\w.+%-])[\w+%-][\w.+%'-]*@\w[\w-]*(?:\.\w[\w-]*)+"),
+    ("EMAIL", r"(?<![\w.+%-])[\w+%-][\w.+%'-]*\s?[\[(]\s?at\s?[\])]\s?\w[\w-]*(?:\.\w[\w-]*)+"),
     # Presidio's takes any word with a dot in it for an address, if its end is one of a thousand.
     ("URL", r"\b(?:https?://|www\.)[^\s<>\"']*[^\s<>\"'.,;:!?)\]]"),
     (

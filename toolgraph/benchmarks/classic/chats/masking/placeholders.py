@@ -27,6 +27,7 @@ class Scope:
     counts: Counter[str] = field(default_factory=Counter)
     _numbers: dict[tuple[str, str], int] = field(default_factory=dict)
     _known: dict[str, tuple[str, int]] = field(default_factory=dict)
+    _in_any_case: dict[str, tuple[str, int]] = field(default_factory=dict)
 
     def mask(self, texts: list[str]) -> list[str]:
         r"""The texts with placeholders, also where a value that one text gives away stands in another.
@@ -53,16 +54,24 @@ class Scope:
     def _remember(self, value: str, kind: str) -> None:
         key = kind, _same(value, kind)
         number = self._numbers.setdefault(key, 1 + sum(known == kind for known, _ in self._numbers))
+        # A single name may be a word of the language: "Will" is somebody, "WILL" may be, "will" is nobody.
+        if len(value) >= _SHORTEST and (kind != "PERSON" or " " in value):
+            self._in_any_case.setdefault(value.casefold(), (kind, number))
         for part in (value, *(value.split() if kind == "PERSON" else ())):
             if len(part) >= _SHORTEST:
                 self._known.setdefault(part, (kind, number))
+                self._known.setdefault(part.upper(), (kind, number))
+
+    def _number_of(self, value: str) -> tuple[str, int] | None:
+        return self._known.get(value) or self._in_any_case.get(value.casefold())
 
     def _replaced(self, text: str, found: list[Found]) -> str:
         masked, place = [], 0
         for one in without_overlaps([*found, *self._again(text)]):
             value = text[one.start : one.end]
-            kind, number = self._known.get(
-                value, (one.kind, self._numbers.get((one.kind, _same(value, one.kind)), 0))
+            kind, number = self._number_of(value) or (
+                one.kind,
+                self._numbers.get((one.kind, _same(value, one.kind)), 0),
             )
             if not number:  # overlapping values made a longer one
                 self._remember(value, kind)
@@ -75,10 +84,15 @@ class Scope:
     def _again(self, text: str) -> list[Found]:
         if not self._known:
             return []
-        values = sorted(self._known, key=len, reverse=True)
-        pattern = re.compile(rf"(?<!\w)(?:{'|'.join(map(re.escape, values))})(?!\w)")
+        loose, exact = (
+            "|".join(map(re.escape, sorted(values, key=len, reverse=True))) or r"\Z."
+            for values in (self._in_any_case, self._known)
+        )
+        pattern = re.compile(rf"(?<!\w)(?:(?i:{loose})|{exact})(?!\w)")
         return [
-            Found(match.start(), match.end(), self._known[match[0]][0]) for match in pattern.finditer(text)
+            Found(match.start(), match.end(), known[0])
+            for match in pattern.finditer(text)
+            if (known := self._number_of(match[0])) is not None
         ]
 
 

@@ -67,6 +67,15 @@ def cell_text(text: str) -> str:
     return units.decode("utf-16-le", errors="ignore") + _CUT
 
 
+def bare(text: str) -> str:
+    """What two spellings of a name have in common.
+
+    >>> bare("Book  Leave ") == bare("book leave")
+    True
+    """
+    return " ".join(cell_text(text).split()).casefold()
+
+
 def alike(written: str, read: str) -> bool:
     r"""Whether a cell still says what was written; programs may change line ends and spaces.
 

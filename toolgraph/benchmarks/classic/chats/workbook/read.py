@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import csv
-import zipfile
-from collections.abc import Iterator, Mapping
+import re
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
+from itertools import islice, zip_longest
 from pathlib import Path
 from typing import Any
 
@@ -18,11 +19,13 @@ from toolgraph.benchmarks.classic.chats.workbook.layout import (
     NONE,
     READ_ONLY,
     alike,
-    cell_text,
+    bare,
 )
 from toolgraph.benchmarks.classic.data import ClassicData, Example
 from toolgraph.errors import UsageError
 
+_INDEX = re.compile("[0-9]{1,9}")
+_HEAD = 20  # rows in which a header that was moved is looked for
 _YES_NO = {"yes": True, "y": True, "true": True, "no": False, "n": False, "false": False, "": False}
 
 
@@ -49,7 +52,7 @@ def read_answers(path: Path, data: ClassicData) -> dict[Key, Answer]:
     """
     examples = {(example.conversation, example.request_idx): example for example in data.examples}
     names = {
-        domain: {_bare(text): workflow.id for workflow in these for text in (workflow.id, workflow.name)}
+        domain: {bare(flow.id): flow.id for flow in these} | {bare(flow.name): flow.id for flow in these}
         for domain, these in data.workflows.items()
     }
     answers: dict[Key, Answer] = {}
@@ -88,9 +91,9 @@ class _Wrong(Exception):
 
 def _example(row: _Row, examples: Mapping[Key, Example]) -> Example:
     name, place = row.cells["conversation_uuid"], row.cells["request_idx"].removesuffix(".0")
-    example = examples.get((name, int(place))) if place.isascii() and place.isdigit() else None
+    example = examples.get((name, int(place))) if _INDEX.fullmatch(place) else None
     if example is None:
-        raise _Wrong(f"the sample has no message {place!r} of {name!r}")
+        raise _Wrong(f"the sample has no message {place[:20]!r} of {name[:60]!r}")
     for column, text in zip(
         READ_ONLY[2:], (example.question.turns[-1].content, example.response), strict=True
     ):
@@ -113,18 +116,14 @@ def _answer(row: _Row, names: Mapping[str, str]) -> Answer | None:
 
 def _label(text: str, column: str, names: Mapping[str, str]) -> str | None:
     """An id, an empty text for the choice of none, None where nothing was chosen."""
-    wanted = _bare(text)
+    wanted = bare(text)
     if not wanted:
         return None
-    if wanted == _bare(NONE):
+    if wanted == bare(NONE):
         return ""
     if wanted not in names:
         raise _Wrong(f"{column} {text[:60]!r} is not in the list")
     return names[wanted]
-
-
-def _bare(text: str) -> str:
-    return " ".join(cell_text(text).split()).casefold()
 
 
 def _yes(text: str, column: str) -> bool:
@@ -152,21 +151,50 @@ def _rows_of_csv(path: Path) -> Iterator[_Row]:
 def _rows_of_excel(path: Path) -> Iterator[_Row]:
     excel = needed("openpyxl", "a workbook")
     try:
-        with path.open("rb") as stream:
+        with path.open("rb") as stream, path.open("rb") as again:
             book = excel.load_workbook(stream, read_only=True, data_only=True)
-            for sheet in book.worksheets:
-                lines = sheet.iter_rows(values_only=True)
-                header = [_text(value) for value in next(lines, ())]
-                if COLUMNS[0] not in header:
-                    continue
-                _check_header(header, path, sheet.title)
-                for line, cells in enumerate(lines, start=2):
-                    if any(cell is not None for cell in cells):
-                        yield _Row(sheet.title, line, _named(header, [_text(cell) for cell in cells]))
+            written = excel.load_workbook(again, read_only=True)
+            for sheet, same in zip(book.worksheets, written.worksheets, strict=True):
+                yield from _rows_of_sheet(path, sheet, same)
+    except UsageError:
+        raise
     except FileNotFoundError:
         raise UsageError("no such file", file=path, fix="check --workbooks") from None
-    except (zipfile.BadZipFile, excel.utils.exceptions.InvalidFileException, KeyError, OSError) as error:
+    except Exception as error:  # what openpyxl says of a damaged file is of many kinds
         raise UsageError(f"no Excel workbook: {error}", file=path, fix="save it as .xlsx") from None
+
+
+def _rows_of_sheet(path: Path, sheet: Any, written: Any) -> Iterator[_Row]:
+    """The rows of one sheet, if it has messages.
+
+    Args:
+        path: of the workbook.
+        sheet: its values.
+        written: the same with formulas, which tell a cell that was never computed from an empty one.
+    """
+    lines = sheet.iter_rows(values_only=True)
+    header = [_text(value) for value in next(lines, ())]
+    if COLUMNS[0] not in header:
+        if any(_is_header(cells) for cells in (header, *islice(lines, _HEAD))):
+            _check_header([], path, sheet.title)
+        return
+    _check_header(header, path, sheet.title)
+    formulas = written.iter_rows(min_row=2, values_only=True)
+    for line, (cells, source) in enumerate(zip_longest(lines, formulas, fillvalue=()), start=2):
+        for value, formula, name in zip_longest(cells, source, header):
+            if value is None and formula is not None and name in COLUMNS:
+                raise UsageError(
+                    f"sheet {sheet.title!r}: {name} is a formula without a value",
+                    file=path,
+                    line=line,
+                    fix="write the value instead",
+                )
+        if any(cell is not None for cell in cells):
+            yield _Row(sheet.title, line, _named(header, [_text(cell) for cell in cells]))
+
+
+def _is_header(cells: Iterable[object]) -> bool:
+    return len(set(COLUMNS) & {_text(cell).strip() for cell in cells}) > 1
 
 
 def _text(value: Any) -> str:
@@ -178,7 +206,10 @@ def _check_header(header: list[str], path: Path, sheet: str) -> None:
         if header.count(column) != 1:
             where = f"sheet {sheet!r}: " if sheet else ""
             raise UsageError(
-                f"{where}no column {column!r}, or two", file=path, line=1, fix="put the header back"
+                f"{where}no column {column!r}, or two",
+                file=path,
+                line=1,
+                fix="put the header back into the first row",
             )
 
 

@@ -18,6 +18,7 @@ from toolgraph.benchmarks.classic.chats.workbook.layout import (
     READ_ONLY,
     WORKFLOW_COLUMNS,
     YES,
+    bare,
     cell_text,
     sheet_name,
 )
@@ -92,10 +93,12 @@ def _add_domain(
     choices = book.create_sheet(sheet_name(domain, [*taken, sheet.title], "_workflows"))
     _head(excel, choices, _WORKFLOW_WIDTHS)
     _row(excel, choices, 2, ("", NONE, "No workflow of this domain fits."))
+    choices_so_far = {bare(NONE): "the choice of none"}
     for number, workflow in enumerate(workflows, start=3):
-        if workflow.name.casefold() == NONE.casefold():
+        other = choices_so_far.setdefault(bare(workflow.name), f"the workflow {workflow.id!r}")
+        if number - 1 != len(choices_so_far):
             raise UsageError(
-                f"the workflow {workflow.id!r} is called {workflow.name!r}, as the choice of none is",
+                f"the workflow {workflow.id!r} is called {workflow.name!r}, as {other} is",
                 fix="give it another name",
             )
         _row(excel, choices, number, (workflow.id, workflow.name, workflow.description))

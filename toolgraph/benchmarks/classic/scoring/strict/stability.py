@@ -27,13 +27,14 @@ def stability(judged: Sequence[Judged], others: Sequence[tuple[Judged, Judged]])
         `pairwise_agreement` (pairs of trials with the same answer), `correctness_agreement` (messages that
         are right always, or never), all with intervals, and under `messages` and `conversations` pass@k and
         pass^k as `repeat_metrics` gives them; `phrasing`; and `order`, None where nothing was asked in
-        another order. What was not answered agrees with nothing.
+        another order. What was not answered agrees with nothing; what was not run in a trial has a run less,
+        and its conversation too.
     """
     trials = len({one.trial for one in judged})
     found: dict[str, Any] = {"trials": trials}
     if trials > 1:
         found |= _agreement(judged)
-        found["messages"] = _repeats(by_message(judged))
+        found["messages"] = _repeats(by_message(_ran(judged)))
         found["conversations"] = _repeats(_conversations(judged))
     return {
         **found,
@@ -75,26 +76,39 @@ def _agree(one: Judged, other: Judged) -> bool:
     return one.answered and other.answered and one.choice == other.choice
 
 
+def _ran(judged: Iterable[Judged]) -> list[Judged]:
+    return [one for one in judged if one.row is not None]
+
+
 def _agreement(judged: Sequence[Judged]) -> dict[str, Any]:
-    messages = by_message(judged)
-    of_message = {trials[0].example.id: trials for trials in messages}
-    return means(
-        [trials[0] for trials in messages],
-        {
-            "answer_agreement": lambda one: float(agreement_of(of_message[one.example.id]) == 1),
-            "pairwise_agreement": lambda one: agreement_of(of_message[one.example.id]),
-            "correctness_agreement": lambda one: float(
-                len({each.right for each in of_message[one.example.id]}) == 1
-            ),
-        },
-        {},
-    )
+    """Over the messages that were run several times; no numbers where none was."""
+    repeated = {trials[0].example.id: trials for trials in by_message(_ran(judged)) if len(trials) > 1}
+
+    def same(one: Judged) -> float | None:
+        trials = repeated.get(one.example.id)
+        return None if trials is None else agreement_of(trials)
+
+    def always(one: Judged) -> float | None:
+        share = same(one)
+        return None if share is None else float(share == 1)
+
+    def steady(one: Judged) -> float | None:
+        trials = repeated.get(one.example.id)
+        return None if trials is None else float(len({each.right for each in trials}) == 1)
+
+    scores = {"answer_agreement": always, "pairwise_agreement": same, "correctness_agreement": steady}
+    return means([trials[0] for trials in by_message(judged)], scores, {})
 
 
 def _conversations(judged: Sequence[Judged]) -> list[list[Judged]]:
-    """Of each conversation and trial the first wrong message, or the last of all right ones."""
+    """Of each conversation and trial the first wrong message, or the last of all right ones; of a trial in
+    which all messages were run.
+    """
     found: dict[str, dict[int, Judged]] = defaultdict(dict)
+    cut = {(one.example.conversation, one.trial) for one in judged if one.row is None}
     for one in judged:
+        if (one.example.conversation, one.trial) in cut:
+            continue
         before = found[one.example.conversation].get(one.trial)
         if before is None or before.right:
             found[one.example.conversation][one.trial] = one
