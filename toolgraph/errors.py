@@ -36,6 +36,12 @@ class UsageError(ToolgraphError):
     exit_code = 2
 
 
+class IncompleteError(ToolgraphError):
+    """Something that people have to do first is not done; the same command goes on afterwards."""
+
+    exit_code = 3
+
+
 def install(extra: str) -> str:
     """The fix for a package that is missing: the project is installed from its checkout.
 
