@@ -34,3 +34,21 @@ class UsageError(ToolgraphError):
     """The command cannot be run as given: a wrong flag, a missing or malformed input file."""
 
     exit_code = 2
+
+
+class IncompleteError(ToolgraphError):
+    """Something that people have to do first is not done; the same command goes on afterwards."""
+
+    exit_code = 3
+
+
+def install(extra: str) -> str:
+    """The fix for a package that is missing: the project is installed from its checkout.
+
+    Args:
+        extra: the optional dependencies of `pyproject.toml` that hold it.
+
+    >>> install("chats")
+    "in the checkout: pip install '.[chats]'"
+    """
+    return f"in the checkout: pip install '.[{extra}]'"

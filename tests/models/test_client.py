@@ -387,7 +387,7 @@ def test_a_key_is_taken_out_of_what_a_model_wants_called() -> None:
 
 def test_a_missing_sdk_is_told_with_what_to_install(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(__import__("sys").modules, "openai", None)
-    with pytest.raises(UsageError, match=r"pip install 'toolgraph\[openai\]'"):
+    with pytest.raises(UsageError, match=r"pip install '\.\[openai\]'"):
         Client("m", ModelOptions(client="openai"))
 
 

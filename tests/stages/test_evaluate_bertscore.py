@@ -102,7 +102,7 @@ def test_without_the_packages_the_column_is_empty_and_a_line_says_what_to_instal
     assert run(command, ["--data_dir", str(folder), "--llm", "m", "-m", metric], "evaluate") == 0
     said = capsys.readouterr()
     assert said.err.count("BERTScore is left out: not installed: torch, transformers, bert-score") == 1
-    assert "pip install 'toolgraph[bert]'" in said.err
+    assert "pip install '.[bert]'" in said.err
     assert "Traceback" not in said.err
     (result,) = evaluate(folder, llm="m", metrics=[metric])
     assert result.evaluation.groups[WHOLE]["strict"]["bertscore_f1"] == NOTHING

@@ -102,9 +102,16 @@ def test_what_is_missing_is_one_line(place: Path, capsys: Capture) -> None:
         (["--agent.client=curl"], "unknown agent.client 'curl'"),
         (["--agent.api_version=1"], "agent.api_version is for Azure"),
         (["word"], "unexpected extra argument"),
-        (["--sett", "x"], "unexpected extra argument"),
+        (["--sett", "x"], "No such flag: --sett. Fix: did you mean --set?"),
+        (["--evl", "default"], "--evl. Fix: did you mean --eval?"),
+        (["--evl=default"], "--evl. Fix: did you mean --eval?"),
+        (["--multiwrker", "3"], "did you mean --multiworker?"),
+        (["--trials", "2"], "did you mean --eval.n_trials=VALUE?"),
+        (["--llm", "m"], "did you mean --agent.base_model=VALUE?"),
+        (["--eval.limit", "2"], "write --eval.limit=VALUE"),
+        (["--api_key", "hush"], "set OPENAI_API_KEY"),
     ):
         done = inside(capsys, "classic", "run", *arguments)
-        assert done.code == 2 and told in done.error
+        assert done.code == 2 and told in done.error and "hush" not in done.err
     (place / "empty").mkdir()
     assert "holds no tables" in inside(capsys, "classic", "run", "--set", "dataset.path_or_name=empty").error

@@ -10,6 +10,7 @@ import click
 from toolgraph.cli import options
 from toolgraph.cli.classic_build import build
 from toolgraph.cli.screen import SCREEN, show
+from toolgraph.errors import UsageError
 
 
 @click.group("classic")
@@ -68,8 +69,7 @@ def run(
     from toolgraph.cli.classic_scores import print_compat, print_strict
     from toolgraph.stages.run_classic import run_classic
 
-    if wrong := [word for word in more if not word.startswith("--")]:
-        raise click.UsageError(f"Got unexpected extra argument ({wrong[0].partition('=')[0]})")
+    _refuse_unknown(more)
     names = {"data": data, "agent": agent, "eval": eval_}
     configuration = read_configuration(names, [*values, *more])
     options.load_environment()
@@ -81,6 +81,31 @@ def run(
         print_compat(scores)
         show(str(ended.evaluation.path))
     return 0 if ended.inference.summary.complete else 3
+
+
+def _refuse_unknown(more: tuple[str, ...]) -> None:
+    """Refuse what is neither a flag nor a value of a configuration; no value is repeated, it may be a key."""
+    from toolgraph.benchmarks.classic.configuration import KEYS, nearest
+    from toolgraph.benchmarks.classic.configuration.keys import checked
+
+    for word in more:
+        name, equals, _ = word.removeprefix("--").partition("=")
+        if not word.startswith("--"):
+            raise click.UsageError(f"Got unexpected extra argument ({name})")
+        if equals and "." in name:
+            continue  # the reader of configurations says more
+        if name in KEYS:
+            raise click.UsageError(f"--{name} has no value: write --{name}=VALUE")
+        try:
+            checked(name, None)
+        except ValueError as error:
+            if not str(error).startswith("unknown key"):
+                raise UsageError(str(error)) from None
+        context = click.get_current_context()
+        flags = [flag for option in context.command.params for flag in option.opts if flag.startswith("--")]
+        meant = nearest(name, flags)
+        fix = meant if meant.startswith("--") else f"--{meant}=VALUE"
+        raise click.UsageError(f"No such flag: --{name}. Fix: did you mean {fix}?")
 
 
 command.add_command(build)

@@ -39,7 +39,7 @@ def command() -> None:
 def taskbench(data_dir: Path, **settings: Any) -> None:
     """TaskBench, in the form of its repository or of the hub: JSON, JSON Lines, Parquet, or a saved data set.
 
-    From the hub it needs a package more: pip install 'toolgraph[hub]'.
+    From the hub it needs a package more, in the checkout: pip install '.[hub]'.
     """
     from toolgraph.stages.import_taskbench import import_taskbench
 
@@ -56,7 +56,7 @@ def taskbench(data_dir: Path, **settings: Any) -> None:
 def classic(data_dir: Path, **settings: Any) -> None:
     """The four tables of CLASSic, CSV or Parquet.
 
-    From the hub, and for Parquet, it needs a package more: pip install 'toolgraph[hub]'.
+    From the hub, and for Parquet, it needs a package more, in the checkout: pip install '.[hub]'.
     """
     from toolgraph.stages.import_classic import import_classic
 

@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterator
 from pathlib import Path
 
-from toolgraph.errors import UsageError
+from toolgraph.errors import UsageError, install
 from toolgraph.files import Line, holds_list, read_json, read_json_lines
 
-NEEDED = "pip install 'toolgraph[hub]'"
+NEEDED = install("hub")
 
 
 def read_rows(path: Path) -> Iterator[Line]:

@@ -11,7 +11,7 @@ from typing import Any
 
 import aiohttp
 
-from toolgraph.errors import UsageError
+from toolgraph.errors import UsageError, install
 from toolgraph.models.address import Address
 from toolgraph.models.errors import ModelError
 from toolgraph.models.failures import (
@@ -47,9 +47,7 @@ class OpenAITransport:
             import httpx2
             import openai
         except ImportError as error:
-            raise UsageError(
-                "--client openai needs the openai package", fix="pip install 'toolgraph[openai]'"
-            ) from error
+            raise UsageError("--client openai needs the openai package", fix=install("openai")) from error
         self.name = name
         self._options = options
         self._sdk: Any = openai

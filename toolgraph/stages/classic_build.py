@@ -9,7 +9,13 @@ from pathlib import Path
 from toolgraph.benchmarks.classic.chats.filters import Action, profane_words
 from toolgraph.benchmarks.classic.chats.masking import Finder, find_with
 from toolgraph.benchmarks.classic.chats.merge import MergedSet, Ties, merge
-from toolgraph.benchmarks.classic.chats.merge.release import CONFLICTS, write_reports, write_set
+from toolgraph.benchmarks.classic.chats.merge.release import (
+    CONFLICTS,
+    is_unfinished,
+    remove_unfinished,
+    write_reports,
+    write_set,
+)
 from toolgraph.benchmarks.classic.chats.publish import lay_out
 from toolgraph.benchmarks.classic.chats.raw import RawSource, read_chats
 from toolgraph.benchmarks.classic.chats.sample import SampleSettings, make_sample, write_sample
@@ -17,7 +23,7 @@ from toolgraph.benchmarks.classic.chats.tables import check_empty
 from toolgraph.benchmarks.classic.chats.workbook import read_answers, write_workbook
 from toolgraph.benchmarks.classic.data import read_data
 from toolgraph.benchmarks.classic.data.folder import PROMPTS
-from toolgraph.errors import ToolgraphError, UsageError
+from toolgraph.errors import IncompleteError, UsageError
 from toolgraph.files import read_text, safe_name
 from toolgraph.stages.screen import SILENT, WARNING, Screen
 from toolgraph.words import count_of
@@ -167,10 +173,12 @@ def merge_workbooks(
 
     Raises:
         UsageError: bad input, with file, sheet and row.
-        ToolgraphError: no conversation can be released; votes and conflicts are written all the same.
+        IncompleteError: nothing is filled in, or no conversation can be released; of the latter votes and
+            conflicts are written all the same.
     """
     folder = Path(out)
-    check_empty(folder, force=force)
+    unfinished = is_unfinished(folder)
+    check_empty(folder, force=force or unfinished)
     data = read_data(Path(data_dir))
     answers = {}
     for path in _files_of(workbooks):
@@ -178,14 +186,21 @@ def merge_workbooks(
             raise UsageError(f"two annotators are called {path.stem!r}", file=path, fix="rename one file")
         answers[path.stem] = read_answers(path, data)
         screen.say(f"{path}: {count_of(len(answers[path.stem]), 'row')} filled in of {len(data.examples):,}")
+    if not any(answers.values()):
+        raise IncompleteError(
+            f"nothing is filled in yet in {count_of(len(answers), 'workbook')}",
+            fix="have them filled in, then merge again",
+        )
     merged = merge(data, answers, ties=ties, any_flag=any_flag)
+    if unfinished:
+        remove_unfinished(folder)
     write_reports(folder, merged, answers)
     screen.table(merged.funnel.table())
     if not merged.rows:
-        raise ToolgraphError(
+        raise IncompleteError(
             "no conversation can be released",
             file=folder / CONFLICTS,
-            fix="decide these, or say --ties first",
+            fix="decide these in the workbooks and merge again, or say --ties first",
         )
     write_set(folder, merged, data, len(answers), _rules(ties, any_flag))
     _tell_agreement(merged, screen)
@@ -194,8 +209,8 @@ def merge_workbooks(
     if merged.open_conflicts:
         waiting = count_of(merged.open_conflicts, "message")
         screen.say(
-            f"{WARNING}{waiting} without a majority, see {folder / CONFLICTS}: mend the workbooks, or say "
-            "--ties first or drop"
+            f"{WARNING}{waiting} without a majority, see {folder / CONFLICTS}: mend the workbooks and "
+            "merge again, or say --ties first or drop"
         )
     return merged.open_conflicts
 

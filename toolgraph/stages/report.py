@@ -34,12 +34,15 @@ class AxesReport:
 
     Attributes:
         runs: one model on one data folder each, the rows of a model together.
-        missing: for each metrics file that is not there, or cannot be used, what to do.
+        missing: for each metrics file that is not there, or cannot be used, and each folder without
+            any, what to do.
+        notes: where models that nobody named were not run, likewise.
         files: what was written.
     """
 
     runs: Sequence[Axes]
     missing: Sequence[str]
+    notes: Sequence[str]
     files: Sequence[Path]
 
 
@@ -120,32 +123,43 @@ def report(
     names = _names(places)
     runs: list[Axes] = []
     missing: list[str] = []
+    notes: list[str] = []
+    for place, known in zip(places, by_place, strict=True):
+        if not known:
+            example = next(iter(models), "NAME")
+            missing.append(f"{place.given}: no metrics of any model. Fix: {place.fix(example)}")
     for model in models:
         for place, name, known in zip(places, names, by_place, strict=True):
-            if model in known:
+            if known and model not in known:
+                notes.append(f"{place.given}: {model} was not run there. Fix: {place.fix(model)}")
+            elif known:
                 try:
                     runs.append(_read(place, name, model))
                 except UsageError as error:
                     missing.append(str(error))
     if not runs:
-        raise UsageError(
-            "; ".join(missing) or f"no metrics in {', '.join(str(place.metrics) for place in places)}",
-            fix=None if missing else "make them with inference.py and evaluate.py",
-        )
+        if not models:
+            raise UsageError(
+                f"no metrics in {', '.join(str(place.metrics) for place in places)}",
+                fix="make them with inference.py and evaluate.py",
+            )
+        raise UsageError("; ".join(missing))
     for line in missing:
         screen.say(f"{WARNING}left out: {line}")
-    return AxesReport(runs, missing, list(_written(runs, missing, len(models), Path(out))))
+    for line in notes:
+        screen.say(line)
+    remarks = [*(f"Left out: {line}" for line in missing), *notes]
+    return AxesReport(runs, missing, notes, list(_written(runs, remarks, len(models), Path(out))))
 
 
-def _written(runs: Sequence[Axes], missing: Sequence[str], models: int, out: Path) -> Iterator[Path]:
+def _written(runs: Sequence[Axes], remarks: Sequence[str], models: int, out: Path) -> Iterator[Path]:
     out.mkdir(parents=True, exist_ok=True)
     write_json(out / NUMBERS, {"toolgraph": __version__, "runs": [one.to_json() for one in runs]})
     write_text(out / TABLE, csv_table(runs))
     for name in PICTURES:
         draw_axes(runs, out / name)
-    remarks = [f"Left out: {line}" for line in missing]
     if models > MOST:
-        remarks.append(f"The picture shows the first {MOST} of {models} models.")
+        remarks = [*remarks, f"The picture shows the first {MOST} of {models} models."]
     write_page(runs, out / PICTURES[0], remarks, out / PAGE)
     yield from (out / name for name in (NUMBERS, TABLE, *PICTURES, PAGE))
 

@@ -36,7 +36,7 @@ def test_missing_packages_are_named_with_the_command_that_installs_them(
         choose_model("some/model")
     assert str(caught.value) == (
         "BERTScore is left out: not installed: torch, transformers, bert-score. "
-        "Fix: pip install 'toolgraph[bert]'"
+        "Fix: in the checkout: pip install '.[bert]'"
     )
 
 

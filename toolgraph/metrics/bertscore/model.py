@@ -9,7 +9,7 @@ from importlib.metadata import version
 from importlib.util import find_spec
 from pathlib import Path
 
-from toolgraph.errors import ToolgraphError, UsageError
+from toolgraph.errors import ToolgraphError, UsageError, install
 from toolgraph.files import read_json, safe_name, sha256_of
 
 DEFAULT = "roberta-large"
@@ -88,7 +88,7 @@ def choose_model(given: str | Path | None = None, layers: int | None = None) -> 
     """
     missing = [name for module, name in _PACKAGES.items() if find_spec(module) is None]
     if missing:
-        raise BertScoreError(f"not installed: {', '.join(missing)}", fix="pip install 'toolgraph[bert]'")
+        raise BertScoreError(f"not installed: {', '.join(missing)}", fix=install("bert"))
     if given is None:
         found = _in_hub_cache(DEFAULT) or _in_hub_cache(_OWNER + DEFAULT)
         if found is None:

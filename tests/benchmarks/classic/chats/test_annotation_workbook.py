@@ -18,7 +18,7 @@ from toolgraph.benchmarks.classic.data import ClassicData, Workflow, read_data
 from toolgraph.errors import UsageError
 from toolgraph.stages.classic_build import write_workbooks
 
-openpyxl = pytest.importorskip("openpyxl", reason="pip install 'toolgraph[chats]'")
+openpyxl = pytest.importorskip("openpyxl", reason="pip install '.[chats]'")
 
 HOSTILE = {
     "f0": '=HYPERLINK("http://evil.example","click")',

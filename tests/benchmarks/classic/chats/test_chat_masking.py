@@ -15,7 +15,7 @@ from toolgraph.benchmarks.classic.chats.masking import Finder, Scope, find_with,
 from toolgraph.benchmarks.classic.data import Workflow
 from toolgraph.errors import UsageError
 
-pytest.importorskip("presidio_analyzer", reason="pip install 'toolgraph[chats]'")
+pytest.importorskip("presidio_analyzer", reason="pip install '.[chats]'")
 
 
 @pytest.fixture(scope="module")

@@ -18,7 +18,7 @@ from toolgraph.stages.classic_build import sample_chats
 from toolgraph.stages.screen import Screen
 
 for package in ("ftfy", "bs4", "presidio_analyzer"):
-    pytest.importorskip(package, reason="pip install 'toolgraph[chats]'")
+    pytest.importorskip(package, reason="pip install '.[chats]'")
 
 
 @pytest.fixture

@@ -6,8 +6,8 @@ import pytest
 
 from toolgraph.benchmarks.classic.chats.cleaning import cleaner
 
-pytest.importorskip("ftfy", reason="pip install 'toolgraph[chats]'")
-pytest.importorskip("bs4", reason="pip install 'toolgraph[chats]'")
+pytest.importorskip("ftfy", reason="pip install '.[chats]'")
+pytest.importorskip("bs4", reason="pip install '.[chats]'")
 
 
 @pytest.mark.filterwarnings("error")

@@ -12,7 +12,7 @@ from toolgraph.benchmarks.classic.chats.merge import merge
 from toolgraph.benchmarks.classic.chats.tables import MessageRow, write_tables
 from toolgraph.benchmarks.classic.chats.workbook.layout import COLUMNS, NONE
 from toolgraph.benchmarks.classic.data import ClassicData, Workflow, read_data
-from toolgraph.errors import ToolgraphError, UsageError
+from toolgraph.errors import IncompleteError, UsageError
 from toolgraph.files import read_json
 from toolgraph.stages.classic_build import merge_workbooks
 from toolgraph.stages.screen import Screen
@@ -189,7 +189,37 @@ def test_without_any_release_the_conflicts_are_written_all_the_same(sample: Path
         workbook(tmp_path / "ann.csv", ("a", 0, "Leave", "", "")),
         workbook(tmp_path / "ben.csv", ("a", 0, "Pay", "", "")),
     ]
-    with pytest.raises(ToolgraphError, match="no conversation can be released"):
+    with pytest.raises(IncompleteError, match="no conversation can be released"):
         merge_workbooks(sample, books, tmp_path / "set")
     assert len(rows(tmp_path / "set/conflicts.csv")) == 1 + 5
     assert not (tmp_path / "set/messages.csv").exists()
+
+
+def test_an_unfinished_merge_is_made_again_and_nothing_else_is_replaced(sample: Path, tmp_path: Path) -> None:
+    ann = workbook(tmp_path / "ann.csv", ("a", 0, "Leave", "", ""), ("a", 1, "Leave", "", ""))
+    ben = workbook(tmp_path / "ben.csv", ("a", 0, "Pay", "", ""))
+    target = tmp_path / "set"
+    with pytest.raises(IncompleteError):
+        merge_workbooks(sample, [ann, ben], target)
+    workbook(ben, ("a", 0, "Leave", "", ""))
+    assert merge_workbooks(sample, [ann, ben], target) == 3  # b, c and d wait
+    assert len(read_data(target).examples) == 2
+    workbook(ben, ("a", 0, "Pay", "", ""))
+    with pytest.raises(IncompleteError):
+        merge_workbooks(sample, [ann, ben], target)
+    assert not (target / "messages.csv").exists()
+    (target / "mine.txt").touch()
+    with pytest.raises(UsageError, match="is not empty"):
+        merge_workbooks(sample, [ann, ben], target)
+    (target / "mine.txt").unlink()
+    workbook(ben, *((chat, 0, "Leave", "", "") for chat in "abcd"))
+    assert merge_workbooks(sample, [ann, ben], target) == 0
+    with pytest.raises(UsageError, match="is not empty"):
+        merge_workbooks(sample, [ann, ben], target)
+
+
+def test_workbooks_in_which_nothing_is_filled_in_yet(sample: Path, tmp_path: Path) -> None:
+    book = workbook(tmp_path / "ann.csv", ("a", 0, "", "", ""))
+    with pytest.raises(IncompleteError, match=r"nothing is filled in yet in 1 workbook\. Fix: have them"):
+        merge_workbooks(sample, [book], tmp_path / "set")
+    assert not (tmp_path / "set").exists()

@@ -59,7 +59,7 @@ def test_only_published_columns_go_along(merged: Path, tmp_path: Path) -> None:
 
 
 def test_parquet_keeps_texts_numbers_and_missing_labels(merged: Path, tmp_path: Path) -> None:
-    parquet = pytest.importorskip("pyarrow.parquet", reason="pip install 'toolgraph[hub]'")
+    parquet = pytest.importorskip("pyarrow.parquet", reason="pip install '.[hub]'")
     publish_set(merged, tmp_path / "hub", parquet=True)
     front, _ = card(tmp_path / "hub")
     tables = {

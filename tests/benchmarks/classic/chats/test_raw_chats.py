@@ -122,6 +122,23 @@ def test_the_ending_of_a_file_says_what_it_is(tmp_path: Path) -> None:
         read_chats(RawSource(table))
 
 
+def test_columns_that_are_missing_are_told_together_with_those_there(tmp_path: Path) -> None:
+    with pytest.raises(UsageError) as error:
+        read(tmp_path, "chat,order,who,text\na,1,user,hello\n")
+    assert "no column for conversation, sender, domain; there are chat, order, who, text" in str(error.value)
+    assert "--column conversation=NAME --column sender=NAME --column domain=NAME" in str(error.value)
+
+
+def test_one_mapping_serves_both_tables(tmp_path: Path) -> None:
+    workflows = tmp_path / "workflows.csv"
+    workflows.write_text("workflow,name,domain\nw1,One,hr\n", encoding="utf-8")
+    text = (HEADER + ROWS).replace("domain,workflow", "team,flow")
+    columns = {"domain": "team", "workflow": "flow"}
+    assert len(read(tmp_path, text, columns=columns, workflows=workflows)) == 2
+    with pytest.raises(UsageError, match=r"no table has the column of --column text=bdy"):
+        read(tmp_path, text, columns={**columns, "text": "bdy"}, workflows=workflows)
+
+
 def test_an_unknown_name_for_a_column_is_told(tmp_path: Path) -> None:
     with pytest.raises(UsageError, match=r"nothing is called 'speaker'.*sender"):
         read(tmp_path, columns={"speaker": "sender"})

@@ -13,8 +13,8 @@ from toolgraph.benchmarks.classic.data import read_data
 from toolgraph.cli.main import cli, run
 
 for package in ("ftfy", "bs4", "presidio_analyzer", "pyarrow"):
-    pytest.importorskip(package, reason="pip install 'toolgraph[chats,hub]'")
-openpyxl = pytest.importorskip("openpyxl", reason="pip install 'toolgraph[chats]'")
+    pytest.importorskip(package, reason="pip install '.[chats,hub]'")
+openpyxl = pytest.importorskip("openpyxl", reason="pip install '.[chats]'")
 
 
 def test_the_walk_through(

@@ -5,12 +5,10 @@ from __future__ import annotations
 from importlib import import_module
 from typing import Any
 
-from toolgraph.errors import UsageError
-
-INSTALL = "pip install 'toolgraph[chats]'"
+from toolgraph.errors import UsageError, install
 
 
-def needed(module: str, purpose: str, install: str = INSTALL) -> Any:
+def needed(module: str, purpose: str, extra: str = "chats") -> Any:
     """A module of an extra, imported when it is needed.
 
     Raises:
@@ -22,4 +20,4 @@ def needed(module: str, purpose: str, install: str = INSTALL) -> Any:
     try:
         return import_module(module)
     except ImportError as error:
-        raise UsageError(f"{purpose} needs the package {module.split('.')[0]}", fix=install) from error
+        raise UsageError(f"{purpose} needs the package {module.split('.')[0]}", fix=install(extra)) from error

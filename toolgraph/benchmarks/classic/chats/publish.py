@@ -30,7 +30,6 @@ _TABLES = {
     PROMPTS: PROMPT_COLUMNS,
 }
 _FRONT_MATTER = re.compile(r"\A---\n.*?^---\n+", re.DOTALL | re.MULTILINE)
-_INSTALL = "pip install 'toolgraph[hub]'"
 
 
 def lay_out(data_dir: Path, folder: Path, *, parquet: bool = False, prompts: Path | None = None) -> list[str]:
@@ -83,8 +82,8 @@ def _card(data_dir: Path, files: Sequence[str]) -> str:
 
 
 def _parquet_writer() -> Any:
-    arrow = needed("pyarrow", "Parquet", _INSTALL)
-    parquet = needed("pyarrow.parquet", "Parquet", _INSTALL)
+    arrow = needed("pyarrow", "Parquet", "hub")
+    parquet = needed("pyarrow.parquet", "Parquet", "hub")
 
     def write(path: Path, columns: Sequence[str], rows: Sequence[Sequence[str]]) -> None:
         fields = [

@@ -89,7 +89,8 @@ def read_chats(source: RawSource) -> RawChats:
     needed = ("conversation", "order", "sender", "text", *(() if source.domain else ("domain",)))
     rows = {"rows": 0, "user": 0, "bot": 0, "human": 0, "without_conversation": 0, "greetings": 0}
     messages: dict[str, list[RawMessage]] = {}
-    for row in read_raw(source.messages, source.columns, needed):
+    used: set[str] = set()
+    for row in read_raw(source.messages, source.columns, needed, used):
         rows["rows"] += 1
         sender = senders.get(row["sender"].strip().casefold())
         if sender is None:
@@ -109,7 +110,11 @@ def read_chats(source: RawSource) -> RawChats:
             raise row.error("times and numbers under order in one chat", "use one of them")
     if not messages:
         raise UsageError("no chats", file=source.messages, fix="give it a row a message")
-    workflows = _workflows(source, messages)
+    workflows = _workflows(source, messages, used)
+    if unused := [f"{what}={column}" for what, column in source.columns.items() if what not in used]:
+        raise UsageError(
+            f"no table has the column of --column {unused[0]}", fix="check the name, or leave it out"
+        )
     chats = []
     for name, chat in messages.items():
         chat.sort(key=lambda message: message.place)
@@ -151,12 +156,14 @@ def _domain(row: Row, source: RawSource) -> str:
     return source.domain or row["domain"].strip()
 
 
-def _workflows(source: RawSource, messages: Mapping[str, list[RawMessage]]) -> tuple[Workflow, ...]:
+def _workflows(
+    source: RawSource, messages: Mapping[str, list[RawMessage]], used: set[str]
+) -> tuple[Workflow, ...]:
     """The workflows of the table, or those that the bot started; what it started must be among them."""
     known: dict[str, Workflow] = {}
     if source.workflows is not None:
         needed = ("workflow", "name", *(() if source.domain else ("domain",)))
-        for row in read_raw(source.workflows, source.columns, needed):
+        for row in read_raw(source.workflows, source.columns, needed, used):
             name = row["workflow"].strip()
             if not name or name in known:
                 raise row.error(f"the workflow id {name!r} is empty or there twice", "give each its own")

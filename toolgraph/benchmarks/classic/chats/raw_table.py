@@ -25,13 +25,17 @@ COLUMNS: Mapping[str, Sequence[str]] = {
 """What is read, and the columns in which it is looked for unless one is named."""
 
 
-def read_raw(path: Path, named: Mapping[str, str], needed: Sequence[str]) -> Iterator[Row]:
+def read_raw(
+    path: Path, named: Mapping[str, str], needed: Sequence[str], used: set[str] | None = None
+) -> Iterator[Row]:
     """The rows of a table, its cells under the names of `COLUMNS`.
 
     Args:
         path: CSV with a header, or `.jsonl`, `.json`: an object a line.
-        named: the column of the table by what it holds, e.g. `{"text": "body"}`.
+        named: the column of the table by what it holds, e.g. `{"text": "body"}`; one that this table lacks is
+            looked for under the usual names, for several tables share the names.
         needed: what the table must have a column for.
+        used: gets what of `named` was found.
 
     Raises:
         UsageError: missing or malformed file (with the line), unknown or missing column.
@@ -42,19 +46,24 @@ def read_raw(path: Path, named: Mapping[str, str], needed: Sequence[str]) -> Ite
     for row in _rows(path):
         if not columns or path.suffix.lower() != ".csv":
             columns = _columns(row, named, needed)
+            if used is not None:
+                used.update(what for what, column in columns.items() if named.get(what) == column)
         yield Row({what: row.get(column) for what, column in columns.items()}, row.file, row.line)
 
 
 def _columns(row: Row, named: Mapping[str, str], needed: Sequence[str]) -> dict[str, str]:
     found = {}
     for what, usual in COLUMNS.items():
-        column = next(
-            (name for name in ([named[what]] if what in named else usual) if name in row.cells), None
-        )
+        own = [named[what]] if what in named else []
+        column = next((name for name in (*own, *usual) if name in row.cells), None)
         if column is not None:
             found[what] = column
-        elif what in needed:
-            raise row.error(f"no column for {what}", f"name it: --column {what}=NAME")
+    if missing := [what for what in needed if what not in found]:
+        flags = " ".join(f"--column {what}=NAME" for what in missing)
+        raise row.error(
+            f"no column for {', '.join(missing)}; there are {', '.join(row.cells)}",
+            f"name {'it' if len(missing) == 1 else 'them'}: {flags}",
+        )
     return found
 
 

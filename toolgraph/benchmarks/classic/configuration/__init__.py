@@ -1,6 +1,6 @@
 """The YAML configuration of a run: data, agent, evaluation."""
 
-from toolgraph.benchmarks.classic.configuration.keys import Configuration
+from toolgraph.benchmarks.classic.configuration.keys import KEYS, Configuration, nearest
 from toolgraph.benchmarks.classic.configuration.reading import read_configuration
 
-__all__ = ["Configuration", "read_configuration"]
+__all__ = ["KEYS", "Configuration", "nearest", "read_configuration"]

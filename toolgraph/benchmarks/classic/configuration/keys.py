@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from difflib import get_close_matches
 from typing import Any
@@ -71,6 +71,21 @@ KEYS: Mapping[str, Callable[[Any], Any]] = {
 }
 
 
+_ELSEWHERE = {"llm": "agent.base_model", "data_dir": "dataset.path_or_name", "trials": "eval.n_trials"}
+
+
+def nearest(name: str, flags: Iterable[str] = ()) -> str:
+    """The key or flag that somebody may have meant: by its whole name, its last part, or its name elsewhere.
+
+    >>> nearest("temprature"), nearest("evl", ["--eval"]), nearest("trials")
+    ('agent.temperature', '--eval', 'eval.n_trials')
+    """
+    meant = {**{flag.lstrip("-"): flag for flag in flags}, **_ELSEWHERE, **dict(zip(KEYS, KEYS, strict=True))}
+    for key in KEYS:
+        meant.setdefault(key.rpartition(".")[2], key)
+    return meant[get_close_matches(name, meant, n=1, cutoff=0)[0]]
+
+
 def checked(key: str, value: Any) -> Any:
     """The value of a key as it is used; None stays None.
 
@@ -85,8 +100,7 @@ def checked(key: str, value: Any) -> Any:
             f"{key}: keys do not belong into a configuration. Fix: set OPENAI_API_KEY, or write it into .env"
         )
     if key not in KEYS:
-        near = get_close_matches(key, KEYS, n=1, cutoff=0) or [key]
-        raise ValueError(f"unknown key '{key}'. Fix: the nearest known one is {near[0]}")
+        raise ValueError(f"unknown key '{key}'. Fix: the nearest known one is {nearest(key)}")
     if value is None:
         return None
     try:

@@ -49,17 +49,24 @@ def read_table(path: Path, columns: Collection[str]) -> Iterator[Row]:
         columns: that it must have; more are kept.
 
     Raises:
-        UsageError: the file is missing, is no such table, or a row has more cells than the header.
+        UsageError: the file is missing, is no such table, a row has more cells than the header, or a quote is
+            not closed.
     """
     try:
         with path.open(encoding="utf-8-sig", newline="") as file:
-            reader = csv.DictReader(file, restkey="\0")
-            if missing := [name for name in columns if name not in (reader.fieldnames or ())]:
+            taken: list[str] = []
+            reader = csv.DictReader(_remembered(file, taken), restkey="\0")
+            header = reader.fieldnames or ()
+            _check_quotes(Row({}, path, reader.line_num), taken)
+            taken.clear()
+            if missing := [name for name in columns if name not in header]:
                 raise UsageError(
                     f"has no column {missing[0]!r}", file=path, fix=f"give it {', '.join(columns)}"
                 )
             for cells in reader:
                 row = Row({name: cell or "" for name, cell in cells.items()}, path, reader.line_num)
+                _check_quotes(row, taken)
+                taken.clear()
                 if "\0" in cells:
                     raise row.error("more cells than the header", "put quotes around cells with commas")
                 yield row
@@ -67,6 +74,30 @@ def read_table(path: Path, columns: Collection[str]) -> Iterator[Row]:
         raise UsageError("is not there", file=path, fix="see docs/classic.md for the four tables") from None
     except (csv.Error, UnicodeDecodeError, OSError) as error:
         raise UsageError(f"not a CSV table: {error}", file=path, fix="save it as CSV, UTF-8") from None
+
+
+def _remembered(lines: Iterable[str], taken: list[str]) -> Iterator[str]:
+    for line in lines:
+        taken.append(line)
+        yield line
+
+
+def _check_quotes(row: Row, lines: Sequence[str]) -> None:
+    """Refuse a row that goes on over lines because a quote was forgotten: it ends with the file, or at the
+    next quote, in the middle of a cell.
+    """
+    first = next((place for place, line in enumerate(lines) if line.strip()), 0)
+    if len(lines) - first < 2:
+        return
+    try:
+        list(csv.reader(lines[first:], strict=True))
+    except csv.Error:
+        raise UsageError(
+            f"a quote that is opened in this row is not closed: it goes on to line {row.line}",
+            file=row.file,
+            line=row.line - len(lines) + first + 1,
+            fix="close it, and write a quote inside a cell twice",
+        ) from None
 
 
 def write_table(path: Path, columns: Sequence[str], rows: Iterable[Sequence[object]]) -> None:

@@ -6,15 +6,36 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from toolgraph.benchmarks.classic.chats.answer import Key
+from toolgraph.benchmarks.classic.chats.funnel import DROPPED, STEPS
 from toolgraph.benchmarks.classic.chats.merge.card import card
 from toolgraph.benchmarks.classic.chats.merge.merged import Answers, MergedSet
 from toolgraph.benchmarks.classic.chats.tables import write_tables
 from toolgraph.benchmarks.classic.chats.workbook.layout import NONE
 from toolgraph.benchmarks.classic.data import ClassicData
+from toolgraph.benchmarks.classic.data.folder import DOMAINS, MESSAGES, WORKFLOWS
 from toolgraph.benchmarks.classic.data.table import write_table
-from toolgraph.files import write_json, write_text
+from toolgraph.files import read_json, write_json, write_text
 
 CONFLICTS, VOTES, AGREEMENT = "conflicts.csv", "votes.csv", "agreement.json"
+_CARD, _BENCHMARK = "README.md", "benchmark.json"
+_FILES = {
+    *(CONFLICTS, VOTES, AGREEMENT, STEPS, DROPPED),
+    *(_CARD, _BENCHMARK, DOMAINS, WORKFLOWS, MESSAGES),
+}
+
+
+def is_unfinished(folder: Path) -> bool:
+    """Whether a folder holds a merge that waits for decisions, and nothing else: it may be made again."""
+    names = {path.name for path in folder.iterdir()} if folder.is_dir() else set()
+    if not {CONFLICTS, STEPS} <= names <= _FILES:
+        return False
+    return MESSAGES not in names or bool(read_json(folder / STEPS).get("open_conflicts"))
+
+
+def remove_unfinished(folder: Path) -> None:
+    """Remove the files of such a merge; the tables first, so that what is left is never taken for a set."""
+    for name in (MESSAGES, *sorted(_FILES - {MESSAGES, STEPS, CONFLICTS}), STEPS, CONFLICTS):
+        (folder / name).unlink(missing_ok=True)
 
 
 def write_reports(folder: Path, merged: MergedSet, answers: Answers) -> None:
@@ -39,9 +60,9 @@ def write_set(
         name: title for name, title in data.domains.items() if any(row.domain == name for row in merged.rows)
     }
     workflows = [workflow for domain in domains for workflow in data.workflows[domain]]
-    write_text(folder / "README.md", card(merged, workflows, annotators, rules))
+    write_text(folder / _CARD, card(merged, workflows, annotators, rules))
     write_json(
-        folder / "benchmark.json",
+        folder / _BENCHMARK,
         {
             "benchmark": "classic",
             "source": "own chats, annotated and merged by toolgraph classic build",
