@@ -21,6 +21,7 @@ OUTCOMES = (
 )
 _FIX = "mend the row, or make the file with inference.py"
 _LARGEST = 10**9
+_LARGEST_AMOUNT = 1e15  # sums and squares of more are no numbers any more
 
 
 @dataclass(frozen=True, slots=True)
@@ -209,6 +210,6 @@ def _number(value: Mapping[str, Any], name: str) -> float | None:
     found = value.get(name)
     if found is None or (isinstance(found, float) and math.isnan(found)):
         return None
-    if isinstance(found, bool) or not isinstance(found, int | float) or not 0 <= found < math.inf:
-        raise ValueError(f"{name!r} is no number from 0")
+    if isinstance(found, bool) or not isinstance(found, int | float) or not 0 <= found < _LARGEST_AMOUNT:
+        raise ValueError(f"{name!r} is no number from 0 to {_LARGEST_AMOUNT:.0e}")
     return float(found)
