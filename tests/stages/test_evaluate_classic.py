@@ -128,6 +128,36 @@ def test_files_of_rows_make_one_tree(folder: Path) -> None:
     assert strict["trials"] == 1
 
 
+def test_compat_scores_rows_as_they_are_given_and_strict_by_the_data(folder: Path) -> None:
+    values = [{**value, "y_workflow_uuids": ["milk"]} for value in answers()]
+    own = write_array(folder / "own.json", values)
+    tree = evaluate_rows(folder, [own], out=folder / "out").compat
+    assert tree["accuracy"]["domain:all"]["row_pass@1"] == pytest.approx(1 / 5)
+    assert tree["notes"]["labels"].endswith("those of the rows count")
+    strict = evaluate_rows(folder, [own], out=folder / "out", mode="strict").strict
+    assert strict["accuracy"]["domain:all"]["messages"]["value"] == 1.0
+    assert strict["notes"]["labels"].endswith("those of the data count")
+
+
+def test_rows_of_other_data_are_scored_as_published_and_told(
+    folder: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    strange = [{**value, "conversation_uuid": "a", "request_idx": n} for n, value in enumerate(answers())]
+    file = write_array(folder / "strange.json", strange)
+    given = ["classic", "evaluate", "--data_dir", folder, "--predictions", file, "--out", folder / "out"]
+    done = inside(capsys, *given)
+    assert done.code == 0
+    assert "warning: 5 rows answer messages that the data do not have" in done.err
+    tree = read(folder / "out/metrics.json")
+    assert tree["accuracy"]["domain:all"] == {"row_pass@1": 1.0, "convo_pass@1": 1.0}
+    assert tree["notes"]["data"].startswith("5 rows")
+    refused = inside(capsys, *given, "--mode", "strict")
+    assert refused.code == 2 and "row 1: the data have no message 0" in refused.error
+    write_array(file, [*answers(), *strange])
+    mixed = inside(capsys, *given)
+    assert mixed.code == 2 and "row 6: the data have no message 0" in mixed.error
+
+
 def test_nothing_that_is_no_number_is_written(folder: Path) -> None:
     one = write_array(folder / "one.json", [{**answers()[0], "cost": float("nan")}])
     for mode in ("compat", "strict"):

@@ -129,6 +129,9 @@ def evaluate_rows(
 ) -> ClassicScores:
     """Score files of prediction rows, whoever made them.
 
+    Compat counts what the rows say, their labels too, as the published evaluator does; it scores rows of
+    other data as well, with a warning. Strict counts the messages and labels of the data.
+
     Args:
         data_dir: the tables.
         predictions: JSON arrays or JSON lines; together the rows of one agent, with all trials, and of other
@@ -145,8 +148,14 @@ def evaluate_rows(
     folder = DataFolder(Path(data_dir)).require().path
     data = read_data(folder)
     files = [Path(path) for path in predictions]
-    rows = _joined((file, read_rows(file, data)) for file in files)
-    scores = score_rows(rows, data)
+    as_given = mode == "compat"
+    rows = _joined((file, read_rows(file, data, foreign=as_given)) for file in files)
+    scores = score_rows(rows, data, as_given=as_given)
+    known = {(example.conversation, example.request_idx) for example in data.examples}
+    if foreign := sum(row.input not in known for row in rows):
+        note = f"{foreign} rows answer messages that the data do not have: they count with their own labels"
+        scores.compat["notes"]["data"] = note
+        screen.say(f"{WARNING}{note}")
     metrics = scores.compat
     if mode == "strict":
         signature = _signature(folder, rows).of_group(WHOLE, scores.strict["n_messages"])
