@@ -18,6 +18,14 @@ _NOTHING = "–"
 _DOMAIN = "domain:"
 
 
+def print_chat_scores(evaluations: Sequence[ClassicEvaluation]) -> None:
+    """All of it: strict, compat, and what was used by the ledgers."""
+    scores = {result.llm: result.scores for result in evaluations}
+    print_strict(scores)
+    print_compat(scores)
+    print_usage(evaluations)
+
+
 def print_compat(scores: Mapping[str, ClassicScores]) -> None:
     """The published headlines by agent and domain, and the published figures of domains of those names."""
     axes = {"cost": "cost USD", "latency": "latency s", "accuracy": "row_pass@1", "stability": "row_pass^2"}

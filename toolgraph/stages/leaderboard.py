@@ -49,7 +49,7 @@ def leaderboard(
         group: of the metrics.
         mode: which rows: strict, compat, or both.
         sort_by: a heading, "coverage", "cost", "latency" or "model"; by strict where there is strict. Default
-            n-F1, or accuracy in a folder of WorkBench.
+            n-F1, or accuracy in a folder of WorkBench or CLASSic.
         with_published: add the published rows of the folder's domain.
         published: the domain whose rows are added, where the folder does not say.
 

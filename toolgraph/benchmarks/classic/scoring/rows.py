@@ -119,6 +119,15 @@ def fingerprint(rows: Iterable[Row]) -> str:
     return digest.hexdigest()
 
 
+def fingerprint_of(path: Path) -> str:
+    """The same of the rows of a prediction file.
+
+    Raises:
+        UsageError: as `read_rows`.
+    """
+    return fingerprint(read_rows(path))
+
+
 def _values(path: Path) -> Iterator[tuple[int, int | None, Any]]:
     """Each value with its number from 1, and its line where the file is of lines."""
     if _holds_array(path):
