@@ -93,7 +93,7 @@ def evaluate(
         bertscore_device: "cpu", "cuda" or "mps"; default cuda where there is one.
         bertscore_cache: keep BERTScores in the user's cache folder, and take them from there.
         allow_tools: of WorkBench: run the tools that the folder brings, which are a program.
-        orders: of CLASSic: more prediction folders of the same models, which saw the workflows in another order.
+        orders: of CLASSic: more prediction folders of the same models, of another order of workflows.
         screen: who listens.
 
     Returns:

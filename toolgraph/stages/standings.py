@@ -10,6 +10,7 @@ from pathlib import Path
 from toolgraph.benchmarks.classic.data import fingerprint as chat_fingerprint
 from toolgraph.benchmarks.classic.data import is_classic
 from toolgraph.benchmarks.classic.scoring import standing as chats
+from toolgraph.benchmarks.classic.scoring.published import published_rows
 from toolgraph.benchmarks.classic.scoring.rows import fingerprint_of as rows_fingerprint_of
 from toolgraph.benchmarks.taskbench.scoring.standing import Standing, read_standing
 from toolgraph.benchmarks.workbench.agents import standing as agents
@@ -18,7 +19,8 @@ from toolgraph.benchmarks.workbench.sandbox import Sandbox
 from toolgraph.benchmarks.workbench.tasks import fingerprint, read_tasks
 from toolgraph.files import sha256_of
 from toolgraph.folder import DataFolder
-from toolgraph.report.leaderboard.board import CAPTION, HEADINGS
+from toolgraph.metrics.intervals import Interval
+from toolgraph.report.leaderboard.board import CAPTION, HEADINGS, Row
 from toolgraph.stages.infer_workbench import is_workbench
 
 
@@ -33,6 +35,7 @@ class Standings:
         read: the standing in a metrics file, of one of its groups.
         made_from: parts of a signature with what they would be now, and what to call each.
         fingerprint: of a prediction file, as the signature has it.
+        published: the published rows; None where they depend on the domain.
     """
 
     headings: Sequence[str]
@@ -41,6 +44,7 @@ class Standings:
     read: Callable[[Path, str], Standing]
     made_from: Mapping[str, tuple[str, str]]
     fingerprint: Callable[[Path], str] = sha256_of
+    published: Callable[[], list[Row]] | None = None
 
     def stale(self, name: str, standing: Standing, predictions: Path) -> Iterator[str]:
         """Warnings that what a model was scored with is no longer what the folder holds."""
@@ -69,6 +73,7 @@ def standings_of(folder: DataFolder) -> Standings:
             chats.read_chat_standing,
             {"data": (folder.path.resolve().name, chat_fingerprint(folder.path))},
             rows_fingerprint_of,
+            _published_agents,
         )
     if is_workbench(folder):
         name, tools = folder.path.resolve().name, own_tools_file(folder.path)
@@ -83,3 +88,19 @@ def standings_of(folder: DataFolder) -> Standings:
         )
     made_from = {"data": (folder.data.name, sha256_of(folder.data))} if folder.data.is_file() else {}
     return Standings(HEADINGS, "n-F1", CAPTION, read_standing, made_from)
+
+
+def _published_agents() -> list[Row]:
+    """The published agents of CLASSic over all domains: accuracy and stability."""
+    return [
+        Row(
+            model,
+            "published",
+            {
+                name: Interval(100 * figures[name], None, None)
+                for name in ("accuracy", "stability")
+                if name in figures
+            },
+        )
+        for model, figures in published_rows("all").items()
+    ]

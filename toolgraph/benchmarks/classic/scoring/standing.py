@@ -22,11 +22,11 @@ _COMPAT = {
 """Of each column its axis and name in compat."""
 HEADINGS = ("accuracy", "conversations", "by workflow", "macro F1", "none F1", "stability")
 CAPTION = (
-    "Percent of the messages in all trials. accuracy: the choice is right. conversations: all messages of one "
-    "are right. by workflow: the mean over workflows. macro F1: of the workflows; none F1: of starting "
-    "nothing. strict: errors are never right, a message not run is wrong; with 95 % intervals; stability: the "
-    "same answer in every trial. compat: as the published evaluator counts; stability: row_pass^2. %: "
-    "messages that were answered."
+    "Percent of the messages, in all trials. accuracy: the choice is right. conversations: all messages of "
+    "one are right. by workflow: the mean over workflows. macro F1: of the workflows. none F1: of starting "
+    "nothing. strict: errors are never right, a message not run is wrong; with 95 % intervals; stability: "
+    "the same answer in every trial. compat: as the published evaluator counts; stability: row_pass^2. "
+    "%: messages that were answered."
 )
 
 
