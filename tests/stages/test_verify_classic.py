@@ -127,3 +127,15 @@ def test_the_agents_stand_side_by_side_and_what_is_out_of_date_is_told(folder: P
     assert inside(capsys, "leaderboard", "--data_dir", folder, "--save", folder / "board.csv").code == 0
     assert "accuracy" in (folder / "board.csv").read_text().splitlines()[0]
     assert inside(capsys, "verify", "--data_dir", folder, "--llm", "offline").code == 1
+
+
+def test_a_broken_prediction_file_is_told_and_hides_nothing_else(folder: Path) -> None:
+    path = folder / "predictions/offline.json"
+    path.write_text(path.read_text() + "{\n")
+    equal, text = told(folder, orders=["predictions_7"])
+    assert not equal and "without an answer" in text and "predictions: " in text
+    board = leaderboard(folder)
+    assert len(board.rows) == 2
+    assert "warning: offline was scored with other predictions than offline.json has: evaluate it again" in (
+        board.remarks
+    )

@@ -120,12 +120,11 @@ def fingerprint(rows: Iterable[Row]) -> str:
 
 
 def fingerprint_of(path: Path) -> str:
-    """The same of the rows of a prediction file.
-
-    Raises:
-        UsageError: as `read_rows`.
-    """
-    return fingerprint(read_rows(path))
+    """The same of the rows of a prediction file; "unreadable" of one that cannot be read."""
+    try:
+        return fingerprint(read_rows(path))
+    except UsageError:
+        return "unreadable"
 
 
 def _values(path: Path) -> Iterator[tuple[int, int | None, Any]]:
