@@ -14,7 +14,8 @@ from shop_chats import answers, chats, write_array
 from toolgraph import compare, evaluate
 from toolgraph.cli.main import cli, run
 from toolgraph.errors import UsageError
-from toolgraph.stages.evaluate_classic import evaluate_classic, evaluate_rows
+from toolgraph.stages.evaluate import coverage
+from toolgraph.stages.evaluate_classic import ClassicEvaluation, evaluate_classic, evaluate_rows
 
 COAT = ("c2", 0)
 
@@ -50,6 +51,18 @@ def test_a_run_is_scored_with_its_trials_and_another_order(folder: Path) -> None
     assert strict["stability"]["domain:all"]["order"]["pairs"] == 5
     assert metrics["cost"] is metrics["latency"] is None
     assert metrics["notes"]["cost"] == "there is no ledger beside the predictions"
+
+
+def test_the_library_call_scores_chats_as_the_command_does(folder: Path) -> None:
+    (result,) = evaluate(folder, llm="acme", orders=["predictions_7"])
+    assert isinstance(result, ClassicEvaluation)
+    assert result.evaluation.groups == read(folder / "metrics/acme.json")
+    assert "benchmark:classic" in result.evaluation.signature and "|orders:" in result.evaluation.signature
+    assert coverage(result) == 1.0
+    write_lines(folder / "predictions/other.json", answers({COAT: None}))
+    evaluate(folder, llm="all")
+    board = (folder / "metrics/leaderboard.md").read_text()
+    assert "| acme |" in board and "| other |" in board
 
 
 def test_what_the_run_used_by_its_ledger_stands_beside_what_the_rows_say(folder: Path) -> None:
@@ -128,6 +141,37 @@ def test_files_of_rows_make_one_tree(folder: Path) -> None:
     assert strict["trials"] == 1
 
 
+def test_compat_scores_rows_as_they_are_given_and_strict_by_the_data(folder: Path) -> None:
+    values = [{**value, "y_workflow_uuids": ["milk"]} for value in answers()]
+    own = write_array(folder / "own.json", values)
+    tree = evaluate_rows(folder, [own], out=folder / "out").compat
+    assert tree["accuracy"]["domain:all"]["row_pass@1"] == pytest.approx(1 / 5)
+    assert tree["notes"]["labels"].endswith("those of the rows count")
+    strict = evaluate_rows(folder, [own], out=folder / "out", mode="strict").strict
+    assert strict["accuracy"]["domain:all"]["messages"]["value"] == 1.0
+    assert strict["notes"]["labels"].endswith("those of the data count")
+
+
+def test_rows_of_other_data_are_scored_as_published_and_told(
+    folder: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    strange = [{**value, "conversation_uuid": "a", "request_idx": n} for n, value in enumerate(answers())]
+    file = write_array(folder / "strange.json", strange)
+    given: list[str | Path] = ["evaluate", "--data_dir", folder, "--predictions", file]
+    given += ["--out", folder / "out"]
+    done = inside(capsys, "classic", *given)
+    assert done.code == 0
+    assert "warning: 5 rows answer messages that the data do not have" in done.err
+    tree = read(folder / "out/metrics.json")
+    assert tree["accuracy"]["domain:all"] == {"row_pass@1": 1.0, "convo_pass@1": 1.0}
+    assert tree["notes"]["data"].startswith("5 rows")
+    refused = inside(capsys, "classic", *given, "--mode", "strict")
+    assert refused.code == 2 and "row 1: the data have no message 0" in refused.error
+    write_array(file, [*answers(), *strange])
+    mixed = inside(capsys, "classic", *given)
+    assert mixed.code == 2 and "row 6: the data have no message 0" in mixed.error
+
+
 def test_nothing_that_is_no_number_is_written(folder: Path) -> None:
     one = write_array(folder / "one.json", [{**answers()[0], "cost": float("nan")}])
     for mode in ("compat", "strict"):
@@ -154,8 +198,8 @@ def test_what_cannot_be_scored_leaves_what_was_there(folder: Path) -> None:
         evaluate_rows(folder, [file], out=folder / "out", mode="fair")
     with pytest.raises(UsageError, match=r"none.json: no such file"):
         evaluate_classic(folder, llm="none")
-    with pytest.raises(UsageError, match=r"call toolgraph\.stages\.evaluate_classic"):
-        evaluate(folder, llm="acme")
+    with pytest.raises(UsageError, match="--alignment is not for a folder of CLASSic"):
+        evaluate(folder, llm="acme", alignment="human")
     assert (folder / "out/metrics.json").read_text() == "old"
 
 

@@ -66,7 +66,7 @@ def run(
     the environment (OPENAI_API_KEY) or .env, never from a configuration.
     """
     from toolgraph.benchmarks.classic.configuration import read_configuration
-    from toolgraph.cli.classic_scores import print_compat, print_strict
+    from toolgraph.cli.classic_scores import print_chat_scores
     from toolgraph.stages.run_classic import run_classic
 
     _refuse_unknown(more)
@@ -76,9 +76,7 @@ def run(
     settings = options.with_budget(settings)
     ended = run_classic(configuration, command=options.typed(), screen=SCREEN, **settings)
     if ended.evaluation is not None:
-        scores = {ended.evaluation.llm: ended.evaluation.scores}
-        print_strict(scores)
-        print_compat(scores)
+        print_chat_scores([ended.evaluation])
         show(str(ended.evaluation.path))
     return 0 if ended.inference.summary.complete else 3
 

@@ -6,6 +6,7 @@ from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from toolgraph.benchmarks.classic.scoring.published import published_rows
+from toolgraph.benchmarks.taskbench.scoring.whole import SECURITY, WHOLE
 from toolgraph.cli.scores import print_table
 from toolgraph.cli.screen import show
 from toolgraph.words import count_of
@@ -18,8 +19,25 @@ _NOTHING = "–"
 _DOMAIN = "domain:"
 
 
-def print_compat(scores: Mapping[str, ClassicScores]) -> None:
-    """The published headlines by agent and domain, and the published figures of domains of those names."""
+def print_chat_scores(evaluations: Sequence[ClassicEvaluation]) -> None:
+    """All of it: strict, compat with the security that was measured, and what was used by the ledgers."""
+    scores = {result.llm: result.scores for result in evaluations}
+    groups = {result.llm: result.evaluation.groups[WHOLE] for result in evaluations}
+    security = {llm: found[SECURITY]["score"]["value"] for llm, found in groups.items() if SECURITY in found}
+    print_strict(scores)
+    print_compat(scores, security)
+    print_usage(evaluations)
+
+
+def print_compat(
+    scores: Mapping[str, ClassicScores], security: Mapping[str, float | None] | None = None
+) -> None:
+    """The published headlines by agent and domain, and the published figures of domains of those names.
+
+    Args:
+        scores: by agent.
+        security: the share of attacks that an agent resisted, where that was measured; of all domains.
+    """
     axes = {"cost": "cost USD", "latency": "latency s", "accuracy": "row_pass@1", "stability": "row_pass^2"}
     lines: list[tuple[str, ...]] = [("compat", "domain", *axes.values(), "security")]
     for agent, found in scores.items():
@@ -32,7 +50,7 @@ def print_compat(scores: Mapping[str, ClassicScores]) -> None:
                 _number(_in(compat["latency"], key, "time_to_pred_mean")),
                 _number(_in(compat["accuracy"], key, "row_pass@1")),
                 _number(_in(compat["stability"], key, "row_pass^2")),
-                _NOTHING,
+                _number((security or {}).get(agent) if key == f"{_DOMAIN}all" else None),
             )
             lines.append(line)
     domains = dict.fromkeys(

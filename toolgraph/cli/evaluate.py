@@ -70,28 +70,28 @@ def command(
     **settings: Any,
 ) -> int:
     """Score predictions: strict and as published, side by side."""
-    from toolgraph.benchmarks.classic.data import is_classic
+    from toolgraph.cli.classic_scores import print_chat_scores
     from toolgraph.cli.scores import (
         print_agent_scores,
         print_scores,
         print_signatures,
         print_stability,
     )
-    from toolgraph.folder import DataFolder
     from toolgraph.stages.evaluate import IncompleteEvaluation, coverage, evaluate
+    from toolgraph.stages.evaluate_classic import ClassicEvaluation
     from toolgraph.stages.evaluate_workbench import AgentEvaluation
 
-    orders = settings.pop("orders")
-    if is_classic(DataFolder(data_dir)):
-        return _chats(data_dir, llm, orders, min_coverage, settings)
     failure: IncompleteEvaluation | None = None
     try:
         evaluations = evaluate(data_dir, llm=list(llm), metrics=metric, screen=SCREEN, **settings)
     except IncompleteEvaluation as error:
         evaluations, failure = error.evaluations, error
     agents = [result for result in evaluations if isinstance(result, AgentEvaluation)]
+    chats = [result for result in evaluations if isinstance(result, ClassicEvaluation)]
     if agents:
         print_agent_scores(agents)
+    elif chats:
+        print_chat_scores(chats)
     else:
         print_scores(evaluations)
         print_stability(evaluations)
@@ -102,31 +102,8 @@ def command(
         raise failure
     low = [result for result in evaluations if coverage(result) < min_coverage]
     for result in low:
-        what = "tasks were done" if agents else "items have a readable plan"
+        what = "items have a readable plan"
+        if agents or chats:
+            what = "tasks were done" if agents else "messages were answered"
         say(f"{result.llm}: only {coverage(result):.1%} of the {what} (--min_coverage)")
-    return 3 if low else 0
-
-
-def _chats(
-    data_dir: Path,
-    llm: tuple[str, ...],
-    orders: tuple[Path, ...],
-    min_coverage: float,
-    settings: dict[str, Any],
-) -> int:
-    """A folder of CLASSic: of the flags only those of files count."""
-    from toolgraph.cli.classic_scores import print_compat, print_strict, print_usage
-    from toolgraph.stages.evaluate_classic import evaluate_classic
-
-    places = {name: settings[name] for name in ("prediction_dir", "save_dir")}
-    evaluations = evaluate_classic(data_dir, llm=list(llm), orders=orders, screen=SCREEN, **places)
-    scores = {result.llm: result.scores for result in evaluations}
-    print_strict(scores)
-    print_compat(scores)
-    print_usage(evaluations)
-    for result in evaluations:
-        show(str(result.path))
-    low = [result for result in evaluations if result.scores.coverage < min_coverage]
-    for result in low:
-        say(f"{result.llm}: only {result.scores.coverage:.1%} of the messages were answered (--min_coverage)")
     return 3 if low else 0

@@ -25,7 +25,7 @@ from toolgraph.cli.screen import say, show
     "sort_by",
     default=None,
     help="A column, coverage, cost, latency or model; strict where there is strict "
-    "[default: n-F1, of WorkBench accuracy].",
+    "[default: n-F1, of WorkBench and CLASSic accuracy].",
 )
 @options.flag("with_published", "Add the published rows of this domain.")
 @options.option(

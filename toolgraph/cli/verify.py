@@ -18,8 +18,19 @@ from toolgraph.cli.screen import SCREEN
     "metrics_dir", type=options.PATH, default=None, help="Where its scores are [default: metrics…]."
 )
 @options.allow_tools()
+@options.option(
+    "orders",
+    type=options.PATH,
+    multiple=True,
+    help="CLASSic: the further prediction folders that were evaluated; may be repeated.",
+)
 def command(
-    data_dir: Path, llm: str, prediction_dir: Path, metrics_dir: Path | None, allow_tools: bool
+    data_dir: Path,
+    llm: str,
+    prediction_dir: Path,
+    metrics_dir: Path | None,
+    allow_tools: bool,
+    orders: tuple[Path, ...],
 ) -> int:
     """Compute predictions and scores anew from a run's raw answers and say what differs.
 
@@ -33,6 +44,7 @@ def command(
         prediction_dir=prediction_dir,
         metrics_dir=metrics_dir,
         allow_tools=allow_tools,
+        orders=orders,
         screen=SCREEN,
     )
     return 0 if found.is_equal else 1

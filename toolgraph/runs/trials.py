@@ -115,3 +115,12 @@ def _numbers(predictions: Path) -> list[int]:
     folder = predictions / FOLDER
     names = [entry.name for entry in folder.iterdir() if entry.is_dir()] if folder.is_dir() else []
     return sorted(int(name) for name in names if name.isdecimal() and name == str(int(name)) and int(name))
+
+
+def number_of(predictions: Path) -> int:
+    """The number of the trial whose prediction folder this is; 0 of any that is not below another one.
+
+    >>> number_of(Path("predictions/trials/2")), number_of(Path("predictions"))
+    (2, 0)
+    """
+    return int(predictions.name) if predictions.parent.name == FOLDER and predictions.name.isdecimal() else 0

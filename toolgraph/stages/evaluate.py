@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from pathlib import Path
+from typing import Any
 
 from toolgraph.benchmarks.classic.data import is_classic
 from toolgraph.benchmarks.security import figure_lines
@@ -20,6 +21,7 @@ from toolgraph.errors import ToolgraphError, UsageError
 from toolgraph.folder import DataFolder
 from toolgraph.metrics.bertscore import BertScore
 from toolgraph.stages.agent_run import refuse_settings
+from toolgraph.stages.evaluate_classic import ClassicEvaluation, evaluate_classic
 from toolgraph.stages.evaluate_workbench import AgentEvaluation, evaluate_workbench
 from toolgraph.stages.infer_workbench import is_workbench
 from toolgraph.stages.leaderboard import keep_leaderboard
@@ -62,11 +64,13 @@ def evaluate(
     bertscore_device: str | None = None,
     bertscore_cache: bool = True,
     allow_tools: bool = False,
+    orders: Sequence[str | Path] = (),
     screen: Screen = SILENT,
 ) -> list[FolderEvaluation]:
     """Score the predictions of one or several models.
 
-    In a folder of WorkBench what agents called is judged; the settings of plans are not for it.
+    In a folder of WorkBench what agents called is judged, in one of CLASSic what they chose; the settings of
+    plans are not for them.
 
     Args:
         data_dir: holds `data.json` and the tools, or the sandbox and its tasks.
@@ -89,22 +93,24 @@ def evaluate(
         bertscore_device: "cpu", "cuda" or "mps"; default cuda where there is one.
         bertscore_cache: keep BERTScores in the user's cache folder, and take them from there.
         allow_tools: of WorkBench: run the tools that the folder brings, which are a program.
+        orders: of CLASSic: more prediction folders of the same models, of another order of workflows.
         screen: who listens.
 
     Returns:
         One evaluation a model: its numbers by group, and the file they are in; of WorkBench, each an
-        `AgentEvaluation`.
+        `AgentEvaluation`, of CLASSic a `ClassicEvaluation`.
 
     Raises:
         UsageError: files missing or malformed.
         IncompleteEvaluation: some of several models cannot be scored; it carries the scores of the others.
     """
     folder = DataFolder(Path(data_dir))
-    if is_classic(folder):
-        raise UsageError("holds chats, no plans", file=data_dir, fix="call toolgraph.stages.evaluate_classic")
-    if is_workbench(folder):
+    benchmark = "CLASSic" if is_classic(folder) else "WorkBench" if is_workbench(folder) else None
+    if orders and benchmark != "CLASSic":
+        raise UsageError("--orders is for a folder of CLASSic", fix="leave it out")
+    if benchmark is not None:
         refuse_settings(
-            "WorkBench",
+            benchmark,
             alignment=alignment,
             splits=[name for name in splits if name != "overall"],
             n_tools=[name for name in n_tools if name != "overall"],
@@ -113,16 +119,14 @@ def evaluate(
             rouge_median=rouge_median,
             bertscore_model=bertscore_model,
         )
-        agents = evaluate_workbench(
-            data_dir,
-            llm=llm,
-            prediction_dir=prediction_dir,
-            save_dir=save_dir,
-            allow_tools=allow_tools,
-            screen=screen,
-        )
-        _keep_leaderboard(data_dir, prediction_dir, agents, screen)
-        return list(agents)
+        places: dict[str, Any] = {"llm": llm, "prediction_dir": prediction_dir, "save_dir": save_dir}
+        found: Sequence[FolderEvaluation]
+        if benchmark == "CLASSic":
+            found = evaluate_classic(data_dir, **places, orders=orders, screen=screen)
+        else:
+            found = evaluate_workbench(data_dir, **places, allow_tools=allow_tools, screen=screen)
+        _keep_leaderboard(data_dir, prediction_dir, found, screen)
+        return list(found)
     given = [llm] if isinstance(llm, str) else list(llm)
     names = models_of(data_dir, prediction_dir) if EVERY_MODEL in given else given
     choices = Choices(
@@ -186,9 +190,10 @@ def _keep_leaderboard(
 def coverage(evaluation: FolderEvaluation) -> float:
     """The share of the labelled items with a readable plan; of several groups without a whole, the smallest.
 
-    1 where nothing is labelled. Of WorkBench, the share of the tasks that an agent ended.
+    1 where nothing is labelled. Of WorkBench, the share of the tasks that an agent ended; of CLASSic, of the
+    messages that it answered.
     """
-    if isinstance(evaluation, AgentEvaluation):
+    if isinstance(evaluation, AgentEvaluation | ClassicEvaluation):
         return evaluation.scores.coverage
     groups = evaluation.evaluation.groups
     chosen = [groups[_WHOLE]] if _WHOLE in groups else list(groups.values())

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
@@ -12,8 +12,10 @@ from toolgraph.benchmarks.classic.data import fingerprint as data_fingerprint
 from toolgraph.benchmarks.classic.scoring.evaluation import ClassicScores, score_rows
 from toolgraph.benchmarks.classic.scoring.rows import Row, read_rows
 from toolgraph.benchmarks.classic.scoring.rows import fingerprint as rows_fingerprint
+from toolgraph.benchmarks.taskbench.scoring.evaluation import Evaluation
 from toolgraph.benchmarks.taskbench.scoring.folder import (
     EVERY_MODEL,
+    FolderEvaluation,
     metrics_folder,
     models_of,
     prediction_folder,
@@ -36,25 +38,21 @@ MODES = ("compat", "strict")
 METRICS = "metrics.json"
 
 
-@dataclass(frozen=True)
-class ClassicEvaluation:
-    """The scores of one agent.
+@dataclass(frozen=True, kw_only=True)
+class ClassicEvaluation(FolderEvaluation):
+    """The scores of one agent, and the files they are in.
 
     Attributes:
-        llm: the model.
-        scores: by its rows.
-        path: the metrics file.
+        scores: by its rows, of all trials.
         cost: what its messages cost by the ledgers, over all trials; None where `notes` says why.
         latency: how long they took, likewise.
         notes: why `cost` or `latency` is None or not the whole.
     """
 
-    llm: str
     scores: ClassicScores
-    path: Path
-    cost: Mapping[str, Any] | None
-    latency: Mapping[str, Any] | None
-    notes: Mapping[str, str]
+    cost: Mapping[str, Any] | None = None
+    latency: Mapping[str, Any] | None = None
+    notes: Mapping[str, str] = field(default_factory=dict)
 
 
 def evaluate_classic(
@@ -91,7 +89,8 @@ def evaluate_classic(
     for name in names:
         trials = _trials(place, name, screen)
         more = [trial for other in other_places for trial in _trials(other, name, screen)]
-        rows, others = _rows(trials, data), _rows(more, data)
+        answered = [_answered(trial, data) for trial in trials]
+        rows, others = _joined(answered), _joined(_answered(trial, data) for trial in more)
         scores = score_rows(rows, data, others=others)
         used = usage(
             [trial.ledger for trial in trials],
@@ -101,7 +100,8 @@ def evaluate_classic(
         path = target / f"{safe_name(name)}.json"
         _keep(path, [trial.output for trial in trials], "--save_dir")
         write_items(items_path(path), scores.items)
-        signature = _signature(folder.path, [*rows, *others]).with_items(items_path(path))
+        further = {"trials": rows if len(trials) > 1 else [], "orders": others}
+        signature = _signature(folder.path, answered[0][1], **further).with_items(items_path(path))
         metrics = {
             "n": scores.strict["n_messages"],
             "outcomes": scores.strict["outcomes"],
@@ -113,9 +113,10 @@ def evaluate_classic(
             },
             **security_beside(place, name, screen),
         }
-        write_json(path, {WHOLE: metrics})
+        evaluation = Evaluation({WHOLE: metrics})
+        write_json(path, evaluation.groups)
         screen.say(f"scored {name}")
-        evaluations.append(ClassicEvaluation(name, scores, path, **used))
+        evaluations.append(ClassicEvaluation(name, evaluation, path, scores=scores, **used))
     return evaluations
 
 
@@ -128,6 +129,9 @@ def evaluate_rows(
     screen: Screen = SILENT,
 ) -> ClassicScores:
     """Score files of prediction rows, whoever made them.
+
+    Compat counts what the rows say, their labels too, as the published evaluator does; it scores rows of
+    other data as well, with a warning. Strict counts the messages and labels of the data.
 
     Args:
         data_dir: the tables.
@@ -145,8 +149,14 @@ def evaluate_rows(
     folder = DataFolder(Path(data_dir)).require().path
     data = read_data(folder)
     files = [Path(path) for path in predictions]
-    rows = _joined((file, read_rows(file, data)) for file in files)
-    scores = score_rows(rows, data)
+    as_given = mode == "compat"
+    rows = _joined((file, read_rows(file, data, foreign=as_given)) for file in files)
+    scores = score_rows(rows, data, as_given=as_given)
+    known = {(example.conversation, example.request_idx) for example in data.examples}
+    if foreign := sum(row.input not in known for row in rows):
+        note = f"{foreign} rows answer messages that the data do not have: they count with their own labels"
+        scores.compat["notes"]["data"] = note
+        screen.say(f"{WARNING}{note}")
     metrics = scores.compat
     if mode == "strict":
         signature = _signature(folder, rows).of_group(WHOLE, scores.strict["n_messages"])
@@ -165,15 +175,10 @@ def _trials(place: Path, llm: str, screen: Screen) -> list[Trial]:
     return alike
 
 
-def _rows(trials: Iterable[Trial], data: ClassicData) -> list[Row]:
-    """Their rows; a further trial has the number of its folder, whatever the rows say."""
-    return _joined(
-        (
-            trial.output,
-            [replace(row, trial=trial.number or row.trial) for row in read_rows(trial.output, data)],
-        )
-        for trial in trials
-    )
+def _answered(trial: Trial, data: ClassicData) -> tuple[Path, list[Row]]:
+    """A trial's file and rows; a further trial has the number of its folder, whatever the rows say."""
+    rows = read_rows(trial.output, data)
+    return trial.output, [replace(row, trial=trial.number or row.trial) for row in rows]
 
 
 def _keep(target: Path, predictions: Iterable[Path], flag: str) -> None:
@@ -204,12 +209,14 @@ def _joined(files: Iterable[tuple[Path, list[Row]]]) -> list[Row]:
     return list(joined.values())
 
 
-def _signature(folder: Path, rows: Iterable[Row]) -> Signature:
+def _signature(folder: Path, rows: Iterable[Row], **further: Sequence[Row]) -> Signature:
+    """What the scores were made with: the rows of the prediction file, and further ones if there are any."""
     return Signature(
         {
             "toolgraph": __version__,
             "benchmark": "classic",
             "data": data_fingerprint(folder)[:12],
             "predictions": rows_fingerprint(rows)[:12],
+            **{name: rows_fingerprint(found)[:12] for name, found in further.items() if found},
         }
     )

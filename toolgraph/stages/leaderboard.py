@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
+from functools import partial
 from pathlib import Path
 from typing import Literal
 
@@ -25,7 +26,13 @@ FORMATS = ("terminal", "markdown", "csv", "latex")
 FILE = "leaderboard.md"
 WHOLE = "overall_overall"
 _SUFFIXES = {".md": "markdown", ".markdown": "markdown", ".csv": "csv", ".tex": "latex", ".txt": "terminal"}
-_OWN = ("predictions", "items", "n")  # parts of a signature in which models differ by nature
+_OWN = (
+    "predictions",
+    "trials",
+    "orders",
+    "items",
+    "n",
+)  # parts of a signature in which models differ by nature
 
 
 def leaderboard(
@@ -49,7 +56,7 @@ def leaderboard(
         group: of the metrics.
         mode: which rows: strict, compat, or both.
         sort_by: a heading, "coverage", "cost", "latency" or "model"; by strict where there is strict. Default
-            n-F1, or accuracy in a folder of WorkBench.
+            n-F1, or accuracy in a folder of WorkBench or CLASSic.
         with_published: add the published rows of the folder's domain.
         published: the domain whose rows are added, where the folder does not say.
 
@@ -61,7 +68,8 @@ def leaderboard(
     known = standings_of(folder)
     sort_by = known.sort_by if sort_by is None else sort_by
     _check("column to sort by", sort_by, (*known.headings, *OTHER_SORTS))
-    domain = _domain(folder, published) if with_published or published else None
+    beside = known.published or partial(_published, folder, published)
+    others = beside() if with_published or published else []
     place = find_metrics_folder(folder.path, prediction_dir, metrics_dir)
     files = sorted(place.glob("*.json")) if place.is_dir() else []
     if not files:
@@ -92,8 +100,7 @@ def leaderboard(
     if not standings:
         raise UsageError(f"no model to show: {'; '.join(remarks)}", file=place)
     remarks += _compared(standings)
-    if domain is not None:
-        models += [[row] for row in published_rows(domain)]
+    models += [[row] for row in others]
     title = f"{folder.path.resolve().name}: {group}"
     remarks += _signature(standings)
     return Board(title, in_order(models, sort_by), remarks, known.headings, known.caption)
@@ -183,6 +190,10 @@ def _signature(standings: dict[str, Standing]) -> Iterator[str]:
             if all(parts.get(part) == value for parts in signed)
         ]
         yield f"signature: {'|'.join(common)}"
+
+
+def _published(folder: DataFolder, given: str | None) -> list[Row]:
+    return published_rows(_domain(folder, given))
 
 
 def _domain(folder: DataFolder, given: str | None) -> str:

@@ -7,6 +7,11 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
+from toolgraph.benchmarks.classic.data import fingerprint as chat_fingerprint
+from toolgraph.benchmarks.classic.data import is_classic
+from toolgraph.benchmarks.classic.scoring import standing as chats
+from toolgraph.benchmarks.classic.scoring.published import published_rows
+from toolgraph.benchmarks.classic.scoring.rows import fingerprint_of as rows_fingerprint_of
 from toolgraph.benchmarks.taskbench.scoring.standing import Standing, read_standing
 from toolgraph.benchmarks.workbench.agents import standing as agents
 from toolgraph.benchmarks.workbench.own.loading import own_tools_file
@@ -14,7 +19,8 @@ from toolgraph.benchmarks.workbench.sandbox import Sandbox
 from toolgraph.benchmarks.workbench.tasks import fingerprint, read_tasks
 from toolgraph.files import sha256_of
 from toolgraph.folder import DataFolder
-from toolgraph.report.leaderboard.board import CAPTION, HEADINGS
+from toolgraph.metrics.intervals import Interval
+from toolgraph.report.leaderboard.board import CAPTION, HEADINGS, Row
 from toolgraph.stages.infer_workbench import is_workbench
 
 
@@ -28,6 +34,8 @@ class Standings:
         caption: what the columns mean.
         read: the standing in a metrics file, of one of its groups.
         made_from: parts of a signature with what they would be now, and what to call each.
+        fingerprint: of a prediction file, as the signature has it.
+        published: the published rows; None where they depend on the domain.
     """
 
     headings: Sequence[str]
@@ -35,6 +43,8 @@ class Standings:
     caption: str
     read: Callable[[Path, str], Standing]
     made_from: Mapping[str, tuple[str, str]]
+    fingerprint: Callable[[Path], str] = sha256_of
+    published: Callable[[], list[Row]] | None = None
 
     def stale(self, name: str, standing: Standing, predictions: Path) -> Iterator[str]:
         """Warnings that what a model was scored with is no longer what the folder holds."""
@@ -42,7 +52,7 @@ class Standings:
             yield f"{name} has no strict scores: evaluate it again"
         now = dict(self.made_from)
         if predictions.is_file():
-            now["predictions"] = predictions.name, sha256_of(predictions)
+            now["predictions"] = predictions.name, self.fingerprint(predictions)
         for part, (what, value) in now.items():
             known = standing.parts.get(part)
             if known is not None and value[: len(known)] != known:
@@ -53,8 +63,18 @@ def standings_of(folder: DataFolder) -> Standings:
     """What the metrics of a folder are to be read as.
 
     Raises:
-        UsageError: a folder of WorkBench whose sandbox or tasks cannot be read.
+        UsageError: a folder of WorkBench or CLASSic whose sandbox, tasks or tables cannot be read.
     """
+    if is_classic(folder):
+        return Standings(
+            chats.HEADINGS,
+            chats.HEADINGS[0],
+            chats.CAPTION,
+            chats.read_chat_standing,
+            {"data": (folder.path.resolve().name, chat_fingerprint(folder.path))},
+            rows_fingerprint_of,
+            _published_agents,
+        )
     if is_workbench(folder):
         name, tools = folder.path.resolve().name, own_tools_file(folder.path)
         made_from = {"tasks": (name, fingerprint(read_tasks(folder.path)))}
@@ -68,3 +88,19 @@ def standings_of(folder: DataFolder) -> Standings:
         )
     made_from = {"data": (folder.data.name, sha256_of(folder.data))} if folder.data.is_file() else {}
     return Standings(HEADINGS, "n-F1", CAPTION, read_standing, made_from)
+
+
+def _published_agents() -> list[Row]:
+    """The published agents of CLASSic over all domains: accuracy and stability."""
+    return [
+        Row(
+            model,
+            "published",
+            {
+                name: Interval(100 * figures[name], None, None)
+                for name in ("accuracy", "stability")
+                if name in figures
+            },
+        )
+        for model, figures in published_rows("all").items()
+    ]

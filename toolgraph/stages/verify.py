@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import tempfile
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
+from toolgraph.benchmarks.classic.data import is_classic
+from toolgraph.benchmarks.classic.scoring.rows import fingerprint_of as rows_fingerprint_of
 from toolgraph.benchmarks.security.lines import security_file
 from toolgraph.benchmarks.taskbench.prediction_lines import entry_of, is_settled, prediction_line
 from toolgraph.benchmarks.taskbench.requests import Requests
@@ -26,16 +28,18 @@ from toolgraph.benchmarks.taskbench.verification import (
     moved_scores,
     signatures,
 )
-from toolgraph.files import write_json_lines
+from toolgraph.files import sha256_of, write_json_lines
 from toolgraph.folder import DataFolder
 from toolgraph.graph import DependencyType
 from toolgraph.runs import Journal, recorded_settings
 from toolgraph.runs.manifest import JOURNAL, MANIFEST
 from toolgraph.runs.recorded import recorded_journal
 from toolgraph.runs.trials import Trial, trials_of
+from toolgraph.stages.evaluate_classic import evaluate_classic
 from toolgraph.stages.evaluate_workbench import evaluate_workbench
 from toolgraph.stages.infer_workbench import is_workbench
 from toolgraph.stages.screen import SILENT, Screen
+from toolgraph.stages.verify_classic import chat_rows
 from toolgraph.stages.verify_workbench import agent_lines
 from toolgraph.stages.workfolder import graph_of
 from toolgraph.words import count_of
@@ -63,6 +67,7 @@ def verify(
     prediction_dir: str | Path = "predictions",
     metrics_dir: str | Path | None = None,
     allow_tools: bool = False,
+    orders: Sequence[str | Path] = (),
     screen: Screen = SILENT,
 ) -> Verification:
     """Make the predictions and scores of a model anew from its journal and say what differs from the files.
@@ -75,6 +80,7 @@ def verify(
         prediction_dir: below `data_dir`, or as given; `runs/<llm>/journal.jsonl` in it holds the raw answers.
         metrics_dir: below `data_dir`, or as given; default that of the predictions.
         allow_tools: of WorkBench: run the tools that the folder brings, which are a program.
+        orders: of CLASSic: the further prediction folders that the scores were made with.
         screen: who listens.
 
     Raises:
@@ -90,7 +96,9 @@ def verify(
     ):
         work = Path(name)
         comparison = LineComparison()
-        if is_workbench(folder):
+        if is_classic(folder):
+            lines = chat_rows(folder, llm, run, journal, work, screen)
+        elif is_workbench(folder):
             lines = agent_lines(folder, run, journal, work, allow_tools=allow_tools, screen=screen)
         else:
             lines = _lines(folder, run, journal, comparison, screen)
@@ -102,7 +110,7 @@ def verify(
             screen.show(line)
         scores: list[str] = []
         if metrics.is_file():
-            scores = list(_scores(folder, llm, metrics, file, work, allow_tools, screen))
+            scores = list(_scores(folder, llm, metrics, file, work, allow_tools, orders, screen))
         else:
             screen.say(f"{metrics}: no such file, so that no scores are compared (evaluate.py makes them)")
     for line in scores:
@@ -142,6 +150,7 @@ def _scores(
     file: Path,
     work: Path,
     allow_tools: bool,
+    orders: Sequence[str | Path],
     screen: Screen,
 ) -> Iterator[str]:
     """What the scores of the predictions made anew say otherwise than the metrics file."""
@@ -159,7 +168,11 @@ def _scores(
         copy.symlink_to(probed.absolute())
     path, predictions, target = folder.path.absolute(), work / "predictions", work / "metrics"
     result: FolderEvaluation
-    if is_workbench(folder):
+    if is_classic(folder):
+        (result,) = evaluate_classic(
+            path, llm=llm, prediction_dir=predictions, save_dir=target, orders=orders
+        )
+    elif is_workbench(folder):
         (result,) = evaluate_workbench(
             path, llm=llm, prediction_dir=predictions, save_dir=target, allow_tools=allow_tools
         )
@@ -175,7 +188,8 @@ def _scores(
             say=screen.say,
         )
     new = read_groups(result.path)
-    otherwise = signatures(before, new[next(iter(old))], file, left_out=left_out)
+    held = rows_fingerprint_of(file) if is_classic(folder) else sha256_of(file)
+    otherwise = signatures(before, new[next(iter(old))], held, left_out=left_out)
     for one in otherwise:
         if one.place == "toolgraph":
             screen.say(f"scored with version {one.old}, this is {one.new}")

@@ -73,6 +73,10 @@ def test_a_value_is_set(text: str, key: str, value: Any) -> None:
         ("=1", "cannot read"),
         ("agent.temperature=hot", "'hot' is not a number"),
         ("agent.temperature=true", "True is not a number"),
+        ("agent.temperature=.nan", "nan is not a number"),
+        ("agent.top_p=-.inf", "-inf is not a number"),
+        ("agent.order=2026-02-30", "is no YAML that can be read"),
+        ("agent.order=" + "[" * 5000, "is no YAML that can be read"),
         ("eval.n_trials=0", "0 is not a whole number from 1"),
         ("agent.stream=1", "1 is not true or false"),
         ("agent.base_model=[a]", r"\['a'\] is not a text"),
@@ -93,6 +97,7 @@ def test_what_does_not_fit_is_one_line(text: str, told: str) -> None:
         ("- a", "mine.yaml: is no mapping"),
         ("agent: {nam: cot}", "mine.yaml: unknown key 'agent.nam'.*agent.name"),
         ("agent: {name: !!python/object:os.system x}", "is no YAML"),
+        ("agent: &a {name: *a}", "mine.yaml: is nested too deeply, or in itself"),
     ],
 )
 def test_so_is_a_malformed_file(tmp_path: Path, text: str, told: str) -> None:
@@ -103,7 +108,9 @@ def test_so_is_a_malformed_file(tmp_path: Path, text: str, told: str) -> None:
         of(agent="mine")
 
 
-@pytest.mark.parametrize("name", ["api_key", "key", "token", "password", "extra_headers"])
+@pytest.mark.parametrize(
+    "name", ["api_key", "API_KEY", "api-key", "apikey", "key", "token", "password", "extra_headers"]
+)
 def test_a_secret_is_refused_and_never_repeated(tmp_path: Path, name: str) -> None:
     (tmp_path / "mine.yaml").write_text(f"agent: {{{name}: sk-secret}}")
     for attempt in ({"agent": str(tmp_path / "mine.yaml")}, {}):

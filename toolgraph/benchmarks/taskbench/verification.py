@@ -12,7 +12,7 @@ from toolgraph.benchmarks.taskbench.scoring.differences import Difference, diffe
 from toolgraph.benchmarks.taskbench.scoring.line_index import LineIndex
 from toolgraph.benchmarks.taskbench.scoring.recorded import signature_of
 from toolgraph.benchmarks.taskbench.scoring.whole import KEYS, SECURITY
-from toolgraph.files import read_json_lines, sha256_of
+from toolgraph.files import read_json_lines
 from toolgraph.words import count_of
 
 _NAMED = 5
@@ -133,10 +133,12 @@ def moved_items(old: Path, new: Path, *, left_out: str | None = None) -> list[Di
 
 
 def signatures(
-    old: Mapping[str, Any], new: Mapping[str, Any], predictions: Path, *, left_out: str | None = None
+    old: Mapping[str, Any], new: Mapping[str, Any], predictions: str, *, left_out: str | None = None
 ) -> list[Difference]:
-    """What the signature of a group says otherwise than the new one; predictions are those in the file."""
-    before, now = signature_of(old), {**signature_of(new), "predictions": sha256_of(predictions)[:12]}
+    """What the signature of a group says otherwise than the new one, but for the fingerprint of predictions,
+    which is that of the file.
+    """
+    before, now = signature_of(old), {**signature_of(new), "predictions": predictions[:12]}
     skipped = {*_OF_GROUP, left_out}
     return [
         Difference(name, before.get(name), now.get(name))

@@ -22,7 +22,7 @@ CAPTION = (
     "compat: as the published evaluator counts, items it cannot read left out."
 )
 PUBLISHED_CAPTION = (
-    "published: TaskBench's own numbers, of its own requests, which compare with compat on those requests."
+    "published: the benchmark's own numbers, of its own requests, which compare with compat on those alone."
 )
 
 

@@ -77,6 +77,7 @@ def test_either_label_is_right_and_none_only_where_there_is_none(folder: Path) -
         ("domains.csv", "domain_uuid", '"domain_uuid', "domains.csv:1: a quote that is opened"),
         ("messages.csv", "request_idx", "place", "has no column 'request_idx'"),
         ("workflows.csv", " Track Parcel ", "RETURN goods", "workflows.csv:3: the name 'RETURN goods'"),
+        ("workflows.csv", " Track Parcel ", "return  goods", "workflows.csv:3: the name 'return  goods'"),
         ("workflows.csv", "w2,", "w1,", "workflows.csv:3: workflow_uuid 'w1'"),
         ("workflows.csv", ",,shop", ",,farm", "workflows.csv:3: unknown domain 'farm'"),
         ("domains.csv", "shop,Shop", "shop,Shop\nshop,Two", "domains.csv:3: domain_uuid 'shop'"),

@@ -49,6 +49,8 @@ def test_what_is_missing_may_be_null_or_not_a_number(tmp_path: Path) -> None:
         ({"time_to_pred": -1}, "'time_to_pred' is no number"),
         ({"tokens_input": True}, "'tokens_input' is no number"),
         ({"time_to_pred": float("inf")}, "'time_to_pred' is no number"),
+        ({"time_to_pred": 1e308}, "'time_to_pred' is no number from 0 to 1e+15"),
+        ({"cost": 10**400}, "'cost' is no number"),
         ({"outcome": "great"}, "the outcome 'great' is none of"),
         ({"conversation_uuid": "c9"}, "the data have no message 0 of a conversation 'c9'"),
         ({"request_idx": 7}, "the data have no message 7 of a conversation 'c2'"),

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import re
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
@@ -10,7 +11,8 @@ from typing import Any
 
 AXES = ("cost", "latency", "accuracy", "stability", "security")
 _SECRET = re.compile(
-    r"(?:^|[._])(?:key|token|secret|passw(?:or)?d|credentials?|auth(?:orization)?|headers?)$"
+    r"(?:^|[._-]|api)(?:key|token|secret|passw(?:or)?d|credentials?|auth(?:orization)?|headers?)$",
+    re.IGNORECASE,
 )
 
 
@@ -22,10 +24,10 @@ def _text(value: Any) -> str:
 
 def _number(value: Any) -> float:
     try:
-        if isinstance(value, bool):
+        if isinstance(value, bool) or not math.isfinite(number := float(value)):
             raise ValueError
-        return float(value)
-    except (ValueError, TypeError):
+        return number
+    except (ValueError, TypeError, OverflowError):
         raise ValueError("a number") from None
 
 

@@ -49,11 +49,13 @@ def _of_file(kind: str, name: str) -> dict[str, Any]:
     if not isinstance(tree, dict):
         raise UsageError("is no mapping", file=path, fix="write e.g. agent: {name: cot}")
     found = {}
-    for key, value in _flat(tree):
-        try:
+    try:
+        for key, value in _flat(tree):
             found[key] = checked(key, value)
-        except ValueError as error:
-            raise UsageError(str(error), file=path) from None
+    except ValueError as error:
+        raise UsageError(str(error), file=path) from None
+    except RecursionError:
+        raise UsageError("is nested too deeply, or in itself", file=path, fix="flatten it") from None
     return found
 
 
@@ -98,6 +100,8 @@ def _parsed(text: str, path: Path | None) -> Any:
         line = mark.line + 1 if mark is not None and path is not None else None
         problem = getattr(error, "problem", None) or "malformed"
         raise UsageError(f"is no YAML: {problem}", file=path, line=line, fix="mend it") from None
+    except (RecursionError, ValueError):  # of a date that there is not, of a number of 5,000 digits
+        raise UsageError("is no YAML that can be read", file=path, fix="mend it") from None
 
 
 def _flat(tree: Mapping[Any, Any], before: str = "") -> Iterator[tuple[str, Any]]:

@@ -101,13 +101,14 @@ def _read_workflows(path: Path, domains: Mapping[str, str]) -> dict[str, tuple[W
             raise row.error(f"unknown domain {workflow.domain!r}", f"list it in {DOMAINS}")
         if not workflow.id or workflow.id in ids:
             raise row.error(f"workflow_uuid {workflow.id!r} is empty or there twice", "give each its own")
-        if not name or name.casefold() in found[workflow.domain]:
+        known = " ".join(name.split()).casefold()  # as lists show it, and answers are read
+        if not name or known in found[workflow.domain]:
             raise row.error(
                 f"the name {name!r} is empty, or there twice in the domain {workflow.domain!r}",
                 "give each workflow of a domain a name of its own",
             )
         ids.add(workflow.id)
-        found[workflow.domain][name.casefold()] = workflow
+        found[workflow.domain][known] = workflow
     return {domain: tuple(workflows.values()) for domain, workflows in found.items()}
 
 

@@ -39,7 +39,9 @@ class ClassicScores:
         return float(self.strict["coverage"])
 
 
-def score_rows(rows: Iterable[Row], data: ClassicData, *, others: Iterable[Row] = ()) -> ClassicScores:
+def score_rows(
+    rows: Iterable[Row], data: ClassicData, *, others: Iterable[Row] = (), as_given: bool = False
+) -> ClassicScores:
     """Score prediction rows.
 
     Args:
@@ -47,26 +49,28 @@ def score_rows(rows: Iterable[Row], data: ClassicData, *, others: Iterable[Row] 
             first order by name is scored, and the others tell how much the order matters.
         data: whose labels count, whatever labels the rows have.
         others: more rows, from other orders of the candidates.
+        as_given: compat takes the rows with their own labels, as the published evaluator does.
     """
+    rows = list(rows)
     relabelled, changed = _with_labels(rows, data)
     orders = list(by_order(relabelled).values())
-    more = by_order(_with_labels(others, data)[0]).values()
+    more = by_order(_with_labels(list(others), data)[0]).values()
     judged = judge(orders[0], data)
     strict = strict_metrics(judged, [judge(found, data) for found in (*orders[1:], *more)], data)
-    compat = compat_metrics(orders[0])
+    compat = compat_metrics(next(iter(by_order(rows).values())) if as_given else orders[0])
     if changed:
-        note = f"{changed} rows have other labels than the data have by now: those of the data count"
-        compat["notes"]["labels"] = strict["notes"]["labels"] = note
+        note = f"{changed} rows have other labels than the data have by now: those of the {{}} count"
+        strict["notes"]["labels"] = note.format("data")
+        compat["notes"]["labels"] = note.format("rows" if as_given else "data")
     items = [_item(found) for found in by_message(judged)]
     return ClassicScores(compat, strict, items, Counter(one.trial for one in judged if one.right))
 
 
-def _with_labels(rows: Iterable[Row], data: ClassicData) -> tuple[list[Row], int]:
-    """Rows with the labels of the data, and how many had others."""
-    rows = list(rows)
+def _with_labels(rows: Sequence[Row], data: ClassicData) -> tuple[list[Row], int]:
+    """Rows with the labels of the data, and how many had others; what the data do not know keeps its own."""
     labels = {(example.conversation, example.request_idx): example.labels for example in data.examples}
-    changed = sum(row.labels != labels[row.input] for row in rows)
-    return [replace(row, labels=labels[row.input]) for row in rows], changed
+    relabelled = [replace(row, labels=labels.get(row.input, row.labels)) for row in rows]
+    return relabelled, sum(one.labels != other.labels for one, other in zip(rows, relabelled, strict=True))
 
 
 def _item(trials: Sequence[Judged]) -> dict[str, Any]:

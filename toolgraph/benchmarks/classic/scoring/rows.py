@@ -21,6 +21,7 @@ OUTCOMES = (
 )
 _FIX = "mend the row, or make the file with inference.py"
 _LARGEST = 10**9
+_LARGEST_AMOUNT = 1e15  # sums and squares of more are no numbers any more
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,12 +71,13 @@ class Row:
         return self.conversation, self.request, self.trial, self.order
 
 
-def read_rows(path: Path, data: ClassicData | None = None) -> list[Row]:
+def read_rows(path: Path, data: ClassicData | None = None, *, foreign: bool = False) -> list[Row]:
     """The rows of a prediction file, in the order of conversation, message and trial.
 
     Args:
         path: a JSON array, or JSON lines; a missing number may be null or NaN.
         data: what the rows must be answers to.
+        foreign: let a file pass of which the data know no message at all.
 
     Raises:
         UsageError: no such file, or a row (named by number and line) that has another form, is there twice,
@@ -84,22 +86,28 @@ def read_rows(path: Path, data: ClassicData | None = None) -> list[Row]:
     examples = None if data is None else {(e.conversation, e.request_idx): e for e in data.examples}
     rows: list[Row] = []
     seen: set[tuple[str, int, int, str]] = set()
+    strange: UsageError | None = None
     for number, line, value in _values(path):
         try:
             row = row_of(value)
-            if examples is not None:
-                _check(row, examples)
             if row.sorting in seen:
                 raise ValueError(
                     f"answers message {row.request} of {row.conversation!r} in trial {row.trial} again"
                 )
+            if examples is not None:
+                unknown = _unknown(row, examples)
+                if unknown and not foreign:
+                    raise ValueError(unknown)
+                if unknown and strange is None:
+                    strange = _wrong(path, number, line, unknown)
         except ValueError as error:
-            where = line if line is not None else line_of_item(path, None, number)
-            raise UsageError(f"row {number}: {error}", file=path, line=where, fix=_FIX) from None
+            raise _wrong(path, number, line, str(error)) from None
         seen.add(row.sorting)
         rows.append(row)
     if not rows:
         raise UsageError("no rows", file=path, fix=_FIX)
+    if strange is not None and any(row.input in (examples or {}) for row in rows):
+        raise strange
     return sorted(rows, key=lambda row: row.sorting)
 
 
@@ -109,6 +117,14 @@ def fingerprint(rows: Iterable[Row]) -> str:
     for row in sorted(rows, key=lambda row: row.sorting):
         digest.update(json.dumps(astuple(row)).encode() + b"\n")
     return digest.hexdigest()
+
+
+def fingerprint_of(path: Path) -> str:
+    """The same of the rows of a prediction file; "unreadable" of one that cannot be read."""
+    try:
+        return fingerprint(read_rows(path))
+    except UsageError:
+        return "unreadable"
 
 
 def _values(path: Path) -> Iterator[tuple[int, int | None, Any]]:
@@ -168,14 +184,25 @@ def row_of(value: Any) -> Row:
     )
 
 
-def _check(row: Row, examples: Mapping[tuple[str, int], Example]) -> None:
+def _unknown(row: Row, examples: Mapping[tuple[str, int], Example]) -> str:
+    """Why a row answers nothing that the data ask; empty where it does.
+
+    Raises:
+        ValueError: it does, in another domain.
+    """
     example = examples.get(row.input)
     if example is None:
-        raise ValueError(f"the data have no message {row.request} of a conversation {row.conversation!r}")
+        return f"the data have no message {row.request} of a conversation {row.conversation!r}"
     if example.domain != row.domain:
         raise ValueError(
             f"the conversation {row.conversation!r} is of {example.domain!r}, not of {row.domain!r}"
         )
+    return ""
+
+
+def _wrong(path: Path, number: int, line: int | None, problem: str) -> UsageError:
+    where = line if line is not None else line_of_item(path, None, number)
+    return UsageError(f"row {number}: {problem}", file=path, line=where, fix=_FIX)
 
 
 def _text(value: Mapping[str, Any], name: str) -> str:
@@ -209,6 +236,6 @@ def _number(value: Mapping[str, Any], name: str) -> float | None:
     found = value.get(name)
     if found is None or (isinstance(found, float) and math.isnan(found)):
         return None
-    if isinstance(found, bool) or not isinstance(found, int | float) or not 0 <= found < math.inf:
-        raise ValueError(f"{name!r} is no number from 0")
+    if isinstance(found, bool) or not isinstance(found, int | float) or not 0 <= found < _LARGEST_AMOUNT:
+        raise ValueError(f"{name!r} is no number from 0 to {_LARGEST_AMOUNT:.0e}")
     return float(found)

@@ -14,7 +14,8 @@ from toolgraph.benchmarks.classic.scoring.rows import Row
 def accuracy(rows: Sequence[Row]) -> dict[str, float]:
     """`row_pass@k` and `convo_pass@k` for k from 1 to the number of trials.
 
-    A conversation passes in a trial if all its messages do.
+    A conversation passes in a trial if all its messages do. A message without a row in a trial has not passed
+    there.
 
     Raises:
         ValueError: a conversation lacks a trial.
@@ -30,8 +31,8 @@ def accuracy(rows: Sequence[Row]) -> dict[str, float]:
             raise ValueError(f"the conversation {name!r} lacks a trial: it has {len(found)} of {trials}")
     conversations = {name: [all(passed) for passed in found.values()] for name, found in turns.items()}
     return {
-        **{f"row_pass@{k}": _mean_pass(messages, k) for k in range(1, trials + 1)},
-        **{f"convo_pass@{k}": _mean_pass(conversations, k) for k in range(1, trials + 1)},
+        **{f"row_pass@{k}": _mean_pass(messages, trials, k) for k in range(1, trials + 1)},
+        **{f"convo_pass@{k}": _mean_pass(conversations, trials, k) for k in range(1, trials + 1)},
     }
 
 
@@ -40,5 +41,5 @@ def passes(row: Row) -> bool:
     return row.prediction in row.labels if row.prediction else not row.labels
 
 
-def _mean_pass(units: Mapping[Any, Sequence[bool]], k: int) -> float:
-    return fsum(pass_at_k(len(found), sum(found), k) for found in units.values()) / len(units)
+def _mean_pass(units: Mapping[Any, Sequence[bool]], trials: int, k: int) -> float:
+    return fsum(pass_at_k(trials, sum(found), k) for found in units.values()) / len(units)

@@ -1,0 +1,141 @@
+"""A run of CLASSic made anew from its journal, and its place on a leaderboard."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+from chats import chat_folder
+from running import Capture, files_below, inside
+
+from toolgraph import evaluate, infer, leaderboard, verify
+from toolgraph.errors import UsageError
+from toolgraph.models import ModelOptions, ToolCall
+from toolgraph.serving.completions import Received, Reply
+from toolgraph.stages.screen import Screen
+from toolgraph.testkit import FakeServer
+
+
+async def parcels(received: Received) -> Reply:
+    """Calls where tools are offered, writes else; sometimes neither fits."""
+    if "desk" in received.prompt:
+        return Reply("no idea")
+    if "tools" in received.body:
+        return Reply(tool_calls=[ToolCall("c", "Track_Parcel", "{}")])
+    return Reply(json.dumps({"thinking": "so", "workflow": "2. Track Parcel"}))
+
+
+@pytest.fixture
+def server() -> Iterator[FakeServer]:
+    server = FakeServer(parcels)
+    server.start()
+    yield server
+    server.stop()
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> Path:
+    """A folder with two trials of the offline agent, scored with another order."""
+    chat_folder(tmp_path)
+    infer(tmp_path, llm="offline", trials=2)
+    infer(tmp_path, llm="offline", order="7", prediction_dir="predictions_7")
+    evaluate(tmp_path, llm="offline", orders=["predictions_7"])
+    return tmp_path
+
+
+def told(folder: Path, llm: str = "offline", **more: Any) -> tuple[bool, str]:
+    lines: list[str] = []
+    found = verify(folder, llm=llm, screen=Screen(say=lines.append, show=lines.append), **more)
+    return found.is_equal, "\n".join(lines)
+
+
+def change(path: Path, old: str, new: str) -> None:
+    text = path.read_text()
+    assert old in text
+    path.write_text(text.replace(old, new, 1))
+
+
+def test_an_untouched_run_is_equal_and_nothing_is_written(folder: Path) -> None:
+    before = files_below(folder)
+    equal, text = told(folder, orders=["predictions_7"])
+    assert equal, text
+    assert "5 lines made anew" in text
+    equal, text = told(folder, prediction_dir="predictions/trials/1")
+    assert equal, text
+    assert files_below(folder) == before
+
+
+def test_scores_of_another_order_are_not_taken_for_those_without(folder: Path) -> None:
+    equal, text = told(folder)
+    assert not equal and "orders" in text
+
+
+@pytest.mark.parametrize("agent", ["cot", "reasoning", "tools"])
+def test_what_a_model_said_is_read_again(folder: Path, server: FakeServer, agent: str) -> None:
+    infer(folder, llm="acme", agent=agent, options=ModelOptions(api_base=server.base), multiworker=1)
+    evaluate(folder, llm="acme")
+    asked = len(server.received)
+    equal, text = told(folder, "acme")
+    assert equal, text
+    assert len(server.received) == asked
+    change(folder / "predictions/acme.json", '"w-track"', '"w-return"')
+    equal, text = told(folder, "acme")
+    assert not equal
+    assert "'w-return' -> 'w-track'" in text or '"w-return" -> "w-track"' in text
+
+
+def test_a_raw_answer_that_gives_another_choice_is_found(folder: Path, server: FakeServer) -> None:
+    infer(folder, llm="acme", options=ModelOptions(api_base=server.base), multiworker=1)
+    journal = folder / "predictions/runs/acme/journal.jsonl"
+    change(journal, '"workflow": "w-track"', '"workflow": "w-return"')
+    assert told(folder, "acme")[0]  # the raw answers count, not what was made of them
+    change(journal, r"\"2. Track Parcel", r"\"1. Return Goods")
+    assert not told(folder, "acme")[0]
+    change(journal, '"answers": [', '"answers": [7, ')
+    with pytest.raises(UsageError, match="holds no answers"):
+        told(folder, "acme")
+
+
+def test_recorded_answers_are_taken_as_the_journal_has_them(folder: Path) -> None:
+    infer(folder, llm="vendor", agent="recorded", recorded=folder / "predictions/offline.json")
+    evaluate(folder, llm="vendor")
+    equal, text = told(folder, "vendor")
+    assert equal, text
+    assert "taken as the journal has them" in text
+
+
+def test_the_agents_stand_side_by_side_and_what_is_out_of_date_is_told(folder: Path, capsys: Capture) -> None:
+    infer(folder, llm="vendor", agent="recorded", recorded=folder / "predictions/offline.json")
+    evaluate(folder, llm="vendor")
+    board = leaderboard(folder, with_published=True)
+    assert board.headings[0] == "accuracy"
+    by_kind = {(row.model, row.kind): row for row in board.rows}
+    strict, compat = by_kind["offline", "strict"], by_kind["offline", "compat"]
+    assert strict.score("accuracy").low is not None
+    assert strict.score("stability").value == 100.0
+    assert compat.score("accuracy").value == pytest.approx(strict.score("accuracy").value)
+    assert by_kind["GPT-4o", "published"].score("accuracy").value is not None
+    assert not any("evaluate it again" in remark for remark in board.remarks)
+    change(folder / "predictions/offline.json", '"pred_workflow_uuid": null', '"pred_workflow_uuid": ""')
+    change(folder / "messages.csv", "good morning", "good evening")
+    remarks = leaderboard(folder).remarks
+    for part in ("data", "predictions"):
+        assert any(remark.startswith(f"warning: offline was scored with other {part}") for remark in remarks)
+    assert inside(capsys, "leaderboard", "--data_dir", folder, "--save", folder / "board.csv").code == 0
+    assert "accuracy" in (folder / "board.csv").read_text().splitlines()[0]
+    assert inside(capsys, "verify", "--data_dir", folder, "--llm", "offline").code == 1
+
+
+def test_a_broken_prediction_file_is_told_and_hides_nothing_else(folder: Path) -> None:
+    path = folder / "predictions/offline.json"
+    path.write_text(path.read_text() + "{\n")
+    equal, text = told(folder, orders=["predictions_7"])
+    assert not equal and "without an answer" in text and "predictions: " in text
+    board = leaderboard(folder)
+    assert len(board.rows) == 2
+    assert "warning: offline was scored with other predictions than offline.json has: evaluate it again" in (
+        board.remarks
+    )
