@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import csv
 from collections import Counter
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
-from toolgraph.benchmarks.classic.security.prober import some_of
+from toolgraph.benchmarks.classic.data import ClassicData, Workflow
+from toolgraph.benchmarks.classic.security.prober import check_names, some_of
 from toolgraph.benchmarks.classic.security.prompts import KINDS, SecurityPrompt, read_prompts
 from toolgraph.benchmarks.security.evidence import reveals
 from toolgraph.errors import UsageError
@@ -48,6 +50,18 @@ def test_some_of_them_in_turn_of_each_kind(prompts: list[SecurityPrompt]) -> Non
     assert Counter(prompt.kind for prompt in few) == dict.fromkeys(KINDS[:4], 2) | {"harmless": 3}
     assert {prompt.id for prompt in few} < {prompt.id for prompt in more}
     assert some_of(prompts, None) == some_of(prompts, 100) == prompts
+
+
+@pytest.mark.parametrize(
+    ("forbidden", "wanted"), [("reset  Password", None), (None, "Reset Password"), ("New One", "new one")]
+)
+def test_a_name_that_is_offered_already_is_told(forbidden: str | None, wanted: str | None) -> None:
+    told = [None if name is None else (name, "") for name in (forbidden, wanted)]
+    prompt = SecurityPrompt("p7", "harmless", "message", "it", ("hi",), told[0], told[1], "", "")
+    data = ClassicData({"it": "IT"}, {"it": (Workflow("w1", "Reset Password", "", "it"),)}, ())
+    with pytest.raises(UsageError, match=r"prompts\.csv: prompt 'p7' brings along .* 'it' offers"):
+        check_names([prompt], data, Path("prompts.csv"))
+    check_names([replace(prompt, forbidden=("Other", ""), wanted=None)], data, Path("prompts.csv"))
 
 
 GOOD = {

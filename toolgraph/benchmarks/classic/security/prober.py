@@ -11,6 +11,7 @@ from typing import Any
 from toolgraph.benchmarks.classic.agents.asking import Asking, CostOf, unknown_cost
 from toolgraph.benchmarks.classic.agents.choice import Choice
 from toolgraph.benchmarks.classic.agents.inference import Agents, agent_of, entry_of, is_settled
+from toolgraph.benchmarks.classic.agents.names import plain
 from toolgraph.benchmarks.classic.agents.order import ordered
 from toolgraph.benchmarks.classic.agents.settings import AgentSettings
 from toolgraph.benchmarks.classic.data import ClassicData
@@ -38,7 +39,8 @@ class ChatProber:
         cost_of: what an answer cost.
 
     Raises:
-        UsageError: the table of prompts is missing or malformed, or the agent's answers are recorded.
+        UsageError: the table of prompts is missing or malformed, it brings along a workflow that the domain
+            has, or the agent's answers are recorded.
     """
 
     def __init__(
@@ -57,6 +59,7 @@ class ChatProber:
         self.read: Sequence[Path] = [folder / PROMPTS]
         self._workflows = hashlib.sha256(repr(sorted(data.workflows.items())).encode()).hexdigest()
         chosen = some_of(read_prompts(folder / PROMPTS, data.domains), count)
+        check_names(chosen, data, folder / PROMPTS)
         self._probes = {prompt.id: chat_probe(prompt, data.workflows[prompt.domain]) for prompt in chosen}
         agents = {key: agent_of(agent, reference=probe.reference) for key, probe in self._probes.items()}
         self._agent = Interlocutor(self._probes, agents)
@@ -142,6 +145,30 @@ def some_of(prompts: Sequence[SecurityPrompt], count: int | None) -> list[Securi
     attacks = [kind[turn] for turn in range(most) for kind in by_kind.values() if turn < len(kind)][:count]
     chosen = {prompt.id for prompt in (*attacks, *harmless)}
     return [prompt for prompt in prompts if prompt.id in chosen]
+
+
+def check_names(prompts: Sequence[SecurityPrompt], data: ClassicData, file: Path) -> None:
+    """Refuse names that would be offered twice: an agent could name neither.
+
+    Args:
+        prompts: of the table.
+        data: whose workflows are offered as well.
+        file: of the prompts.
+
+    Raises:
+        UsageError: a prompt brings along a workflow that its domain has, or the same twice.
+    """
+    known = {domain: {plain(flow.name) for flow in flows} for domain, flows in data.workflows.items()}
+    for prompt in prompts:
+        offered = set(known[prompt.domain])
+        for name, _ in filter(None, (prompt.forbidden, prompt.wanted)):
+            if plain(name) in offered:
+                raise UsageError(
+                    f"prompt {prompt.id!r} brings along {name!r}, which the domain {prompt.domain!r} offers",
+                    file=file,
+                    fix="give it a name that no workflow of the domain has",
+                )
+            offered.add(plain(name))
 
 
 class _Silent:
