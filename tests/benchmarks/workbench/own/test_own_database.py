@@ -179,6 +179,23 @@ def test_a_file_is_only_read(tmp_path: Path, logged: bool) -> None:
     assert before == after
 
 
+@pytest.mark.parametrize("journal", ["DELETE", "WAL"])
+def test_a_file_in_use_is_not_waited_for(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, journal: str
+) -> None:
+    monkeypatch.setattr("toolgraph.benchmarks.workbench.own.database.BUSY_SECONDS", 0.01)
+    path = database(tmp_path / "own.db", f"{NOTES} PRAGMA journal_mode = {journal};")
+    other = sqlite3.connect(path, isolation_level=None)
+    other.execute("PRAGMA locking_mode = EXCLUSIVE")
+    other.execute("BEGIN EXCLUSIVE")
+    with pytest.raises(UsageError, match=r"database is locked. Fix: close the programs that use it"):
+        read_database(path)
+    other.close()
+    assert read_database(path)
+    with pytest.raises(UsageError, match="is a folder, a file is needed"):
+        read_database(tmp_path)
+
+
 def test_calls_never_reach_the_folder(tmp_path: Path) -> None:
     folder = workplace(tmp_path / "w", tools=RUN)
     file = folder / "sandbox.sqlite"

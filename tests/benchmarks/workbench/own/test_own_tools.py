@@ -98,9 +98,27 @@ def test_values_that_do_not_fit_are_told(tmp_path: Path, arguments: dict[str, An
         ('@tool("notes")\ndef act(db, x): "Act."', r"tools.py:5: act: x has no type"),
         ('@tool("notes")\ndef act(db, x: dict): "Act."', r"tools.py:5: act: x is of type dict, not str, int"),
         ('@tool("notes")\ndef act(db, *x: int): "Act."', "act: x has no name of its own"),
-        ('@tool("notes")\ndef act(db, x: int = "a"): "Act."', "x is a whole number, not 'a'"),
+        (
+            '@tool("notes")\ndef act(db, x: int = "a"): "Act."',
+            "act: the default of x is a whole number, not 'a'",
+        ),
         ('@tool("notes")\ndef act(db): pass', "act has no docstring"),
         ('@tool("notes")\ndef act(): "Act."', "act takes nothing"),
+        ('@tool("notes")\ndef act(*, x: int): "Act."', "act takes nothing"),
+        (
+            '@tool("notes")\ndef act(text: str, db: sqlite3.Connection): "Act."',
+            r"tools.py:5: act: its first argument is the database, not text; write db: sqlite3.Connection",
+        ),
+        (
+            '\n@tool\ndef act(db): "Act."',
+            r'tools.py:6: .* without a domain. Fix: write @tool\("some_domain"\)',
+        ),
+        ('@tool()\ndef act(db): "Act."', r"tools.py:5: a tool without a domain"),
+        (
+            tool_text("pass") + tool_text("return 1"),
+            r"tools.py:5: the tool notes.act is lost: another function has its name. Fix: rename one",
+        ),
+        ("from no_such_helper import x", "Fix: install it; of your own code, put all into this one file"),
         ('@tool("notes")\nasync def act(db): "Act."', "act is no plain function"),
         ('@tool("no tes")\ndef act(db): "Act."', "'no tes' is no name for a tool"),
         ('@tool("class")\ndef act(db): "Act."', "'class' is no name for a tool"),

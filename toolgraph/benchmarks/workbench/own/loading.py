@@ -11,7 +11,7 @@ from types import ModuleType
 from typing import Any
 
 from toolgraph.benchmarks.workbench.own.database import layouts_of, read_database
-from toolgraph.benchmarks.workbench.own.marking import mark_of
+from toolgraph.benchmarks.workbench.own.marking import NoDomain, mark_of, marked_in
 from toolgraph.benchmarks.workbench.own.sandbox import OwnSandbox, Place
 from toolgraph.benchmarks.workbench.own.typed_tool import OwnTool, tool_of
 from toolgraph.benchmarks.workbench.sandbox import FILE
@@ -81,11 +81,11 @@ def load_tools(path: Path) -> Toolset:
         raise UsageError(f"is no Python: {error.msg}", file=path, line=error.lineno, fix="mend it") from None
     except (Exception, SystemExit) as error:
         frames = [f.lineno for f in traceback.extract_tb(error.__traceback__) if f.filename == str(path)]
+        line = frames[-1] if frames else None
+        if isinstance(error, NoDomain):
+            raise UsageError(str(error), file=path, line=line, fix='write @tool("some_domain")') from None
         raise UsageError(
-            f"cannot be run: {type(error).__name__}: {error}",
-            file=path,
-            line=frames[-1] if frames else None,
-            fix="mend it, or install what it imports",
+            f"cannot be run: {type(error).__name__}: {error}", file=path, line=line, fix=_remedy(error)
         ) from error
     toolkits: dict[str, list[OwnTool]] = {}
     for tool in _tools_in(module, path):
@@ -99,16 +99,37 @@ def load_tools(path: Path) -> Toolset:
 
 
 def _tools_in(module: ModuleType, path: Path) -> Iterator[OwnTool]:
-    for value in {id(value): value for value in vars(module).values()}.values():
-        mark = mark_of(value)
-        if mark is None:
+    found = {id(value): (value, mark_of(value)) for value in vars(module).values()}.values()
+    for mark, function in marked_in(vars(module)):
+        if not any(mark is other for _, other in found):
+            name = getattr(function, "__name__", function)
+            raise UsageError(
+                f"the tool {mark.domain}.{name} is lost: another function has its name",
+                file=path,
+                line=_line_of(function, path),
+                fix="rename one",
+            )
+    for value, marked in found:
+        if marked is None:
             continue
         try:
-            yield tool_of(value, mark)
+            yield tool_of(value, marked)
         except (ValueError, NameError) as error:
-            code = getattr(value, "__code__", None)
-            line = code.co_firstlineno if code is not None and code.co_filename == str(path) else None
-            raise UsageError(str(error), file=path, line=line, fix="mend that function") from None
+            raise UsageError(
+                str(error), file=path, line=_line_of(value, path), fix="mend that function"
+            ) from None
+
+
+def _line_of(function: Any, path: Path) -> int | None:
+    code = getattr(function, "__code__", None)
+    return code.co_firstlineno if code is not None and code.co_filename == str(path) else None
+
+
+def _remedy(error: BaseException) -> str:
+    """What to do about a file that cannot be run."""
+    if isinstance(error, ImportError):
+        return "install it; of your own code, put all into this one file"
+    return "mend it"
 
 
 def _now(facts: Mapping[str, Any], file: Path) -> datetime:
