@@ -10,7 +10,7 @@ from typing import Any
 from toolgraph.benchmarks.classic.data import ClassicData, read_data
 from toolgraph.benchmarks.classic.data import fingerprint as data_fingerprint
 from toolgraph.benchmarks.classic.scoring.evaluation import ClassicScores, score_rows
-from toolgraph.benchmarks.classic.scoring.rows import Row, read_rows
+from toolgraph.benchmarks.classic.scoring.rows import NOT_RUN, Row, read_rows
 from toolgraph.benchmarks.classic.scoring.rows import fingerprint as rows_fingerprint
 from toolgraph.benchmarks.taskbench.scoring.folder import (
     EVERY_MODEL,
@@ -115,6 +115,8 @@ def evaluate_classic(
         }
         write_json(path, {WHOLE: metrics})
         screen.say(f"scored {name}")
+        outcomes = scores.strict["outcomes"]
+        screen.not_run(outcomes.get(NOT_RUN, 0), sum(outcomes.values()), "message")
         evaluations.append(ClassicEvaluation(name, scores, path, **used))
     return evaluations
 

@@ -20,6 +20,7 @@ from toolgraph.benchmarks.taskbench.scoring.items import items_path, write_items
 from toolgraph.benchmarks.taskbench.scoring.signature import Signature
 from toolgraph.benchmarks.workbench.agents.predictions import read_predictions
 from toolgraph.benchmarks.workbench.agents.scores import NO_COMPAT, OVERALL, AgentScores, score_agents
+from toolgraph.benchmarks.workbench.judge.classes import NOT_RUN
 from toolgraph.benchmarks.workbench.judge.error_rules import error_rules
 from toolgraph.benchmarks.workbench.sandbox import Sandbox
 from toolgraph.benchmarks.workbench.tasks import Task
@@ -110,6 +111,7 @@ def evaluate_workbench(
         evaluation = Evaluation({OVERALL: metrics})
         write_json(path, evaluation.groups)
         screen.say(f"scored {name}")
+        screen.not_run(scores.outcomes.get(NOT_RUN, 0), scores.n, "task")
         evaluations.append(AgentEvaluation(name, evaluation, path, scores=scores, **used))
     return evaluations
 

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 from own_workplace import IMPORTS, NOTES, WRITE, database
-from running import files_below
+from running import Capture, files_below, inside
 
 from toolgraph.cli.main import cli, run
 from toolgraph.errors import UsageError
@@ -17,11 +17,13 @@ def test_without_files_it_is_a_small_example(tmp_path: Path, capsys: pytest.Capt
     assert run(cli, ["workbench", "new", str(target)], "toolgraph") == 0
     told = capsys.readouterr().out.splitlines()
     assert told[:3] == [
-        "multi_domain-001: 1 loans new",
-        "multi_domain-002: 1 loans new",
+        "multi_domain-001: loans: 1 row new",
+        "multi_domain-002: loans: 1 row new",
         "multi_domain-003: no action",
     ]
-    assert told[-3:] == [
+    assert told[-5:] == [
+        "8 tasks, all fine",
+        f"{target}: next, try",
         f"  toolgraph workbench check {target} --allow_tools",
         f"  toolgraph infer --data_dir {target} --llm MODEL --api_base URL --allow_tools",
         f"  toolgraph evaluate --data_dir {target} --llm MODEL --allow_tools",
@@ -46,10 +48,14 @@ def test_ones_own_files_are_copied(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("tools", [False, True])
-def test_a_database_alone_is_enough_to_begin(tmp_path: Path, tools: bool) -> None:
+def test_a_database_alone_is_enough_to_begin(tmp_path: Path, tools: bool, capsys: Capture) -> None:
     (tmp_path / "t.py").write_text(IMPORTS + WRITE)
-    own = database(tmp_path / "own.db", NOTES)
-    new_workplace(tmp_path / "w", sandbox=own, tools=tmp_path / "t.py" if tools else None)
+    own, target = database(tmp_path / "own.db", NOTES), tmp_path / "w"
+    given: list[str | Path] = ["--tools", tmp_path / "t.py"] if tools else []
+    done = inside(capsys, "workbench", "new", target, "--sandbox", own, *given)
+    files = "tasks.jsonl" if tools else "tools.py and tasks.jsonl"
+    assert done.code == 0 and f"{target}: next, write into {files}, and" in done.out
+    assert "by this machine's clock, and agents work for the user: write there" in done.err
     (effect,) = check_workplace(tmp_path / "w", allow_tools=True)
     assert effect.task.domains == (("notes",) if tools else ("lookup",))
 
