@@ -133,6 +133,12 @@ def test_the_documented_commands(
         }
     }
     assert (folder / "sandbox.sqlite").read_bytes() == before
+    assert "done.jsonl: 8 sequences replayed" in capsys.readouterr().err
+    for out in ("calls.jsonl", "library/tasks.jsonl"):
+        assert follow(f"{replay} --out {out}", server) == 2
+        assert f"{out}: the lines would replace what is read" in capsys.readouterr().err
+    assert follow(f"{evaluate} --save_dir {folder}/predictions", server) == 2
+    assert lines_of(folder / "predictions/acme.json") == predictions
 
 
 def test_react_gets_the_tools_of_the_domains(
@@ -203,4 +209,4 @@ def test_changed_tools_are_another_run(
         stream.write("\n# changed\n")
     capsys.readouterr()
     assert run(load("infer"), given, "inference.py") == 2
-    assert "tools: " in capsys.readouterr().err
+    assert "other settings (tools changed)" in capsys.readouterr().err

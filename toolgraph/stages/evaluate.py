@@ -123,6 +123,7 @@ def evaluate(
         )
         _keep_leaderboard(data_dir, prediction_dir, agents, screen)
         return list(agents)
+    refuse_settings("TaskBench", allow_tools=allow_tools)
     given = [llm] if isinstance(llm, str) else list(llm)
     names = models_of(data_dir, prediction_dir) if EVERY_MODEL in given else given
     choices = Choices(

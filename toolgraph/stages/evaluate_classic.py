@@ -22,7 +22,7 @@ from toolgraph.benchmarks.taskbench.scoring.groups import OVERALL
 from toolgraph.benchmarks.taskbench.scoring.items import items_path, write_items
 from toolgraph.benchmarks.taskbench.scoring.signature import Signature
 from toolgraph.errors import UsageError
-from toolgraph.files import safe_name, write_json
+from toolgraph.files import refuse_to_replace, safe_name, write_json
 from toolgraph.folder import DataFolder
 from toolgraph.runs.spending import usage
 from toolgraph.runs.trials import Trial, same_settings, trials_of
@@ -34,6 +34,7 @@ WHOLE = f"{OVERALL}_{OVERALL}"
 """The one group of the metrics file, by the name that `toolgraph compare` knows."""
 MODES = ("compat", "strict")
 METRICS = "metrics.json"
+_REPLACED = "the metrics would replace the predictions"
 
 
 @dataclass(frozen=True)
@@ -99,7 +100,7 @@ def evaluate_classic(
             correct=[scores.right_by_trial.get(trial.number, 0) for trial in trials],
         )
         path = target / f"{safe_name(name)}.json"
-        _keep(path, [trial.output for trial in trials], "--save_dir")
+        refuse_to_replace(path, [trial.output for trial in trials], what=_REPLACED, flag="--save_dir")
         write_items(items_path(path), scores.items)
         signature = _signature(folder.path, [*rows, *others]).with_items(items_path(path))
         metrics = {
@@ -153,7 +154,7 @@ def evaluate_rows(
     if mode == "strict":
         signature = _signature(folder, rows).of_group(WHOLE, scores.strict["n_messages"])
         metrics = {"signature": signature, **scores.strict}
-    _keep(Path(out) / METRICS, files, "--out")
+    refuse_to_replace(Path(out) / METRICS, files, what=_REPLACED, flag="--out")
     write_json(Path(out) / METRICS, metrics)
     screen.say(f"scored {scores.compat['n_rows']} rows")
     return scores
@@ -176,14 +177,6 @@ def _rows(trials: Iterable[Trial], data: ClassicData) -> list[Row]:
         )
         for trial in trials
     )
-
-
-def _keep(target: Path, predictions: Iterable[Path], flag: str) -> None:
-    """Refuse to write over what was read."""
-    if target.resolve() in {path.resolve() for path in predictions}:
-        raise UsageError(
-            "the metrics would replace the predictions", file=target, fix=f"choose another {flag}"
-        )
 
 
 def _joined(files: Iterable[tuple[Path, list[Row]]]) -> list[Row]:

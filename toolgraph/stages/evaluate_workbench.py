@@ -25,7 +25,7 @@ from toolgraph.benchmarks.workbench.judge.error_rules import error_rules
 from toolgraph.benchmarks.workbench.sandbox import Sandbox
 from toolgraph.benchmarks.workbench.tasks import Task
 from toolgraph.benchmarks.workbench.tasks import fingerprint as tasks_fingerprint
-from toolgraph.files import safe_name, sha256_of, write_json
+from toolgraph.files import refuse_to_replace, safe_name, sha256_of, write_json
 from toolgraph.folder import DataFolder
 from toolgraph.runs.manifest import recorded_settings
 from toolgraph.runs.spending import usage
@@ -97,6 +97,12 @@ def evaluate_workbench(
         if scores.compat is None:
             used["notes"]["compat"] = NO_COMPAT
         path = target / f"{safe_name(name)}.json"
+        refuse_to_replace(
+            path,
+            [trial.output for trial in trials],
+            what="the metrics would replace the predictions",
+            flag="--save_dir",
+        )
         write_items(items_path(path), scores.items)
         signature = _signature(folder.path, sandbox, tasks, trials).with_items(items_path(path))
         metrics = {

@@ -95,7 +95,8 @@ def check_workplace(
     Raises:
         UsageError: something in the folder cannot be used.
     """
-    DataFolder(Path(folder)).require()
+    if not Path(folder).is_dir():
+        raise UsageError("no such folder", file=folder, fix="check its name")
     sandbox = open_workplace(folder, allow_tools=allow_tools)
     if not isinstance(sandbox, OwnSandbox):
         raise UsageError(

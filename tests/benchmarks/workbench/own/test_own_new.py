@@ -65,6 +65,7 @@ def test_nothing_is_written_unless_all_of_it_works(tmp_path: Path) -> None:
     bad.write_text("x = (")
     (tmp_path / "bad.jsonl").write_text("\n{")
     (tmp_path / "good.py").write_text(IMPORTS + WRITE)
+    (tmp_path / "empty.jsonl").write_text("")
     before = files_below(tmp_path)
     wrong: list[tuple[dict[str, Path], str]] = [
         ({"sandbox": own, "tools": bad}, r"bad\.py:1: is no Python"),
@@ -73,6 +74,12 @@ def test_nothing_is_written_unless_all_of_it_works(tmp_path: Path) -> None:
         (
             {"sandbox": own, "tools": tmp_path / "good.py", "tasks": tmp_path / "bad.jsonl"},
             r"bad\.jsonl:2: ",
+        ),
+        ({"sandbox": tmp_path}, "is a folder, a file is needed"),
+        ({"sandbox": own, "tools": own}, r"own\.db:1: not UTF-8 text .byte \d+.\. Fix: save it as UTF-8$"),
+        (
+            {"sandbox": own, "tools": tmp_path / "good.py", "tasks": tmp_path / "empty.jsonl"},
+            r"^\S+/empty\.jsonl: holds no tasks",
         ),
         ({"tools": bad}, "--tools without --sandbox"),
         ({"sandbox": own, "tasks": bad}, "--tasks without --tools"),
@@ -83,6 +90,8 @@ def test_nothing_is_written_unless_all_of_it_works(tmp_path: Path) -> None:
     (tmp_path / "w").mkdir()
     with pytest.raises(UsageError, match="w: is there already"):
         new_workplace(tmp_path / "w")
+    with pytest.raises(UsageError, match="the folder has no name"):
+        new_workplace("")
     assert files_below(tmp_path) == before
 
 
@@ -92,7 +101,7 @@ def test_tools_run_only_where_they_are_allowed(tmp_path: Path, root: Path) -> No
         check_workplace(tmp_path / "w")
     with pytest.raises(UsageError, match="has no tools of its own"):
         check_workplace(root / "data_workbench", allow_tools=True)
-    with pytest.raises(UsageError, match="no such folder"):
+    with pytest.raises(UsageError, match=r"no such folder. Fix: check its name"):
         check_workplace(tmp_path / "nowhere", allow_tools=True)
 
 

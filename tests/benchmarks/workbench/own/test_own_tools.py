@@ -157,11 +157,11 @@ except sqlite3.IntegrityError:
         ("db.executescript('SELECT 1')", "begins and ends no transaction"),
         (
             f"{ENDED}db.execute('DELETE FROM notes WHERE id = 1')\nraise KeyError",
-            "begins and ends no transaction",
+            "a conflict or a trigger has ended the transaction",
         ),
         ("db.execute('DROP TABLE notes')", "changes no schema"),
         ("db.execute('ALTER TABLE notes ADD x')", "changes no schema"),
-        ("db.execute(\"ATTACH '/tmp/x.db' AS x\")", "begins and ends no transaction"),
+        ("db.execute(\"ATTACH '/tmp/x.db' AS x\")", "a tool attaches no file"),
     ],
 )
 def test_a_call_that_fails_changes_nothing(tmp_path: Path, body: str, words: str) -> None:
@@ -198,7 +198,7 @@ def test_a_tool_that_only_reads_cannot_write(tmp_path: Path) -> None:
     marks = '"notes", reads_only=True'
     assert call(sandbox(tmp_path / "v", tools=tool_text(body, marks)), "notes.act") is None
     place = sandbox(tmp_path / "w", tools=tool_text("db.execute('DELETE FROM notes')", marks))
-    with pytest.raises(ToolFailure, match="writes only if it is not reads_only"):
+    with pytest.raises(ToolFailure, match="it is marked reads_only, and writes"):
         call(place, "notes.act")
 
 

@@ -56,12 +56,17 @@ def read_database(path: Path) -> bytes:
 
 
 def layouts_of(
-    connection: sqlite3.Connection, *, ignore: Collection[str] = (), verbatim: Collection[str] = ()
+    connection: sqlite3.Connection,
+    *,
+    file: Path,
+    ignore: Collection[str] = (),
+    verbatim: Collection[str] = (),
 ) -> tuple[Layout, ...]:
     """The tables of a database that are judged: all but virtual ones and what belongs to those.
 
     Args:
         connection: to the database.
+        file: what it was read from.
         ignore: columns that do not count, as `table.column`.
         verbatim: columns in which case counts, as `table.column`.
 
@@ -76,7 +81,7 @@ def layouts_of(
     )
     tables = [_layout(connection, name, rowid=not keyless) for name, keyless in names]
     if not tables:
-        raise UsageError("the database has no tables", fix="give one that has")
+        raise UsageError("the database has no tables", file=file, fix="give one that has")
     known = {f"{table.name}.{column}" for table in tables for column in table.columns}
     for said in (*ignore, *verbatim):
         if said not in known:

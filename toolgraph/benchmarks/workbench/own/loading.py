@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import sys
 import traceback
-from collections.abc import Iterator, Mapping
-from datetime import datetime
+from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
 from types import ModuleType
 from typing import Any
 
+from toolgraph.benchmarks.workbench.own.about import read_about
 from toolgraph.benchmarks.workbench.own.database import layouts_of, read_database
 from toolgraph.benchmarks.workbench.own.marking import NoDomain, mark_of, marked_in
 from toolgraph.benchmarks.workbench.own.sandbox import OwnSandbox, Place
@@ -20,6 +21,7 @@ from toolgraph.errors import UsageError
 from toolgraph.files import read_text
 from toolgraph.folder import DataFolder
 
+TOOLS = "tools.py"
 _MODULE = "toolgraph_own_tools"
 
 
@@ -27,10 +29,16 @@ def own_tools_file(folder: Path) -> Path | None:
     """The file of tools that the folder's `benchmark.json` names; None if it names none.
 
     Raises:
-        UsageError: it names something else than a file in the folder.
+        UsageError: it names something else than a file in the folder, or none though there is a `tools.py`.
     """
     about = DataFolder(folder)
     if "tools" not in about.benchmark:
+        if (folder / FILE).exists() and (folder / TOOLS).exists():
+            raise UsageError(
+                f"names no 'tools', and there is {TOOLS}",
+                file=about.benchmark_file,
+                fix=f'write "benchmark": "workbench", "tools": "{TOOLS}" and "now": "YYYY-MM-DD HH:MM:SS"',
+            )
         return None
     name = about.benchmark["tools"]
     if not isinstance(name, str) or Path(name).name != name or not name.endswith(".py"):
@@ -49,21 +57,22 @@ def load_own(folder: Path) -> OwnSandbox:
     tools, about = own_tools_file(folder), DataFolder(folder)
     if tools is None:
         raise UsageError("names no 'tools'", file=about.benchmark_file, fix='write "tools": "tools.py"')
+    facts = read_about(about)
     image = read_database(folder / FILE)
-    facts = about.benchmark
     toolset = load_tools(tools)
-    place = Place(_now(facts, about.benchmark_file), str(facts.get("user", "the user")), toolset, ())
+    place = Place(facts.now, facts.user, toolset, ())
     probe = OwnSandbox(image, place)
     try:
         judged = layouts_of(
-            probe.connection, ignore=_names(facts, "ignore"), verbatim=_names(facts, "verbatim")
+            probe.connection, file=folder / FILE, ignore=facts.ignore, verbatim=facts.verbatim
         )
     except UsageError as error:
+        if error.file is not None:
+            raise
         raise UsageError(str(error), file=about.benchmark_file) from None
     finally:
         probe.close()
-    customs = str(facts.get("customs", ""))
-    return OwnSandbox(image, Place(place.now, place.user, toolset, judged, customs))
+    return OwnSandbox(image, replace(place, judged=judged, customs=facts.customs))
 
 
 def load_tools(path: Path) -> Toolset:
@@ -75,8 +84,9 @@ def load_tools(path: Path) -> Toolset:
     module = ModuleType(_MODULE)
     module.__file__ = str(path)
     sys.modules[_MODULE] = module  # where dataclasses and annotations look
+    text = read_text(path, fix="put it back, or name another under 'tools' in benchmark.json")
     try:
-        exec(compile(read_text(path), str(path), "exec"), module.__dict__)
+        exec(compile(text, str(path), "exec"), module.__dict__)
     except SyntaxError as error:
         raise UsageError(f"is no Python: {error.msg}", file=path, line=error.lineno, fix="mend it") from None
     except (Exception, SystemExit) as error:
@@ -130,19 +140,3 @@ def _remedy(error: BaseException) -> str:
     if isinstance(error, ImportError):
         return "install it; of your own code, put all into this one file"
     return "mend it"
-
-
-def _now(facts: Mapping[str, Any], file: Path) -> datetime:
-    try:
-        return datetime.fromisoformat(facts["now"])
-    except (KeyError, TypeError, ValueError):
-        raise UsageError(
-            f"'now' is {facts.get('now')!r}", file=file, fix="write YYYY-MM-DD HH:MM:SS"
-        ) from None
-
-
-def _names(facts: Mapping[str, Any], key: str) -> list[str]:
-    value = facts.get(key, [])
-    if not isinstance(value, list) or not all(isinstance(name, str) for name in value):
-        raise UsageError(f"{key!r} is no list of texts", fix='write ["table.column", …]')
-    return value

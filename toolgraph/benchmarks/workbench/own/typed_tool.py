@@ -23,7 +23,6 @@ _LONGEST_NAME = 64  # what model interfaces accept
 _ARGS = re.compile(r"^(Args|Arguments|Parameters):[ \t]*$", re.MULTILINE)
 _SECTION = re.compile(r"^\S[^\n]*:[ \t]*$", re.MULTILINE)
 _ARGUMENT = re.compile(r"^ +(\w+)(?: *\([^)]*\))?: *(.+(?:\n {8,}.+)*)", re.MULTILINE)
-_DENIED = "a tool begins and ends no transaction, changes no schema, and writes only if it is not reads_only"
 
 
 @dataclass(frozen=True)
@@ -74,7 +73,7 @@ class OwnTool(Tool):
         except ToolFailure:
             raise
         except sqlite3.Error as error:
-            words = {"not authorized": _DENIED, "interrupted": "it took too long"}
+            words = {"not authorized": sandbox.connection.denied, "interrupted": "it took too long"}
             raise ToolFailure(f"{self.name}: {words.get(str(error), error)}") from error
         except (Exception, SystemExit) as error:  # whatever a function does, the run goes on
             raise ToolFailure(f"{self.name}: {type(error).__name__}: {error}") from error
