@@ -78,7 +78,7 @@ def test_the_documented_commands(
     folder = tmp_path / "library"
     tasks = lines_of(folder / "tasks.jsonl")
     for file, language in (("tools.py", "python"), ("tasks.jsonl", "json")):
-        (shown,) = documented(root, f"^```{language}\n([^`]+)^```")
+        shown, *_ = documented(root, f"^```{language}\n([^`]+)^```")
         assert shown in (folder / file).read_text(encoding="utf-8")
     for task in tasks:
         server.answers[task["query"]] = [asked(text, place) for place, text in enumerate(task["answer"])]
@@ -139,6 +139,16 @@ def test_the_documented_commands(
         assert f"{out}: the lines would replace what is read" in capsys.readouterr().err
     assert follow(f"{evaluate} --save_dir {folder}/predictions", server) == 2
     assert lines_of(folder / "predictions/acme.json") == predictions
+
+
+def test_the_documented_server_answers(root: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    assert run(cli, ["workbench", "new", "library"], "toolgraph") == 0
+    _, shown = documented(root, "^```python\n([^`]+)^```")
+    exec(shown, {})
+    assert {str(line["function_calls"]) for line in lines_of(tmp_path / "library/predictions/fake.json")} == {
+        "['desk.give_back.func(loan_id=2)']"
+    }
 
 
 def test_react_gets_the_tools_of_the_domains(
