@@ -124,6 +124,9 @@ class PlainLines(Count):
             self._line()
 
     def _line(self) -> None:
+        figures = self._figures() if self._figures else None
+        if figures is not None and not figures.asked and not figures.requests:
+            return  # done before: nothing goes on yet
         self._said = self._clock()
         self._say(f"{self.what} {self.words()}")
 

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 import click
 
 from toolgraph.cli import options
+from toolgraph.cli.group import Group
 from toolgraph.cli.screen import SCREEN, show
 from toolgraph.words import count_of
 
@@ -17,7 +18,7 @@ if TYPE_CHECKING:
     from toolgraph.benchmarks.workbench.own.check import Effect
 
 
-@click.group("workbench")
+@click.group("workbench", cls=Group)
 def command() -> None:
     """Agents on a workplace, judged by the state they leave."""
 

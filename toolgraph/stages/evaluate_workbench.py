@@ -19,7 +19,7 @@ from toolgraph.benchmarks.taskbench.scoring.folder import (
 from toolgraph.benchmarks.taskbench.scoring.items import items_path, write_items
 from toolgraph.benchmarks.taskbench.scoring.signature import Signature
 from toolgraph.benchmarks.workbench.agents.predictions import read_predictions
-from toolgraph.benchmarks.workbench.agents.scores import NO_COMPAT, OVERALL, AgentScores, score_agents
+from toolgraph.benchmarks.workbench.agents.scores import OVERALL, AgentScores, score_agents
 from toolgraph.benchmarks.workbench.judge.classes import NOT_RUN
 from toolgraph.benchmarks.workbench.judge.error_rules import error_rules
 from toolgraph.benchmarks.workbench.sandbox import Sandbox
@@ -95,7 +95,7 @@ def evaluate_workbench(
             [trial.ledger for trial in trials], tasks=scores.tasks_done, correct=scores.tasks_correct
         )
         if scores.compat is None:
-            used["notes"]["compat"] = NO_COMPAT
+            used["notes"]["compat"] = "there are such verdicts of the published tables only"
         path = target / f"{safe_name(name)}.json"
         refuse_to_replace(
             path,
