@@ -116,7 +116,8 @@ class PlainLines(Count):
         self.done += 1
         if self.done >= self._next:
             self._next = (self.done // self._step + 1) * self._step
-            self._line()
+            if self._figures is None or self._figures().asked:  # else it was done before
+                self._line()
 
     def tick(self) -> None:
         """To be called now and then: a slow run is seen to live."""
@@ -124,9 +125,6 @@ class PlainLines(Count):
             self._line()
 
     def _line(self) -> None:
-        figures = self._figures() if self._figures else None
-        if figures is not None and not figures.asked and not figures.requests:
-            return  # done before: nothing goes on yet
         self._said = self._clock()
         self._say(f"{self.what} {self.words()}")
 
