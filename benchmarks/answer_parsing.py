@@ -1,6 +1,6 @@
 """How much of a plan survives what models do to JSON: 19 corruptions of real predictions, four readers.
 
-    python benchmarks/answer_parsing.py --reference FOLDER [--sample 498] [--seed 0]
+    python -m benchmarks.answer_parsing --reference FOLDER [--sample 498] [--seed 0]
 
 FOLDER (or the environment variable TOOLGRAPH_REFERENCE) holds `gnn4taskplan/prediction/*/*.json`. For
 each corruption and reader two shares are printed: answers read exactly, and answers whose nodes and

@@ -1,6 +1,6 @@
 """BERTScore: pairs a second of Toolgraph and of `bert_score.BERTScorer`, on steps of the bundled data.
 
-    python benchmarks/bertscore_speed.py --model FOLDER
+    python -m benchmarks.bertscore_speed --model FOLDER
 
 The pairs are the gold steps of a bundled data folder and those that the offline planner predicts. Every way
 gets the same pairs, the same model and the same threads; rounds alternate, and the median counts. CPU seconds

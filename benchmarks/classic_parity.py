@@ -1,6 +1,6 @@
 """CLASSic's published metrics beside ours.
 
-Run with: python benchmarks/classic_parity.py CASES
+Run with: python -m benchmarks.classic_parity CASES
 
 CASES is the folder with `predictions.json` and, in `expected_metrics.json`, what the published functions made
 of it and of changed copies. The table counts the numbers that were compared and those that differ by more

@@ -1,6 +1,6 @@
 """Requests per second of the client, beside a bare aiohttp session and other ways, against a local server.
 
-    python benchmarks/client_throughput.py [--requests 4000] [--rounds 5] [--in-flight 50 200] [--delay 0.05]
+    python -m benchmarks.client_throughput [--requests 4000] [--rounds 5] [--in-flight 50 200] [--delay 0.05]
 
 The server has a process of its own and answers 1.6 kB after 50 ms. "ours" is the path of inference:
 render the prompt, send, parse, append to the journal; the others only

@@ -1,6 +1,6 @@
 """How well the client finds the limit of an endpoint that answers 429 beyond so many requests at once.
 
-    python benchmarks/endpoint_capacity.py [--requests 10000] [--capacity 50] [--delay 0.1]
+    python -m benchmarks.endpoint_capacity [--requests 10000] [--capacity 50] [--delay 0.1]
 
 The server has a process of its own. Ideal is capacity / delay requests a second. Fails (exit code 1) under
 90 % of the ideal throughput, or where 5 % or more of the requests were answered 429.

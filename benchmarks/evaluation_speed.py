@@ -1,6 +1,6 @@
 """Scoring beside the published way of scoring, on the same predictions, in one run.
 
-Run with: python benchmarks/evaluation_speed.py CASE [COPIES]
+Run with: python -m benchmarks.evaluation_speed CASE [COPIES]
 
 CASE is a folder with `data.json`, `tool_desc.json` and `predictions/*.json`. It is copied COPIES times
 (default 11) with new ids; in one form a made-up word in every step and text argument keeps anything from
@@ -246,7 +246,7 @@ def one_run(way: str, folder: Path) -> None:
 
 def measured(way: str, folder: Path, *, one_core: bool = False) -> dict[str, Any]:
     """A run in a process of its own."""
-    command = [sys.executable, __file__, "--one", way, str(folder)]
+    command = [sys.executable, "-m", "benchmarks.evaluation_speed", "--one", way, str(folder)]
     if one_core:
         command = ["taskset", "-c", str(min(os.sched_getaffinity(0))), *command]
     output = subprocess.run(command, check=True, capture_output=True, text=True).stdout

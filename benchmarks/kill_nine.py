@@ -1,6 +1,6 @@
 """200 random kill -9 over one run of inference against a server on loopback, then the same command again.
 
-    python benchmarks/kill_nine.py [--kills 200] [--requests 9000] [--seed 0]
+    python -m benchmarks.kill_nine [--kills 200] [--requests 9000] [--seed 0]
 
 Fails unless every id is there once, the predictions are byte-identical with those of an undisturbed run,
 and no request whose answer was in the journal was sent again.

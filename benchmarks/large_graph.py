@@ -1,6 +1,6 @@
 """A library of 100,000 tools: time and memory of building its graph and drawing samples from it.
 
-    python benchmarks/large_graph.py [--tools 100000] [--samples 10000] [--seed 0] [--rival 1000 3000]
+    python -m benchmarks.large_graph [--tools 100000] [--samples 10000] [--seed 0] [--rival 1000 3000]
 
 Resource tools have 1 to 3 inputs and 1 or 2 outputs of 20 types, drawn with the seed; temporal tools have
 parameters. Each row is a process of its own, so that its peak memory is its own. The rival is the
@@ -113,7 +113,17 @@ def measure(way: str, kind: str, tools: int, samples: int, seed: int) -> dict[st
             stream.write('{"nodes": [\n')
             stream.writelines(",\n" * (number > 0) + node for number, node in enumerate(nodes))
             stream.write("\n]}\n")
-        command = [sys.executable, __file__, "--row", way, kind, name, str(samples), str(seed)]
+        command = [
+            sys.executable,
+            "-m",
+            "benchmarks.large_graph",
+            "--row",
+            way,
+            kind,
+            name,
+            str(samples),
+            str(seed),
+        ]
         output = subprocess.run(command, capture_output=True, text=True, check=True).stdout
     row: dict[str, float] = json.loads(output)
     return row

@@ -1,6 +1,6 @@
 """A million requests through the whole path of inference: time and peak memory.
 
-Run with: python benchmarks/million_items.py [ITEMS]
+Run with: python -m benchmarks.million_items [ITEMS]
 
 Requests are read, prompts rendered, a trivial registered model asked, answers journalled and written to
 the ledger, and the prediction file derived; then the same command is given again, which finds everything
@@ -57,7 +57,7 @@ def make_folder(folder: Path, items: int) -> None:
 def one_run(folder: Path) -> None:
     """Answer what is not answered yet; says seconds and peak memory."""
     began = time.perf_counter()
-    point = EntryPoint("trivial", "million_items:create", "toolgraph.models")
+    point = EntryPoint("trivial", "benchmarks.million_items:create", "toolgraph.models")
     with patch("toolgraph.models.registry.entry_points", lambda group, name: [point]):
         inference = infer(folder, llm="trivial")
     seconds = time.perf_counter() - began
@@ -78,7 +78,7 @@ def main() -> None:
     with tempfile.TemporaryDirectory() as name:
         make_folder(Path(name), items)
         for _ in range(2):
-            subprocess.run([sys.executable, __file__, "run", name], check=True)
+            subprocess.run([sys.executable, "-m", "benchmarks.million_items", "run", name], check=True)
 
 
 if __name__ == "__main__":

@@ -1,6 +1,6 @@
 """A million predictions scored: time and peak memory.
 
-Run with: python benchmarks/million_predictions.py [PREDICTIONS]
+Run with: python -m benchmarks.million_predictions [PREDICTIONS]
 
 Labels are the 300 of the bundled multimedia folder, copied with new ids and a made-up word in every step;
 predictions are the labels, of which some lose a tool. All groups and all metrics but BERTScore are computed,
@@ -74,7 +74,7 @@ def main(predictions: int) -> int:
         folder = Path(name)
         make_folder(folder, predictions)
         size = sum(path.stat().st_size for path in folder.rglob("*.json")) / 1e6
-        command = [sys.executable, __file__, "--one", str(folder)]
+        command = [sys.executable, "-m", "benchmarks.million_predictions", "--one", str(folder)]
         run = json.loads(subprocess.run(command, check=True, capture_output=True, text=True).stdout)
     # Two workers share most of what they inherit; counted as if they shared nothing.
     megabytes = run["own"] + 2 * run["child"]

@@ -1,6 +1,6 @@
 """False alarms of `toolgraph compare`: models that do not differ, compared 2,000 times.
 
-Run with: python benchmarks/null_comparisons.py [RUNS]
+Run with: python -m benchmarks.null_comparisons [RUNS]
 
 The scores are those of the offline planner on the three bundled data sets: 900 items in 815 clusters (the
 items of one sampled subgraph). Each run draws 250 of the clusters and gives each to two models. A model

@@ -1,6 +1,6 @@
 """Our compat scores beside the published evaluator's own, and what strict says instead.
 
-Run with: python benchmarks/parity.py CASES
+Run with: python -m benchmarks.parity CASES
 
 CASES is a folder of cases (`data.json`, `tool_desc.json`, `graph_desc.json`, `predictions/*.json`, and the
 published evaluator's verdict in `expected_metrics.json` and `rouge_exact.jsonl`). The first table counts the

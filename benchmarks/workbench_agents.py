@@ -1,6 +1,6 @@
 """Time and memory of many agents of WorkBench at once, without a server and with one.
 
-    python benchmarks/workbench_agents.py [--tasks 2070] [--in-flight 100 1000] [--delay 0.5] [--profile]
+    python -m benchmarks.workbench_agents [--tasks 2070] [--in-flight 100 1000] [--delay 0.5] [--profile]
 
 The tasks are those of data_workbench, again and again with other words at the end. "offline" is the agent
 that needs no server; "served" asks a server in a process of its own, which takes `--delay` seconds an answer:
@@ -122,7 +122,15 @@ def main() -> None:
             for in_flight in arguments.in_flight:
                 with tempfile.TemporaryDirectory() as folder:
                     folder_of(Path(folder), arguments.tasks)
-                    command = [sys.executable, __file__, "--measure", folder, address, str(in_flight)]
+                    command = [
+                        sys.executable,
+                        "-m",
+                        "benchmarks.workbench_agents",
+                        "--measure",
+                        folder,
+                        address,
+                        str(in_flight),
+                    ]
                     command += ["--profile"] if arguments.profile else []
                     done = subprocess.run(command, stdout=subprocess.PIPE, check=True)
                 found = json.loads(done.stdout)

@@ -1,6 +1,6 @@
 """How many recorded runs of WorkBench one process judges in a second of CPU time.
 
-Run with: python benchmarks/workbench_judging.py CASES [ROUNDS]
+Run with: python -m benchmarks.workbench_judging CASES [ROUNDS]
 
 CASES is the published folder (`processed/`, `raw/`, `results/`). Each round starts afresh: it loads the
 sandbox, the tasks and the result files, judges every run and writes the verdicts. The published evaluator

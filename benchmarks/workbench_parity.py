@@ -1,6 +1,6 @@
 """WorkBench's published verdicts, returns and states beside ours, and what strict says instead.
 
-Run with: python benchmarks/workbench_parity.py CASES
+Run with: python -m benchmarks.workbench_parity CASES
 
 CASES is the published folder (`processed/`, `raw/`, `results/`) with what the published program made of it:
 `expected_verdicts.jsonl`, `expected_metrics.json`, `expected_tool_calls.jsonl`, `expected_edge_cases.jsonl`

@@ -16,6 +16,7 @@ from toolgraph.files import (
     read_json,
     read_json_lines,
     read_text,
+    refuse_to_replace,
     safe_name,
     write_json,
     write_json_lines,
@@ -56,7 +57,7 @@ def test_a_place_that_cannot_be_written_is_named(tmp_path: Path) -> None:
         (b'{"a": 1', r"bad\.json:1: not valid JSON"),
         (b"9" * 5000, r"bad\.json: not valid JSON: Exceeds the limit"),
         (b"", r"bad\.json:1: not valid JSON"),
-        (b'"\xff"', r"bad\.json: not UTF-8 text \(byte 1\)"),
+        (b'"\xff"', r"bad\.json:1: not UTF-8 text \(byte 1\)"),
         (b"[" * 200_000, r"bad\.json: JSON nested too deeply"),
     ],
 )
@@ -65,6 +66,22 @@ def test_json_errors_name_file_and_line(content: bytes, message: str, tmp_path: 
 
     with pytest.raises(UsageError, match=message):
         read_json(tmp_path / "bad.json")
+
+
+def test_the_line_that_is_not_utf8_is_named(tmp_path: Path) -> None:
+    path = tmp_path / "bad.json"
+    path.write_bytes(b'{"id": 1}\n\n{"id": "caf\xe9"}\n{"id": 2}\n')
+    for read in (read_text, lambda path: list(read_json_lines(path))):
+        with pytest.raises(UsageError, match=r"bad\.json:3: not UTF-8 text"):
+            read(path)
+
+
+def test_refusing_to_replace_what_is_read(tmp_path: Path) -> None:
+    refuse_to_replace(tmp_path / "a", [tmp_path / "b"], what="it", flag="--out")
+    with pytest.raises(UsageError, match=r"a: it would replace .* Fix: choose another --out"):
+        refuse_to_replace(
+            tmp_path / "x/../a", [tmp_path / "a"], what="it would replace the input", flag="--out"
+        )
 
 
 def test_json_lines_errors_name_file_and_line(tmp_path: Path) -> None:

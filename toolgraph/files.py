@@ -120,7 +120,10 @@ def read_text(path: Path, *, fix: str | None = None) -> str:
     except IsADirectoryError:
         raise UsageError("is a folder, a file is needed", file=path, fix=fix) from None
     except UnicodeDecodeError as error:
-        raise UsageError(f"not UTF-8 text (byte {error.start})", file=path, fix="save it as UTF-8") from None
+        line = error.object.count(b"\n", 0, error.start) + 1
+        raise UsageError(
+            f"not UTF-8 text (byte {error.start})", file=path, line=line, fix="save it as UTF-8"
+        ) from None
     except OSError as error:
         raise UsageError(
             f"cannot be read: {error.strerror}", file=path, fix="check its permissions"
@@ -173,11 +176,23 @@ def read_json_lines(path: Path, *, fix: str | None = None) -> Iterator[Line]:
         except RecursionError:
             raise UsageError("JSON nested too deeply", file=path, line=number, fix="flatten it") from None
         except UnicodeDecodeError:
-            raise UsageError("not UTF-8 text", file=path, line=number + 1, fix="save it as UTF-8") from None
+            line = _first_not_utf8(path)  # text is decoded in blocks: the line being read may be another
+            raise UsageError("not UTF-8 text", file=path, line=line, fix="save it as UTF-8") from None
         except ValueError as error:  # a number of thousands of digits
             raise UsageError(
                 f"not valid JSON: {error}", file=path, line=number, fix="mend or remove that line"
             ) from None
+
+
+def _first_not_utf8(path: Path) -> int | None:
+    """The first line that is not UTF-8."""
+    with path.open("rb") as stream:
+        for number, line in enumerate(stream, start=1):
+            try:
+                line.decode()
+            except UnicodeDecodeError:
+                return number
+    return None
 
 
 def holds_list(path: Path) -> bool:
@@ -244,6 +259,16 @@ def _walk_object(text: str, start: int) -> Iterator[tuple[str, int]]:
         yield key, place
         place = _skip(text, _DECODER.raw_decode(text, place)[1])
         place = _skip(text, place + 1) if text[place] == "," else place
+
+
+def refuse_to_replace(target: Path, sources: Iterable[Path], *, what: str, flag: str) -> None:
+    """Refuse to write over what is read.
+
+    Raises:
+        UsageError: the target is one of the sources; `what` says so, and `flag` says where another is named.
+    """
+    if target.resolve() in {path.resolve() for path in sources}:
+        raise UsageError(what, file=target, fix=f"choose another {flag}")
 
 
 def safe_name(name: str) -> str:

@@ -78,7 +78,9 @@ class DataFolder:
         value = read_json(self.benchmark_file)
         if not isinstance(value, dict):
             raise UsageError(
-                "is not an object", file=self.benchmark_file, fix='write {"benchmark": "taskbench"}'
+                "is not an object",
+                file=self.benchmark_file,
+                fix='write {"benchmark": "taskbench"}, or workbench, or classic',
             )
         return {"benchmark": "taskbench", **value}
 

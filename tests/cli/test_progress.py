@@ -7,6 +7,7 @@ import pytest
 from rich.console import Console
 
 from toolgraph.cli import progress
+from toolgraph.cli.main import cli, run
 from toolgraph.cli.progress import Count, PlainLines, drawn, shown_progress
 from toolgraph.stages.screen import Figures
 
@@ -167,3 +168,18 @@ def test_on_a_narrow_terminal_the_bar_gives_way_first() -> None:
 
 def test_a_few_times_a_second() -> None:
     assert 1 < progress.REFRESH <= 10
+
+
+def test_what_was_done_before_gets_no_line() -> None:
+    said: list[str] = []
+    figures = Figures(asked=0, failed=0, requests=0)
+    lines = PlainLines("infer", 1000, lambda: figures, say=said.append)
+    for _ in range(1000):
+        lines.advance()
+    assert said == []
+
+
+def test_the_commands_of_a_group_are_told_in_whole_sentences(capsys: pytest.CaptureFixture[str]) -> None:
+    assert run(cli, ["workbench", "--help"], "toolgraph") == 0
+    told = " ".join(capsys.readouterr().out.split())
+    assert "every task of your own workplace, and tell what it changes." in told

@@ -145,12 +145,18 @@ def test_a_login_in_the_address_is_hidden(client: ClientName) -> None:
 
 
 @pytest.mark.parametrize(
-    "base", ["http://localhost:99999/v1", "http://[::1/v1", "no address", "http:///v1", "ftp://localhost/v1"]
+    "base",
+    [
+        *("http://localhost:99999/v1", "http://[::1/v1", "no address", "http:///v1", "ftp://localhost/v1"),
+        "127.0.0.1:4711/v1",
+    ],
 )
 def test_a_wrong_address_stops_the_run_in_words(base: str) -> None:
     error = failure(ModelOptions(api_base=base))
     assert error.stops_run
     assert not error.transient
+    assert str(error).count(f"{base}/") == 1
+    assert ("begin with http://" in str(error)) != base.startswith("http:")
 
 
 @pytest.mark.parametrize("rest", ["localhost:99999/v1", "[::1/v1", "host name/v1", "/v1"])

@@ -53,7 +53,7 @@ def test_usage_is_summed_over_the_ledger(tmp_path: Path) -> None:
     usage = recorded_usage(tmp_path)
     assert usage is not None
     assert usage == RecordedUsage(usage.cost, 1, 2, 1.0)
-    assert usage.cost_of_100 == pytest.approx(3.0)
+    assert usage.cost_of_1000 == pytest.approx(30.0)
 
 
 def test_a_cost_nobody_knows_is_unknown(tmp_path: Path) -> None:
@@ -61,7 +61,7 @@ def test_a_cost_nobody_knows_is_unknown(tmp_path: Path) -> None:
     write_json_lines(tmp_path / "ledger.jsonl", [call("1", cost=None, seconds=1.0)])
     usage = recorded_usage(tmp_path)
     assert usage == RecordedUsage(None, 1, 1, 1.0)
-    assert usage.cost_of_100 is None
+    assert usage.cost_of_1000 is None
 
 
 def test_models_without_ledger_lines_are_known_by_the_summary(tmp_path: Path) -> None:

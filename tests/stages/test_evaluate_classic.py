@@ -214,6 +214,7 @@ def test_the_commands(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
     write_lines(folder / "predictions/acme.json", answers()[:2])
     low = inside(capsys, "evaluate", *given, "--min_coverage", "0.9")
     assert low.code == 3 and "70.0% of the messages" in low.err
+    assert "warning: 3 of 10 messages have no prediction and count as wrong" in low.err
     rows = ["classic", "evaluate", "--data_dir", str(folder), "--out", str(folder / "out")]
     code = run(cli, [*rows, "--predictions", str(folder / "predictions_7/acme.json")], "toolgraph")
     assert code == 0 and "row_pass^2" in capsys.readouterr().out

@@ -70,6 +70,7 @@ def test_trials_say_how_sure_a_success_is(folder: Path, lucky: FakeServer, capsy
     run(lucky, folder, trials=3)
     done = inside(capsys, "evaluate", "--data_dir", folder, "--llm", "all")
     assert done.code == 0
+    assert "warning: 67 of 70 tasks have no prediction and count as wrong" in done.err
     metrics = metrics_of(folder)
     for mode in ("strict", "compat"):
         repeats = metrics[mode]["repeats"]

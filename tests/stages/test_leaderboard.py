@@ -128,7 +128,7 @@ def test_cost_and_time_come_from_the_run(folder: Path) -> None:
     board = leaderboard(folder, mode="strict", sort_by="cost")
     usage = board.rows[0].usage
     assert usage is not None
-    assert usage.cost_of_100 == pytest.approx(1.0)
+    assert usage.cost_of_1000 == pytest.approx(10.0)
     assert usage.seconds == 2.0
     assert board.rows[1].usage is None
     assert any(line.startswith("cost and time of poor are unknown") for line in board.remarks)

@@ -78,7 +78,7 @@ def test_the_documented_commands(
     folder = tmp_path / "library"
     tasks = lines_of(folder / "tasks.jsonl")
     for file, language in (("tools.py", "python"), ("tasks.jsonl", "json")):
-        (shown,) = documented(root, f"^```{language}\n([^`]+)^```")
+        shown, *_ = documented(root, f"^```{language}\n([^`]+)^```")
         assert shown in (folder / file).read_text(encoding="utf-8")
     for task in tasks:
         server.answers[task["query"]] = [asked(text, place) for place, text in enumerate(task["answer"])]
@@ -104,7 +104,8 @@ def test_the_documented_commands(
 
     capsys.readouterr()
     assert follow(evaluate, server) == 0
-    assert "87.5 %" in capsys.readouterr().out
+    table = capsys.readouterr().out
+    assert "87.5 %" in table and "compat " not in table and table.count("compat") == 1
     metrics = json.loads((folder / "metrics/acme.json").read_text())["overall_overall"]
     assert metrics["compat"] is None and "published" in metrics["notes"]["compat"]
     assert (metrics["strict"]["correct"], metrics["strict"]["side_effects"]) == (7, 1)
@@ -114,6 +115,7 @@ def test_the_documented_commands(
     assert items[3]["scores"]["correct"] == 0.0 and items[3]["scores"]["compat_correct"] is None
     of_acme = ["--data_dir", str(folder), "--llm", "acme"]
     assert run(cli, ["compare", "acme", "acme", "--data_dir", str(folder)], "toolgraph") == 0
+    assert "compat" not in capsys.readouterr().out
     assert run(cli, ["verify", *of_acme], "toolgraph") == 2  # which would run its tools
     assert run(cli, ["verify", *of_acme, "--allow_tools"], "toolgraph") == 0
     capsys.readouterr()
@@ -133,6 +135,22 @@ def test_the_documented_commands(
         }
     }
     assert (folder / "sandbox.sqlite").read_bytes() == before
+    assert "done.jsonl: 8 sequences replayed" in capsys.readouterr().err
+    for out in ("calls.jsonl", "library/tasks.jsonl"):
+        assert follow(f"{replay} --out {out}", server) == 2
+        assert f"{out}: the lines would replace what is read" in capsys.readouterr().err
+    assert follow(f"{evaluate} --save_dir {folder}/predictions", server) == 2
+    assert lines_of(folder / "predictions/acme.json") == predictions
+
+
+def test_the_documented_server_answers(root: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    assert run(cli, ["workbench", "new", "library"], "toolgraph") == 0
+    _, shown = documented(root, "^```python\n([^`]+)^```")
+    exec(shown, {})
+    assert {str(line["function_calls"]) for line in lines_of(tmp_path / "library/predictions/fake.json")} == {
+        "['desk.give_back.func(loan_id=2)']"
+    }
 
 
 def test_react_gets_the_tools_of_the_domains(
@@ -203,4 +221,4 @@ def test_changed_tools_are_another_run(
         stream.write("\n# changed\n")
     capsys.readouterr()
     assert run(load("infer"), given, "inference.py") == 2
-    assert "tools: " in capsys.readouterr().err
+    assert "other settings (tools changed)" in capsys.readouterr().err

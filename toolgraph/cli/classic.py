@@ -9,11 +9,12 @@ import click
 
 from toolgraph.cli import options
 from toolgraph.cli.classic_build import build
+from toolgraph.cli.group import Group
 from toolgraph.cli.screen import SCREEN, show
 from toolgraph.errors import UsageError
 
 
-@click.group("classic")
+@click.group("classic", cls=Group)
 def command() -> None:
     """Agents that pick a workflow for a chat: cost, latency, accuracy, stability, security."""
 

@@ -8,13 +8,14 @@ from typing import Any
 import click
 
 from toolgraph.cli import options
+from toolgraph.cli.group import Group
 from toolgraph.cli.screen import SCREEN
 from toolgraph.errors import UsageError
 
 _FORCE = "Replace files that are there."
 
 
-@click.group("build")
+@click.group("build", cls=Group)
 def build() -> None:
     """Make a set of your own chats: sample, workbook, merge, publish."""
 

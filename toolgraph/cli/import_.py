@@ -8,10 +8,11 @@ from typing import Any
 import click
 
 from toolgraph.cli import options
+from toolgraph.cli.group import Group
 from toolgraph.cli.screen import SCREEN
 
 
-@click.group("import")
+@click.group("import", cls=Group)
 def command() -> None:
     """Make a data folder of a published data set."""
 

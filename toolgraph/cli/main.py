@@ -38,6 +38,7 @@ QUIET = frozenset({"--quiet", "-q"})
 EVERYWHERE = "Everywhere: --debug shows where an error came from; --quiet (-q) leaves results and warnings."
 
 RESUME = "interrupted; the same command continues where this one stopped"
+_CONTINUED = ("generate", "infer", "pipeline", "classic run")
 
 
 class _Stages(click.Group):
@@ -95,6 +96,12 @@ def run_script(stage: str) -> None:
     sys.exit(run(load(stage), sys.argv[1:], sys.argv[0]))
 
 
+def _is_continued(command: click.Command, arguments: Sequence[str]) -> bool:
+    """Whether a command begins where it stopped."""
+    typed = " ".join(arguments if command is cli else [str(command.name), *arguments])
+    return any(f"{typed} ".startswith(f"{name} ") for name in _CONTINUED)
+
+
 def run(command: click.Command, arguments: Sequence[str], name: str) -> int:
     """Run a command; the exit code.
 
@@ -119,7 +126,8 @@ def run(command: click.Command, arguments: Sequence[str], name: str) -> int:
         click.echo(f"error: {message} ({asked} --help says more)", err=True)
         return error.exit_code
     except (click.Abort, KeyboardInterrupt) as stop:
-        click.echo(f"\n{str(stop.__cause__ or stop) or RESUME}", err=True)
+        words = RESUME if _is_continued(command, arguments) else "interrupted"
+        click.echo(f"\n{str(stop.__cause__ or stop) or words}", err=True)
         return 130
     except ToolgraphError as error:
         if debug:

@@ -116,7 +116,8 @@ class PlainLines(Count):
         self.done += 1
         if self.done >= self._next:
             self._next = (self.done // self._step + 1) * self._step
-            self._line()
+            if self._figures is None or self._figures().asked:  # else it was done before
+                self._line()
 
     def tick(self) -> None:
         """To be called now and then: a slow run is seen to live."""

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 _WHOLE = "overall_overall"
 _UNLIMITED = 1000  # characters
-_AGENT_HEADINGS = ("model", "tasks", "n", "strict", "compat", "side effects", "$/1,000", "s p50", "s p95")
+_AGENT_HEADINGS = ("model", "tasks", "n", "strict", "compat", "side effects", "$ / 1,000", "s p50", "s p95")
 
 
 def print_scores(evaluations: Sequence[FolderEvaluation]) -> None:
@@ -74,11 +74,16 @@ def print_agent_scores(evaluations: Sequence[AgentEvaluation]) -> None:
             if compat is not None:
                 published = (compat if name == "all" else compat["by_group"][name])["correct"]
             shares = (counts["correct"], published, counts["side_effects"])
-            told = ("-" if share is None else f"{100 * share / n:.1f} %" for share in shares)
+            told = ("–" if share is None else f"{100 * share / n:.1f} %" for share in shares)
             usage = _usage(result) if name == "all" else ("", "", "")
             rows.append((result.llm, name, str(n), *told, *usage))
+    headings = list(_AGENT_HEADINGS)
+    if all(result.scores.compat is None for result in evaluations):  # nobody's own workplace has any
+        place = headings.index("compat")
+        headings.pop(place)
+        rows = [(*row[:place], *row[place + 1 :]) for row in rows]
     table = Table(box=None, pad_edge=False)
-    for place, heading in enumerate(_AGENT_HEADINGS):
+    for place, heading in enumerate(headings):
         widest = max(len(text) for text in (heading, *(row[place] for row in rows)))
         table.add_column(heading, justify="left" if place < 2 else "right", min_width=widest)
     for row in rows:

@@ -2,16 +2,23 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from pathlib import Path
 from shlex import quote
+from typing import TYPE_CHECKING
 
 import click
 
 from toolgraph.cli import options
+from toolgraph.cli.group import Group
 from toolgraph.cli.screen import SCREEN, show
+from toolgraph.words import count_of
+
+if TYPE_CHECKING:
+    from toolgraph.benchmarks.workbench.own.check import Effect
 
 
-@click.group("workbench")
+@click.group("workbench", cls=Group)
 def command() -> None:
     """Agents on a workplace, judged by the state they leave."""
 
@@ -35,9 +42,11 @@ def new(name: Path, sandbox: Path | None, tools: Path | None, tasks: Path | None
     """Make a workplace of your own in the folder NAME; without files, a small example."""
     from toolgraph.stages.workplace import new_workplace
 
-    for effect in new_workplace(name, sandbox=sandbox, tools=tools, tasks=tasks, screen=SCREEN):
-        show(effect.summary)
-    show(f"{name}: next, write into tools.py and tasks.jsonl, and")
+    _show_effects(new_workplace(name, sandbox=sandbox, tools=tools, tasks=tasks, screen=SCREEN))
+    own = " and ".join(
+        file for file, given in (("tools.py", tools), ("tasks.jsonl", tasks)) if sandbox and not given
+    )
+    show(f"{name}: next, {f'write into {own}, and' if own else 'try'}")
     show(f"  toolgraph workbench check {quote(str(name))} --allow_tools")
     show(f"  toolgraph infer --data_dir {quote(str(name))} --llm MODEL --api_base URL --allow_tools")
     show(f"  toolgraph evaluate --data_dir {quote(str(name))} --llm MODEL --allow_tools")
@@ -50,8 +59,15 @@ def check(folder: Path, allow_tools: bool) -> None:
     """Try the ground truth of every task of your own workplace, and tell what it changes."""
     from toolgraph.stages.workplace import check_workplace
 
-    for effect in check_workplace(folder, allow_tools=allow_tools, screen=SCREEN):
+    _show_effects(check_workplace(folder, allow_tools=allow_tools, screen=SCREEN))
+
+
+def _show_effects(effects: Sequence[Effect]) -> None:
+    """What each task does, and whether all is well."""
+    for effect in effects:
         show(effect.summary)
+    warnings = sum(effect.is_idle for effect in effects)
+    show(f"{count_of(len(effects), 'task')}, {count_of(warnings, 'warning') if warnings else 'all fine'}")
 
 
 @command.command("evaluate")

@@ -98,6 +98,10 @@ def broken(reason: object, *, kind: str = RESET) -> ModelError:
 def wrong_address(place: str, reason: object) -> ModelError:
     """The address cannot be asked at all."""
     shown = without_login(str(reason))
+    if not place.startswith(("http://", "https://")):
+        shown = "it has to begin with http:// or https://"
+    elif shown == place:
+        shown = "it names no server"
     return ModelError(f"'{place}' is no address to ask: {shown}", stops_run=True, kind="wrong address")
 
 

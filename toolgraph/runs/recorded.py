@@ -49,13 +49,13 @@ class RecordedUsage:
     seconds: float | None
 
     @property
-    def cost_of_100(self) -> float | None:
-        """US dollars for 100 items.
+    def cost_of_1000(self) -> float | None:
+        """US dollars for 1,000 items.
 
-        >>> RecordedUsage(0.3, 0, 50, None).cost_of_100
-        0.6
+        >>> RecordedUsage(0.3, 0, 50, None).cost_of_1000
+        6.0
         """
-        return None if self.cost is None or not self.items else 100 * self.cost / self.items
+        return None if self.cost is None or not self.items else 1000 * self.cost / self.items
 
 
 def recorded_usage(run_folder: Path) -> RecordedUsage | None:

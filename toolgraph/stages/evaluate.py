@@ -127,6 +127,7 @@ def evaluate(
             found = evaluate_workbench(data_dir, **places, allow_tools=allow_tools, screen=screen)
         _keep_leaderboard(data_dir, prediction_dir, found, screen)
         return list(found)
+    refuse_settings("TaskBench", allow_tools=allow_tools)
     given = [llm] if isinstance(llm, str) else list(llm)
     names = models_of(data_dir, prediction_dir) if EVERY_MODEL in given else given
     choices = Choices(

@@ -10,7 +10,7 @@ from typing import Any
 from toolgraph.benchmarks.classic.data import ClassicData, read_data
 from toolgraph.benchmarks.classic.data import fingerprint as data_fingerprint
 from toolgraph.benchmarks.classic.scoring.evaluation import ClassicScores, score_rows
-from toolgraph.benchmarks.classic.scoring.rows import Row, read_rows
+from toolgraph.benchmarks.classic.scoring.rows import NOT_RUN, Row, read_rows
 from toolgraph.benchmarks.classic.scoring.rows import fingerprint as rows_fingerprint
 from toolgraph.benchmarks.taskbench.scoring.evaluation import Evaluation
 from toolgraph.benchmarks.taskbench.scoring.folder import (
@@ -24,7 +24,7 @@ from toolgraph.benchmarks.taskbench.scoring.groups import OVERALL
 from toolgraph.benchmarks.taskbench.scoring.items import items_path, write_items
 from toolgraph.benchmarks.taskbench.scoring.signature import Signature
 from toolgraph.errors import UsageError
-from toolgraph.files import safe_name, write_json
+from toolgraph.files import refuse_to_replace, safe_name, write_json
 from toolgraph.folder import DataFolder
 from toolgraph.runs.spending import usage
 from toolgraph.runs.trials import Trial, same_settings, trials_of
@@ -36,6 +36,7 @@ WHOLE = f"{OVERALL}_{OVERALL}"
 """The one group of the metrics file, by the name that `toolgraph compare` knows."""
 MODES = ("compat", "strict")
 METRICS = "metrics.json"
+_REPLACED = "the metrics would replace the predictions"
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -98,7 +99,7 @@ def evaluate_classic(
             correct=[scores.right_by_trial.get(trial.number, 0) for trial in trials],
         )
         path = target / f"{safe_name(name)}.json"
-        _keep(path, [trial.output for trial in trials], "--save_dir")
+        refuse_to_replace(path, [trial.output for trial in trials], what=_REPLACED, flag="--save_dir")
         write_items(items_path(path), scores.items)
         further = {"trials": rows if len(trials) > 1 else [], "orders": others}
         signature = _signature(folder.path, answered[0][1], **further).with_items(items_path(path))
@@ -116,6 +117,8 @@ def evaluate_classic(
         evaluation = Evaluation({WHOLE: metrics})
         write_json(path, evaluation.groups)
         screen.say(f"scored {name}")
+        outcomes = scores.strict["outcomes"]
+        screen.not_run(outcomes.get(NOT_RUN, 0), sum(outcomes.values()), "message")
         evaluations.append(ClassicEvaluation(name, evaluation, path, scores=scores, **used))
     return evaluations
 
@@ -161,7 +164,7 @@ def evaluate_rows(
     if mode == "strict":
         signature = _signature(folder, rows).of_group(WHOLE, scores.strict["n_messages"])
         metrics = {"signature": signature, **scores.strict}
-    _keep(Path(out) / METRICS, files, "--out")
+    refuse_to_replace(Path(out) / METRICS, files, what=_REPLACED, flag="--out")
     write_json(Path(out) / METRICS, metrics)
     screen.say(f"scored {scores.compat['n_rows']} rows")
     return scores
@@ -179,14 +182,6 @@ def _answered(trial: Trial, data: ClassicData) -> tuple[Path, list[Row]]:
     """A trial's file and rows; a further trial has the number of its folder, whatever the rows say."""
     rows = read_rows(trial.output, data)
     return trial.output, [replace(row, trial=trial.number or row.trial) for row in rows]
-
-
-def _keep(target: Path, predictions: Iterable[Path], flag: str) -> None:
-    """Refuse to write over what was read."""
-    if target.resolve() in {path.resolve() for path in predictions}:
-        raise UsageError(
-            "the metrics would replace the predictions", file=target, fix=f"choose another {flag}"
-        )
 
 
 def _joined(files: Iterable[tuple[Path, list[Row]]]) -> list[Row]:

@@ -19,12 +19,13 @@ from toolgraph.benchmarks.taskbench.scoring.folder import (
 from toolgraph.benchmarks.taskbench.scoring.items import items_path, write_items
 from toolgraph.benchmarks.taskbench.scoring.signature import Signature
 from toolgraph.benchmarks.workbench.agents.predictions import read_predictions
-from toolgraph.benchmarks.workbench.agents.scores import NO_COMPAT, OVERALL, AgentScores, score_agents
+from toolgraph.benchmarks.workbench.agents.scores import OVERALL, AgentScores, score_agents
+from toolgraph.benchmarks.workbench.judge.classes import NOT_RUN
 from toolgraph.benchmarks.workbench.judge.error_rules import error_rules
 from toolgraph.benchmarks.workbench.sandbox import Sandbox
 from toolgraph.benchmarks.workbench.tasks import Task
 from toolgraph.benchmarks.workbench.tasks import fingerprint as tasks_fingerprint
-from toolgraph.files import safe_name, sha256_of, write_json
+from toolgraph.files import refuse_to_replace, safe_name, sha256_of, write_json
 from toolgraph.folder import DataFolder
 from toolgraph.runs.manifest import recorded_settings
 from toolgraph.runs.spending import usage
@@ -94,8 +95,14 @@ def evaluate_workbench(
             [trial.ledger for trial in trials], tasks=scores.tasks_done, correct=scores.tasks_correct
         )
         if scores.compat is None:
-            used["notes"]["compat"] = NO_COMPAT
+            used["notes"]["compat"] = "there are such verdicts of the published tables only"
         path = target / f"{safe_name(name)}.json"
+        refuse_to_replace(
+            path,
+            [trial.output for trial in trials],
+            what="the metrics would replace the predictions",
+            flag="--save_dir",
+        )
         write_items(items_path(path), scores.items)
         signature = _signature(folder.path, sandbox, tasks, trials).with_items(items_path(path))
         metrics = {
@@ -110,6 +117,7 @@ def evaluate_workbench(
         evaluation = Evaluation({OVERALL: metrics})
         write_json(path, evaluation.groups)
         screen.say(f"scored {name}")
+        screen.not_run(scores.outcomes.get(NOT_RUN, 0), scores.n, "task")
         evaluations.append(AgentEvaluation(name, evaluation, path, scores=scores, **used))
     return evaluations
 

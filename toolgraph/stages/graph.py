@@ -12,6 +12,7 @@ from toolgraph.files import atomic_writer, keep_dated_copy, read_json
 from toolgraph.folder import DataFolder, Say, find_file
 from toolgraph.graph import DEFAULT_MAX_LINKS, ToolGraph
 from toolgraph.stages.screen import SILENT, Screen
+from toolgraph.stages.workfolder import refuse_other_benchmarks
 from toolgraph.tools import ToolLibrary
 from toolgraph.words import count_of
 
@@ -43,6 +44,8 @@ def build_graph(
     if data_dir is None and tool_desc is None:
         raise UsageError("no tools given", fix="use --data_dir FOLDER or --tool_desc FILE")
     place = Path(data_dir) if data_dir is not None else None
+    if place is not None and tool_desc is None:
+        refuse_other_benchmarks(DataFolder(place))
     source = find_file(tool_desc or "tool_desc.json", place)
     folder = DataFolder(place or source.parent)
     if folder.graph_desc.exists() and folder.graph_desc.samefile(source):

@@ -186,7 +186,7 @@ def infer(
             screen,
         )
     if is_classic(folder):
-        refuse_settings("CLASSic", **plans)
+        refuse_settings("CLASSic", **plans, allow_tools=allow_tools)
         settings_given = {"order": order or "table", "max_tokens": max_tokens, "recorded": recorded}
         chooser = ChooserSettings.of(llm, agent, **settings_given, none_as=tuple(none_as) or ("none",))
         if security:
@@ -198,7 +198,7 @@ def infer(
             trials,
             screen,
         )
-    refuse_settings("TaskBench", agent=agent, **choosing)
+    refuse_settings("TaskBench", agent=agent, allow_tools=allow_tools, **choosing)
     graph = graph_of(folder, dependency_type, say=screen.say)
     requests = _requests(folder, screen)
     chosen = requests if ids is None and limit is None else _chosen(requests, ids, limit)

@@ -89,7 +89,7 @@ def infer_workbench(
         **asdict(settings),
         "prompt_sha256": told_fingerprint(sandbox, settings),
         "sandbox_sha256": hashlib.sha256(sandbox.image()).hexdigest(),
-        **tools_hash(folder.path),
+        **{f"{name}_sha256": code for name, code in tools_hash(folder.path).items()},
     }
     if dry_run:
         with run.foreseen(run_settings, parameters) as (journal, estimate):

@@ -7,6 +7,8 @@ from contextlib import AbstractContextManager, contextmanager
 from dataclasses import dataclass
 from typing import Protocol
 
+from toolgraph.words import count_of
+
 WARNING = "warning: "
 """How a notice begins that a person who wants quiet must see all the same."""
 
@@ -59,6 +61,12 @@ class Screen:
     show: Callable[[str], None] = lambda _: None
     table: Callable[[str], None] = lambda _: None
     progress: Progress = no_progress
+
+    def not_run(self, missing: int, total: int, noun: str) -> None:
+        """Warn of what has no prediction."""
+        if missing:
+            verbs = "has no prediction and counts" if missing == 1 else "have no prediction and count"
+            self.say(f"{WARNING}{missing:,} of {count_of(total, noun)} {verbs} as wrong")
 
     def interrupted(self, in_flight: int) -> None:
         """Say what the first Ctrl-C does."""

@@ -17,10 +17,11 @@ from toolgraph.benchmarks.workbench.judge.verdict import Verdict
 from toolgraph.benchmarks.workbench.tasks import Task
 from toolgraph.benchmarks.workbench.workplace import open_workplace
 from toolgraph.errors import UsageError
-from toolgraph.files import read_json_lines, write_json, write_json_lines
+from toolgraph.files import read_json_lines, refuse_to_replace, write_json, write_json_lines
 from toolgraph.metrics.repeats import repeat_metrics
 from toolgraph.stages.screen import SILENT, Screen
 from toolgraph.stages.workplace import load_workplace
+from toolgraph.words import count_of
 
 VERDICTS = "verdicts.jsonl"
 METRICS = "metrics.json"
@@ -53,6 +54,10 @@ def evaluate_results(
     """
     files, out = result_files(Path(results)), Path(out)
     folder = Path(data_dir)
+    for name in (VERDICTS, METRICS):
+        refuse_to_replace(
+            out / name, [file.path for file in files], what="the verdicts would replace results", flag="--out"
+        )
     sandbox, tasks = load_workplace(folder, allow_tools=allow_tools, screen=screen)
     evaluator = Evaluator(sandbox, tasks, mode, rules=error_rules(folder, sandbox))
     verdicts: dict[ResultFile, list[Verdict]] = {}
@@ -94,6 +99,12 @@ def replay(
     Raises:
         UsageError: a file is missing, or a line has another form.
     """
+    refuse_to_replace(
+        Path(out),
+        [Path(calls), *(path for path in Path(data_dir).glob("*") if path.is_file())],
+        what="the lines would replace what is read",
+        flag="--out",
+    )
     replayed = Replay(open_workplace(data_dir, allow_tools=allow_tools))
 
     def lines() -> Iterator[dict[str, Any]]:
@@ -110,7 +121,7 @@ def replay(
             yield {**entry, "calls": done, "state_changes": changes}
 
     count = write_json_lines(Path(out), lines())
-    screen.say(f"{count} sequences replayed")
+    screen.say(f"{out}: {count_of(count, 'sequence')} replayed")
     return count
 
 

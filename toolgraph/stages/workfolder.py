@@ -16,6 +16,8 @@ from toolgraph.folder import DataFolder, Say, find_file
 from toolgraph.graph import ToolGraph
 from toolgraph.tools import ToolLibrary
 
+_OTHERS = {"workbench": "WorkBench", "classic": "CLASSic"}
+
 
 @dataclass(frozen=True)
 class WorkFolder:
@@ -87,6 +89,8 @@ def work_folder(
     if given is not None and given.exists() and not given.is_dir():
         raise UsageError("is a file, a folder is needed", file=given, fix="check --data_dir")
     folder = DataFolder(given or _new_folder(name))
+    if graph_desc is None:
+        refuse_other_benchmarks(folder)
     sources = {
         folder.graph_desc: None if graph_desc is None else find_file(graph_desc, given),
         folder.tool_desc: None if tool_desc is None else find_file(tool_desc, given),
@@ -114,6 +118,7 @@ def graph_of(
     Raises:
         UsageError: there is no such file, or one is malformed.
     """
+    refuse_other_benchmarks(folder)
     if file is not None or folder.graph_desc.exists():
         known = dependency_type or folder.benchmark.get("dependency_type")
         if known is not None:
@@ -121,6 +126,32 @@ def graph_of(
         return ToolGraph.load(file or folder.graph_desc, dependency_type=known)
     library = ToolLibrary.load(folder.tool_desc)
     return ToolGraph.build(library, folder.dependency_type(dependency_type, library=library, say=say))
+
+
+def refuse_other_benchmarks(folder: DataFolder) -> None:
+    """Say so where a folder holds no tools to plan with.
+
+    Raises:
+        UsageError: it is of another benchmark, or files that a workplace could be made of.
+    """
+    if folder.tool_desc.exists() or folder.graph_desc.exists():
+        return
+    name = _OTHERS.get(str(folder.benchmark["benchmark"]))
+    if name is not None:
+        raise UsageError(
+            f"is a {name} folder, without a tool graph",
+            file=folder.path,
+            fix="use infer and evaluate on it, or give a folder with tool_desc.json",
+        )
+    databases = sorted(
+        path.name for path in folder.path.glob("*") if path.suffix in (".sqlite", ".sqlite3", ".db")
+    )
+    if databases:
+        raise UsageError(
+            f"holds no benchmark, but {databases[0]}",
+            file=folder.path,
+            fix=f"make one of it with `toolgraph workbench new NAME --sandbox {folder.path / databases[0]}`",
+        )
 
 
 def graph_fingerprint(graph: ToolGraph) -> str:

@@ -15,6 +15,7 @@ from toolgraph.errors import UsageError
 from toolgraph.files import sha256_of
 from toolgraph.folder import DataFolder
 from toolgraph.stages.screen import SILENT, Screen
+from toolgraph.words import count_of
 
 
 def load_workplace(
@@ -69,6 +70,12 @@ def new_workplace(
     given = [None if file is None else Path(file) for file in (sandbox, tools, tasks)]
     made, effects = make_workplace(Path(target), Sources(*given))
     _tell(made, Path(target), screen)
+    if sandbox is not None:
+        moment = f"{made.now:%Y-%m-%d %H:%M:%S}, by this machine's clock"
+        screen.say(
+            f"{DataFolder(Path(target)).benchmark_file}: it is {moment}, and agents work for {made.user}: "
+            "write there what your tasks need"
+        )
     return effects
 
 
@@ -88,7 +95,8 @@ def check_workplace(
     Raises:
         UsageError: something in the folder cannot be used.
     """
-    DataFolder(Path(folder)).require()
+    if not Path(folder).is_dir():
+        raise UsageError("no such folder", file=folder, fix="check its name")
     sandbox = open_workplace(folder, allow_tools=allow_tools)
     if not isinstance(sandbox, OwnSandbox):
         raise UsageError(
@@ -101,4 +109,5 @@ def check_workplace(
 def _tell(sandbox: OwnSandbox, folder: Path, screen: Screen) -> None:
     assert sandbox.toolset is not None
     domains = sandbox.toolset.toolkits
-    screen.say(f"{own_tools_file(folder)}: {len(sandbox.toolset.tools)} tools ({', '.join(domains)})")
+    tools = count_of(len(sandbox.toolset.tools), "tool")
+    screen.say(f"{own_tools_file(folder)}: {tools} ({', '.join(domains)})")

@@ -56,7 +56,7 @@ def test_markdown_shows_a_name_as_it_is() -> None:
 def test_the_unknown_is_a_dash_and_never_zero() -> None:
     head, strict, _ = cells(markdown_table(board()))
     row = dict(zip(head, strict, strict=True))
-    assert [row[name] for name in ("BsF", "$ / 100", "$", "s (median)")] == ["–"] * 4
+    assert [row[name] for name in ("BsF", "$ / 1,000", "$", "s (median)")] == ["–"] * 4
     usage = RecordedUsage(None, 7, 300, 1.25)
     head, strict, _ = cells(markdown_table(board(usage=usage)))
     assert strict[-3:] == ["–", "–", "1.25"]
@@ -64,7 +64,7 @@ def test_the_unknown_is_a_dash_and_never_zero() -> None:
 
 def test_a_cost_that_is_known_in_part_is_a_lower_bound() -> None:
     _, strict, _ = cells(markdown_table(board(usage=RecordedUsage(0.6, 1, 300, 2.0))))
-    assert strict[-3:] == ["≥ 0.2000", "≥ 0.6000", "2.00"]
+    assert strict[-3:] == ["≥ 2.0000", "≥ 0.6000", "2.00"]
     _, strict, _ = cells(markdown_table(board(usage=RecordedUsage(0.0, 0, 300, 2.0))))
     assert strict[-3:] == ["0.0000", "0.0000", "2.00"]
 

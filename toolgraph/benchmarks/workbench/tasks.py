@@ -7,14 +7,17 @@ import hashlib
 import json
 from collections.abc import Iterable, Iterator
 from dataclasses import asdict, dataclass
+from difflib import get_close_matches
 from pathlib import Path
 from typing import Any, NamedTuple
 
+from toolgraph.benchmarks.workbench.sandbox import FILE as SANDBOX
 from toolgraph.benchmarks.workbench.sandbox.published import read_csv
 from toolgraph.errors import UsageError
-from toolgraph.files import read_json_lines
+from toolgraph.files import holds_list, read_json_lines
 
 FILE = "tasks.jsonl"
+_KEYS = ("query", "answer", "domains", "id", "base_template", "chosen_template")
 _PUBLISHED = Path("processed", "queries_and_answers")
 _SUFFIX = "_queries_and_answers.csv"
 
@@ -80,6 +83,8 @@ def placed_tasks(folder: Path) -> list[PlacedTask]:
             )
         ids.add(task.id)
         tasks[task.query] = placed
+    if not tasks and source.exists():
+        raise UsageError("holds no tasks", file=source, fix="write one object a line")
     if not tasks:
         raise UsageError("no tasks", file=folder, fix=f"the folder needs {FILE}, or {_PUBLISHED}/*{_SUFFIX}")
     return list(tasks.values())
@@ -91,8 +96,8 @@ def fingerprint(tasks: Iterable[Task]) -> str:
 
 
 def holds_tasks(folder: Path) -> bool:
-    """Whether a folder holds tasks of this benchmark in the published layout."""
-    return (folder / _PUBLISHED).is_dir()
+    """Whether a folder holds tasks of this benchmark, in the published layout or beside a database."""
+    return (folder / _PUBLISHED).is_dir() or ((folder / FILE).is_file() and (folder / SANDBOX).is_file())
 
 
 def parse_list(text: str, file: Path, line: int) -> tuple[str, ...]:
@@ -109,9 +114,21 @@ def parse_list(text: str, file: Path, line: int) -> tuple[str, ...]:
 
 
 def _read_own(path: Path) -> Iterator[PlacedTask]:
+    if holds_list(path):
+        raise UsageError("is one list", file=path, fix="write one object a line")
     for line, entry in read_json_lines(path):
-        if not isinstance(entry, dict) or not isinstance(entry.get("query"), str):
-            raise UsageError("a task without 'query'", file=path, line=line, fix="write one object a line")
+        if not isinstance(entry, dict):
+            raise UsageError("is no object", file=path, line=line, fix="write one object a line")
+        for key in entry.keys() - _KEYS:
+            if near := get_close_matches(key, _KEYS, n=1, cutoff=0.75):
+                raise UsageError(
+                    f"unknown key {key!r}", file=path, line=line, fix=f"the nearest known one is {near[0]!r}"
+                )
+        for key in ("query", "answer", "domains"):
+            if key not in entry:
+                raise UsageError(f"a task without {key!r}", file=path, line=line, fix="add it")
+        if not isinstance(entry["query"], str):
+            raise UsageError("'query' is no text", file=path, line=line, fix='write "…"')
         domains = _texts(entry.get("domains"), path, line, "'domains' is ")
         yield PlacedTask(
             Task(

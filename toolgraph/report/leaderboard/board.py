@@ -60,7 +60,7 @@ class Row:
             return self.score(column).value
         if self.usage is None:
             return None
-        return self.usage.cost_of_100 if column == "cost" else self.usage.seconds
+        return self.usage.cost_of_1000 if column == "cost" else self.usage.seconds
 
 
 @dataclass(frozen=True)

@@ -17,7 +17,7 @@ def csv_table(board: Board) -> str:
     text = io.StringIO()
     writer = csv.writer(text, lineterminator="\n")
     scores = [name for heading in board.headings for name in (heading, f"{heading}_low", f"{heading}_high")]
-    used = ["cost_usd", "cost_usd_per_100", "requests_of_unknown_cost", "seconds_p50"]
+    used = ["cost_usd", "cost_usd_per_1000", "requests_of_unknown_cost", "seconds_p50"]
     writer.writerow(["model", "scores", "items", "coverage", *scores, *used, "signature"])
     for row in board.rows:
         numbers = [number for heading in board.headings for number in row.score(heading)]
@@ -35,7 +35,7 @@ def csv_table(board: Board) -> str:
 
 
 def _used(usage: RecordedUsage) -> list[float | None]:
-    cost = (usage.cost, usage.cost_of_100)
+    cost = (usage.cost, usage.cost_of_1000)
     return [*map(_rounded, cost), usage.unknown_cost, usage.seconds]
 
 

@@ -24,7 +24,7 @@ _PATTERN = re.compile("|".join(map(re.escape, _SPECIAL)))
 
 def latex_table(board: Board) -> str:
     """The board as a `table` with a `tabular` in it; bounds of intervals stand small beside the scores."""
-    columns = ("model", "scores", "n", "%", *board.headings, "$ / 100", "s")
+    columns = ("model", "scores", "n", "%", *board.headings, "$ / 1,000", "s")
     heading = " & ".join(map(escaped, columns))
     lines = [
         r"% needs \usepackage{booktabs}",

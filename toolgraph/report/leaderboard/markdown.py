@@ -13,7 +13,7 @@ _SPECIAL = re.compile(r"([\\`*_\[\]<>|~&#!$@])")
 
 def markdown_table(board: Board) -> str:
     """The board in GitHub's Markdown, ending with a line break; a score is `value (low–high)`."""
-    columns = ("model", "scores", "n", "%", *board.headings, "$ / 100", "$", "s (median)")
+    columns = ("model", "scores", "n", "%", *board.headings, "$ / 1,000", "$", "s (median)")
     lines = [
         f"## {escaped(board.title)}",
         "",

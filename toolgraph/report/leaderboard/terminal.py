@@ -10,7 +10,7 @@ from toolgraph.report.leaderboard import words
 from toolgraph.report.leaderboard.board import Board, Row
 
 _WIDE = 140  # characters
-_USED = ("$ / 100", "$", "s (median)")
+_USED = ("$ / 1,000", "$", "s (median)")
 _NAME = 24  # characters of a model's name before it is folded, at least
 
 
@@ -27,7 +27,7 @@ def terminal_table(board: Board) -> Table:
     has_usage = any(row.usage is not None for row in board.rows)
     table = Table(
         title=escape(words.printable(board.title)),
-        caption=escape("\n".join(map(words.printable, board.captions))),
+        caption=escape("\n".join(map(_foldable, board.captions))),
         box=box.SIMPLE_HEAD,
         collapse_padding=True,
         pad_edge=False,
@@ -50,6 +50,12 @@ def terminal_table(board: Board) -> Table:
             *(used if has_usage else ()),
         )
     return table
+
+
+def _foldable(caption: str) -> str:
+    """A caption; a signature in it is folded between its parts."""
+    text = words.printable(caption)
+    return text.replace("|", "| ") if text.startswith("signature: ") else text
 
 
 def _score(row: Row, heading: str) -> str:

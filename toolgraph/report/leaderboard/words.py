@@ -45,13 +45,13 @@ def money(value: float | None, *, at_least: bool = False) -> str:
 
 
 def used(row: Row) -> tuple[str, str, str]:
-    """US dollars for 100 items, those of the whole run, and the median seconds to an answer."""
+    """US dollars for 1,000 items, those of the whole run, and the median seconds to an answer."""
     usage = row.usage
     if usage is None:
         return UNKNOWN, UNKNOWN, UNKNOWN
     at_least = usage.unknown_cost > 0
     return (
-        money(usage.cost_of_100, at_least=at_least),
+        money(usage.cost_of_1000, at_least=at_least),
         money(usage.cost, at_least=at_least),
         UNKNOWN if usage.seconds is None else f"{usage.seconds:.2f}",
     )

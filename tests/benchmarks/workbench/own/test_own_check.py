@@ -8,6 +8,7 @@ from own_workplace import WRITE, workplace
 
 from toolgraph.benchmarks.workbench.own.check import check_tasks
 from toolgraph.benchmarks.workbench.own.loading import load_own
+from toolgraph.cli.main import cli, run
 from toolgraph.errors import UsageError
 
 GOOD = {"query": "Hi", "answer": ['notes.write.func(text="c")']}
@@ -66,15 +67,22 @@ def test_no_json_is_named(tmp_path: Path) -> None:
         check_tasks(load_own(folder), folder)
 
 
-def test_what_each_task_does_is_told(tmp_path: Path) -> None:
+def test_what_each_task_does_is_told(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     again = 'notes.write.func(text="c")'
     tasks = [GOOD, {"query": "Twice", "answer": [again, again]}, {"query": "Nothing", "id": "n"}]
-    folder = workplace(tmp_path / "w", tasks=tasks)
+    tasks.append({"query": "Idle", "answer": ["notes.look.func()"]})
+    look = '@tool("notes", reads_only=True)\ndef look(db) -> None: "Look."\n'
+    folder = workplace(tmp_path / "w", tools=WRITE + look, tasks=tasks)
     effects = check_tasks(load_own(folder), folder)
     assert [effect.summary for effect in effects] == [
-        *("notes-001: 1 notes new", "notes-002: 2 notes new", "n: no action")
+        "notes-001: notes: 1 row new",
+        "notes-002: notes: 2 rows new",
+        "n: no action",
+        "notes-004: warning: its answer has calls, and changes nothing",
     ]
     assert effects[0].task.base_template == "Hi"
+    assert run(cli, ["workbench", "check", str(folder), "--allow_tools"], "toolgraph") == 0
+    assert capsys.readouterr().out.splitlines()[-1] == "4 tasks, 1 warning"
 
 
 def test_a_column_that_a_tool_makes_up_can_be_ignored(tmp_path: Path) -> None:

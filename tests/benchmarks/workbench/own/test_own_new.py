@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 from own_workplace import IMPORTS, NOTES, WRITE, database
-from running import files_below
+from running import Capture, files_below, inside
 
 from toolgraph.cli.main import cli, run
 from toolgraph.errors import UsageError
@@ -17,11 +17,13 @@ def test_without_files_it_is_a_small_example(tmp_path: Path, capsys: pytest.Capt
     assert run(cli, ["workbench", "new", str(target)], "toolgraph") == 0
     told = capsys.readouterr().out.splitlines()
     assert told[:3] == [
-        "multi_domain-001: 1 loans new",
-        "multi_domain-002: 1 loans new",
+        "multi_domain-001: loans: 1 row new",
+        "multi_domain-002: loans: 1 row new",
         "multi_domain-003: no action",
     ]
-    assert told[-3:] == [
+    assert told[-5:] == [
+        "8 tasks, all fine",
+        f"{target}: next, try",
         f"  toolgraph workbench check {target} --allow_tools",
         f"  toolgraph infer --data_dir {target} --llm MODEL --api_base URL --allow_tools",
         f"  toolgraph evaluate --data_dir {target} --llm MODEL --allow_tools",
@@ -46,10 +48,14 @@ def test_ones_own_files_are_copied(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("tools", [False, True])
-def test_a_database_alone_is_enough_to_begin(tmp_path: Path, tools: bool) -> None:
+def test_a_database_alone_is_enough_to_begin(tmp_path: Path, tools: bool, capsys: Capture) -> None:
     (tmp_path / "t.py").write_text(IMPORTS + WRITE)
-    own = database(tmp_path / "own.db", NOTES)
-    new_workplace(tmp_path / "w", sandbox=own, tools=tmp_path / "t.py" if tools else None)
+    own, target = database(tmp_path / "own.db", NOTES), tmp_path / "w"
+    given: list[str | Path] = ["--tools", tmp_path / "t.py"] if tools else []
+    done = inside(capsys, "workbench", "new", target, "--sandbox", own, *given)
+    files = "tasks.jsonl" if tools else "tools.py and tasks.jsonl"
+    assert done.code == 0 and f"{target}: next, write into {files}, and" in done.out
+    assert "by this machine's clock, and agents work for the user: write there" in done.err
     (effect,) = check_workplace(tmp_path / "w", allow_tools=True)
     assert effect.task.domains == (("notes",) if tools else ("lookup",))
 
@@ -59,6 +65,7 @@ def test_nothing_is_written_unless_all_of_it_works(tmp_path: Path) -> None:
     bad.write_text("x = (")
     (tmp_path / "bad.jsonl").write_text("\n{")
     (tmp_path / "good.py").write_text(IMPORTS + WRITE)
+    (tmp_path / "empty.jsonl").write_text("")
     before = files_below(tmp_path)
     wrong: list[tuple[dict[str, Path], str]] = [
         ({"sandbox": own, "tools": bad}, r"bad\.py:1: is no Python"),
@@ -67,6 +74,12 @@ def test_nothing_is_written_unless_all_of_it_works(tmp_path: Path) -> None:
         (
             {"sandbox": own, "tools": tmp_path / "good.py", "tasks": tmp_path / "bad.jsonl"},
             r"bad\.jsonl:2: ",
+        ),
+        ({"sandbox": tmp_path}, "is a folder, a file is needed"),
+        ({"sandbox": own, "tools": own}, r"own\.db:1: not UTF-8 text .byte \d+.\. Fix: save it as UTF-8$"),
+        (
+            {"sandbox": own, "tools": tmp_path / "good.py", "tasks": tmp_path / "empty.jsonl"},
+            r"^\S+/empty\.jsonl: holds no tasks",
         ),
         ({"tools": bad}, "--tools without --sandbox"),
         ({"sandbox": own, "tasks": bad}, "--tasks without --tools"),
@@ -77,6 +90,8 @@ def test_nothing_is_written_unless_all_of_it_works(tmp_path: Path) -> None:
     (tmp_path / "w").mkdir()
     with pytest.raises(UsageError, match="w: is there already"):
         new_workplace(tmp_path / "w")
+    with pytest.raises(UsageError, match="the folder has no name"):
+        new_workplace("")
     assert files_below(tmp_path) == before
 
 
@@ -86,7 +101,7 @@ def test_tools_run_only_where_they_are_allowed(tmp_path: Path, root: Path) -> No
         check_workplace(tmp_path / "w")
     with pytest.raises(UsageError, match="has no tools of its own"):
         check_workplace(root / "data_workbench", allow_tools=True)
-    with pytest.raises(UsageError, match="no such folder"):
+    with pytest.raises(UsageError, match=r"no such folder. Fix: check its name"):
         check_workplace(tmp_path / "nowhere", allow_tools=True)
 
 

@@ -98,9 +98,27 @@ def test_values_that_do_not_fit_are_told(tmp_path: Path, arguments: dict[str, An
         ('@tool("notes")\ndef act(db, x): "Act."', r"tools.py:5: act: x has no type"),
         ('@tool("notes")\ndef act(db, x: dict): "Act."', r"tools.py:5: act: x is of type dict, not str, int"),
         ('@tool("notes")\ndef act(db, *x: int): "Act."', "act: x has no name of its own"),
-        ('@tool("notes")\ndef act(db, x: int = "a"): "Act."', "x is a whole number, not 'a'"),
+        (
+            '@tool("notes")\ndef act(db, x: int = "a"): "Act."',
+            "act: the default of x is a whole number, not 'a'",
+        ),
         ('@tool("notes")\ndef act(db): pass', "act has no docstring"),
         ('@tool("notes")\ndef act(): "Act."', "act takes nothing"),
+        ('@tool("notes")\ndef act(*, x: int): "Act."', "act takes nothing"),
+        (
+            '@tool("notes")\ndef act(text: str, db: sqlite3.Connection): "Act."',
+            r"tools.py:5: act: its first argument is the database, not text; write db: sqlite3.Connection",
+        ),
+        (
+            '\n@tool\ndef act(db): "Act."',
+            r'tools.py:6: .* without a domain. Fix: write @tool\("some_domain"\)',
+        ),
+        ('@tool()\ndef act(db): "Act."', r"tools.py:5: a tool without a domain"),
+        (
+            tool_text("pass") + tool_text("return 1"),
+            r"tools.py:5: the tool notes.act is lost: another function has its name. Fix: rename one",
+        ),
+        ("from no_such_helper import x", "Fix: install it; of your own code, put all into this one file"),
         ('@tool("notes")\nasync def act(db): "Act."', "act is no plain function"),
         ('@tool("no tes")\ndef act(db): "Act."', "'no tes' is no name for a tool"),
         ('@tool("class")\ndef act(db): "Act."', "'class' is no name for a tool"),
@@ -139,11 +157,11 @@ except sqlite3.IntegrityError:
         ("db.executescript('SELECT 1')", "begins and ends no transaction"),
         (
             f"{ENDED}db.execute('DELETE FROM notes WHERE id = 1')\nraise KeyError",
-            "begins and ends no transaction",
+            "a conflict or a trigger has ended the transaction",
         ),
         ("db.execute('DROP TABLE notes')", "changes no schema"),
         ("db.execute('ALTER TABLE notes ADD x')", "changes no schema"),
-        ("db.execute(\"ATTACH '/tmp/x.db' AS x\")", "begins and ends no transaction"),
+        ("db.execute(\"ATTACH '/tmp/x.db' AS x\")", "a tool attaches no file"),
     ],
 )
 def test_a_call_that_fails_changes_nothing(tmp_path: Path, body: str, words: str) -> None:
@@ -180,7 +198,7 @@ def test_a_tool_that_only_reads_cannot_write(tmp_path: Path) -> None:
     marks = '"notes", reads_only=True'
     assert call(sandbox(tmp_path / "v", tools=tool_text(body, marks)), "notes.act") is None
     place = sandbox(tmp_path / "w", tools=tool_text("db.execute('DELETE FROM notes')", marks))
-    with pytest.raises(ToolFailure, match="writes only if it is not reads_only"):
+    with pytest.raises(ToolFailure, match="it is marked reads_only, and writes"):
         call(place, "notes.act")
 
 

@@ -145,11 +145,15 @@ def compare_models(
         table = read_table(file.items, group)
         pair = (files[0].name, file.name)
         notes += differing_settings(files[0], file)
-        aligned = align(base, table, _shared_metrics(base, table, metrics, pair, notes))
+        shared = _shared_metrics(base, table, metrics, pair, notes)
+        aligned = align(base, table, shared)
         for name, ids in zip(pair, (aligned.only_baseline, aligned.only_other), strict=True):
             if ids:
                 notes.append(f"{len(ids):,} item(s) only {name} has are left out: {named(ids)}")
-        compared.append(_compared(pair, aligned, resamples, seed))
+        made = _compared(pair, aligned, resamples, seed)
+        if not metrics:  # a score that no item has: nothing was compared
+            made = replace(made, scores=tuple(score for score in made.scores if score.n))
+        compared.append(made)
     return Comparison(group.key, resamples, seed, _corrected(compared), notes, clusters_of(files[0]))
 
 

@@ -11,7 +11,7 @@ from typing import Any
 from toolgraph.benchmarks.workbench.agents.stability import agent_stability
 from toolgraph.benchmarks.workbench.judge.classes import NOT_RUN
 from toolgraph.benchmarks.workbench.judge.error_rules import PUBLISHED, ErrorRules
-from toolgraph.benchmarks.workbench.judge.evaluation import MODES, NO_COMPAT, Evaluator
+from toolgraph.benchmarks.workbench.judge.evaluation import MODES, Evaluator
 from toolgraph.benchmarks.workbench.judge.metrics import metrics_of
 from toolgraph.benchmarks.workbench.judge.results import Result, ResultFile
 from toolgraph.benchmarks.workbench.judge.strict_metrics import strict_metrics
@@ -23,7 +23,7 @@ from toolgraph.metrics.repeats import repeat_metrics
 Found = Mapping[str, tuple[str, Result]]
 """The outcome and the result of each task of a run, by the id of the task."""
 
-__all__ = ["NO_COMPAT", "OVERALL", "AgentScores", "score_agents"]
+__all__ = ["OVERALL", "AgentScores", "score_agents"]
 
 OVERALL = "overall_overall"
 """The one group of the metrics file, by the name that `toolgraph compare` knows."""

@@ -13,6 +13,9 @@ from toolgraph.benchmarks.workbench.own.sandbox import OwnSandbox
 from toolgraph.benchmarks.workbench.tasks import PlacedTask, Task, placed_tasks
 from toolgraph.benchmarks.workbench.tools import ToolFailure, toolset_of
 from toolgraph.errors import UsageError
+from toolgraph.words import count_of
+
+_NOUNS = {"gone": "row", "new": "row", "changed": "cell"}
 
 
 @dataclass(frozen=True)
@@ -28,14 +31,23 @@ class Effect:
     changes: tuple[StateChange, ...]
 
     @property
+    def is_idle(self) -> bool:
+        """Whether there are calls, and none of them changes anything."""
+        return bool(self.task.answer) and not self.changes
+
+    @property
     def summary(self) -> str:
         """How many rows are gone, new and changed, by table.
 
         >>> Effect(Task("Hello", (), "", "", ("desk",), "desk", "desk-001"), ()).summary
         'desk-001: no action'
         """
-        counts = Counter(f"{change.table} {change.kind}" for change in self.changes)
-        told = ", ".join(f"{count} {what}" for what, count in counts.items())
+        if self.is_idle:
+            return f"{self.task.id}: warning: its answer has calls, and changes nothing"
+        counts = Counter((change.table, change.kind) for change in self.changes)
+        told = ", ".join(
+            f"{table}: {count_of(count, _NOUNS[kind])} {kind}" for (table, kind), count in counts.items()
+        )
         return f"{self.task.id}: {told or 'no action'}"
 
 

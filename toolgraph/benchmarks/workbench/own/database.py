@@ -10,6 +10,8 @@ from pathlib import Path
 from toolgraph.benchmarks.workbench.sandbox.schema import Layout, quoted
 from toolgraph.errors import UsageError
 
+BUSY_SECONDS = 1.0
+"""How long a program that writes is waited for."""
 _WAL, _PLAIN = 2, b"\x01\x01"
 _VERSIONS = slice(18, 20)  # where the header says which journal the file has
 
@@ -21,16 +23,20 @@ def read_database(path: Path) -> bytes:
         UsageError: no such file, no database, or it is broken or in use.
     """
     if not path.is_file():
-        raise UsageError("no such file", file=path, fix="give an SQLite file")
+        wrong = "is a folder, a file is needed" if path.is_dir() else "no such file"
+        raise UsageError(wrong, file=path, fix="give an SQLite file")
     # Read with its log, SQLite would leave two files beside it. Where there is none, it is not needed.
     logged = path.with_name(f"{path.name}-wal").exists()
     with path.open("rb") as stream:
         waiting = stream.read(20)[_VERSIONS.start :] == bytes([_WAL, _WAL])
     mode = "immutable=1" if waiting and not logged else "mode=ro"
     try:
-        source = sqlite3.connect(f"{path.resolve().as_uri()}?{mode}", uri=True)
+        source = sqlite3.connect(f"{path.resolve().as_uri()}?{mode}", uri=True, timeout=BUSY_SECONDS)
         copy = sqlite3.connect(":memory:")
         try:
+            # `backup` waits for a lock for ever; what is being read already it gets at once.
+            source.execute("BEGIN")
+            source.execute("SELECT 1 FROM sqlite_master").fetchone()
             source.backup(copy)
             (said,) = copy.execute("PRAGMA quick_check(1)").fetchone()
             image = bytearray(copy.serialize())
@@ -50,12 +56,17 @@ def read_database(path: Path) -> bytes:
 
 
 def layouts_of(
-    connection: sqlite3.Connection, *, ignore: Collection[str] = (), verbatim: Collection[str] = ()
+    connection: sqlite3.Connection,
+    *,
+    file: Path,
+    ignore: Collection[str] = (),
+    verbatim: Collection[str] = (),
 ) -> tuple[Layout, ...]:
     """The tables of a database that are judged: all but virtual ones and what belongs to those.
 
     Args:
         connection: to the database.
+        file: what it was read from.
         ignore: columns that do not count, as `table.column`.
         verbatim: columns in which case counts, as `table.column`.
 
@@ -70,7 +81,7 @@ def layouts_of(
     )
     tables = [_layout(connection, name, rowid=not keyless) for name, keyless in names]
     if not tables:
-        raise UsageError("the database has no tables", fix="give one that has")
+        raise UsageError("the database has no tables", file=file, fix="give one that has")
     known = {f"{table.name}.{column}" for table in tables for column in table.columns}
     for said in (*ignore, *verbatim):
         if said not in known:

@@ -13,9 +13,9 @@ SECONDS = 10.0
 _OPCODES = 20_000  # between two looks at the clock
 
 _WRITES = frozenset({sqlite3.SQLITE_INSERT, sqlite3.SQLITE_UPDATE, sqlite3.SQLITE_DELETE})
-_DENIED = frozenset(
+_ATTACHES = frozenset({sqlite3.SQLITE_ATTACH, sqlite3.SQLITE_DETACH})
+_CHANGES_SCHEMA = frozenset(
     {
-        *(sqlite3.SQLITE_TRANSACTION, sqlite3.SQLITE_ATTACH, sqlite3.SQLITE_DETACH),
         *(sqlite3.SQLITE_CREATE_TABLE, sqlite3.SQLITE_DROP_TABLE, sqlite3.SQLITE_ALTER_TABLE),
         *(sqlite3.SQLITE_CREATE_INDEX, sqlite3.SQLITE_DROP_INDEX),
         *(sqlite3.SQLITE_CREATE_TRIGGER, sqlite3.SQLITE_DROP_TRIGGER),
@@ -26,7 +26,13 @@ _DENIED = frozenset(
 
 
 class Desk(sqlite3.Connection):
-    """A connection on which `commit()` waits for the end of the call, and `close()` does nothing."""
+    """A connection on which `commit()` waits for the end of the call, and `close()` does nothing.
+
+    Attributes:
+        denied: why the last statement that SQLite calls not authorized was none.
+    """
+
+    denied = ""
 
     @contextmanager
     def call(self, *, reads_only: bool) -> Iterator[None]:
@@ -37,9 +43,19 @@ class Desk(sqlite3.Connection):
         """
 
         def allow(action: int, _1: str | None, _2: str | None, database: str | None, _3: str | None) -> int:
-            ended = not self.in_transaction  # by a conflict or a trigger: nothing could be undone any more
-            denied = ended or action in _DENIED or (reads_only and action in _WRITES and database != "temp")
-            return sqlite3.SQLITE_DENY if denied else sqlite3.SQLITE_OK
+            reason = ""
+            if not self.in_transaction:  # nothing could be undone any more
+                reason = "a conflict or a trigger has ended the transaction of this call"
+            elif action == sqlite3.SQLITE_TRANSACTION:
+                reason = "a tool begins and ends no transaction (as executescript does)"
+            elif action in _ATTACHES:
+                reason = "a tool attaches no file"
+            elif reads_only and action in _WRITES and database != "temp":
+                reason = "it is marked reads_only, and writes"
+            elif action in _CHANGES_SCHEMA:
+                reason = "a tool changes no schema"
+            self.denied = reason or self.denied
+            return sqlite3.SQLITE_DENY if reason else sqlite3.SQLITE_OK
 
         end = time.monotonic() + SECONDS
         self.execute("BEGIN")

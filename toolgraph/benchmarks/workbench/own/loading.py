@@ -4,14 +4,15 @@ from __future__ import annotations
 
 import sys
 import traceback
-from collections.abc import Iterator, Mapping
-from datetime import datetime
+from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
 from types import ModuleType
 from typing import Any
 
+from toolgraph.benchmarks.workbench.own.about import read_about
 from toolgraph.benchmarks.workbench.own.database import layouts_of, read_database
-from toolgraph.benchmarks.workbench.own.marking import mark_of
+from toolgraph.benchmarks.workbench.own.marking import NoDomain, mark_of, marked_in
 from toolgraph.benchmarks.workbench.own.sandbox import OwnSandbox, Place
 from toolgraph.benchmarks.workbench.own.typed_tool import OwnTool, tool_of
 from toolgraph.benchmarks.workbench.sandbox import FILE
@@ -20,6 +21,7 @@ from toolgraph.errors import UsageError
 from toolgraph.files import read_text
 from toolgraph.folder import DataFolder
 
+TOOLS = "tools.py"
 _MODULE = "toolgraph_own_tools"
 
 
@@ -27,10 +29,16 @@ def own_tools_file(folder: Path) -> Path | None:
     """The file of tools that the folder's `benchmark.json` names; None if it names none.
 
     Raises:
-        UsageError: it names something else than a file in the folder.
+        UsageError: it names something else than a file in the folder, or none though there is a `tools.py`.
     """
     about = DataFolder(folder)
     if "tools" not in about.benchmark:
+        if (folder / FILE).exists() and (folder / TOOLS).exists():
+            raise UsageError(
+                f"names no 'tools', and there is {TOOLS}",
+                file=about.benchmark_file,
+                fix=f'write "benchmark": "workbench", "tools": "{TOOLS}" and "now": "YYYY-MM-DD HH:MM:SS"',
+            )
         return None
     name = about.benchmark["tools"]
     if not isinstance(name, str) or Path(name).name != name or not name.endswith(".py"):
@@ -49,21 +57,22 @@ def load_own(folder: Path) -> OwnSandbox:
     tools, about = own_tools_file(folder), DataFolder(folder)
     if tools is None:
         raise UsageError("names no 'tools'", file=about.benchmark_file, fix='write "tools": "tools.py"')
+    facts = read_about(about)
     image = read_database(folder / FILE)
-    facts = about.benchmark
     toolset = load_tools(tools)
-    place = Place(_now(facts, about.benchmark_file), str(facts.get("user", "the user")), toolset, ())
+    place = Place(facts.now, facts.user, toolset, ())
     probe = OwnSandbox(image, place)
     try:
         judged = layouts_of(
-            probe.connection, ignore=_names(facts, "ignore"), verbatim=_names(facts, "verbatim")
+            probe.connection, file=folder / FILE, ignore=facts.ignore, verbatim=facts.verbatim
         )
     except UsageError as error:
+        if error.file is not None:
+            raise
         raise UsageError(str(error), file=about.benchmark_file) from None
     finally:
         probe.close()
-    customs = str(facts.get("customs", ""))
-    return OwnSandbox(image, Place(place.now, place.user, toolset, judged, customs))
+    return OwnSandbox(image, replace(place, judged=judged, customs=facts.customs))
 
 
 def load_tools(path: Path) -> Toolset:
@@ -75,17 +84,18 @@ def load_tools(path: Path) -> Toolset:
     module = ModuleType(_MODULE)
     module.__file__ = str(path)
     sys.modules[_MODULE] = module  # where dataclasses and annotations look
+    text = read_text(path, fix="put it back, or name another under 'tools' in benchmark.json")
     try:
-        exec(compile(read_text(path), str(path), "exec"), module.__dict__)
+        exec(compile(text, str(path), "exec"), module.__dict__)
     except SyntaxError as error:
         raise UsageError(f"is no Python: {error.msg}", file=path, line=error.lineno, fix="mend it") from None
     except (Exception, SystemExit) as error:
         frames = [f.lineno for f in traceback.extract_tb(error.__traceback__) if f.filename == str(path)]
+        line = frames[-1] if frames else None
+        if isinstance(error, NoDomain):
+            raise UsageError(str(error), file=path, line=line, fix='write @tool("some_domain")') from None
         raise UsageError(
-            f"cannot be run: {type(error).__name__}: {error}",
-            file=path,
-            line=frames[-1] if frames else None,
-            fix="mend it, or install what it imports",
+            f"cannot be run: {type(error).__name__}: {error}", file=path, line=line, fix=_remedy(error)
         ) from error
     toolkits: dict[str, list[OwnTool]] = {}
     for tool in _tools_in(module, path):
@@ -99,29 +109,34 @@ def load_tools(path: Path) -> Toolset:
 
 
 def _tools_in(module: ModuleType, path: Path) -> Iterator[OwnTool]:
-    for value in {id(value): value for value in vars(module).values()}.values():
-        mark = mark_of(value)
-        if mark is None:
+    found = {id(value): (value, mark_of(value)) for value in vars(module).values()}.values()
+    for mark, function in marked_in(vars(module)):
+        if not any(mark is other for _, other in found):
+            name = getattr(function, "__name__", function)
+            raise UsageError(
+                f"the tool {mark.domain}.{name} is lost: another function has its name",
+                file=path,
+                line=_line_of(function, path),
+                fix="rename one",
+            )
+    for value, marked in found:
+        if marked is None:
             continue
         try:
-            yield tool_of(value, mark)
+            yield tool_of(value, marked)
         except (ValueError, NameError) as error:
-            code = getattr(value, "__code__", None)
-            line = code.co_firstlineno if code is not None and code.co_filename == str(path) else None
-            raise UsageError(str(error), file=path, line=line, fix="mend that function") from None
+            raise UsageError(
+                str(error), file=path, line=_line_of(value, path), fix="mend that function"
+            ) from None
 
 
-def _now(facts: Mapping[str, Any], file: Path) -> datetime:
-    try:
-        return datetime.fromisoformat(facts["now"])
-    except (KeyError, TypeError, ValueError):
-        raise UsageError(
-            f"'now' is {facts.get('now')!r}", file=file, fix="write YYYY-MM-DD HH:MM:SS"
-        ) from None
+def _line_of(function: Any, path: Path) -> int | None:
+    code = getattr(function, "__code__", None)
+    return code.co_firstlineno if code is not None and code.co_filename == str(path) else None
 
 
-def _names(facts: Mapping[str, Any], key: str) -> list[str]:
-    value = facts.get(key, [])
-    if not isinstance(value, list) or not all(isinstance(name, str) for name in value):
-        raise UsageError(f"{key!r} is no list of texts", fix='write ["table.column", …]')
-    return value
+def _remedy(error: BaseException) -> str:
+    """What to do about a file that cannot be run."""
+    if isinstance(error, ImportError):
+        return "install it; of your own code, put all into this one file"
+    return "mend it"

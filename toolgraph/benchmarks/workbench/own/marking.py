@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import sqlite3
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Any, TypeVar
@@ -12,10 +12,15 @@ from toolgraph.benchmarks.workbench.tools import ToolFailure
 
 Function = TypeVar("Function", bound=Callable[..., Any])
 _MARK = "__workplace_tool__"
+_MARKED = "__workplace_marks__"
 
 
 class ToolError(ToolFailure):
     """What an agent is told instead of a result; the call has changed nothing."""
+
+
+class NoDomain(TypeError):
+    """`@tool` without the domain."""
 
 
 @dataclass(frozen=True)
@@ -31,7 +36,7 @@ class Mark:
     changes_state: bool
 
 
-def tool(domain: str, *, reads_only: bool = False) -> Callable[[Function], Function]:
+def tool(domain: str = "", *, reads_only: bool = False) -> Callable[[Function], Function]:
     """Mark a function as a tool, called `domain.function` by agents.
 
     The function takes the database first and then typed arguments: str, int, float, bool, Literal, lists of
@@ -41,14 +46,22 @@ def tool(domain: str, *, reads_only: bool = False) -> Callable[[Function], Funct
         domain: the part of the workplace it belongs to.
         reads_only: it cannot write, and does not count when calls are compared with those that are wanted.
 
+    Raises:
+        NoDomain: there is none.
+
     >>> @tool("loans", reads_only=True)
     ... def due(db: sqlite3.Connection, member: str) -> list[str]:
     ...     "The books that a member has."
     ...     return [row["title"] for row in db.execute("SELECT title FROM loans WHERE member = ?", [member])]
     """
+    if callable(domain) or not domain:  # the function itself, where the mark has no brackets
+        raise NoDomain("a tool without a domain")
 
     def mark(function: Function) -> Function:
-        setattr(function, _MARK, Mark(domain, not reads_only))
+        made = Mark(domain, not reads_only)
+        setattr(function, _MARK, made)
+        # The file of tools keeps a list: of two functions with one name only the second is found by it.
+        getattr(function, "__globals__", {}).setdefault(_MARKED, []).append((made, function))
         return function
 
     return mark
@@ -58,6 +71,11 @@ def mark_of(value: Any) -> Mark | None:
     """The mark of a function; None if it has none."""
     found = getattr(value, _MARK, None) if callable(value) else None
     return found if isinstance(found, Mark) else None
+
+
+def marked_in(names: Mapping[str, Any]) -> list[tuple[Mark, Callable[..., Any]]]:
+    """All functions that were marked in a module, those included that its names no longer stand for."""
+    return [*names.get(_MARKED, [])]
 
 
 def now(db: sqlite3.Connection) -> datetime:

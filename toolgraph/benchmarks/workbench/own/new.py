@@ -11,14 +11,13 @@ from pathlib import Path
 
 from toolgraph.benchmarks.workbench.own.check import Effect, check_tasks
 from toolgraph.benchmarks.workbench.own.database import read_database
-from toolgraph.benchmarks.workbench.own.loading import load_own
+from toolgraph.benchmarks.workbench.own.loading import TOOLS, load_own
 from toolgraph.benchmarks.workbench.own.sandbox import OwnSandbox
 from toolgraph.benchmarks.workbench.sandbox import FILE as SANDBOX
 from toolgraph.benchmarks.workbench.tasks import FILE as TASKS
 from toolgraph.errors import UsageError
 from toolgraph.files import write_json, write_json_lines
 
-TOOLS = "tools.py"
 _EXAMPLE = Path(__file__).parent / "example"
 _NOW, _USER = datetime(2024, 5, 14, 10), "Maya"
 _CUSTOMS = "The library lends for 21 days."
@@ -64,6 +63,8 @@ def make_workplace(target: Path, sources: Sources) -> tuple[OwnSandbox, list[Eff
     Raises:
         UsageError: the folder is there, or a file cannot be used.
     """
+    if target.name in ("", ".."):
+        raise UsageError("the folder has no name", fix="give one, e.g. library")
     if target.exists() or target.is_symlink():
         raise UsageError("is there already", file=target, fix="choose another name, or remove it")
     target.parent.mkdir(parents=True, exist_ok=True)

@@ -23,7 +23,6 @@ _LONGEST_NAME = 64  # what model interfaces accept
 _ARGS = re.compile(r"^(Args|Arguments|Parameters):[ \t]*$", re.MULTILINE)
 _SECTION = re.compile(r"^\S[^\n]*:[ \t]*$", re.MULTILINE)
 _ARGUMENT = re.compile(r"^ +(\w+)(?: *\([^)]*\))?: *(.+(?:\n {8,}.+)*)", re.MULTILINE)
-_DENIED = "a tool begins and ends no transaction, changes no schema, and writes only if it is not reads_only"
 
 
 @dataclass(frozen=True)
@@ -74,7 +73,7 @@ class OwnTool(Tool):
         except ToolFailure:
             raise
         except sqlite3.Error as error:
-            words = {"not authorized": _DENIED, "interrupted": "it took too long"}
+            words = {"not authorized": sandbox.connection.denied, "interrupted": "it took too long"}
             raise ToolFailure(f"{self.name}: {words.get(str(error), error)}") from error
         except (Exception, SystemExit) as error:  # whatever a function does, the run goes on
             raise ToolFailure(f"{self.name}: {type(error).__name__}: {error}") from error
@@ -113,18 +112,23 @@ def tool_of(function: Callable[..., Any], mark: Mark) -> OwnTool:
         raise ValueError(f"{mark.domain}.{name} is longer than {_LONGEST_NAME - 1} characters")
     if inspect.iscoroutinefunction(function) or inspect.isgeneratorfunction(function):
         raise ValueError(f"{name} is no plain function")
-    if not inspect.signature(function).parameters:
+    parameters = [*inspect.signature(function).parameters.values()]
+    first = parameters.pop(0) if parameters else None
+    if first is None or first.kind not in (first.POSITIONAL_ONLY, first.POSITIONAL_OR_KEYWORD):
         raise ValueError(f"{name} takes nothing; its first argument is the database")
     text = inspect.cleandoc(function.__doc__ or "")
     if not text:
         raise ValueError(f"{name} has no docstring, which is what agents are told")
     start = _ARGS.search(text)
     about = _described(text[start.end() :]) if start else {}
-    _, *parameters = inspect.signature(function).parameters.values()
     hints = get_type_hints(function)
+    if hints.get(first.name, Any) not in (sqlite3.Connection, Any):
+        raise ValueError(
+            f"{name}: its first argument is the database, not {first.name}; write db: sqlite3.Connection"
+        )
     arguments = {p.name: _argument(name, p, hints, about) for p in parameters}
-    first = _SECTION.split(text)[0] if not start else text[: start.start()]
-    return OwnTool(mark.domain, function, " ".join(first.split()), arguments, mark.changes_state)
+    told = _SECTION.split(text)[0] if not start else text[: start.start()]
+    return OwnTool(mark.domain, function, " ".join(told.split()), arguments, mark.changes_state)
 
 
 def _argument(
@@ -142,7 +146,10 @@ def _argument(
     required = parameter.default is parameter.empty
     default = None if required else parameter.default
     if default is not None:
-        read_value(name, hints[name], default)
+        try:
+            read_value(name, hints[name], default)
+        except ValueError as error:
+            raise ValueError(f"{function}: the default of {error}") from None
     return TypedArgument(about.get(name, ""), required, hint=hints[name], default=default)
 
 

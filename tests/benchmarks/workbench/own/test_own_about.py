@@ -1,0 +1,64 @@
+"""What `benchmark.json` says of a workplace."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+from own_workplace import sandbox, workplace
+from running import Capture, inside
+
+from toolgraph.benchmarks.workbench.workplace import open_workplace
+from toolgraph.errors import UsageError
+
+
+@pytest.mark.parametrize(
+    ("facts", "words"),
+    [
+        ({"now": "today"}, "'now' is 'today'. Fix: write \"now\": \"YYYY-MM-DD HH:MM:SS\""),
+        ({"now": "20240101"}, "'now' is '20240101'"),
+        ({"now": "2024-01-01T09:00:00+02:00"}, "'now' is "),
+        ({"now": "2024-13-01 09:00:00"}, "'now' is "),
+        ({"now": 5}, "'now' is 5"),
+        ({"user": 5}, "'user' is no text"),
+        ({"user": " "}, "'user' is empty"),
+        ({"customs": ["x"]}, "'customs' is no text"),
+        ({"ignore": "notes.text"}, "'ignore' is no list of texts"),
+        ({"costums": "x"}, "unknown key 'costums'. Fix: the nearest known one is 'customs'"),
+        ({"benchmark": "wrokbench"}, "'benchmark' is 'wrokbench'"),
+    ],
+)
+def test_what_is_wrong_is_named(tmp_path: Path, facts: dict[str, Any], words: str) -> None:
+    with pytest.raises(UsageError, match=f"w/benchmark.json: {words}"):
+        sandbox(tmp_path / "w", **facts)
+
+
+@pytest.mark.parametrize("text", [None, "{}"])
+def test_a_folder_whose_facts_are_lost_is_still_known(
+    tmp_path: Path, text: str | None, capsys: Capture
+) -> None:
+    folder = workplace(tmp_path / "w")
+    (folder / "benchmark.json").unlink()
+    if text:
+        (folder / "benchmark.json").write_text(text)
+    with pytest.raises(UsageError, match=r"json: names no 'tools', and there is tools.py. Fix: write"):
+        open_workplace(folder, allow_tools=True)
+    done = inside(capsys, "evaluate", "--data_dir", folder, "--allow_tools")
+    assert done.code == 2 and "names no 'tools'" in done.error
+
+
+def test_a_file_of_tools_that_is_gone_is_named_once(tmp_path: Path) -> None:
+    folder = workplace(tmp_path / "w")
+    (folder / "tools.py").unlink()
+    with pytest.raises(UsageError, match=r"^\S+tools.py: no such file. Fix: put it back") as raised:
+        open_workplace(folder, allow_tools=True)
+    assert str(raised.value).count("Fix") == 1 and "UsageError" not in str(raised.value)
+
+
+def test_facts_that_are_no_object(tmp_path: Path) -> None:
+    folder = workplace(tmp_path / "w")
+    (folder / "benchmark.json").write_text(json.dumps([]))
+    with pytest.raises(UsageError, match=r"is not an object. Fix: .*workbench"):
+        open_workplace(folder, allow_tools=True)

@@ -1,0 +1,33 @@
+"""A folder of another benchmark, given to the stages that plan."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from own_workplace import NOTES, database
+from running import Capture, inside
+
+
+@pytest.mark.parametrize("command", ["pipeline", "generate", "serve", "sample", "graph"])
+@pytest.mark.parametrize(
+    ("data", "words"), [("workbench", "a WorkBench folder"), ("classic", "a CLASSic folder")]
+)
+def test_it_is_named(root: Path, capsys: Capture, command: str, data: str, words: str) -> None:
+    before = sorted((root / f"data_{data}").iterdir())
+    done = inside(capsys, command, "--data_dir", root / f"data_{data}")
+    assert done.code == 2 and f"data_{data}: is {words}" in done.error
+    assert sorted((root / f"data_{data}").iterdir()) == before
+
+
+def test_what_a_workplace_can_be_made_of_is_pointed_at(tmp_path: Path, capsys: Capture) -> None:
+    database(tmp_path / "own.db", NOTES)
+    done = inside(capsys, "infer", "--data_dir", tmp_path, "--llm", "offline")
+    assert done.code == 2
+    assert f"toolgraph workbench new NAME --sandbox {tmp_path / 'own.db'}" in done.error
+
+
+def test_tools_are_allowed_only_where_there_are_some(root: Path, capsys: Capture) -> None:
+    for command in ("infer", "evaluate"):
+        done = inside(capsys, command, "--data_dir", root / "data_multimedia", "--allow_tools")
+        assert done.code == 2 and "--allow_tools is not for a folder of TaskBench" in done.error
