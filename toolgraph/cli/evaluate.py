@@ -56,6 +56,7 @@ from toolgraph.cli.screen import SCREEN, say, show
     help="Exit with 3 where a smaller share of the items has a readable plan.",
 )
 @options.allow_tools()
+@options.with_published()
 @options.option(
     "orders",
     type=options.PATH,
@@ -81,9 +82,9 @@ def command(
     from toolgraph.stages.evaluate import IncompleteEvaluation, coverage, evaluate
     from toolgraph.stages.evaluate_workbench import AgentEvaluation
 
-    orders = settings.pop("orders")
+    orders, published = settings.pop("orders"), settings.pop("with_published")
     if is_classic(DataFolder(data_dir)):
-        return _chats(data_dir, llm, orders, min_coverage, settings)
+        return _chats(data_dir, llm, orders, min_coverage, published, settings)
     failure: IncompleteEvaluation | None = None
     try:
         evaluations = evaluate(data_dir, llm=list(llm), metrics=metric, screen=SCREEN, **settings)
@@ -112,6 +113,7 @@ def _chats(
     llm: tuple[str, ...],
     orders: tuple[Path, ...],
     min_coverage: float,
+    with_published: bool | None,
     settings: dict[str, Any],
 ) -> int:
     """A folder of CLASSic: of the flags only those of files count."""
@@ -122,7 +124,7 @@ def _chats(
     evaluations = evaluate_classic(data_dir, llm=list(llm), orders=orders, screen=SCREEN, **places)
     scores = {result.llm: result.scores for result in evaluations}
     print_strict(scores)
-    print_compat(scores)
+    print_compat(scores, with_published=with_published)
     print_usage(evaluations)
     for result in evaluations:
         show(str(result.path))

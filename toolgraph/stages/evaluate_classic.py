@@ -64,6 +64,7 @@ def evaluate_classic(
     prediction_dir: str | Path = "predictions",
     save_dir: str | Path | None = None,
     orders: Sequence[str | Path] = (),
+    tell_security: bool = True,
     screen: Screen = SILENT,
 ) -> list[ClassicEvaluation]:
     """Score what agents chose, as published and strictly.
@@ -75,6 +76,7 @@ def evaluate_classic(
         save_dir: where `<llm>.json` and `<llm>.items.jsonl` go; default the prediction folder's name with
             "metrics" for "predictions".
         orders: more prediction folders of the same models, which saw the candidates in another order.
+        tell_security: tell the figures of a security run; they are in the metrics file in any case.
         screen: who listens.
 
     Raises:
@@ -111,7 +113,7 @@ def evaluate_classic(
                 "signature": signature.of_group(WHOLE, scores.strict["n_messages"]),
                 **scores.strict,
             },
-            **security_beside(place, name, screen),
+            **security_beside(place, name, screen if tell_security else SILENT),
         }
         write_json(path, {WHOLE: metrics})
         screen.say(f"scored {name}")
@@ -147,10 +149,11 @@ def evaluate_rows(
     files = [Path(path) for path in predictions]
     rows = _joined((file, read_rows(file, data)) for file in files)
     scores = score_rows(rows, data)
-    metrics = scores.compat
+    metrics: Mapping[str, Any] = scores.compat
     if mode == "strict":
         signature = _signature(folder, rows).of_group(WHOLE, scores.strict["n_messages"])
         metrics = {"signature": signature, **scores.strict}
+    metrics = {"mode": mode, **metrics}
     _keep(Path(out) / METRICS, files, "--out")
     write_json(Path(out) / METRICS, metrics)
     screen.say(f"scored {scores.compat['n_rows']} rows")

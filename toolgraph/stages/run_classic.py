@@ -17,7 +17,7 @@ from toolgraph.benchmarks.taskbench.infer import Inference
 from toolgraph.errors import UsageError
 from toolgraph.folder import DataFolder
 from toolgraph.models import ModelOptions
-from toolgraph.runs import Budget
+from toolgraph.runs import Budget, RunSummary
 from toolgraph.stages.evaluate_classic import ClassicEvaluation, evaluate_classic
 from toolgraph.stages.infer_classic import infer_classic
 from toolgraph.stages.infer_security import infer_security
@@ -107,13 +107,16 @@ def run_classic(
     )
     if dry_run or not inference.written:
         return ClassicRun(inference, None)
+    probed: RunSummary | None = None
     if "security" in get("eval.limit_to_metrics", AXES):
         if (reason := _unprobed(folder, settings)) is not None:
             screen.say(f"security is not measured: {reason}")
         else:
             probed = infer_security(folder, chooser=settings, security=True, **common).summary
             inference.summary.failed += probed.failed + probed.unasked
-    (evaluation,) = evaluate_classic(folder.path, llm=llm, prediction_dir=prediction_dir, screen=screen)
+    (evaluation,) = evaluate_classic(
+        folder.path, llm=llm, prediction_dir=prediction_dir, tell_security=probed is None, screen=screen
+    )
     return ClassicRun(inference, evaluation)
 
 

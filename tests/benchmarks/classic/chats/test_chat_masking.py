@@ -110,6 +110,8 @@ def test_own_patterns() -> None:
         find_with(own={"EMPLOYEE": "x*"})
     with pytest.raises(UsageError, match="no name of a kind"):
         find_with(own={"e-mail": "x"})
+    with pytest.raises(UsageError, match="--phone_regions 'germany' is no region"):
+        find_with(regions=["US", "germany"])
 
 
 def test_a_model_is_a_folder_on_disk_and_is_not_fetched(tmp_path: Path) -> None:
