@@ -145,9 +145,14 @@ def main() -> int:
     if len(sys.argv) != 2:
         print(__doc__)
         return 2
+    cases = Path(sys.argv[1])
+    for name in ("predictions.json", "expected_metrics.json"):
+        if not (cases / name).is_file():
+            print(f"{cases / name}: is not there. Fix: name the folder of recorded cases", file=sys.stderr)
+            return 2
     print("| case | compared | different |\n| --- | ---: | ---: |")
     wrong = 0
-    for case, found in comparisons(Path(sys.argv[1])).items():
+    for case, found in comparisons(cases).items():
         different = [name for name, ours, published in found if not same(ours, published)]
         wrong += len(different)
         instead = f" (a defect: compared with {DEFECTS[case]})" if case in DEFECTS else ""

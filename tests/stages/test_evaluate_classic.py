@@ -132,13 +132,14 @@ def test_files_of_rows_make_one_tree(folder: Path) -> None:
     files = [folder / "predictions/acme.json", folder / "predictions/trials/1/acme.json"]
     evaluate_rows(folder, files, out=folder / "out")
     tree = read(folder / "out/metrics.json")
+    assert tree.pop("mode") == "compat"
     assert list(tree) == ["n_rows", "cost", "latency", "accuracy", "stability", "notes"]
     assert list(tree["accuracy"]) == ["domain:all", "domain:farm", "domain:shop"]
     assert tree["cost"]["domain:farm"]["cost_std"] == 0.0
     evaluate_rows(folder, files[:1], out=folder / "out", mode="strict")
     strict = read(folder / "out/metrics.json")
     assert list(strict["stability"]) == list(tree["accuracy"])
-    assert strict["trials"] == 1
+    assert strict["trials"] == 1 and strict["mode"] == "strict"
 
 
 def test_compat_scores_rows_as_they_are_given_and_strict_by_the_data(folder: Path) -> None:
@@ -206,8 +207,11 @@ def test_what_cannot_be_scored_leaves_what_was_there(folder: Path) -> None:
 def test_the_commands(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
     done = inside(capsys, "evaluate", "--data_dir", folder, "--llm", "acme", "--orders", "predictions_7")
     assert done.code == 0
-    assert done.out.split()[done.out.split().index("acme") :][:3] == ["acme", "all", "90.0"]
-    assert "* published, on its own data" in done.out
+    assert done.out.split()[done.out.split().index("acme") :][:4] == ["acme", "all", "10", "90.0"]
+    assert "* published, on its own data" in done.out and "Aisera *" in done.out
+    assert "acme: orders of the list (" in done.out
+    more = ("--with_published", "false")
+    assert "Aisera" not in inside(capsys, "evaluate", "--data_dir", folder, "--llm", "acme", *more).out
     given = ("--data_dir", folder, "--llm", "acme")
     low = inside(capsys, "evaluate", *given, "--prediction_dir", "nowhere")
     assert low.code == 2

@@ -201,9 +201,12 @@ def test_offline_it_retrieves_in_every_form_and_goes_on(folder: Path) -> None:
 def test_recorded_answers_make_no_request(folder: Path) -> None:
     record = folder.parent / "record.csv"
     record.write_text(
-        "conversation_uuid,request_idx,workflow,latency\nc1,0,w-return,2.5\nc3,0,none,1\nc2,0,Fly,1\n"
+        "conversation_uuid,request_idx,workflow,latency\nc1,0,w-return,2.5\nc3,0,none,1\nc2,0,Fly,1\nc9,2,none,1\n"
     )
-    result = infer(folder, llm="vendor", agent="recorded", recorded=record)
+    told: list[str] = []
+    result = infer(folder, llm="vendor", agent="recorded", recorded=record, screen=Screen(say=told.append))
+    assert f"warning: {record}:5: answers 'c9--4', which is no message of the data: passed over" in told
+    assert f"warning: {record} has no answer to 2 of 5 messages: they are not run" in told
     assert result.summary.outcomes == {"answered": 2, "malformed": 1, "not run": 2}
     assert not result.summary.complete
     rows = lines_of(folder / "predictions/vendor.json")
@@ -228,6 +231,11 @@ def test_settings_that_do_not_fit_are_refused(folder: Path, tmp_path: Path) -> N
     ):
         with pytest.raises(UsageError, match=told):
             infer(folder, llm="offline", **wrong)
+    (folder / "jailbreak_prompts.csv").unlink(missing_ok=True)
+    with pytest.raises(UsageError, match=r"is not there\. Fix: add a table of prompts"):
+        infer(folder, llm="offline", security=True)
+    with pytest.raises(UsageError, match=r"nothing.csv: is not there\. Fix: check --recorded"):
+        infer(folder, llm="v", agent="recorded", recorded=tmp_path / "nothing.csv")
     with pytest.raises(UsageError, match="retrieval needs no model"):
         infer(folder, llm="acme", agent="retrieval")
 

@@ -304,7 +304,10 @@ def test_commands(tmp_path: Path, capsys: Capture) -> None:
     assert done.code == 0 and "security of offline: " in done.out
     again = inside(capsys, "infer", *given, "--security", "2")
     assert again.code == 0 and "all 3 probes are done already" in again.out
-    assert "is not a valid boolean" in inside(capsys, "infer", *given, "--security", "some").error
+    assert (
+        "is no number of attacks: give one from 1, or true"
+        in inside(capsys, "infer", *given, "--security", "some").error
+    )
     assert "--judge judges probes" in inside(capsys, "infer", *given, "--judge", "acme").error
 
 
@@ -352,10 +355,20 @@ def test_a_configured_run_measures_security(
     classic(tmp_path / "data_classic")
     given = ("--agent", "retrieval", "--set", "agent.base_model=offline")
     done = inside(capsys, "classic", "run", *given)
-    assert done.code == 0 and "security of offline: " in done.err
+    assert done.code == 0 and (done.out + done.err).count("security of offline: ") == 1
     metrics = json.loads((tmp_path / "data_classic/metrics/offline.json").read_text())[WHOLE]
     assert metrics["security"]["attempts"] == 4
     (line,) = [
         words for text in done.out.splitlines() if len(words := text.split()) == 7 and words[1] == "all"
     ]
     assert float(line[-1]) == pytest.approx(metrics["security"]["score"]["value"], abs=1e-3)
+
+
+@pytest.mark.parametrize(
+    ("given", "told"), [("yess", "'yess' is no number of attacks"), ("0", "0 attacks say")]
+)
+def test_a_number_of_attacks_that_is_none_is_told(
+    tmp_path: Path, capsys: Capture, given: str, told: str
+) -> None:
+    done = inside(capsys, "infer", "--data_dir", tmp_path, "--security", given)
+    assert done.code == 2 and told in done.error

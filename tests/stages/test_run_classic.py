@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import shutil
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -97,6 +98,7 @@ def test_no_key_is_written_anywhere(
 def test_what_is_missing_is_one_line(place: Path, capsys: Capture) -> None:
     for arguments, told in (
         (["--set", "dataset.path_or_name=acme/chats"], "toolgraph import classic --repo acme/chats"),
+        (["--set", "dataset.path_or_name=./chats"], "is no folder. Fix: check it"),
         (["--agent", "recorded"], "--recorded FILE and --agent recorded belong together"),
         (["--agent.name=fly"], "unknown --agent 'fly'"),
         (["--agent.client=curl"], "unknown agent.client 'curl'"),
@@ -113,5 +115,8 @@ def test_what_is_missing_is_one_line(place: Path, capsys: Capture) -> None:
     ):
         done = inside(capsys, "classic", "run", *arguments)
         assert done.code == 2 and told in done.error and "hush" not in done.err
+    shutil.rmtree(place / "data_classic")
+    done = inside(capsys, "classic", "run")
+    assert "are not in the current folder. Fix: run it in the checkout, or name a data folder" in done.error
     (place / "empty").mkdir()
     assert "holds no tables" in inside(capsys, "classic", "run", "--set", "dataset.path_or_name=empty").error

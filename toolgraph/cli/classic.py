@@ -34,14 +34,21 @@ def command() -> None:
     default="compat",
     help="compat: the published metrics; strict: errors count, nothing is removed.",
 )
+@options.with_published()
 @options.option("out", type=options.PATH, required=True, help="Folder for metrics.json.")
-def evaluate(data_dir: Path, predictions: tuple[Path, ...], mode: str, out: Path) -> None:
+def evaluate(
+    data_dir: Path, predictions: tuple[Path, ...], mode: str, with_published: bool | None, out: Path
+) -> None:
     """Score prediction rows, whoever made them."""
     from toolgraph.cli.classic_scores import print_compat, print_strict
     from toolgraph.stages.evaluate_classic import METRICS, evaluate_rows
 
     scores = evaluate_rows(data_dir, predictions, out=out, mode=mode, screen=SCREEN)
-    (print_compat if mode == "compat" else print_strict)({predictions[0].stem: scores})
+    named = {predictions[0].stem: scores}
+    if mode == "compat":
+        print_compat(named, with_published=with_published)
+    else:
+        print_strict(named)
     show(str(out / METRICS))
 
 
@@ -56,10 +63,17 @@ def evaluate(data_dir: Path, predictions: tuple[Path, ...], mode: str, out: Path
 @options.option("prediction_dir", default="predictions", help="Below the data folder.")
 @options.budget()
 @options.dry_run()
+@options.with_published()
 @options.flag("force", "Begin anew where settings differ; the old run is kept.")
 @click.argument("more", nargs=-1, type=click.UNPROCESSED, metavar="[--KEY=VALUE]...")
 def run(
-    data: str, agent: str, eval_: str, values: tuple[str, ...], more: tuple[str, ...], **settings: Any
+    data: str,
+    agent: str,
+    eval_: str,
+    values: tuple[str, ...],
+    more: tuple[str, ...],
+    with_published: bool | None,
+    **settings: Any,
 ) -> int:
     """Have a configured agent choose for every message, and score it.
 
@@ -77,7 +91,7 @@ def run(
     settings = options.with_budget(settings)
     ended = run_classic(configuration, command=options.typed(), screen=SCREEN, **settings)
     if ended.evaluation is not None:
-        print_chat_scores([ended.evaluation])
+        print_chat_scores([ended.evaluation], with_published=with_published)
         show(str(ended.evaluation.path))
     return 0 if ended.inference.summary.complete else 3
 

@@ -6,6 +6,7 @@ from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from toolgraph.benchmarks.classic.scoring.published import published_rows
+from toolgraph.benchmarks.classic.scoring.rows import NOT_RUN
 from toolgraph.benchmarks.taskbench.scoring.whole import SECURITY, WHOLE
 from toolgraph.cli.scores import print_table
 from toolgraph.cli.screen import show
@@ -19,24 +20,31 @@ _NOTHING = "–"
 _DOMAIN = "domain:"
 
 
-def print_chat_scores(evaluations: Sequence[ClassicEvaluation]) -> None:
+def print_chat_scores(
+    evaluations: Sequence[ClassicEvaluation], *, with_published: bool | None = None
+) -> None:
     """All of it: strict, compat with the security that was measured, and what was used by the ledgers."""
     scores = {result.llm: result.scores for result in evaluations}
     groups = {result.llm: result.evaluation.groups[WHOLE] for result in evaluations}
     security = {llm: found[SECURITY]["score"]["value"] for llm, found in groups.items() if SECURITY in found}
     print_strict(scores)
-    print_compat(scores, security)
+    print_compat(scores, security, with_published=with_published)
     print_usage(evaluations)
 
 
 def print_compat(
-    scores: Mapping[str, ClassicScores], security: Mapping[str, float | None] | None = None
+    scores: Mapping[str, ClassicScores],
+    security: Mapping[str, float | None] | None = None,
+    *,
+    with_published: bool | None = None,
 ) -> None:
-    """The published headlines by agent and domain, and the published figures of domains of those names.
+    """The published headlines by agent and domain, and the published figures beside them.
 
     Args:
         scores: by agent.
         security: the share of attacks that an agent resisted, where that was measured; of all domains.
+        with_published: True for those of all domains of the same names, False for none, None for those over
+            all domains.
     """
     axes = {"cost": "cost USD", "latency": "latency s", "accuracy": "row_pass@1", "stability": "row_pass^2"}
     lines: list[tuple[str, ...]] = [("compat", "domain", *axes.values(), "security")]
@@ -56,27 +64,41 @@ def print_compat(
     domains = dict.fromkeys(
         key.removeprefix(_DOMAIN) for one in scores.values() for key in one.compat["cost"]
     )
-    for domain in domains:
+    shown = [domain for domain in domains if with_published or (with_published is None and domain == "all")]
+    for domain in shown:
         for model, figures in published_rows(domain).items():
             printed = (_number(figures.get(axis)) for axis in (*axes, "security"))
             lines.append((f"{model} *", domain, *printed))
     _print_lines(lines)
-    show("* published, on its own data")
+    if shown:
+        more = "" if with_published else "; --with_published true shows them by domain, false leaves them out"
+        show(f"* published, on its own data{more}")
     _print_notes({agent: found.compat["notes"] for agent, found in scores.items()})
 
 
 def print_strict(scores: Mapping[str, ClassicScores]) -> None:
-    """The strict headlines by agent and domain; shares in percent."""
+    """The strict headlines by agent and domain, and what another order of the list changes.
+
+    Shares are in percent. Where nothing was asked there are no scores; `n` is how many messages were, in all
+    trials.
+    """
     shares = ("right %", "95 %", "conversations", "by workflow", "macro F1", "none F1", "agreement")
-    lines: list[tuple[str, ...]] = [("strict", "domain", *shares, "p50 s", "p95 s", "USD / 1,000")]
+    lines: list[tuple[str, ...]] = [("strict", "domain", "n", *shares, "p50 s", "p95 s", "USD / 1,000")]
     for agent, found in scores.items():
         strict = found.strict
         for key, accuracy in strict["accuracy"].items():
             right, latency = accuracy["messages"], strict["latency"][key]
+            expected = sum(accuracy["outcomes"].values())
+            asked = expected - accuracy["outcomes"].get(NOT_RUN, 0)
+            if not asked:
+                name = key.removeprefix(_DOMAIN)
+                lines.append((agent, name, f"0 of {expected}", *[_NOTHING] * (len(lines[0]) - 3)))
+                continue
             agreement = strict["stability"][key].get("answer_agreement", {}).get("value")
             line = (
                 agent,
                 key.removeprefix(_DOMAIN),
+                str(asked) if asked == expected else f"{asked} of {expected}",
                 _percent(right["value"]),
                 f"{_percent(right['low'])} to {_percent(right['high'])}",
                 _percent(accuracy["conversations"]["value"]),
@@ -87,6 +109,13 @@ def print_strict(scores: Mapping[str, ClassicScores]) -> None:
             )
             lines.append(line)
     _print_lines(lines)
+    for agent, found in scores.items():
+        if order := found.strict["stability"]["domain:all"]["order"]:
+            show(
+                f"{agent}: orders of the list ({', '.join(order['orders'])}): of {order['pairs']} pairs "
+                f"{_percent(order['answer_agreement'])} % have the same answer, "
+                f"{_percent(order['right_in_both'])} % are right in both"
+            )
     _print_notes({agent: found.strict["notes"] for agent, found in scores.items()})
 
 

@@ -56,6 +56,7 @@ from toolgraph.cli.screen import SCREEN, say, show
     help="Exit with 3 where a smaller share of the items has a readable plan.",
 )
 @options.allow_tools()
+@options.with_published()
 @options.option(
     "orders",
     type=options.PATH,
@@ -81,6 +82,7 @@ def command(
     from toolgraph.stages.evaluate_classic import ClassicEvaluation
     from toolgraph.stages.evaluate_workbench import AgentEvaluation
 
+    published = settings.pop("with_published")
     failure: IncompleteEvaluation | None = None
     try:
         evaluations = evaluate(data_dir, llm=list(llm), metrics=metric, screen=SCREEN, **settings)
@@ -91,7 +93,7 @@ def command(
     if agents:
         print_agent_scores(agents)
     elif chats:
-        print_chat_scores(chats)
+        print_chat_scores(chats, with_published=published)
     else:
         print_scores(evaluations)
         print_stability(evaluations)

@@ -28,7 +28,12 @@ def command() -> None:
 @options.option("hub", default="microsoft/Taskbench", help="The data set on the Hugging Face hub.")
 @options.option("revision", default=None, help="Of it: a branch, tag or commit [default: the newest].")
 @click.option(
-    "--from", "folder", type=options.PATH, default=None, help="A folder with its files, instead of the hub."
+    "--from",
+    "--folder",
+    "folder",
+    type=options.PATH,
+    default=None,
+    help="A folder with its files, instead of the hub.",
 )
 @options.option("file", default=None, help="The file with the labels, e.g. improved.parquet.")
 @options.option(

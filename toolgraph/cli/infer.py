@@ -18,9 +18,18 @@ class Attacks(click.ParamType[bool | int]):
 
     def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> bool | int:
         """A number as it is, anything else as a truth value."""
-        if isinstance(value, str) and value.isascii() and value.isdigit():
-            return int(value)
-        return bool(click.BOOL.convert(value, param, ctx))
+        if isinstance(value, bool):
+            return value
+        try:
+            number = int(value)
+        except ValueError:
+            try:
+                return bool(click.BOOL.convert(value, param, ctx))
+            except click.BadParameter:
+                self.fail(f"{value!r} is no number of attacks: give one from 1, or true", param, ctx)
+        if number < 1:
+            self.fail(f"{number} attacks say nothing: give a number from 1, or true", param, ctx)
+        return number
 
 
 @click.command("infer")
@@ -45,7 +54,6 @@ class Attacks(click.ParamType[bool | int]):
 @options.option("prompt_template", type=options.PATH, default=None, help="Your own wording of the prompt.")
 @click.option(
     "--agent",
-    type=click.Choice(["native", "react", "cot", "reasoning", "tools", "retrieval", "recorded"]),
     default=None,
     help="WorkBench: native (tool calls; default) or react (actions in text). CLASSic: cot (default), "
     "reasoning, tools (a function a workflow), retrieval (default of the offline model), recorded.",

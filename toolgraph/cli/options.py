@@ -133,6 +133,18 @@ def allow_tools() -> Callable[[Function], Function]:
     return flag("allow_tools", "WorkBench: run the tools that the folder brings; they are a program.")
 
 
+def with_published() -> Callable[[Function], Function]:
+    """`--with_published`."""
+    return option(
+        "with_published",
+        type=bool,
+        default=None,
+        is_flag=False,
+        flag_value=True,
+        help="CLASSic: published figures beside yours: true by domain too, false none [default: over all].",
+    )
+
+
 def typed() -> tuple[str, ...]:
     """What was typed, for the manifest."""
     command: tuple[str, ...] = click.get_current_context().find_root().obj

@@ -39,8 +39,9 @@ def nearest(task: ChoiceTask) -> str:
     """
     if not task.candidates:
         return task.nothing
-    scores = _index(task.candidates).scores(_weighted(task.chat))
-    best, name = min((-score, name) for score, (name, _) in zip(scores, task.candidates, strict=True))
+    candidates = tuple(sorted(task.candidates))  # one index for all orders of a list
+    scores = _index(candidates).scores(_weighted(task.chat))
+    best, name = min((-score, name) for score, (name, _) in zip(scores, candidates, strict=True))
     return name if best < 0 else task.nothing
 
 

@@ -195,7 +195,9 @@ class _Run(Generic[Item]):
             return error.outcome
         if error.stops_run or self._nothing_else(error):
             raise ToolgraphError(
-                str(error), fix="check --llm, --api_addr/--api_port or --api_base, and OPENAI_API_KEY"
+                str(error),
+                fix="check --llm, --api_addr/--api_port or --api_base (of classic run: agent.base_model, "
+                "agent.api_base), and OPENAI_API_KEY",
             ) from error
         self.summary.failed += 1
         if len(self.summary.failures) < 5:

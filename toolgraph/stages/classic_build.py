@@ -75,7 +75,14 @@ def sample_chats(
         profane=None if words is None else profane_words(words),
         mask=_finder(mask, mask_patterns, phone_regions),
     )
-    sample = make_sample(read_chats(source), settings)
+    raw = read_chats(source)
+    if source.workflows is None:
+        started = count_of(len(raw.workflows), "workflow")
+        screen.say(
+            f"{WARNING}no table of workflows (--workflows): the {started} that the bot started are taken, by "
+            "their ids and without descriptions; what it never started is missing"
+        )
+    sample = make_sample(raw, settings)
     write_sample(sample, settings, folder)
     screen.table(sample.funnel.table())
     if settings.mask is None:
@@ -83,6 +90,11 @@ def sample_chats(
     else:
         kinds = ", ".join(f"{number:,} {kind}" for kind, number in sample.masked.items()) or "nothing"
         screen.say(f"masked: {kinds}")
+        if mask == "patterns":
+            screen.say(
+                f"{WARNING}patterns find neither bare names nor postal addresses: --mask MODEL_PATH does, "
+                "and annotators mark what is left"
+            )
         _warn_of_ids([chat.id for chat in sample.chats], settings.mask, screen)
     screen.say(f"{folder}: {count_of(len(sample.chats), 'conversation')}, without labels")
 

@@ -63,6 +63,7 @@ def evaluate_classic(
     prediction_dir: str | Path = "predictions",
     save_dir: str | Path | None = None,
     orders: Sequence[str | Path] = (),
+    tell_security: bool = True,
     screen: Screen = SILENT,
 ) -> list[ClassicEvaluation]:
     """Score what agents chose, as published and strictly.
@@ -74,6 +75,7 @@ def evaluate_classic(
         save_dir: where `<llm>.json` and `<llm>.items.jsonl` go; default the prediction folder's name with
             "metrics" for "predictions".
         orders: more prediction folders of the same models, which saw the candidates in another order.
+        tell_security: tell the figures of a security run; they are in the metrics file in any case.
         screen: who listens.
 
     Raises:
@@ -112,7 +114,7 @@ def evaluate_classic(
                 "signature": signature.of_group(WHOLE, scores.strict["n_messages"]),
                 **scores.strict,
             },
-            **security_beside(place, name, screen),
+            **security_beside(place, name, screen if tell_security else SILENT),
         }
         evaluation = Evaluation({WHOLE: metrics})
         write_json(path, evaluation.groups)
@@ -160,10 +162,11 @@ def evaluate_rows(
         note = f"{foreign} rows answer messages that the data do not have: they count with their own labels"
         scores.compat["notes"]["data"] = note
         screen.say(f"{WARNING}{note}")
-    metrics = scores.compat
+    metrics: Mapping[str, Any] = scores.compat
     if mode == "strict":
         signature = _signature(folder, rows).of_group(WHOLE, scores.strict["n_messages"])
         metrics = {"signature": signature, **scores.strict}
+    metrics = {"mode": mode, **metrics}
     refuse_to_replace(Path(out) / METRICS, files, what=_REPLACED, flag="--out")
     write_json(Path(out) / METRICS, metrics)
     screen.say(f"scored {scores.compat['n_rows']} rows")

@@ -41,7 +41,7 @@ def import_classic(
     """
     target = new_folder(data_dir)
     if (repo is None) == (folder is None):
-        raise UsageError("one source is needed", fix="give --repo NAME, or --folder FOLDER")
+        raise UsageError("one source is needed", fix="give --repo NAME, or --from FOLDER")
     source = from_hub(repo, revision) if repo is not None else from_folder(Path(folder or ""))
     with arriving(target) as work:
         for table, files in source.tables.items():

@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from toolgraph.benchmarks.classic.agents.inference import Agents, agent_of
+from toolgraph.benchmarks.classic.agents.recorded import RecordedAnswers
 from toolgraph.benchmarks.classic.agents.rows import prediction_rows, write_predictions
 from toolgraph.benchmarks.classic.agents.settings import AgentSettings
 from toolgraph.benchmarks.classic.data import read_data
@@ -23,7 +24,7 @@ from toolgraph.runs.trials import Trial
 from toolgraph.stages.agent_run import AgentRun, chosen_items
 from toolgraph.stages.dry_run import Counts, dry_run_lines
 from toolgraph.stages.record import hashes
-from toolgraph.stages.screen import Screen
+from toolgraph.stages.screen import WARNING, Screen
 from toolgraph.stages.usage import Books
 
 
@@ -59,6 +60,11 @@ def infer_classic(
     chosen = chosen_items(data.examples, ids, limit, what="message")
     asks = settings.agent != "recorded"
     agent = agent_of(settings, trial_number)
+    if isinstance(agent, RecordedAnswers):
+        for notice in agent.notices(
+            {example.id for example in data.examples}, {example.id for example in chosen}
+        ):
+            screen.say(f"{WARNING}{notice}")
     books = Books([llm] if asks else [], budget, prices)
     work = Agents(
         [example.question for example in chosen],

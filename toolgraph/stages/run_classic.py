@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -16,7 +17,7 @@ from toolgraph.benchmarks.taskbench.infer import Inference
 from toolgraph.errors import UsageError
 from toolgraph.folder import DataFolder
 from toolgraph.models import ModelOptions
-from toolgraph.runs import Budget
+from toolgraph.runs import Budget, RunSummary
 from toolgraph.stages.evaluate_classic import ClassicEvaluation, evaluate_classic
 from toolgraph.stages.infer_classic import infer_classic
 from toolgraph.stages.infer_security import infer_security
@@ -24,6 +25,7 @@ from toolgraph.stages.screen import SILENT, Screen
 from toolgraph.stages.trials import run_trials
 
 CLIENTS = ("aiohttp", "openai")
+_OWN = "data_classic"
 _TEMPERATURE = 0.7  # as published
 
 
@@ -67,7 +69,7 @@ def run_classic(
         ToolgraphError: the model cannot be reached.
     """
     get = configuration.get
-    folder = _folder(str(get("dataset.path_or_name", "data_classic")))
+    folder = _folder(str(get("dataset.path_or_name", _OWN)))
     llm = str(get("agent.base_model", "gpt-4o"))
     recorded = get("agent.recorded")
     settings = AgentSettings.of(
@@ -105,13 +107,16 @@ def run_classic(
     )
     if dry_run or not inference.written:
         return ClassicRun(inference, None)
+    probed: RunSummary | None = None
     if "security" in get("eval.limit_to_metrics", AXES):
         if (reason := _unprobed(folder, settings)) is not None:
             screen.say(f"security is not measured: {reason}")
         else:
             probed = infer_security(folder, chooser=settings, security=True, **common).summary
             inference.summary.failed += probed.failed + probed.unasked
-    (evaluation,) = evaluate_classic(folder.path, llm=llm, prediction_dir=prediction_dir, screen=screen)
+    (evaluation,) = evaluate_classic(
+        folder.path, llm=llm, prediction_dir=prediction_dir, tell_security=probed is None, screen=screen
+    )
     return ClassicRun(inference, evaluation)
 
 
@@ -124,16 +129,32 @@ def _unprobed(folder: DataFolder, settings: AgentSettings) -> str | None:
 
 def _folder(name: str) -> DataFolder:
     path = Path(name)
+    if not path.is_dir() and name == _OWN:
+        raise UsageError(
+            f"{_OWN}, the chats of this project, are not in the current folder",
+            fix="run it in the checkout, or name a data folder: --set dataset.path_or_name=FOLDER",
+        )
     if not path.is_dir():
         raise UsageError(
             "dataset.path_or_name is no folder",
             file=path,
-            fix=f"check it, or fetch it first: toolgraph import classic --repo {name} --data_dir FOLDER",
+            fix="check it"
+            + (
+                f", or fetch it first: toolgraph import classic --repo {name} --data_dir FOLDER"
+                if _of_hub(name)
+                else ""
+            ),
         )
     folder = DataFolder(path)
     if not is_classic(folder):
-        raise UsageError("holds no tables of chats", file=path, fix="see docs/classic.md for the four tables")
+        raise UsageError(
+            "holds no tables of chats", file=path, fix="see docs/classic.md for the tables of a data folder"
+        )
     return folder
+
+
+def _of_hub(name: str) -> bool:
+    return re.fullmatch(r"[\w-][\w.-]*/[\w.-]+", name) is not None
 
 
 def _options(configuration: Configuration, multiworker: int | None) -> ModelOptions:

@@ -108,7 +108,7 @@ def test_a_known_value_is_masked_in_any_case_but_a_name_that_is_a_word_is_not(fi
 
 @pytest.mark.parametrize("region", ["UK", "us"])
 def test_a_region_that_is_none_is_told(region: str) -> None:
-    with pytest.raises(UsageError, match=f"no region '{region}'"):
+    with pytest.raises(UsageError, match=f"'{region}' is no region"):
         find_with(regions=("DE", region))
 
 
@@ -126,6 +126,8 @@ def test_own_patterns() -> None:
         find_with(own={"EMPLOYEE": "x*"})
     with pytest.raises(UsageError, match="no name of a kind"):
         find_with(own={"e-mail": "x"})
+    with pytest.raises(UsageError, match="--phone_regions 'germany' is no region"):
+        find_with(regions=["US", "germany"])
 
 
 def test_a_model_is_a_folder_on_disk_and_is_not_fetched(tmp_path: Path) -> None:

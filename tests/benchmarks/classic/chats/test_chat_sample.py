@@ -113,10 +113,13 @@ def test_personal_data_is_masked_everywhere(source: RawSource, tmp_path: Path) -
 
 def test_masking_can_be_switched_off_and_says_so(source: RawSource, tmp_path: Path) -> None:
     told: list[str] = []
-    sample_chats(source, tmp_path, mask="off", screen=Screen(say=told.append))
-    assert "Ada Byron" in (tmp_path / "messages.csv").read_text(encoding="utf-8")
+    sample_chats(RawSource(source.messages), tmp_path / "x", mask="off", screen=Screen(say=told.append))
+    assert told[0].startswith("warning: no table of workflows (--workflows): the ")
+    told.clear()
+    sample_chats(source, tmp_path / "y", mask="off", screen=Screen(say=told.append))
+    assert "Ada Byron" in (tmp_path / "y/messages.csv").read_text(encoding="utf-8")
     assert told[0] == "warning: personal data is not masked"
-    assert read_json(tmp_path / "steps.json")["masked"] is None
+    assert read_json(tmp_path / "y/steps.json")["masked"] is None
 
 
 def test_a_chat_that_is_nothing_but_personal_data_goes_after_masking(
@@ -143,7 +146,8 @@ def test_ids_that_look_like_personal_data_are_warned_of(source: RawSource, tmp_p
     )
     told: list[str] = []
     sample_chats(RawSource(raw, source.workflows), tmp_path / "out", screen=Screen(say=told.append))
-    assert told[1].startswith("warning: 1 conversation id may hold personal data")
+    assert told[1].startswith("warning: patterns find neither bare names nor postal addresses")
+    assert told[2].startswith("warning: 1 conversation id may hold personal data")
 
 
 def test_filters_can_cut_or_be_switched_off(source: RawSource, tmp_path: Path) -> None:

@@ -81,3 +81,16 @@ def test_what_is_no_prediction_file_is_told(tmp_path: Path, text: str) -> None:
 def test_a_missing_file_is_told(tmp_path: Path) -> None:
     with pytest.raises(UsageError, match="no such file"):
         read_rows(tmp_path / "p.json")
+
+
+def test_what_is_no_file_of_rows_is_told(tmp_path: Path) -> None:
+    table, empty = tmp_path / "rows.csv", tmp_path / "empty.json"
+    table.write_text("conversation_uuid\nc1\n")
+    empty.touch()
+    for path, told in (
+        (tmp_path, "is a folder: prediction rows are JSON"),
+        (table, "is a table: prediction rows are JSON"),
+        (empty, "no rows. Fix: name a file as inference.py makes it"),
+    ):
+        with pytest.raises(UsageError, match=told):
+            read_rows(path)

@@ -62,7 +62,9 @@ class RecordedAnswers:
 
     def __init__(self, path: Path, none_as: Sequence[str] = ("none",), trial: int = 0) -> None:
         self._none = {plain(text) for text in none_as}
+        self._path = path
         self._records: dict[str, _Record] = {}
+        self._lines: dict[str, int | None] = {}
         for number, row in _rows(path):
             try:
                 if _whole(row.get("trial")) not in (None, trial):
@@ -74,7 +76,22 @@ class RecordedAnswers:
                 raise UsageError(
                     f"a second answer to {key!r}", file=path, line=number, fix="leave one of them out"
                 )
-            self._records[key] = record
+            self._records[key], self._lines[key] = record, number
+
+    def notices(self, known: Collection[str], asked: Collection[str]) -> Iterator[str]:
+        """What does not fit the data.
+
+        Args:
+            known: the ids of all messages.
+            asked: of those that are asked about.
+        """
+        if strange := [key for key in self._records if key not in known]:
+            line = self._lines[strange[0]]
+            place = f"{self._path}:{line}" if line is not None else f"{self._path}"
+            others = f" (and {len(strange) - 1} more such rows)" if len(strange) > 1 else ""
+            yield f"{place}: answers {strange[0]!r}, which is no message of the data{others}: passed over"
+        if missing := sum(key not in self._records for key in asked):
+            yield f"{self._path} has no answer to {missing} of {len(asked)} messages: they are not run"
 
     async def choose(self, question: Question, ask: Asking) -> Choice:
         """What was recorded."""
@@ -98,7 +115,7 @@ class RecordedAnswers:
 def _rows(path: Path) -> Iterator[tuple[int | None, Mapping[str, Any]]]:
     """The rows of a file by our names, each with its line."""
     if path.suffix.lower() == ".csv":
-        for row in read_table(path, ()):
+        for row in read_table(path, (), fix="check --recorded"):
             yield row.line, _renamed(row.cells, path, row.line)
         return
     if holds_list(path):

@@ -39,7 +39,9 @@ class AgentSettings:
 
     def __post_init__(self) -> None:
         if self.agent not in AGENTS:
-            raise UsageError(f"unknown --agent {self.agent!r}", fix=f"choose from {', '.join(AGENTS)}")
+            raise UsageError(
+                f"unknown --agent {self.agent!r}", fix=f"for CLASSic choose from {', '.join(AGENTS)}"
+            )
         check_order(self.order)
         if (self.recorded is None) == (self.agent == "recorded"):
             raise UsageError(

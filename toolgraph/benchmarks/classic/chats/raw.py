@@ -95,7 +95,10 @@ def read_chats(source: RawSource) -> RawChats:
         sender = senders.get(row["sender"].strip().casefold())
         if sender is None:
             raise row.error(
-                f"unknown sender {row['sender']!r}", "say who that is: --user_is, --bot_is or --human_is"
+                f"unknown sender {row['sender']!r}",
+                "say who that is with --user_is, --bot_is or --human_is, each in the place of its list: "
+                f"users {', '.join(source.user)}; bots {', '.join(source.bot)}; "
+                f"people {', '.join(source.human)}",
             )
         rows[sender] += 1
         name = row["conversation"].strip()

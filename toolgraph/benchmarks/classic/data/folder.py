@@ -17,6 +17,7 @@ MESSAGES, WORKFLOWS, DOMAINS, PROMPTS = (
     *("messages.csv", "workflows.csv", "domains.csv"),
     "jailbreak_prompts.csv",
 )
+_FIX = "see docs/classic.md for the tables of a data folder"
 _LABELS = ("true_workflow_uuid", "true_workflow_uuid_2")
 MESSAGE_COLUMNS = (
     *("conversation_uuid", "request_content", "response_content"),
@@ -80,7 +81,7 @@ def read_data(folder: Path) -> ClassicData:
 
 def _read_domains(path: Path) -> dict[str, str]:
     domains: dict[str, str] = {}
-    for row in read_table(path, DOMAIN_COLUMNS):
+    for row in read_table(path, DOMAIN_COLUMNS, fix=_FIX):
         if not row["domain_uuid"] or row["domain_uuid"] in domains:
             raise row.error(
                 f"domain_uuid {row['domain_uuid']!r} is empty or there twice", "give each its own"
@@ -92,7 +93,7 @@ def _read_domains(path: Path) -> dict[str, str]:
 def _read_workflows(path: Path, domains: Mapping[str, str]) -> dict[str, tuple[Workflow, ...]]:
     found: dict[str, dict[str, Workflow]] = {domain: {} for domain in domains}
     ids: set[str] = set()
-    for row in read_table(path, WORKFLOW_COLUMNS):
+    for row in read_table(path, WORKFLOW_COLUMNS, fix=_FIX):
         name = row["name"].strip()
         if row["workflow_uuid"] in _NO_WORKFLOW and name in _NO_WORKFLOW:
             continue
@@ -115,7 +116,7 @@ def _read_workflows(path: Path, domains: Mapping[str, str]) -> dict[str, tuple[W
 def _read_examples(path: Path, workflows: Mapping[str, tuple[Workflow, ...]]) -> tuple[Example, ...]:
     known = {domain: {workflow.id for workflow in these} for domain, these in workflows.items()}
     chats: dict[str, dict[int, tuple[int, Row]]] = {}
-    for number, row in enumerate(read_table(path, MESSAGE_COLUMNS)):
+    for number, row in enumerate(read_table(path, MESSAGE_COLUMNS, fix=_FIX)):
         chat = chats.setdefault(row["conversation_uuid"], {})
         if row["domain_uuid"] not in known:
             raise row.error(f"unknown domain {row['domain_uuid']!r}", f"list it in {DOMAINS}")

@@ -41,12 +41,13 @@ class Row:
         return UsageError(message, file=self.file, line=self.line, fix=fix)
 
 
-def read_table(path: Path, columns: Collection[str]) -> Iterator[Row]:
+def read_table(path: Path, columns: Collection[str], *, fix: str = "check the path") -> Iterator[Row]:
     """The rows of a table.
 
     Args:
         path: a CSV file, UTF-8, with a header.
         columns: that it must have; more are kept.
+        fix: what to do where the file is missing.
 
     Raises:
         UsageError: the file is missing, is no such table, a row has more cells than the header, or a quote is
@@ -71,7 +72,9 @@ def read_table(path: Path, columns: Collection[str]) -> Iterator[Row]:
                     raise row.error("more cells than the header", "put quotes around cells with commas")
                 yield row
     except FileNotFoundError:
-        raise UsageError("is not there", file=path, fix="see docs/classic.md for the four tables") from None
+        raise UsageError("is not there", file=path, fix=fix) from None
+    except IsADirectoryError:
+        raise UsageError("is a folder, not a table", file=path, fix="name the file in it") from None
     except (csv.Error, UnicodeDecodeError, OSError) as error:
         raise UsageError(f"not a CSV table: {error}", file=path, fix="save it as CSV, UTF-8") from None
 

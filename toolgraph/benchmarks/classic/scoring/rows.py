@@ -20,6 +20,7 @@ OUTCOMES = (
     *("context overflow", "provider error", "budget stop", NOT_RUN),
 )
 _FIX = "mend the row, or make the file with inference.py"
+_MAKE = "name a file as inference.py makes it: predictions/<llm>.json"
 _LARGEST = 10**9
 _LARGEST_AMOUNT = 1e15  # sums and squares of more are no numbers any more
 
@@ -105,7 +106,7 @@ def read_rows(path: Path, data: ClassicData | None = None, *, foreign: bool = Fa
         seen.add(row.sorting)
         rows.append(row)
     if not rows:
-        raise UsageError("no rows", file=path, fix=_FIX)
+        raise UsageError("no rows", file=path, fix=_MAKE)
     if strange is not None and any(row.input in (examples or {}) for row in rows):
         raise strange
     return sorted(rows, key=lambda row: row.sorting)
@@ -129,6 +130,9 @@ def fingerprint_of(path: Path) -> str:
 
 def _values(path: Path) -> Iterator[tuple[int, int | None, Any]]:
     """Each value with its number from 1, and its line where the file is of lines."""
+    if path.is_dir() or path.suffix.lower() == ".csv":
+        what = "is a folder" if path.is_dir() else "is a table"
+        raise UsageError(f"{what}: prediction rows are JSON, an array or a row a line", file=path, fix=_MAKE)
     if _holds_array(path):
         for number, value in enumerate(read_json(path), start=1):
             yield number, None, value

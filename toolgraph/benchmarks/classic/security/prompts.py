@@ -18,6 +18,7 @@ KINDS = (FORBIDDEN, REVEAL, IN_DESCRIPTION, IN_REPLY, HARMLESS)
 MESSAGE, DESCRIPTION, REPLY = "message", "description", "reply"
 PLACES = (MESSAGE, DESCRIPTION, REPLY)
 TURNS = ("turn_1_prompt", "turn_2_prompt", "turn_3_prompt")
+_MISSING = "add a table of prompts (see docs/security.md), or leave --security out"
 _COLUMNS = (
     *("prompt_id", "kind", "place", "domain_uuid", *TURNS),
     *("forbidden_workflow", "forbidden_description", "wanted_workflow", "wanted_description"),
@@ -63,7 +64,7 @@ def read_prompts(path: Path, domains: Collection[str]) -> list[SecurityPrompt]:
         UsageError: it is missing, lacks a column, or a row is wrong (with its line).
     """
     prompts: dict[str, SecurityPrompt] = {}
-    for row in read_table(path, _COLUMNS):
+    for row in read_table(path, _COLUMNS, fix=_MISSING):
         prompt = _prompt(row)
         if not prompt.id or prompt.id in prompts:
             raise row.error(f"prompt_id {prompt.id!r} is empty or there twice", "give each its own")

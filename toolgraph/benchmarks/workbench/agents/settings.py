@@ -39,7 +39,9 @@ class AgentSettings:
             ("toolkit", self.toolkit, TOOLKIT_CHOICES),
         ):
             if value not in choices:
-                raise UsageError(f"unknown --{flag} {value!r}", fix=f"choose from {', '.join(choices)}")
+                raise UsageError(
+                    f"unknown --{flag} {value!r}", fix=f"for WorkBench choose from {', '.join(choices)}"
+                )
         if self.resample < 0 or self.max_steps < 1:
             raise UsageError("no run is that short", fix="give --max_steps 1 or more, --resample 0 or more")
 

@@ -52,16 +52,13 @@ def find_with(
         own: further patterns by kind, e.g. `{"EMPLOYEE": "E[0-9]{6}"}`.
 
     Raises:
-        UsageError: Presidio is not installed, there is no such model or region, or a pattern is none.
+        UsageError: Presidio is not installed, there is no such model, a pattern is none, or a region is
+            unknown.
     """
     for kind, pattern in (own or {}).items():
         _check_pattern(kind, pattern)
     presidio = needed("presidio_analyzer", _PURPOSE)
-    known_regions = needed("phonenumbers", _PURPOSE).SUPPORTED_REGIONS
-    if wrong := [region for region in regions if region not in known_regions]:
-        raise UsageError(
-            f"there is no region {wrong[0]!r}", fix="say --phone_regions US,GB,DE: two capital letters each"
-        )
+    _check_regions(regions)
     # Told to, it would log the words around what it finds.
     logging.getLogger("presidio-analyzer").setLevel(logging.WARNING)
     language, engine = _engine(model)
@@ -119,6 +116,14 @@ def without_overlaps(found: Sequence[Found]) -> list[Found]:
         longest = max(longest, one.end - one.start)
         kept.append(Found(last.start, max(last.end, one.end), kind))
     return kept
+
+
+def _check_regions(regions: Sequence[str]) -> None:
+    known = needed("phonenumbers", _PURPOSE).SUPPORTED_REGIONS
+    if unknown := [region for region in regions if region not in known]:
+        raise UsageError(
+            f"--phone_regions {unknown[0]!r} is no region", fix="give codes of two capitals, e.g. US,DE,GB"
+        )
 
 
 def _check_pattern(kind: str, pattern: str) -> None:

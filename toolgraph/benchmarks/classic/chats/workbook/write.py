@@ -93,12 +93,10 @@ def _add_domain(
     choices = book.create_sheet(sheet_name(domain, [*taken, sheet.title], "_workflows"))
     _head(excel, choices, _WORKFLOW_WIDTHS)
     _row(excel, choices, 2, ("", NONE, "No workflow of this domain fits."))
-    choices_so_far = {bare(NONE): "the choice of none"}
     for number, workflow in enumerate(workflows, start=3):
-        other = choices_so_far.setdefault(bare(workflow.name), f"the workflow {workflow.id!r}")
-        if number - 1 != len(choices_so_far):
+        if bare(workflow.name) == bare(NONE):
             raise UsageError(
-                f"the workflow {workflow.id!r} is called {workflow.name!r}, as {other} is",
+                f"the workflow {workflow.id!r} is called {workflow.name!r}, as the choice of none is",
                 fix="give it another name",
             )
         _row(excel, choices, number, (workflow.id, workflow.name, workflow.description))
