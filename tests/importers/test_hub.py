@@ -47,7 +47,7 @@ def test_only_what_is_wanted_is_fetched(
 
 def test_a_missing_package_is_one_line(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, "huggingface_hub", None)
-    with pytest.raises(UsageError, match=r"needs the huggingface_hub package\. Fix: pip install"):
+    with pytest.raises(UsageError, match=r"needs the huggingface_hub package\. Fix: in the checkout: pip install"):
         import_taskbench(tmp_path / "data", domain="multimedia")
     assert not (tmp_path / "data").exists()
 
@@ -55,6 +55,6 @@ def test_a_missing_package_is_one_line(tmp_path: Path, monkeypatch: pytest.Monke
 def test_a_missing_reader_of_parquet_is_one_line(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, "pyarrow", None)
     write_rows(tmp_path / "downloaded" / "data.parquet", [])
-    with pytest.raises(UsageError, match=r"pyarrow is needed to read it\. Fix: pip install"):
+    with pytest.raises(UsageError, match=r"pyarrow is needed to read it\. Fix: in the checkout: pip install"):
         import_taskbench(tmp_path / "data", domain="multimedia", folder=tmp_path / "downloaded")
     assert not (tmp_path / "data").exists()
