@@ -355,7 +355,7 @@ def test_a_configured_run_measures_security(
     classic(tmp_path / "data_classic")
     given = ("--agent", "retrieval", "--set", "agent.base_model=offline")
     done = inside(capsys, "classic", "run", *given)
-    assert done.code == 0 and "security of offline: " in done.err
+    assert done.code == 0 and (done.out + done.err).count("security of offline: ") == 1
     metrics = json.loads((tmp_path / "data_classic/metrics/offline.json").read_text())[WHOLE]
     assert metrics["security"]["attempts"] == 4
 
