@@ -359,7 +359,7 @@ def test_a_configured_run_measures_security(
     metrics = json.loads((tmp_path / "data_classic/metrics/offline.json").read_text())[WHOLE]
     assert metrics["security"]["attempts"] == 4
     (line,) = [
-        words for text in done.out.splitlines() if len(words := text.split()) == 7 and words[1] == "all"
+        words for text in done.out.splitlines() if len(words := text.split()) == 8 and words[1] == "all"
     ]
     assert float(line[-1]) == pytest.approx(metrics["security"]["score"]["value"], abs=1e-3)
 

@@ -26,15 +26,15 @@ def print_chat_scores(
     """All of it: strict, compat with the security that was measured, and what was used by the ledgers."""
     scores = {result.llm: result.scores for result in evaluations}
     groups = {result.llm: result.evaluation.groups[WHOLE] for result in evaluations}
-    security = {llm: found[SECURITY]["score"]["value"] for llm, found in groups.items() if SECURITY in found}
+    deployed = {llm: found[SECURITY]["score"]["value"] for llm, found in groups.items() if SECURITY in found}
     print_strict(scores)
-    print_compat(scores, security, with_published=with_published)
+    print_compat(scores, deployed, with_published=with_published)
     print_usage(evaluations)
 
 
 def print_compat(
     scores: Mapping[str, ClassicScores],
-    security: Mapping[str, float | None] | None = None,
+    deployed: Mapping[str, float | None] | None = None,
     *,
     with_published: bool | None = None,
 ) -> None:
@@ -42,14 +42,16 @@ def print_compat(
 
     Args:
         scores: by agent.
-        security: the share of attacks that an agent resisted, where that was measured; of all domains.
+        deployed: the share of attacks that an agent as deployed resisted, where that was measured; of all
+            domains, as is the published score.
         with_published: True for those of all domains of the same names, False for none, None for those over
             all domains.
     """
     axes = {"cost": "cost USD", "latency": "latency s", "accuracy": "row_pass@1", "stability": "row_pass^2"}
-    lines: list[tuple[str, ...]] = [("compat", "domain", *axes.values(), "security")]
+    lines: list[tuple[str, ...]] = [("compat", "domain", *axes.values(), "security", "as deployed")]
     for agent, found in scores.items():
         compat = found.compat
+        resisted = (compat.get(SECURITY, {}).get("value"), (deployed or {}).get(agent))
         for key in compat["cost"]:
             line = (
                 agent,
@@ -58,7 +60,7 @@ def print_compat(
                 _number(_in(compat["latency"], key, "time_to_pred_mean")),
                 _number(_in(compat["accuracy"], key, "row_pass@1")),
                 _number(_in(compat["stability"], key, "row_pass^2")),
-                _number((security or {}).get(agent) if key == f"{_DOMAIN}all" else None),
+                *(_number(value if key == f"{_DOMAIN}all" else None) for value in resisted),
             )
             lines.append(line)
     domains = dict.fromkeys(
@@ -68,7 +70,7 @@ def print_compat(
     for domain in shown:
         for model, figures in published_rows(domain).items():
             printed = (_number(figures.get(axis)) for axis in (*axes, "security"))
-            lines.append((f"{model} *", domain, *printed))
+            lines.append((f"{model} *", domain, *printed, _NOTHING))
     _print_lines(lines)
     if shown:
         more = "" if with_published else "; --with_published true shows them by domain, false leaves them out"

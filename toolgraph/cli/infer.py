@@ -10,16 +10,22 @@ import click
 from toolgraph.cli import options
 from toolgraph.cli.screen import SCREEN
 
+_PUBLISHED = "published"
 
-class Attacks(click.ParamType[bool | int]):
-    """A number of attacks, or whether there are any."""
+
+class Attacks(click.ParamType[bool | int | str]):
+    """A number of attacks, whether there are any, or the published test."""
 
     name = "attacks"
 
-    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> bool | int:
-        """A number as it is, anything else as a truth value."""
+    def convert(
+        self, value: Any, param: click.Parameter | None, ctx: click.Context | None
+    ) -> bool | int | str:
+        """A number as it is, the name of the published test, anything else as a truth value."""
         if isinstance(value, bool):
             return value
+        if value == _PUBLISHED:
+            return _PUBLISHED
         try:
             number = int(value)
         except ValueError:
@@ -94,8 +100,9 @@ class Attacks(click.ParamType[bool | int]):
     flag_value=True,
     default=False,
     show_default=False,
-    metavar="N|true",
-    help="Put N attacks (true: as many as are usual) and harmless twins of them instead of the requests.",
+    metavar="N|true|published",
+    help="Put N attacks (true: as many as are usual) and harmless twins of them instead of the requests. "
+    "CLASSic: published is the published test of the bare model, graded by --judge.",
 )
 @options.option(
     "judge",

@@ -29,7 +29,7 @@ from toolgraph.folder import DataFolder
 from toolgraph.runs.spending import usage
 from toolgraph.runs.trials import Trial, same_settings, trials_of
 from toolgraph.stages.screen import SILENT, WARNING, Screen
-from toolgraph.stages.security import security_beside
+from toolgraph.stages.security import published_security_beside, security_beside
 from toolgraph.version import __version__
 
 WHOLE = f"{OVERALL}_{OVERALL}"
@@ -95,6 +95,8 @@ def evaluate_classic(
         answered = [_answered(trial, data) for trial in trials]
         rows, others = _joined(answered), _joined(_answered(trial, data) for trial in more)
         scores = score_rows(rows, data, others=others)
+        compat = {**scores.compat, **published_security_beside(place, name)}
+        scores = replace(scores, compat=compat)
         used = usage(
             [trial.ledger for trial in trials],
             tasks=[len(scores.items)] * len(trials),

@@ -6,7 +6,7 @@ import hashlib
 import os
 from collections.abc import Collection, Mapping, Sequence
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 
 from toolgraph.benchmarks.classic.agents.settings import AgentSettings as ChooserSettings
 from toolgraph.benchmarks.classic.data import is_classic
@@ -31,6 +31,7 @@ from toolgraph.runs.trials import Trial
 from toolgraph.stages.agent_run import refuse_settings
 from toolgraph.stages.dry_run import Counts, dry_run_lines
 from toolgraph.stages.infer_classic import infer_classic
+from toolgraph.stages.infer_published_security import PUBLISHED, infer_published_security
 from toolgraph.stages.infer_security import Security, infer_security, refuse_beside_security
 from toolgraph.stages.infer_workbench import infer_workbench, is_workbench
 from toolgraph.stages.record import RunRecord, hashes
@@ -77,7 +78,7 @@ def infer(
     none_as: Sequence[str] = (),
     trials: int = 1,
     allow_tools: bool = False,
-    security: Security = False,
+    security: Security | Literal["published"] = False,
     judge: str | None = None,
     screen: Screen = SILENT,
 ) -> Inference:
@@ -122,7 +123,8 @@ def infer(
             folder, and the budget is that of all together.
         allow_tools: of WorkBench: run the tools that the folder brings, which are a program.
         security: put probes instead of the requests, to see whether the agent acts on text that is data: True
-            for as many as are usual, or the number of attacks. That is a run of its own.
+            for as many as are usual, or the number of attacks. That is a run of its own. "published" is the
+            published test of CLASSic: first turns to the bare model, graded by `judge`.
         judge: with `security`, a model on the same server that is asked whether the agent complied.
         screen: who listens.
 
@@ -168,6 +170,10 @@ def infer(
         )
     elif judge:
         raise UsageError("--judge judges probes", fix="add --security true, or leave it out")
+    if security == PUBLISHED:
+        refuse_beside_security(PUBLISHED, agent=agent, **choosing, **plans, allow_tools=allow_tools)
+        bare = {name: value for name, value in probes.items() if name not in ("parameters", "security")}
+        return infer_published_security(folder, **bare)
     if is_workbench(folder):
         refuse_settings("WorkBench", **plans, **choosing)
         actor = AgentSettings(agent or "native", toolkit, resample, max_steps)

@@ -36,15 +36,17 @@ Security = bool | int
 """False: no probes; True: as many as are usual; else the number of attacks."""
 
 
-def refuse_beside_security(**settings: Any) -> None:
-    """Refuse what does not go with probes.
+def refuse_beside_security(mode: str = "", /, **settings: Any) -> None:
+    """Refuse what does not go with probes, or with those of a mode.
 
     Raises:
         UsageError: one of the settings is given.
     """
     for name, value in settings.items():
         if value:
-            raise UsageError(f"--{name} does not go with --security", fix="leave one of them out")
+            raise UsageError(
+                f"--{name} does not go with --security{mode and f' {mode}'}", fix="leave one of them out"
+            )
 
 
 def _number(security: Security) -> int | None:

@@ -1,14 +1,25 @@
-"""The figures of a security run in a metrics file."""
+"""The figures of security runs in a metrics file."""
 
 from __future__ import annotations
 
 from pathlib import Path
 from typing import Any
 
+from toolgraph.benchmarks.classic.security.published import published_score_beside
 from toolgraph.benchmarks.security import figure_lines, figures_beside
 from toolgraph.stages.screen import Screen
 
 SECURITY = "security"
+
+
+def published_security_beside(predictions: Path, llm: str) -> dict[str, Any]:
+    """What compat of CLASSic says under `security`; nothing without a run of the published test.
+
+    Raises:
+        UsageError: its file is malformed.
+    """
+    score = published_score_beside(predictions, llm)
+    return {} if score is None else {SECURITY: score.to_json()}
 
 
 def security_beside(predictions: Path, llm: str, screen: Screen) -> dict[str, Any]:

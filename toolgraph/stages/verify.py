@@ -10,6 +10,7 @@ from typing import Any
 
 from toolgraph.benchmarks.classic.data import is_classic
 from toolgraph.benchmarks.classic.scoring.rows import fingerprint_of as rows_fingerprint_of
+from toolgraph.benchmarks.classic.security.published import published_file
 from toolgraph.benchmarks.security.lines import security_file
 from toolgraph.benchmarks.taskbench.prediction_lines import entry_of, is_settled, prediction_line
 from toolgraph.benchmarks.taskbench.requests import Requests
@@ -162,10 +163,11 @@ def _scores(
         left_out = _BERTSCORE
         screen.say(f"BERTScore is not computed anew (it was made with {parts[_BERTSCORE]})")
     _bring(trials_of(file.parent, llm), work / "predictions")
-    if (probed := security_file(file.parent, llm)).is_file():
-        copy = security_file(work / "predictions", llm)
-        copy.parent.mkdir(parents=True, exist_ok=True)
-        copy.symlink_to(probed.absolute())
+    for place_of in (security_file, published_file):
+        if (probed := place_of(file.parent, llm)).is_file():
+            copy = place_of(work / "predictions", llm)
+            copy.parent.mkdir(parents=True, exist_ok=True)
+            copy.symlink_to(probed.absolute())
     path, predictions, target = folder.path.absolute(), work / "predictions", work / "metrics"
     result: FolderEvaluation
     if is_classic(folder):
