@@ -15,11 +15,13 @@ FLOORS = [
     {"tools"},
     {"graph"},
     {"dataset", "folder"},
+    {"gold"},
     {"sampling", "models", "metrics"},
     {"runs"},
     {"offline"},
     {"backinstruct", "benchmarks", "importers", "report"},
-    {"serving"},
+    {"gates", "variety", "exporters"},
+    {"serving", "review"},
     {"stages", "testkit"},
     {"cli"},
 ]
@@ -28,6 +30,7 @@ FLOOR = {room: number for number, rooms in enumerate(FLOORS) for room in rooms}
 HEAVY = {
     *("sklearn", "matplotlib", "torch", "pandas", "pyarrow", "huggingface_hub"),
     *("bs4", "ftfy", "openpyxl", "presidio_analyzer", "spacy"),
+    *("datasets", "datasketch", "dateparser", "rensa"),
 }
 
 
