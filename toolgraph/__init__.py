@@ -13,6 +13,7 @@ from toolgraph.version import __version__
 if TYPE_CHECKING:
     from toolgraph.stages.compare import compare
     from toolgraph.stages.evaluate import evaluate
+    from toolgraph.stages.export import export
     from toolgraph.stages.format import format_data
     from toolgraph.stages.generate import generate
     from toolgraph.stages.graph import build_graph
@@ -22,6 +23,7 @@ if TYPE_CHECKING:
     from toolgraph.stages.leaderboard import leaderboard
     from toolgraph.stages.pipeline import pipeline
     from toolgraph.stages.sample import sample
+    from toolgraph.stages.split import split
     from toolgraph.stages.verify import verify
     from toolgraph.stages.visualize import visualize
 
@@ -32,8 +34,10 @@ _STAGES = {
     "format_data": "format",
     "infer": "infer",
     "evaluate": "evaluate",
+    "export": "export",
     "compare": "compare",
     "leaderboard": "leaderboard",
+    "split": "split",
     "verify": "verify",
     "import_classic": "import_classic",
     "import_taskbench": "import_taskbench",
@@ -46,6 +50,7 @@ __all__ = [
     "build_graph",
     "compare",
     "evaluate",
+    "export",
     "format_data",
     "generate",
     "import_classic",
@@ -54,6 +59,7 @@ __all__ = [
     "leaderboard",
     "pipeline",
     "sample",
+    "split",
     "verify",
     "visualize",
 ]

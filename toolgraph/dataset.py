@@ -182,3 +182,18 @@ def last_of_each(requests: Collection[Request]) -> tuple[list[Request], list[Req
     kept = [request for request in requests if last[request.id] == request.line]
     repeated = dict.fromkeys(request.id for request in requests if last[request.id] != request.line)
     return kept, list(repeated)
+
+
+def ids_by_shape(value: Any, path: Path) -> list[RequestId]:
+    """The ids in a part of `split_ids.json`: a list of them, or shape -> list.
+
+    Raises:
+        UsageError: it is something else.
+    """
+    lists = list(value.values()) if isinstance(value, dict) else [value]
+    ids = [name for part in lists if isinstance(part, list) for name in part]
+    if not all(isinstance(part, list) for part in lists) or not all(
+        isinstance(name, str | int) and not isinstance(name, bool) for name in ids
+    ):
+        raise UsageError("is not made of lists of ids", file=path, fix='write {"test_ids": {"chain": ["1"]}}')
+    return ids

@@ -15,7 +15,11 @@ from toolgraph.cli.screen import SCREEN, say, show
 @options.option("data_dir", type=options.PATH, default="data_huggingface", help="The data folder.")
 @options.option("prediction_dir", type=options.PATH, default="predictions", help="Below it, or as given.")
 @options.option("save_dir", type=options.PATH, default=None, help="Where metrics go [default: metrics…].")
-@options.option("alignment", default=None, help="Only what these critics let pass (alignment_ids.json).")
+@options.option(
+    "alignment",
+    default=None,
+    help="Only what these critics let pass (alignment_ids.json); train, dev or test: only that split.",
+)
 @options.option("splits", "-s", multiple=True, default=("overall",), help="overall, single, chain, dag, all.")
 @options.option("n_tools", "-n", multiple=True, default=("overall",), help="overall, 1 to 10, all.")
 @options.option("mode", default="add", help="add: splits, then numbers of tools; mul: their product.")

@@ -44,7 +44,10 @@ class Attacks(click.ParamType[bool | int | str]):
 @options.budget()
 @options.option("limit", type=click.IntRange(1), default=None, help="Ask only the first so many requests.")
 @options.option(
-    "ids", type=options.PATH, default=None, help="Ask only those in this file: an id a line, or a JSON list."
+    "ids",
+    type=options.PATH,
+    default=None,
+    help="Ask only those in this file: an id a line, a JSON list, or split_ids.json:test for a split.",
 )
 @options.dry_run()
 @options.dependency_type()

@@ -21,6 +21,8 @@ COMMANDS = {
     "sample": "Show and draw sampled subgraphs, without a model.",
     "generate": "Write requests with gold plans for sampled subgraphs.",
     "format": "Turn generated samples into a data set.",
+    "split": "Training, development and test samples, without repeats across them.",
+    "export": "Write gold for training and sharing: Parquet, chats with tool calls, JSON Lines.",
     "infer": "Ask a model for the plan of every request.",
     "evaluate": "Score predictions.",
     "compare": "Say which of two models is better, and how sure that is.",

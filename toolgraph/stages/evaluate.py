@@ -78,7 +78,7 @@ def evaluate(
             predictions and choices have not changed since are not scored again.
         prediction_dir: below `data_dir`, or as given.
         save_dir: where metrics go; default the prediction folder's name with "metrics" for "predictions".
-        alignment: score only what these critics let pass.
+        alignment: score only what these critics let pass; "train", "dev" and "test": only that split.
         splits: overall, single, chain, dag, or all.
         n_tools: overall, 1 to 10, or all.
         mode: "add" (each split, then each number of tools) or "mul" (their product).

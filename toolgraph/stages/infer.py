@@ -107,7 +107,8 @@ def infer(
         budget: what the whole run may use at most, earlier starts included.
         prices: a table of prices instead of the one that comes along.
         limit: ask only the first so many requests, in the order of the file.
-        ids: ask only these, given as they are or as a file of them (one a line, or a JSON list).
+        ids: ask only these, given as they are or as a file of them (one a line, a JSON list, or
+            `split_ids.json:test` for a split).
         dry_run: only show what would be sent and may be used; nothing is sent or written.
         command: what was typed, for the manifest.
         agent: of WorkBench: "native" tool calls (default), or "react" (actions in text); of CLASSic: "cot"

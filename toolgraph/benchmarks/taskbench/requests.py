@@ -8,7 +8,7 @@ from collections.abc import Collection, Iterator
 from itertools import islice
 from pathlib import Path
 
-from toolgraph.dataset import Request, RequestId, read_requests
+from toolgraph.dataset import Request, RequestId, ids_by_shape, read_requests
 from toolgraph.errors import UsageError
 from toolgraph.files import read_json, read_text
 
@@ -109,11 +109,14 @@ class Chosen:
 
 
 def read_ids(path: Path) -> list[RequestId]:
-    """The ids in a file: one a line, or one JSON list.
+    """The ids in a file: one a line, or one JSON list; `split_ids.json:test` are those of a split.
 
     Raises:
-        UsageError: the file is missing, or a list of something else.
+        UsageError: the file is missing, a list of something else, or has no such split.
     """
+    file, colon, split = str(path).rpartition(":")
+    if colon and not path.exists():
+        return _ids_of_split(Path(file), split)
     text = read_text(path, fix="check --ids")
     if not text.lstrip().startswith("["):
         return [line.strip() for line in text.splitlines() if line.strip()]
@@ -121,6 +124,13 @@ def read_ids(path: Path) -> list[RequestId]:
     if not all(isinstance(name, str | int) and not isinstance(name, bool) for name in ids):
         raise UsageError("is not a list of ids", file=path, fix='write ["1", "2"], or one id a line')
     return list(ids)
+
+
+def _ids_of_split(path: Path, split: str) -> list[RequestId]:
+    value = read_json(path, fix="check --ids")
+    if not isinstance(value, dict) or f"{split}_ids" not in value:
+        raise UsageError(f"has no '{split}_ids'", file=path, fix="check the name after the colon in --ids")
+    return ids_by_shape(value[f"{split}_ids"], path)
 
 
 def key_of(request_id: RequestId) -> str:

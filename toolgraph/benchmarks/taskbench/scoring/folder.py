@@ -6,6 +6,7 @@ from collections.abc import Collection
 from dataclasses import dataclass
 from pathlib import Path
 
+from toolgraph.benchmarks.taskbench.requests import read_ids
 from toolgraph.benchmarks.taskbench.scoring.evaluation import Choices, Evaluation, Evaluator
 from toolgraph.benchmarks.taskbench.scoring.items import items_path
 from toolgraph.benchmarks.taskbench.scoring.texts import PairScorer
@@ -19,6 +20,7 @@ from toolgraph.tools import ToolLibrary
 from toolgraph.watching import Progress, no_progress
 
 _KEY_ENDING = "_alignment_id"
+_SPLITS = ("train", "dev", "test")
 EVERY_MODEL = "all"
 
 
@@ -216,11 +218,15 @@ def find_metrics_folder(data_dir: Path, prediction_dir: str | Path, given: str |
 def aligned_ids(path: Path, alignment: str) -> Collection[str | int] | None:
     """The ids an alignment keeps, of every shape; None (all of them) for "human", as published.
 
+    "train", "dev" and "test" keep a split of `split_ids.json`, which lies beside.
+
     Raises:
         UsageError: no such file or list.
     """
     if alignment == "human":
         return None
+    if alignment in _SPLITS:
+        return frozenset(read_ids(path.with_name(f"split_ids.json:{alignment}")))
     lists = read_json(path, fix="make it with format_data.py, or leave --alignment out")
     chosen = lists.get(f"{alignment}{_KEY_ENDING}") if isinstance(lists, dict) else None
     if not isinstance(chosen, dict):

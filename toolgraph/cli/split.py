@@ -1,0 +1,35 @@
+"""`toolgraph split`: which samples are for training, and which for testing."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import click
+
+from toolgraph.cli import options
+from toolgraph.cli.screen import SCREEN
+
+SHARE = click.FloatRange(0)
+
+
+@click.command("split")
+@options.option("data_dir", type=options.PATH, required=True, help="The data folder.")
+@options.option("train", type=SHARE, default=0.8, help="Share of training.")
+@options.option("dev", type=SHARE, default=0.1, help="Share for developing.")
+@options.option("test", type=SHARE, default=0.1, help="Share of testing.")
+@options.option("seed", type=int, default=0, help="Of the draws.")
+@options.option(
+    "hold_out_tools",
+    multiple=True,
+    metavar="TOOL[,TOOL…]",
+    help="Tools that are never trained on: samples that use them go to test; may be repeated.",
+)
+@options.option("out", type=options.PATH, default=None, help="The file [default: DATA_DIR/split_ids.json].")
+@options.flag("force", "Replace a file that somebody else made; a dated copy is kept.")
+def command(data_dir: Path, hold_out_tools: tuple[str, ...], **settings: Any) -> None:
+    """Split a data set; no subgraph and no request is in two splits."""
+    from toolgraph.stages.split import split
+
+    tools = [tool.strip() for given in hold_out_tools for tool in given.split(",") if tool.strip()]
+    split(data_dir, hold_out_tools=tools, screen=SCREEN, **settings)

@@ -1,0 +1,22 @@
+"""Splits for training and testing: no subgraph and no request in two of them, shapes and sizes shared out.
+
+Samples that repeat each other are one *group*, which goes into one split whole. A *stratum* is a shape and a
+number of tools; the wished shares are held in each, as closely as its groups allow.
+"""
+
+from toolgraph.splits.groups import Group, Member, Stratum, groups_of
+from toolgraph.splits.split_file import SplitFile
+from toolgraph.splits.splitting import DEFAULT_SHARES, SPLITS, Split, Splitting, assign
+
+__all__ = [
+    "DEFAULT_SHARES",
+    "SPLITS",
+    "Group",
+    "Member",
+    "Split",
+    "SplitFile",
+    "Splitting",
+    "Stratum",
+    "assign",
+    "groups_of",
+]

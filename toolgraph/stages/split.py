@@ -1,0 +1,122 @@
+"""The split stage: data.json -> split_ids.json."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterator
+from pathlib import Path
+
+from toolgraph.dataset import read_labels
+from toolgraph.errors import ToolgraphError, UsageError
+from toolgraph.folder import DataFolder
+from toolgraph.gold import Gold
+from toolgraph.splits import SPLITS, Member, Split, Splitting
+from toolgraph.splits.split_file import signature, write_splits
+from toolgraph.stages.screen import SILENT, WARNING, Screen
+from toolgraph.words import count_of
+
+
+def split(
+    data_dir: str | Path,
+    *,
+    train: float = 0.8,
+    dev: float = 0.1,
+    test: float = 0.1,
+    seed: int = 0,
+    hold_out_tools: Collection[str] = (),
+    out: str | Path | None = None,
+    force: bool = False,
+    screen: Screen = SILENT,
+) -> Splitting:
+    """Split the samples of a folder, so that no subgraph and no request is in two splits.
+
+    The same samples, shares and seed give the same splits, whatever the order of the file.
+
+    Args:
+        data_dir: holds `data.json`.
+        train: the share of training; the three are taken in proportion to one another.
+        dev: of what is looked at while developing.
+        test: of what is tested on at the end.
+        seed: of the draws.
+        hold_out_tools: tools that are never trained on: every sample that uses one goes to test.
+        out: the file; default `split_ids.json` of the folder.
+        force: replace a split file that somebody else made; a dated copy is kept.
+        screen: who listens.
+
+    Raises:
+        UsageError: files missing or malformed, shares that cannot be, a tool that no sample uses, or a file
+            that must not be replaced.
+        ToolgraphError: there are no samples.
+    """
+    folder = DataFolder(Path(data_dir)).require()
+    given: dict[Split, float] = {"train": train, "dev": dev, "test": test}
+    total = sum(given.values())
+    if min(given.values()) < 0 or not 0 < total < float("inf"):
+        raise UsageError("the shares are no shares", fix="give e.g. --train 0.8 --dev 0.1 --test 0.1")
+    if hold_out_tools and not test:
+        raise UsageError("tools are held out for the test split", fix="give --test more than 0")
+    members = [Member.of(Gold.of(line.value, line.number)) for line in read_labels(folder.data)]
+    if not members:
+        raise ToolgraphError("holds no samples", file=folder.data, fix="make some with toolgraph generate")
+    unused = sorted(set(hold_out_tools).difference(*(member.tools for member in members)))
+    if unused:
+        raise UsageError(
+            f"no sample uses the tool '{unused[0]}'", file=folder.data, fix="check --hold_out_tools"
+        )
+    shares = {name: share / total for name, share in given.items()}
+    result = Splitting.of(members, shares, seed=seed, hold_out=hold_out_tools)
+    path = folder.path / "split_ids.json" if out is None else Path(out)
+    copy = write_splits(path, result, force=force)
+    if copy is not None:
+        screen.say(f"kept {copy}")
+    screen.say(f"{count_of(len(members), 'sample')} in {count_of(len(result.groups), 'group')} of repeats")
+    screen.table(table(result))
+    for sentence in not_held(result):
+        screen.say(f"{WARNING}{sentence}")
+    screen.say(signature(result))
+    screen.show(str(path))
+    return result
+
+
+def table(result: Splitting) -> str:
+    """How many samples of each shape and size are in each split, as Markdown."""
+    names = [name for name in SPLITS if result.shares.get(name)]
+    wished = [f"{name} ({result.shares[name]:.1%} wished)" for name in names]
+    groups, counts = result.group_counts(), result.counts()
+    lines = [
+        f"| stratum | samples | groups | {' | '.join(wished)} |",
+        f"| --- |{' ---: |' * (2 + len(names))}",
+    ]
+    for stratum, found in counts.items():
+        lines.append(_row(str(stratum), found, groups[stratum], names))
+    whole = {name: sum(found[name] for found in counts.values()) for name in SPLITS}
+    lines.append(_row("all", whole, len(result.groups), names))
+    return "\n".join(lines)
+
+
+def _row(name: str, found: dict[Split, int], groups: int, names: list[Split]) -> str:
+    total = sum(found.values())
+    cells = [f"{found[split]:,} ({found[split] / total:.1%})" for split in names]
+    return f"| {name} | {total:,} | {groups:,} | {' | '.join(cells)} |"
+
+
+def not_held(result: Splitting) -> Iterator[str]:
+    """Where a share is missed by more than one sample, or a split has none; a sentence each."""
+    groups, largest = result.group_counts(), result.largest()
+    names = [name for name in SPLITS if result.shares.get(name)]
+    empty, missed = [], []
+    for stratum, found in result.counts().items():
+        total = sum(found.values())
+        off = max(abs(found[name] - total * result.shares.get(name, 0)) for name in SPLITS)
+        if off > 1:
+            missed.append(
+                f"{stratum} by {off:.1f} of {count_of(total, 'sample')} (the largest of "
+                f"{count_of(groups[stratum], 'group')} has {largest[stratum]})"
+            )
+        elif lacking := [name for name in names if not found[name]]:
+            few = f"{count_of(total, 'sample')}, {count_of(groups[stratum], 'group')}"
+            empty.append(f"{stratum} ({few}; none in {', '.join(lacking)})")
+    if missed:
+        why = "tools are held out" if result.hold_out else "groups are not parted"
+        yield f"shares are missed, as {why}: {', '.join(missed)}"
+    if empty:
+        yield f"too few samples for a share in every split: {', '.join(empty)}"
