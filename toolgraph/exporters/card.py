@@ -11,7 +11,7 @@ from typing import Any
 import yaml
 
 from toolgraph.dataset import SHAPES, Shape
-from toolgraph.exporters.fields import FIELDS, NOTES
+from toolgraph.exporters.fields import FIELDS, NOTES, TYPES
 from toolgraph.exporters.formats import Format
 from toolgraph.exporters.plan import Plan
 from toolgraph.exporters.selection import NOT_CHECKED
@@ -101,6 +101,7 @@ def _front_matter(facts: CardFacts, tally: Tally) -> Iterator[str]:
                 "data_files": [{"split": split, "path": path} for split, path in facts.files.items()],
             }
         ],
+        "dataset_info": [{"config_name": "default", "features": TYPES[facts.to]}],
     }
     yield "---"
     yield yaml.safe_dump(matter, sort_keys=False, allow_unicode=True).rstrip()
@@ -152,15 +153,15 @@ def _line(shape: str, size: str, counts: Sequence[int]) -> str:
 
 
 def _origin(facts: CardFacts) -> Iterator[str]:
-    yield (
-        "Subgraphs were sampled from the graph of the tools; a model wrote for each the steps, the request and "
-        "the arguments (Back-Instruct)."
-    )
     source = facts.benchmark.get("source")
     if isinstance(source, str):
-        yield f"\n{source}"
+        yield source
     made = facts.benchmark.get("generation")
     if isinstance(made, Mapping):
+        yield (
+            "\nSubgraphs were sampled from the graph of the tools; for each a model wrote the steps, the "
+            "request and the arguments (Back-Instruct)."
+        )
         known = [key for key in ("llm", "temperature", "top_p", "seed", "check") if key in made]
         yield "\n" + ", ".join(f"{key}: `{made[key]}`" for key in known)
     yield (

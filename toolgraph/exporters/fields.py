@@ -1,8 +1,9 @@
-"""What the fields of each format mean, for the card."""
+"""What the fields of each format are and mean, for the card."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from typing import Any
 
 _ROWS = (
     ("id", "text", "of the sample"),
@@ -30,7 +31,10 @@ _ROWS = (
         "whether the gold says arguments; if not, those of all calls are empty",
     ),
 )
-_RESULTS = "A result is the reference `<node-j>` by which later arguments take it: the j-th call of the chat, from 0."
+_RESULTS = "A result is the reference `<node-j>` by which later arguments take it: call j of it, from 0."
+_BESIDE = (
+    "`names.json` gives the tool of each function; line n of `index/` has the id and the links of line n."
+)
 
 FIELDS: Mapping[str, Sequence[tuple[str, str, str]]] = {
     "hf": _ROWS,
@@ -54,12 +58,40 @@ FIELDS: Mapping[str, Sequence[tuple[str, str, str]]] = {
 NOTES: Mapping[str, str] = {
     "hf": "One row a sample.",
     "jsonl": "One object a line.",
-    "openai": (
-        f"One chat a line. {_RESULTS} `names.json` gives the tool of each function; line n of `index/` has the "
-        "id and the links of line n."
-    ),
-    "sharegpt": (
-        f"One chat a line. {_RESULTS} `names.json` gives the tool of each function; line n of `index/` has the "
-        "id and the links of line n; `dataset_info.json` is for LLaMA-Factory."
-    ),
+    "openai": f"One chat a line. {_RESULTS} {_BESIDE}",
+    "sharegpt": f"One chat a line. {_RESULTS} {_BESIDE} `dataset_info.json` is for LLaMA-Factory.",
 }
+
+
+def _text(*names: str) -> list[dict[str, Any]]:
+    return [{"name": name, "dtype": "string"} for name in names]
+
+
+def _whole(*names: str) -> list[dict[str, Any]]:
+    return [{"name": name, "dtype": "int64"} for name in names]
+
+
+_ROW_TYPES = [
+    *_text("id", "request", "shape"),
+    *_whole("size"),
+    {"name": "steps", "list": "string"},
+    {
+        "name": "calls",
+        "list": [*_text("tool"), {"name": "arguments", "list": _text("name", "kind", "value")}],
+    },
+    {"name": "links", "list": _whole("source", "target")},
+    {"name": "has_arguments", "dtype": "bool"},
+]
+_CHAT_TYPES = [
+    {"name": "messages", "list": "json"},
+    {"name": "tools", "list": "json"},
+    {"name": "parallel_tool_calls", "dtype": "bool"},
+]
+TYPES: Mapping[str, list[dict[str, Any]]] = {
+    "hf": _ROW_TYPES,
+    "jsonl": _ROW_TYPES,
+    "openai": _CHAT_TYPES,
+    "sharegpt": [{"name": "conversations", "list": _text("from", "value")}, *_text("system", "tools")],
+}
+"""The columns as `datasets` names their types. Told rather than guessed: a guess looks at the first lines
+only, and takes objects with other keys further down for objects full of nulls, or fails on them."""

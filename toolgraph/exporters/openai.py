@@ -14,7 +14,7 @@ from toolgraph.exporters.turns import ChatStyle, arguments_of, call_id, closing_
 def chat_of(
     plan: Plan, functions: Sequence[Mapping[str, Any]], names: Names, style: ChatStyle
 ) -> dict[str, Any]:
-    """A line of the file: `messages`, `tools`, and `parallel_tool_calls` where each turn has one call.
+    """A line of the file: `messages`, `tools`, and `parallel_tool_calls`, false where each turn has one call.
 
     `content` is an empty text beside calls, never null: templates write null out as "None".
 
@@ -24,11 +24,11 @@ def chat_of(
         names: of functions and parameters.
         style: how chats are written.
     """
-    line: dict[str, Any] = {
+    return {
         "messages": messages_of(plan, names, style),
         "tools": [{"type": "function", "function": function} for function in functions],
+        "parallel_tool_calls": style.parallel,
     }
-    return line if style.parallel else {**line, "parallel_tool_calls": False}
 
 
 def messages_of(plan: Plan, names: Names, style: ChatStyle) -> list[dict[str, Any]]:

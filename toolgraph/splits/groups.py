@@ -7,6 +7,7 @@ import re
 from collections import Counter, defaultdict
 from collections.abc import Collection, Iterable
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import NamedTuple
 
 from toolgraph.dataset import RequestId, Shape, shape_of
@@ -67,9 +68,14 @@ def _plain(text: str) -> str:
     return _NOT_WORDS.sub(" ", text.casefold()).strip() or text.strip()
 
 
+@lru_cache(maxsize=100_000)
+def _plain_name(tool: str) -> str:
+    return _plain(tool)
+
+
 def _graph_key(tools: Iterable[str], links: Iterable[Ends]) -> str:
-    nodes = sorted(_plain(tool) for tool in tools)
-    ends = sorted({(_plain(source), _plain(target)) for source, target in links})
+    nodes = sorted(_plain_name(tool) for tool in tools)
+    ends = sorted({(_plain_name(source), _plain_name(target)) for source, target in links})
     return f"graph {json.dumps(nodes, ensure_ascii=False)} {json.dumps(ends, ensure_ascii=False)}"
 
 

@@ -27,8 +27,8 @@ def assign(
     """The split of each group.
 
     The largest come first. Each is drawn among the splits that want at least half of it, by how much of its
-    strata they still want, so that common subgraphs are not all trained on; one that no split wants goes
-    where most is missing over all strata.
+    strata they still want, so that common subgraphs are not all trained on; one that none wants goes where
+    most of its strata is missing. A split that has its share over all strata takes no more.
 
     Args:
         groups: in any order; the same groups are given the same splits.
@@ -52,17 +52,24 @@ def assign(
             split: Split = "test"
         else:
             needs = {name: sum(wanted[name][each] for each in strata) for name in splits}
-            willing = [name for name in splits if needs[name] >= size / 2]
-            if willing:
-                split = draw.choices(willing, [needs[name] for name in willing])[0]
-            else:
-                split = max(splits, key=missing.__getitem__)
+            split = _drawn(draw, size, needs, missing)
         chosen[place] = split
         if split in wanted:
             missing[split] -= size
             for each, count in strata.items():
                 wanted[split][each] -= count
     return [chosen[place] for place in range(len(groups))]
+
+
+def _drawn(
+    draw: random.Random, size: int, needs: Mapping[Split, float], missing: Mapping[Split, float]
+) -> Split:
+    """The split of a group, by what its strata still want in each and what all strata do."""
+    room = [name for name in needs if missing[name] >= size / 2]
+    willing = [name for name in room if needs[name] >= size / 2]
+    if willing:
+        return draw.choices(willing, [needs[name] for name in willing])[0]
+    return max(room, key=needs.__getitem__) if room else max(missing, key=missing.__getitem__)
 
 
 def _rank(seed: int, group: Group) -> str:
