@@ -65,19 +65,20 @@ def write_folder(
 def some_labels() -> list[dict[str, Any]]:
     """Singles, chains and a dag; with quotes, line ends and signs of other languages."""
     return [
-        label(0, [("画", ["a «cat» on a \"mat\"\n中文 😀"])]),
+        label(0, [("画", ['a «cat» on a "mat"\n中文 😀'])]),
         label(1, [("Fetch", ["https://a.example/x.png"]), ("Edit Image", ["<node-0>", "brighter"])]),
         label(2, [("Answer", ["A text.", "Why?"]), ("画", ["<node-0>"]), ("Edit_Image", ["<node-1>"])]),
-        label(
-            3, [("画", ["a"]), ("Answer", ["b", "c"]), ("Edit Image", ["<node-0>", "<node-1>"])]
-        ),
+        label(3, [("画", ["a"]), ("Answer", ["b", "c"]), ("Edit Image", ["<node-0>", "<node-1>"])]),
         label(4, [("Edit_Image", ["example.jpg"])]),
     ]
 
 
 _literals = st.text(max_size=12).filter(lambda text: "<node-" not in text)
 _json = st.recursive(
-    st.none() | st.booleans() | st.integers(-(2**53), 2**53) | st.floats(allow_nan=False, allow_infinity=False)
+    st.none()
+    | st.booleans()
+    | st.integers(-(2**53), 2**53)
+    | st.floats(allow_nan=False, allow_infinity=False)
     | _literals,
     lambda inner: st.lists(inner, max_size=3) | st.dictionaries(_literals, inner, max_size=3),
     max_leaves=6,
@@ -94,8 +95,10 @@ def plans(draw: st.DrawFn) -> Plan:
         values = _json
         if place:
             before = st.integers(0, place - 1)
-            values = values | before.map(lambda number: f"<node-{number}>") | before.map(
-                lambda number: [f"see <node-{number}>"]
+            values = (
+                values
+                | before.map(lambda number: f"<node-{number}>")
+                | before.map(lambda number: [f"see <node-{number}>"])
             )
             links |= {(source, place) for source in draw(st.sets(before, max_size=2))}
         given = draw(st.permutations(tool.parameters).map(lambda names: names))

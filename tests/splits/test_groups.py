@@ -59,7 +59,9 @@ def test_repeats_of_repeats_are_one_group() -> None:
 
 
 def test_requests_without_words_do_not_repeat_each_other() -> None:
-    assert len(grouped(label(1, [("a", None)], user_request="?"), label(2, [("b", None)], user_request=""))) == 2
+    assert (
+        len(grouped(label(1, [("a", None)], user_request="?"), label(2, [("b", None)], user_request=""))) == 2
+    )
 
 
 def test_labels_without_links_or_nodes_are_read() -> None:

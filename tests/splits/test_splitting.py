@@ -16,7 +16,9 @@ from toolgraph.splits import DEFAULT_SHARES, SPLITS, Member, Split, Splitting, S
 def members(sizes: list[tuple[int, int]]) -> list[Member]:
     """One group for each (tools, samples); tools also say the shape."""
     return [
-        Member(f"{number}-{one}", Stratum(SHAPES[tools % 3], tools), frozenset({f"t{number}"}), (f"g{number}",))
+        Member(
+            f"{number}-{one}", Stratum(SHAPES[tools % 3], tools), frozenset({f"t{number}"}), (f"g{number}",)
+        )
         for number, (tools, samples) in enumerate(sizes)
         for one in range(samples)
     ]
@@ -35,9 +37,7 @@ def test_every_sample_is_in_one_split_and_no_group_in_two(
     again = Splitting.of(given_members, seed=seed)
 
     assert (again.groups, again.splits) == (result.groups, result.splits)
-    split_of = {
-        name: split for split in SPLITS for ids in result.ids(split).values() for name in ids
-    }
+    split_of = {name: split for split in SPLITS for ids in result.ids(split).values() for name in ids}
     assert split_of.keys() == {member.id for member in given_members}
     assert sum(len(ids) for split in SPLITS for ids in result.ids(split).values()) == len(given_members)
     groups = {(str(name).partition("-")[0], split) for name, split in split_of.items()}

@@ -65,7 +65,9 @@ def test_the_table_and_what_could_not_be_held(tmp_path: Path, capsys: pytest.Cap
         "1 (3.2%) | 0 (0.0%)", "0 (0.0%) | 1 (3.2%)"
     )
     assert "| all | 32 | 3 |" in done.out
-    assert "warning: shares are missed, as groups are not parted: single of 1 by 5.2 of 31 samples" in done.err
+    assert (
+        "warning: shares are missed, as groups are not parted: single of 1 by 5.2 of 31 samples" in done.err
+    )
     assert "warning: too few samples for a share in every split: chain of 2 (1 sample, 1 group;" in done.err
 
 
@@ -85,7 +87,18 @@ def test_tools_held_out(root: Path, tmp_path: Path) -> None:
 
 def test_the_command(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     folder = write_folder(tmp_path / "d", some_labels())
-    arguments = ["--train", "1", "--dev", "0", "--test", "1", "--hold-out-tools", "Answer,Fetch", "--seed", "3"]
+    arguments = [
+        "--train",
+        "1",
+        "--dev",
+        "0",
+        "--test",
+        "1",
+        "--hold-out-tools",
+        "Answer,Fetch",
+        "--seed",
+        "3",
+    ]
     done = inside(capsys, "split", "--data_dir", folder, *arguments)
 
     assert done.code == 0

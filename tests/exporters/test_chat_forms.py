@@ -1,0 +1,193 @@
+"""Plans as chats with tool calls, and back; plans as rows, and back."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Sequence
+from typing import Any
+
+import pytest
+from gold_samples import RESOURCE, TEMPORAL, label, plans
+from hypothesis import given
+from hypothesis import strategies as st
+from jsonschema import Draft202012Validator
+
+from toolgraph.dataset import reference_index
+from toolgraph.exporters import Call, Plan, plan_of
+from toolgraph.exporters.formats import Chats
+from toolgraph.exporters.names import VALID, Names
+from toolgraph.exporters.openai import calls_of, chat_of
+from toolgraph.exporters.plan import references
+from toolgraph.exporters.rows import plan_of_row, row_of
+from toolgraph.exporters.sharegpt import conversation_of
+from toolgraph.exporters.turns import ChatStyle
+from toolgraph.gold import Gold
+from toolgraph.tools import Parameter, Tool, ToolLibrary
+
+styles = st.builds(
+    ChatStyle,
+    system=st.sampled_from(["", "Help."]),
+    closing=st.sampled_from(["Done: $results", "$ ${x}", None]),
+    parallel=st.booleans(),
+    as_objects=st.booleans(),
+)
+CHATS = Chats(TEMPORAL, "temporal")
+DAG = label(3, [("画", ["a"]), ("Answer", ["b", "c"]), ("Edit Image", ["<node-0>", "<node-1>"])])
+
+
+def openai_line(plan: Plan, style: ChatStyle, chats: Chats = CHATS) -> dict[str, Any]:
+    line = chat_of(plan, chats.offered(plan), chats.names, style)
+    back: dict[str, Any] = json.loads(json.dumps(line, allow_nan=False))
+    assert back == line
+    return back
+
+
+@given(plans(), styles)
+def test_a_chat_is_read_back_as_the_same_plan(plan: Plan, style: ChatStyle) -> None:
+    line = openai_line(plan, style)
+    names = Names.from_json(json.loads(json.dumps(CHATS.names.to_json())))
+    messages = line["messages"]
+    request = next(message["content"] for message in messages if message["role"] == "user")
+
+    assert Plan(plan.id, request, (), calls_of(messages, names), plan.links) == plan
+
+
+@given(plans(), styles)
+def test_a_chat_keeps_the_rules_of_its_form(plan: Plan, style: ChatStyle) -> None:
+    line = openai_line(plan, style)
+    known: list[str] = []
+    answered: list[str] = []
+    results: set[int] = set()
+    for message in line["messages"]:
+        assert isinstance(message["content"], str)
+        if message["role"] == "tool":
+            answered.append(message["tool_call_id"])
+            number = reference_index(message["content"])
+            assert number == len(results)
+            results.add(len(results))
+        calls = message.get("tool_calls", [])
+        assert style.parallel or len(calls) <= 1
+        if calls:
+            assert known == answered, "calls come after the results of all calls before"
+        for call in calls:
+            assert re.fullmatch("[a-zA-Z0-9]{9}", call["id"])
+            arguments = call["function"]["arguments"]
+            read = arguments if style.as_objects else json.loads(arguments)
+            assert {number for number in references(read) if number < plan.size} <= results
+            known.append(call["id"])
+    assert len(set(known)) == len(known) == plan.size
+    assert line["messages"][-1]["role"] == "assistant"
+    assert line["parallel_tool_calls"] is style.parallel
+    order = {
+        call: turn
+        for turn, message in enumerate(m for m in line["messages"] if m.get("tool_calls"))
+        for call in (c["id"] for c in message["tool_calls"])
+    }
+    for source, target in plan.links:
+        assert order[known[source]] < order[known[target]]
+
+
+@given(plans(), styles)
+def test_a_conversation_keeps_the_rules_of_its_form(plan: Plan, style: ChatStyle) -> None:
+    """As LLaMA-Factory checks them: who may speak at even and at odd places, and what is JSON."""
+    line = conversation_of(plan, CHATS.offered(plan), CHATS.names, style)
+    said = line["conversations"]
+
+    assert len(said) % 2 == 0
+    for place, turn in enumerate(said):
+        assert turn["from"] in (("human", "observation") if place % 2 == 0 else ("gpt", "function_call"))
+    calls = [json.loads(turn["value"]) for turn in said if turn["from"] == "function_call"]
+    flat = [call for turn in calls for call in (turn if isinstance(turn, list) else [turn])]
+    messages = [{"tool_calls": [{"function": call}]} for call in flat]
+    assert calls_of(messages, CHATS.names) == plan.calls
+    for tool in json.loads(line["tools"]):
+        assert isinstance(tool["parameters"]["properties"], dict)
+    assert line["system"] == style.system
+
+
+@given(plans())
+def test_a_row_is_read_back_as_the_same_plan(plan: Plan) -> None:
+    assert plan_of_row(json.loads(json.dumps(row_of(plan), allow_nan=False))) == plan
+
+
+def test_independent_calls_together() -> None:
+    plan = plan_of(Gold.of(DAG), RESOURCE, "resource")
+    chats = Chats(RESOURCE, "resource")
+    messages = openai_line(plan, ChatStyle(parallel=True), chats)["messages"]
+
+    assert [message["role"] for message in messages] == [
+        *("user", "assistant", "tool", "tool", "assistant", "tool", "assistant")
+    ]
+    assert len(messages[1]["tool_calls"]) == 2
+    said = conversation_of(plan, [], chats.names, ChatStyle(parallel=True))["conversations"]
+    assert said[2] == {"from": "observation", "value": '["<node-0>", "<node-1>"]'}
+    assert said[-1] == {"from": "gpt", "value": "Done: <node-2>"}
+
+
+def test_a_chat_may_end_with_its_last_call() -> None:
+    plan = plan_of(Gold.of(DAG), RESOURCE, "resource")
+    chats = Chats(RESOURCE, "resource")
+    messages = openai_line(plan, ChatStyle(closing=None), chats)["messages"]
+
+    assert "tool_calls" in messages[-1]
+    said = conversation_of(plan, [], chats.names, ChatStyle(closing=None))["conversations"]
+    assert [turn["from"] for turn in said[-2:]] == ["observation", "function_call"]
+
+
+@given(st.lists(st.text(min_size=1, max_size=80), min_size=1, max_size=12, unique=True))
+def test_names_are_valid_unique_and_led_back(ids: Sequence[str]) -> None:
+    library = ToolLibrary([Tool(name, parameters=tuple(Parameter(other) for other in ids)) for name in ids])
+    names = Names.of(library, "temporal")
+
+    assert all(VALID.fullmatch(name) for name in names.functions.values())
+    assert len({name.casefold() for name in names.functions.values()}) == len(ids)
+    back = Names.from_json(json.loads(json.dumps(names.to_json())))
+    assert back == names
+    assert [back.tool(names.functions[name]) for name in ids] == list(ids)
+
+
+def test_names_that_are_valid_stay() -> None:
+    names = Names.of(RESOURCE, "resource")
+
+    assert names.functions == {
+        **{"Edit Image": "Edit_Image_2", "Edit_Image": "Edit_Image", "Answer": "Answer", "Fetch": "Fetch"},
+        "画": "tool",
+    }
+    assert names.parameters["Answer"] == {"text": "text", "text_2": "text_2"}
+
+
+def test_schemas_are_json_schemas_and_say_what_the_tools_do() -> None:
+    source = {
+        "parameters": [
+            {"name": "kind", "type": "enum", "enum": ["a", "b"], "required": False},
+            {"name": "when", "type": "date-time"},
+            {"name": "tags", "type": "list[string]", "items": {"type": "string"}},
+        ]
+    }
+    (tool,) = ToolLibrary.from_json({"nodes": [{"id": "t", "desc": "D.", **source}]})
+    chats = Chats(ToolLibrary([*TEMPORAL, tool]), "temporal")
+    functions = {item["name"]: item for item in chats.offered(Plan("1", "", (), (), ()))}
+
+    for function in functions.values():
+        Draft202012Validator.check_schema(function["parameters"])
+    assert functions["t"]["parameters"] == {
+        "type": "object",
+        "properties": {
+            "kind": {"type": "string", "enum": ["a", "b"]},
+            "when": {"type": "string", "format": "date-time"},
+            "tags": {"type": "array", "items": {"type": "string"}},
+        },
+        "required": ["when", "tags"],
+    }
+    assert functions["book"]["parameters"]["properties"]["seats"] == {"type": "integer"}
+
+
+@pytest.mark.parametrize(("tools", "count"), [("all", 5), ("gold", 2), (4, 4), (1, 2), (99, 5)])
+def test_how_many_functions_a_chat_offers(tools: Any, count: int) -> None:
+    plan = Plan("1", "", (), (Call("画", ()), Call("Fetch", ())), ())
+    offered = [item["name"] for item in Chats(RESOURCE, "resource", tools=tools).offered(plan)]
+
+    assert len(offered) == count
+    assert {"tool", "Fetch"} <= set(offered)
+    assert offered == [item["name"] for item in Chats(RESOURCE, "resource", tools=tools).offered(plan)]

@@ -1,0 +1,114 @@
+"""Exported chats go through chat templates unedited: our own three, as transformers renders them, and with it.
+
+The templates are written after the rules of well-known families: who may speak when, how many calls a turn
+may have, what a call's id and its arguments look like.
+"""
+
+from __future__ import annotations
+
+import json
+from datetime import datetime
+from pathlib import Path
+from typing import Any
+
+import pytest
+from gold_samples import RESOURCE, TEMPORAL, label, plans, some_labels
+from hypothesis import given, settings
+from jinja2 import TemplateError
+from jinja2.ext import loopcontrols
+from jinja2.sandbox import ImmutableSandboxedEnvironment
+
+from toolgraph.exporters import Plan, plan_of
+from toolgraph.exporters.formats import Chats
+from toolgraph.exporters.openai import chat_of
+from toolgraph.exporters.turns import ChatStyle
+from toolgraph.gold import Gold
+
+TEMPLATES = Path(__file__).parent / "templates"
+NAMES = ("hermes", "llama", "mistral")
+CHATS = Chats(TEMPORAL, "temporal")
+
+
+def line_of(plan: Plan, chats: Chats = CHATS, **style: Any) -> dict[str, Any]:
+    return chat_of(plan, chats.offered(plan), chats.names, ChatStyle(**style))
+
+
+def rendered(name: str, line: dict[str, Any]) -> str:
+    """As `transformers` renders a template."""
+
+    def raise_exception(message: str) -> None:
+        raise TemplateError(message)
+
+    def tojson(value: Any, ensure_ascii: bool = False, indent: int | None = None) -> str:
+        return json.dumps(value, ensure_ascii=ensure_ascii, indent=indent)
+
+    environment = ImmutableSandboxedEnvironment(
+        trim_blocks=True, lstrip_blocks=True, extensions=[loopcontrols]
+    )
+    environment.filters["tojson"] = tojson
+    environment.globals["raise_exception"] = raise_exception
+    environment.globals["strftime_now"] = datetime.now().strftime
+    template = environment.from_string((TEMPLATES / f"{name}.jinja").read_text(encoding="utf-8"))
+    return template.render(messages=line["messages"], tools=line["tools"], bos_token="<s>", eos_token="</s>")
+
+
+@pytest.mark.parametrize("name", NAMES)
+@given(plan=plans())
+@settings(max_examples=25)
+def test_arguments_as_objects_go_through_every_template(name: str, plan: Plan) -> None:
+    for style in ({}, {"system": "Help."}, {"closing": None}):
+        text = rendered(name, line_of(plan, as_objects=True, **style))
+        assert "None" not in text.replace(plan.request, "") or "None" in json.dumps(line_of(plan))
+        for call in plan.calls:
+            assert f'"name": "{call.tool}"' in text
+
+
+@pytest.mark.parametrize("name", ["hermes", "mistral"])
+@given(plan=plans())
+@settings(max_examples=25)
+def test_arguments_as_text_and_several_calls_go_through_most(name: str, plan: Plan) -> None:
+    rendered(name, line_of(plan))
+    rendered(name, line_of(plan, parallel=True))
+
+
+def test_the_strictest_says_what_it_does_not_take() -> None:
+    plan = plan_of(Gold.of(some_labels()[3]), RESOURCE, "resource")
+    chats = Chats(RESOURCE, "resource")
+
+    with pytest.raises(TemplateError, match="arguments must be an object"):
+        rendered("llama", line_of(plan, chats))
+    with pytest.raises(TemplateError, match="single tool-calls at once"):
+        rendered("llama", line_of(plan, chats, parallel=True, as_objects=True))
+
+
+def test_calls_stand_in_the_text_as_the_model_is_to_write_them() -> None:
+    plan = plan_of(
+        Gold.of(label(1, [("画", ['a "cat" <é>']), ("Edit_Image", ["<node-0>"])])), RESOURCE, "resource"
+    )
+    chats = Chats(RESOURCE, "resource")
+    wanted = '{"name": "tool", "arguments": {"text": "a \\"cat\\" <é>"}}'
+
+    for as_objects in (False, True):
+        assert wanted in rendered("hermes", line_of(plan, chats, as_objects=as_objects))
+    assert wanted[:-1] in rendered("mistral", line_of(plan, chats, as_objects=True))
+    assert wanted[:-1] not in rendered("mistral", line_of(plan, chats)), "a text is quoted once more"
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_transformers_renders_and_tokenizes_them(name: str) -> None:
+    transformers = pytest.importorskip("transformers", reason="transformers is not installed (extra: bert)")
+    tokenizers = pytest.importorskip("tokenizers", reason="tokenizers is not installed (extra: bert)")
+    words = tokenizers.Tokenizer(tokenizers.models.WordLevel({"<unk>": 0, "<s>": 1, "</s>": 2}, "<unk>"))
+    words.pre_tokenizer = tokenizers.pre_tokenizers.Whitespace()
+    tokenizer = transformers.PreTrainedTokenizerFast(
+        tokenizer_object=words, unk_token="<unk>", bos_token="<s>", eos_token="</s>"
+    )
+    tokenizer.chat_template = (TEMPLATES / f"{name}.jinja").read_text(encoding="utf-8")
+    chats = Chats(RESOURCE, "resource")
+    for one in some_labels():
+        line = line_of(plan_of(Gold.of(one), RESOURCE, "resource"), chats, as_objects=True)
+        given_to = {"tools": line["tools"], "tokenize": False}
+
+        text = tokenizer.apply_chat_template(line["messages"], **given_to)
+        assert text == rendered(name, line)
+        assert tokenizer.apply_chat_template(line["messages"], tools=line["tools"])["input_ids"]

@@ -1,0 +1,83 @@
+"""Every export loads in the `datasets` library, offline, as what was exported."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+from gold_samples import RESOURCE, label, some_labels, write_folder
+from running import lines_of
+
+from toolgraph import export, split
+from toolgraph.exporters import plan_of
+from toolgraph.exporters.formats import FORMATS, Format
+from toolgraph.exporters.rows import plan_of_row, row_of
+from toolgraph.gold import Gold
+from toolgraph.splits import SplitFile
+
+
+@pytest.fixture
+def load(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Any:
+    """`load_dataset` that keeps to this test's folder."""
+    monkeypatch.setenv("HF_DATASETS_OFFLINE", "1")
+    datasets = pytest.importorskip("datasets", reason="datasets is not installed")
+    datasets.disable_progress_bars()
+
+    def load_dataset(path: Path) -> Any:
+        return datasets.load_dataset(str(path), cache_dir=str(tmp_path / "cache"))
+
+    return load_dataset
+
+
+def expected(folder: Path) -> dict[str, list[dict[str, Any]]]:
+    """The rows of a folder by split, made without an export."""
+    known = SplitFile.load(folder / "split_ids.json")
+    found: dict[str, list[dict[str, Any]]] = {}
+    for value in lines_of(folder / "data.json"):
+        gold = Gold.of(value)
+        found.setdefault(known.split(gold.id) or "", []).append(row_of(plan_of(gold, RESOURCE, "resource")))
+    return found
+
+
+@pytest.mark.parametrize("to", FORMATS)
+def test_it_loads_as_it_was_exported(to: Format, tmp_path: Path, load: Any) -> None:
+    labels = some_labels() + [label(5 + n, [("Answer", [f"{n}", "?"])]) for n in range(5)]
+    folder = write_folder(tmp_path / "data", labels)
+    split(folder, train=0.5, dev=0.25, test=0.25)
+    export(folder, to=to, out=tmp_path / "out")
+    loaded = load(tmp_path / "out")
+
+    rows = expected(folder)
+    assert set(loaded) == set(rows)
+    for name, part in rows.items():
+        found = list(loaded[name])
+        if to in ("hf", "jsonl"):
+            assert found == part
+            assert [plan_of_row(row) for row in found] == [plan_of_row(row) for row in part]
+        else:
+            lines = lines_of(tmp_path / "out" / f"{name}.jsonl")
+            assert [json.dumps(row) for row in found] == [json.dumps(line) for line in lines]
+            assert [row["id"] for row in lines_of(tmp_path / "out" / "index" / f"{name}.jsonl")] == [
+                row["id"] for row in part
+            ]
+
+
+@pytest.mark.parametrize("to", FORMATS)
+def test_keys_that_come_late_are_neither_lost_nor_nulls_before(to: Format, tmp_path: Path, load: Any) -> None:
+    """Types are guessed from the first megabytes where a card does not tell them."""
+    text = "x" * 20_000
+    labels = [label(n, [("Answer", [text, str(n)])]) for n in range(600)]
+    labels += [label(600, [("Fetch", ["https://a.example"]), ("Edit Image", ["<node-0>", 3])])]
+    folder = write_folder(tmp_path / "data", labels)
+    export(folder, to=to, out=tmp_path / "out", tools="gold", arguments="object")
+    (part,) = load(tmp_path / "out").values()
+
+    first, last = part[0], part[len(part) - 1]
+    if to in ("hf", "jsonl"):
+        assert last == row_of(plan_of(Gold.of(labels[-1]), RESOURCE, "resource"))
+    else:
+        lines = lines_of(tmp_path / "out" / "train.jsonl")
+        assert (first, last) == (lines[0], lines[-1])
+    assert "null" not in json.dumps([first, last])

@@ -1,0 +1,90 @@
+"""The folder of an export."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+from running import files_below
+
+from toolgraph.errors import UsageError
+from toolgraph.exporters.destination import Destination
+
+
+def put(path: Path, *, force: bool = False, **files: str) -> Destination:
+    destination = Destination(path, force=force)
+    with destination.folder() as folder:
+        for name, text in files.items():
+            (folder / name).write_text(text)
+    return destination
+
+
+def test_an_export_replaces_the_one_before_whole(tmp_path: Path) -> None:
+    out = tmp_path / "deep" / "out"
+    put(out, a="1", b="2")
+    (out / "mine.txt").write_text("mine")
+    put(out, a="3", c="4")
+
+    assert {name: data.decode() for name, data in files_below(out).items() if name != "export.json"} == {
+        "a": "3",
+        "c": "4",
+        "mine.txt": "mine",
+    }
+    assert set(json.loads((out / "export.json").read_text())["files"]) == {"a", "c"}
+    assert list(out.parent.iterdir()) == [out]
+
+
+def test_a_failure_leaves_what_was_there(tmp_path: Path) -> None:
+    out = tmp_path / "out"
+    put(out, a="1")
+    before = files_below(tmp_path)
+
+    with pytest.raises(KeyboardInterrupt), Destination(out).folder() as folder:
+        (folder / "a").write_text("half")
+        raise KeyboardInterrupt
+    assert files_below(tmp_path) == before
+
+
+def test_files_of_somebody_else_are_not_replaced(tmp_path: Path) -> None:
+    (tmp_path / "a").write_text("theirs")
+
+    with pytest.raises(UsageError, match="the folder holds files of somebody else"):
+        Destination(tmp_path)
+    with pytest.raises(UsageError, match="is a file, a folder is needed"):
+        Destination(tmp_path / "a")
+    (copy,) = put(tmp_path, force=True, a="ours").copies
+    assert copy.read_text() == "theirs"
+    assert (tmp_path / "a").read_text() == "ours"
+
+
+def test_edited_files_are_not_replaced(tmp_path: Path) -> None:
+    out = tmp_path / "out"
+    put(out, a="1", b="2")
+    (out / "a").write_text("edited")
+
+    with pytest.raises(UsageError, match="a: was edited since it was exported"):
+        Destination(out)
+    (copy,) = put(out, force=True, b="3").copies
+    assert copy.read_text() == "edited"
+    assert not (out / "a").exists()
+
+
+def test_a_file_that_came_in_between_is_kept(tmp_path: Path) -> None:
+    out = tmp_path / "out"
+    put(out, a="1")
+    (out / "b").write_text("theirs")
+    (copy,) = put(out, b="2").copies
+
+    assert copy.read_text() == "theirs"
+
+
+@pytest.mark.parametrize("files", ['{"../x": "1", "/etc/y": "1"}', "[]", '"x"'])
+def test_a_manifest_removes_nothing_outside(files: str, tmp_path: Path) -> None:
+    (tmp_path / "x").write_text("safe")
+    out = tmp_path / "out"
+    out.mkdir()
+    (out / "export.json").write_text(f'{{"made_by": "toolgraph export", "files": {files}}}')
+    put(out, force=True, a="1")
+
+    assert (tmp_path / "x").read_text() == "safe"

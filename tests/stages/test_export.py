@@ -1,0 +1,247 @@
+"""The export stage."""
+
+from __future__ import annotations
+
+import json
+import sys
+from pathlib import Path
+from typing import Any
+
+import pytest
+import yaml
+from gold_samples import TEMPORAL, label, some_labels, write_folder
+from running import files_below, inside, lines_of, write_lines
+
+from toolgraph import export, split
+from toolgraph.errors import ToolgraphError, UsageError
+from toolgraph.exporters.formats import FORMATS, Format
+from toolgraph.stages.screen import Screen
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> Path:
+    return write_folder(tmp_path / "errands", some_labels())
+
+
+FAULTY = [
+    label(7, [("Gone", ["x"])]),
+    {**label(8, [("画", ["x"])]), "task_nodes": [{"task": "画", "arguments": ["<node-4>"]}]},
+]
+
+
+def test_faulty_samples_are_refused_with_reasons(
+    folder: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    write_lines(folder / "data.json", [*some_labels(), *FAULTY])
+    arguments = ["--data_dir", folder, "--to", "jsonl", "--out", tmp_path / "out"]
+    done = inside(capsys, "export", *arguments)
+
+    assert done.code == 3
+    assert done.out == f"{tmp_path / 'out'}: 5 train\n"
+    assert "warning: refused 7 (line 6): task_nodes[0] names the tool 'Gone'" in done.err
+    assert "warning: 2 samples refused, with reasons in" in done.err
+    assert lines_of(tmp_path / "out" / "refused.jsonl") == [
+        {
+            "id": "7",
+            "line": 6,
+            "reason": "names the tool 'Gone', which the library does not have",
+            "where": "task_nodes[0]",
+        },
+        {
+            "id": "8",
+            "line": 7,
+            "reason": "refers to <node-4>, there are 1 nodes",
+            "where": "task_nodes[0].arguments[0]",
+        },
+    ]
+    assert inside(capsys, "export", *arguments, "--skip").code == 0
+    write_lines(folder / "data.json", some_labels())
+    assert inside(capsys, "export", *arguments).code == 0
+    assert not (tmp_path / "out" / "refused.jsonl").exists()
+
+
+@pytest.mark.parametrize("to", FORMATS)
+def test_the_same_data_give_the_same_files(to: Format, folder: Path, tmp_path: Path) -> None:
+    split(folder)
+    for name in ("a", "b"):
+        export(folder, to=to, out=tmp_path / name, tools=4, seed=2)
+
+    assert files_below(tmp_path / "a") == files_below(tmp_path / "b")
+
+
+def test_the_card_tells_what_is_in_it(folder: Path, tmp_path: Path) -> None:
+    (folder / "benchmark.json").write_text(
+        json.dumps({"dependency_type": "resource", "licence": "MIT", "source": "Our own.", "language": "de"})
+    )
+    write_lines(folder / "gates.jsonl", [{"id": str(n), "level": "pass", "findings": []} for n in range(5)])
+    (folder / "funnel.json").write_text(json.dumps({"samples": 5}))
+    write_lines(folder / "data.json", [*some_labels(), *FAULTY])
+    split(folder)
+    export(folder, to="jsonl", out=tmp_path / "out")
+    _, front, body = (tmp_path / "out" / "README.md").read_text().split("---\n", 2)
+    matter = yaml.safe_load(front)
+
+    assert (matter["license"], matter["language"], matter["pretty_name"]) == ("mit", ["de"], "errands")
+    assert matter["size_categories"] == ["n<1K"]
+    assert [item["path"] for item in matter["configs"][0]["data_files"]] == ["train.jsonl"]
+    assert "| single | 1 | 2 | 2 |" in body
+    assert "| all |  | 5 | 5 |" in body
+    assert "| pass | 5 |" in body
+    assert "2 samples were refused" in body
+    assert '"samples": 5' in body
+    assert "Our own." in body
+    assert "Splits: `split|format:1|" in body
+    assert "TaskBench" in body
+
+
+def test_only_what_the_gates_let_pass(folder: Path, tmp_path: Path) -> None:
+    levels = ["pass", "quarantine", "reject", "pass"]  # the fifth they have not seen
+    write_lines(folder / "gates.jsonl", [{"id": str(n), "level": one} for n, one in enumerate(levels)])
+
+    found: dict[str, Any] = {}
+    for level in ("pass", "quarantine", None):
+        result = export(folder, to="jsonl", out=tmp_path / "out", level=level)  # type: ignore[arg-type]
+        found[str(level)] = [row["id"] for row in lines_of(tmp_path / "out" / "train.jsonl")]
+        assert result.left_out == 5 - len(found[str(level)])
+    assert found == {"pass": ["0", "3"], "quarantine": ["0", "1", "3"], "None": ["0", "1", "2", "3", "4"]}
+
+
+def test_splits(folder: Path, tmp_path: Path) -> None:
+    (folder / "split_ids.json").write_text(json.dumps({"test_ids": {"single": ["0"]}}))
+    other = tmp_path / "other.json"
+    other.write_text(json.dumps({"train_ids": ["0", "1", "2", "3"], "dev_ids": []}))
+
+    assert export(folder, to="jsonl", out=tmp_path / "a").counts == {"train": 4, "test": 1}
+    assert export(folder, to="jsonl", out=tmp_path / "a", splits="none").counts == {"train": 5}
+    assert not (tmp_path / "a" / "test.jsonl").exists()
+    result = export(folder, to="jsonl", out=tmp_path / "b", splits=other)
+    assert (result.counts, result.refused) == ({"train": 4}, 1)
+    assert lines_of(tmp_path / "b" / "refused.jsonl")[0]["reason"] == "is in no split of the split file"
+
+
+def test_of_several_lines_with_one_id_the_last_counts(folder: Path, tmp_path: Path) -> None:
+    said: list[str] = []
+    write_lines(folder / "data.json", [label(1, [("画", ["old"])]), label(1, [("画", ["new"])])])
+    export(folder, to="jsonl", out=tmp_path / "out", screen=Screen(say=said.append))
+
+    (row,) = lines_of(tmp_path / "out" / "train.jsonl")
+    assert row["calls"][0]["arguments"][0]["value"] == "new"
+    assert "warning: 1 line left out: a later one has the same id" in said
+
+
+def test_gold_without_arguments_is_told(tmp_path: Path) -> None:
+    said: list[str] = []
+    data = [label(1, [("book", None), ("pay", None)], links=[("book", "pay")])]
+    folder = write_folder(tmp_path / "data", data, TEMPORAL, "temporal")
+    export(folder, to="openai", out=tmp_path / "out", screen=Screen(say=said.append))
+
+    (line,) = lines_of(tmp_path / "out" / "train.jsonl")
+    calls = [call["function"] for message in line["messages"] for call in message.get("tool_calls", [])]
+    assert calls == [{"name": "book", "arguments": "{}"}, {"name": "pay", "arguments": "{}"}]
+    assert lines_of(tmp_path / "out" / "index" / "train.jsonl") == [
+        {"id": "1", "links": [[0, 1]], "has_arguments": False}
+    ]
+    assert any("1 sample without arguments in the gold" in line for line in said)
+
+
+def test_the_published_set_without_arguments(reference: Path, tmp_path: Path) -> None:
+    source = reference / "gnn4taskplan" / "ultratool"
+    lines = (source / "data.json").read_text(encoding="utf-8").splitlines(keepends=True)
+    (tmp_path / "data.json").write_text("".join(lines[:300]), encoding="utf-8")
+    for name in ("tool_desc.json", "split_ids.json"):
+        (tmp_path / name).write_bytes((source / name).read_bytes())
+    result = export(tmp_path, to="openai", out=tmp_path / "out", tools="gold")
+
+    assert sum(result.counts.values()) == 300
+    assert result.counts["test"] == 300  # the published file names the test samples first
+
+
+def test_options_of_chats(folder: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    (tmp_path / "system.txt").write_text("You plan.\n")
+    common = ["--data_dir", folder, "--out", tmp_path / "out", "--system", tmp_path / "system.txt"]
+    done = inside(
+        capsys,
+        "export",
+        *common,
+        "--to",
+        "openai",
+        "--parallel",
+        "--arguments",
+        "object",
+        "--closing",
+        "none",
+    )
+    assert done.code == 0
+    line = lines_of(tmp_path / "out" / "train.jsonl")[3]
+    assert line["messages"][0] == {"role": "system", "content": "You plan."}
+    assert len(line["messages"][2]["tool_calls"]) == 2
+    assert isinstance(line["messages"][-1]["tool_calls"][0]["function"]["arguments"], dict)
+
+    assert inside(capsys, "export", *common, "--to", "sharegpt", "--tools", "2").code == 0
+    line = lines_of(tmp_path / "out" / "train.jsonl")[0]
+    assert (line["system"], len(json.loads(line["tools"]))) == ("You plan.", 2)
+    info = json.loads((tmp_path / "out" / "dataset_info.json").read_text())
+    assert info["errands_train"]["columns"]["messages"] == "conversations"
+
+
+def test_libraries_beyond_what_a_request_may_offer(tmp_path: Path) -> None:
+    nodes = [{"id": f"t{n}", "desc": "", "input-type": ["text"], "output-type": ["text"]} for n in range(200)]
+    write_folder(tmp_path, [label(1, [("t150", ["x"])])])
+    (tmp_path / "tool_desc.json").write_text(json.dumps({"nodes": nodes}))
+    export(tmp_path, to="openai", out=tmp_path / "out")
+
+    (line,) = lines_of(tmp_path / "out" / "train.jsonl")
+    assert len(line["tools"]) == 128
+    assert "t150" in {tool["function"]["name"] for tool in line["tools"]}
+
+
+@pytest.mark.parametrize(
+    ("arguments", "code", "message"),
+    [
+        (["--tools", "many"], 2, "--tools says 'many'. Fix: write all, gold, or a number from 1"),
+        (["--tools", "0"], 2, "--tools says '0'"),
+        (["--splits", "gone.json"], 2, "gone.json: no such file. Fix: make it with toolgraph split"),
+        (["--level", "pass"], 2, "gates.jsonl: no such file. Fix: make it with toolgraph check"),
+        (["--to", "csv"], 2, "'csv' is not one of"),
+    ],
+)
+def test_bad_input(
+    arguments: list[str], code: int, message: str, folder: Path, tmp_path: Path, capsys: Any
+) -> None:
+    done = inside(
+        capsys, "export", "--data_dir", folder, "--to", "jsonl", "--out", tmp_path / "o", *arguments
+    )
+
+    assert done.code == code
+    assert message in done.error
+    assert not (tmp_path / "o").exists()
+
+
+def test_nothing_to_export_leaves_nothing(folder: Path, tmp_path: Path) -> None:
+    write_lines(folder / "data.json", FAULTY)
+
+    with pytest.raises(ToolgraphError, match="none of 2 samples can be exported"):
+        export(folder, to="jsonl", out=tmp_path / "out")
+    assert [path.name for path in tmp_path.iterdir()] == ["errands"]
+
+
+def test_the_data_folder_itself_is_no_place_for_an_export(folder: Path) -> None:
+    with pytest.raises(UsageError, match="holds files of somebody else"):
+        export(folder, to="jsonl", out=folder)
+
+
+def test_a_missing_package_is_one_line(folder: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(sys.modules, "pyarrow", None)
+
+    with pytest.raises(
+        UsageError, match=r"Parquet needs the pyarrow package\. Fix: .*pip install '\.\[export\]'"
+    ):
+        export(folder, to="hf", out=tmp_path / "out")
+    assert export(folder, to="jsonl", out=tmp_path / "out").counts == {"train": 5}
+
+
+def test_bad_levels(folder: Path, tmp_path: Path) -> None:
+    write_lines(folder / "gates.jsonl", [{"id": "0"}])
+
+    with pytest.raises(UsageError, match=r"gates\.jsonl:1: has no id and level"):
+        export(folder, to="jsonl", out=tmp_path / "out")
