@@ -151,7 +151,10 @@ def test_names_that_are_valid_stay() -> None:
     names = Names.of(RESOURCE, "resource")
 
     assert names.functions == {
-        **{"Edit Image": "Edit_Image_2", "Edit_Image": "Edit_Image", "Answer": "Answer", "Fetch": "Fetch"},
+        "Edit Image": "Edit_Image_2",
+        "Edit_Image": "Edit_Image",
+        "Answer": "Answer",
+        "Fetch": "Fetch",
         "画": "tool",
     }
     assert names.parameters["Answer"] == {"text": "text", "text_2": "text_2"}

@@ -1,4 +1,4 @@
-"""Exported chats go through chat templates unedited: our own three, as transformers renders them, and with it.
+"""Exported chats go through chat templates unedited: rendered as transformers does, and by it.
 
 The templates are written after the rules of well-known families: who may speak when, how many calls a turn
 may have, what a call's id and its arguments look like.
@@ -6,6 +6,7 @@ may have, what a call's id and its arguments look like.
 
 from __future__ import annotations
 
+import functools
 import json
 from datetime import datetime
 from pathlib import Path
@@ -14,7 +15,7 @@ from typing import Any
 import pytest
 from gold_samples import RESOURCE, TEMPORAL, label, plans, some_labels
 from hypothesis import given, settings
-from jinja2 import TemplateError
+from jinja2 import Template, TemplateError
 from jinja2.ext import loopcontrols
 from jinja2.sandbox import ImmutableSandboxedEnvironment
 
@@ -33,8 +34,9 @@ def line_of(plan: Plan, chats: Chats = CHATS, **style: Any) -> dict[str, Any]:
     return chat_of(plan, chats.offered(plan), chats.names, ChatStyle(**style))
 
 
-def rendered(name: str, line: dict[str, Any]) -> str:
-    """As `transformers` renders a template."""
+@functools.cache
+def template_of(name: str) -> Template:
+    """A template, compiled as `transformers` does."""
 
     def raise_exception(message: str) -> None:
         raise TemplateError(message)
@@ -48,8 +50,13 @@ def rendered(name: str, line: dict[str, Any]) -> str:
     environment.filters["tojson"] = tojson
     environment.globals["raise_exception"] = raise_exception
     environment.globals["strftime_now"] = datetime.now().strftime
-    template = environment.from_string((TEMPLATES / f"{name}.jinja").read_text(encoding="utf-8"))
-    return template.render(messages=line["messages"], tools=line["tools"], bos_token="<s>", eos_token="</s>")
+    return environment.from_string((TEMPLATES / f"{name}.jinja").read_text(encoding="utf-8"))
+
+
+def rendered(name: str, line: dict[str, Any]) -> str:
+    return template_of(name).render(
+        messages=line["messages"], tools=line["tools"], bos_token="<s>", eos_token="</s>"
+    )
 
 
 @pytest.mark.parametrize("name", NAMES)

@@ -15,6 +15,7 @@ from running import files_below, inside, lines_of, write_lines
 from toolgraph import export, split
 from toolgraph.errors import ToolgraphError, UsageError
 from toolgraph.exporters.formats import FORMATS, Format
+from toolgraph.gates.gate import Level
 from toolgraph.stages.screen import Screen
 
 
@@ -33,7 +34,7 @@ def test_faulty_samples_are_refused_with_reasons(
     folder: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     write_lines(folder / "data.json", [*some_labels(), *FAULTY])
-    arguments = ["--data_dir", folder, "--to", "jsonl", "--out", tmp_path / "out"]
+    arguments: list[str | Path] = ["--data_dir", folder, "--to", "jsonl", "--out", tmp_path / "out"]
     done = inside(capsys, "export", *arguments)
 
     assert done.code == 3
@@ -99,8 +100,9 @@ def test_only_what_the_gates_let_pass(folder: Path, tmp_path: Path) -> None:
     write_lines(folder / "gates.jsonl", [{"id": str(n), "level": one} for n, one in enumerate(levels)])
 
     found: dict[str, Any] = {}
-    for level in ("pass", "quarantine", None):
-        result = export(folder, to="jsonl", out=tmp_path / "out", level=level)  # type: ignore[arg-type]
+    levels_wished: tuple[Level | None, ...] = ("pass", "quarantine", None)
+    for level in levels_wished:
+        result = export(folder, to="jsonl", out=tmp_path / "out", level=level)
         found[str(level)] = [row["id"] for row in lines_of(tmp_path / "out" / "train.jsonl")]
         assert result.left_out == 5 - len(found[str(level)])
     assert found == {"pass": ["0", "3"], "quarantine": ["0", "1", "3"], "None": ["0", "1", "2", "3", "4"]}
@@ -158,7 +160,14 @@ def test_the_published_set_without_arguments(reference: Path, tmp_path: Path) ->
 
 def test_options_of_chats(folder: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     (tmp_path / "system.txt").write_text("You plan.\n")
-    common = ["--data_dir", folder, "--out", tmp_path / "out", "--system", tmp_path / "system.txt"]
+    common: list[str | Path] = [
+        "--data_dir",
+        folder,
+        "--out",
+        tmp_path / "out",
+        "--system",
+        tmp_path / "system.txt",
+    ]
     done = inside(
         capsys,
         "export",

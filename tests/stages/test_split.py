@@ -13,14 +13,14 @@ from running import inside, shell
 from toolgraph import split
 from toolgraph.errors import ToolgraphError, UsageError
 from toolgraph.gold import Gold
-from toolgraph.splits import SPLITS, Member, groups_of
+from toolgraph.splits import SPLITS, Member
 from toolgraph.stages.screen import Screen
 
 DATA = "data_dailylifeapis"
 
 
-def copied(root: Path, to: Path) -> Path:
-    lines = (root / DATA / "data.json").read_text(encoding="utf-8").splitlines(keepends=True)
+def copied(root: Path, to: Path, count: int = 300) -> Path:
+    lines = (root / DATA / "data.json").read_text(encoding="utf-8").splitlines(keepends=True)[:count]
     random.Random(1).shuffle(lines)
     to.mkdir()
     (to / "data.json").write_text("".join(lines), encoding="utf-8")
@@ -129,3 +129,25 @@ def test_bad_settings(settings: dict[str, object], message: str, tmp_path: Path)
 def test_a_folder_without_samples(tmp_path: Path) -> None:
     with pytest.raises(ToolgraphError, match="holds no samples"):
         split(write_folder(tmp_path / "d", []))
+
+
+def test_a_model_is_asked_and_scored_on_a_split(
+    root: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    folder = copied(root, tmp_path / "data", 40)
+    (folder / "user_requests.json").write_bytes((folder / "data.json").read_bytes())
+    for name in ("tool_desc.json", "benchmark.json"):
+        (folder / name).write_bytes((root / DATA / name).read_bytes())
+    split(folder)
+    chosen = f"{folder / 'split_ids.json'}:test"
+    asked = inside(capsys, "infer", "--data_dir", folder, "--llm", "offline", "--ids", chosen)
+    common = ["--data_dir", str(folder), "--llm", "offline", "-m", "f1"]
+    scored = inside(capsys, "evaluate", *common, "--alignment", "test", "--min_coverage", "1")
+
+    assert asked.code == 0
+    assert scored.code == 0, "all of the split is answered"
+    assert inside(capsys, "evaluate", *common, "--min_coverage", "0.9").code == 3
+    assert len((folder / "predictions" / "offline.json").read_text().splitlines()) == 4
+    unknown = inside(capsys, "infer", "--data_dir", folder, "--llm", "offline", "--ids", f"{chosen}s")
+    assert unknown.code == 2
+    assert "has no 'tests_ids'. Fix: check the name after the colon in --ids" in unknown.error

@@ -133,8 +133,11 @@ def export(
         write_text(new / "README.md", card(facts, tally))
         counts = {split: tally.of_split(split) for split in rows.files}
         destination.facts = {
-            "version": __version__, "to": to, "samples": counts,
-            "refused": refused, "left_out": selection.left_out,
+            "version": __version__,
+            "to": to,
+            "samples": counts,
+            "refused": refused,
+            "left_out": selection.left_out,
         }
     result = Exported(destination.path, counts, refused, selection.left_out)
     _report(result, tally, destination, screen)
