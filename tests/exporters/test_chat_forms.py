@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import json
 import re
 from collections.abc import Sequence
@@ -9,7 +10,7 @@ from typing import Any
 
 import pytest
 from gold_samples import RESOURCE, TEMPORAL, label, plans
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 from jsonschema import Draft202012Validator
 
@@ -86,6 +87,26 @@ def test_a_chat_keeps_the_rules_of_its_form(plan: Plan, style: ChatStyle) -> Non
     }
     for source, target in plan.links:
         assert order[known[source]] < order[known[target]]
+
+
+@given(plans(), st.booleans())
+@settings(max_examples=30)
+def test_a_chat_is_what_the_sdk_of_openai_takes(plan: Plan, parallel: bool) -> None:
+    chat = pytest.importorskip("openai.types.chat", reason="openai is not installed")
+    line = openai_line(plan, ChatStyle(system="Help.", parallel=parallel))
+    for key, kind in (
+        ("messages", chat.ChatCompletionMessageParam),
+        ("tools", chat.ChatCompletionFunctionToolParam),
+    ):
+        adapter = adapter_of(kind)
+        for item in line[key]:
+            assert json.loads(adapter.dump_json(adapter.validate_python(item))) == item
+
+
+@functools.cache
+def adapter_of(kind: Any) -> Any:
+    pydantic = pytest.importorskip("pydantic", reason="pydantic is not installed")
+    return pydantic.TypeAdapter(kind)
 
 
 @given(plans(), styles)

@@ -22,7 +22,11 @@ def put(path: Path, *, force: bool = False, **files: str) -> Destination:
 
 def test_an_export_replaces_the_one_before_whole(tmp_path: Path) -> None:
     out = tmp_path / "deep" / "out"
+    with Destination(out).folder() as folder:
+        (folder / "index").mkdir()
+        (folder / "index" / "old").write_text("0")
     put(out, a="1", b="2")
+    assert not (out / "index").exists()
     (out / "mine.txt").write_text("mine")
     put(out, a="3", c="4")
 

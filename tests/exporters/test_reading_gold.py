@@ -89,6 +89,16 @@ def test_the_name_of_a_linked_tool_is_a_reference() -> None:
     assert [argument.value for argument in plan.calls[1].arguments] == [["<node-0>"], "pay"]
 
 
+def test_keys_of_objects_are_no_references() -> None:
+    nodes: list[tuple[str, list[Any] | None]] = [
+        ("book", []),
+        ("tell", named(when={"book": "<node-0>", "<node-9>": "x"})),
+    ]
+    plan = temporal(label(1, nodes, links=[("book", "tell")]))
+
+    assert plan.calls[1].arguments[0].value == {"book": "<node-0>", "<node-9>": "x"}
+
+
 def test_of_a_tool_called_twice_the_data_says_which_is_linked() -> None:
     plan = resource(
         label(1, [("画", ["a"]), ("画", ["b"]), ("Edit_Image", ["<node-1>"]), ("Edit_Image", ["<node-0>"])])

@@ -79,6 +79,8 @@ class Destination:
         for name in before:
             if name not in digests:
                 (self.path / name).unlink(missing_ok=True)
+                with contextlib.suppress(OSError):  # there is more in it
+                    (self.path / name).parent.rmdir()
         for name in (*digests, MANIFEST):
             target = self.path / name
             target.parent.mkdir(parents=True, exist_ok=True)

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 from toolgraph.dataset import Shape, shape_of
+from toolgraph.files import readable
 from toolgraph.gold import Fault
 
 _REFERENCES = re.compile(r"<node-(\d+)>")
@@ -104,23 +105,21 @@ def renumbered(value: Any, numbers: Sequence[int]) -> Any:
 
 
 def with_texts(value: Any, change: Callable[[str], str]) -> Any:
-    """A JSON value with every text in it changed, keys of objects too."""
+    """A JSON value with every text in it changed; keys of objects only become readable."""
     if isinstance(value, str):
         return change(value)
     if isinstance(value, list):
         return [with_texts(item, change) for item in value]
     if isinstance(value, dict):
-        return {change(key): with_texts(item, change) for key, item in value.items()}
+        return {readable(key): with_texts(item, change) for key, item in value.items()}
     return value
 
 
 def _texts(value: Any) -> Iterator[str]:
     if isinstance(value, str):
         yield value
-    elif isinstance(value, dict):
-        for key, item in value.items():
-            yield key
-            yield from _texts(item)
-    elif isinstance(value, list | tuple):
+    if isinstance(value, dict):
+        value = list(value.values())
+    if isinstance(value, list | tuple):
         for item in value:
             yield from _texts(item)
