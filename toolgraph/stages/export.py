@@ -177,10 +177,9 @@ def _report(result: Exported, tally: Tally, destination: Destination, screen: Sc
     if result.left_out:
         screen.say(f"{count_of(result.left_out, 'sample')} left out by the level of the gates")
     if result.refused:
-        more = result.refused - _SHOWN
-        said = f" (and {more:,} more)" if more > 0 else ""
+        shown = f" ({_SHOWN} of them shown)" if result.refused > _SHOWN else ""
         screen.say(
-            f"{WARNING}{count_of(result.refused, 'sample')} refused{said}, with reasons in "
+            f"{WARNING}{count_of(result.refused, 'sample')} refused{shown}, with reasons in "
             f"{result.path / REFUSED}"
         )
     counts = ", ".join(f"{count:,} {split}" for split, count in result.counts.items())
