@@ -15,8 +15,15 @@ from benchmarks.planted_defects.scoring import Result, read_gates
 def examine(
     folders: Sequence[Path], seeds: Iterable[int], out: Path, check: Check, *, share: float = 0.25
 ) -> Result:
-    """Plant, check and score; `out/<set>/<seed>/` keeps the planted set, its key and its `gates.jsonl`."""
+    """Plant, check and score; `out/<set>/<seed>/` keeps the planted set, its key and its `gates.jsonl`.
+
+    Raises:
+        ValueError: two folders have one name, or `gates.jsonl` lacks a sample.
+        RuntimeError: a check ended without `gates.jsonl`.
+    """
     sets = [read_data_set(folder) for folder in folders]
+    if len({data.name for data in sets}) < len(sets):
+        raise ValueError("two of the folders have one name: give them names of their own")
     result, seeds = Result(), list(seeds)
     for data in sets:
         result.unclean[data.name] = faults(data)

@@ -114,6 +114,11 @@ def test_unclean_samples_are_named_and_not_counted(office: Path, tmp_path: Path)
     assert "is not in the request" in markdown(result).partition("## Not counted")[2]
 
 
+def test_two_sets_of_one_name_are_refused(office: Path, tmp_path: Path) -> None:
+    with pytest.raises(ValueError, match="one name"):
+        examine([office, office], [1], tmp_path, gates(perfect))
+
+
 def test_a_check_that_fails_is_told(tmp_path: Path) -> None:
     with pytest.raises(RuntimeError, match="toolgraph check ended with"):
         toolgraph_check()(tmp_path / "nowhere", tmp_path)

@@ -21,6 +21,7 @@ from benchmarks.planted_defects.samples import Parameter, Record
 
 KIND = "value not in the request"
 NAMES = ("Marek", "Fatou", "Leipzig", "Novak", "Uppsala", "Beatriz", "Kowalski", "Tarragona", "Yusuf")
+WEEKDAYS = ("Monday", "Tuesday", "Wednesday", "Thursday", "Friday", "Saturday", "Sunday")
 OTHER = {
     "red": "blue",
     "blue": "green",
@@ -208,7 +209,9 @@ def _number_unsaid(old: object, new: object, record: Record) -> bool:
 
 
 def _name_changed(record: Record, world: World) -> Change | None:
-    return _word(record, world, r"(?<=[a-z] )[A-Z][a-zà-ÿ]{2,}|^[A-Z][a-zà-ÿ]{2,}$", lambda word: NAMES)
+    """A name is another one; a weekday another weekday."""
+    pattern = r"(?<=[a-z] )[A-Z][a-zà-ÿ]{2,}|^[A-Z][a-zà-ÿ]{2,}$"
+    return _word(record, world, pattern, lambda word: WEEKDAYS if word.rstrip("s") in WEEKDAYS else NAMES)
 
 
 def _antonym(record: Record, world: World) -> Change | None:
