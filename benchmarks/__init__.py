@@ -1,0 +1,1 @@
+"""Programs that print the tables of docs/, and what they measure with."""

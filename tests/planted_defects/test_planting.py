@@ -1,0 +1,108 @@
+"""Planting: seeded, one defect a sample, each shown to be one."""
+
+from __future__ import annotations
+
+import copy
+import random
+from collections import Counter
+from functools import cache
+from pathlib import Path
+
+import pytest
+
+from benchmarks.planted_defects.forms import KINDS, Form, World
+from benchmarks.planted_defects.kinds import FORMS
+from benchmarks.planted_defects.kinds.duplicate_request import KIND as DUPLICATE
+from benchmarks.planted_defects.planting import plant
+from benchmarks.planted_defects.samples import DataSet, read_data_set, read_lines
+from benchmarks.planted_defects.verifying import is_defective
+
+ROOT = Path(__file__).resolve().parents[2]
+HELD_BACK = ROOT / "benchmarks" / "held_back"
+
+
+@cache
+def data_set(name: str) -> DataSet:
+    return read_data_set(ROOT / name if name.startswith("data_") else HELD_BACK / name)
+
+
+def test_every_kind_has_three_forms_and_more() -> None:
+    counts = Counter(form.kind for form in FORMS if not form.hard)
+    assert set(counts) == set(KINDS)
+    assert min(counts.values()) >= 3
+
+
+@pytest.mark.parametrize("form", FORMS, ids=lambda form: f"{form.kind}: {form.name}")
+def test_every_form_can_be_planted(form: Form) -> None:
+    planted = 0
+    for name in ("media", "errands", "office", "data_multimedia"):
+        world = World(data_set(name), ["Sentence Similarity", "book_flight"], random.Random(1))
+        for original in world.data.records:
+            record = copy.deepcopy(original)
+            change = form.plant(record, world)
+            if change is None:
+                assert record == original
+            else:
+                planted += is_defective(form, original, record, world.data)
+    assert planted
+
+
+@pytest.mark.parametrize("name", ["office", "errands", "errands_hub", "media"])
+def test_planting_is_seeded_and_gives_one_defect_a_sample(name: str) -> None:
+    data = data_set(name)
+    records, key = plant(data, 3, strange_tools=["book_flight"])
+    assert (records, key) == plant(data, 3, strange_tools=["book_flight"])
+    assert plant(data, 4).key != key
+    assert 0.15 < len(key) / len(records) <= 0.25
+    originals = {record["id"]: record for record in data.records}
+    planted = {line.id: line for line in key}
+    assert len(planted) == len(key)
+    for record in records:
+        if record["id"] not in planted:
+            assert record == originals[record["id"]]
+        elif planted[record["id"]].kind != DUPLICATE:
+            assert record != originals[record["id"]]
+
+
+def test_copies_stand_behind_their_originals_under_ids_of_their_own() -> None:
+    records, key = plant(data_set("office"), 1)
+    places = {record["id"]: place for place, record in enumerate(records)}
+    copies = [record for record in records if "copy_of" in record]
+    assert len(copies) == sum(line.kind == DUPLICATE for line in key) > 0
+    assert all(places[record["copy_of"]] < places[record["id"]] for record in copies)
+
+
+@pytest.mark.parametrize("name", ["errands", "errands_hub"])
+def test_a_planted_set_keeps_its_form(name: str, tmp_path: Path) -> None:
+    data = data_set(name)
+    records, _ = plant(data, 2)
+    data.write(tmp_path, records)
+    keys = {frozenset(line) for line in read_lines(HELD_BACK / name / "data.json")}
+    assert {frozenset(line) for line in read_lines(tmp_path / "data.json")} == keys
+    own = [{key: value for key, value in record.items() if key != "copy_of"} for record in records]
+    assert list(read_data_set(tmp_path).records) == own
+    assert len(read_lines(tmp_path / "user_requests.json")) == len(records)
+
+
+def test_samples_to_be_left_are_left() -> None:
+    data = data_set("media")
+    leave = [record["id"] for record in data.records[:30]]
+    records, key = plant(data, 1, leave=leave)
+    touched = {line.id for line in key} | {record.get("copy_of") for record in records}
+    assert key and not touched & set(leave)
+
+
+def test_what_changes_nothing_is_no_defect() -> None:
+    data = data_set("media")
+    forms = {form.kind: form for form in FORMS}
+    for kind in set(KINDS) - {DUPLICATE}:
+        assert not any(is_defective(forms[kind], record, record, data) for record in data.records), kind
+
+
+def test_a_changed_value_that_stands_in_the_request_is_no_defect() -> None:
+    data = data_set("office")
+    original = next(r for r in data.records if "portugal" in r["user_request"].casefold())
+    record = copy.deepcopy(original)
+    record["task_nodes"][0]["arguments"][1] = "The whole list"
+    form = next(form for form in FORMS if form.kind == "value not in the request")
+    assert not is_defective(form, original, record, data)
