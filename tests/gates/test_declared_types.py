@@ -10,8 +10,9 @@ from toolgraph.gates.moments import may_be_date, may_be_time
 from toolgraph.gates.numerals import may_be_number
 
 DATES = """2026-05-14 | 14/05/2026 | 14.05.2026 | May 5th | the 3rd | next Friday | tomorrow | in two weeks
-| 14 mai | Christmas Eve | end of June | mid-August | Q3 2026 | this weekend | New Year's Eve | 20260514 | 5/14
-| asap | Thursday evening | summer 2025 | 2026年5月14日 | 明天 | übermorgen | 2026-05-14T10:00 | my birthday | 14.05"""
+| 14 mai | Christmas Eve | end of June | mid-August | Q3 2026 | this weekend | New Year's Eve | 20260514
+| 5/14 | asap | Thursday evening | summer 2025 | 2026年5月14日 | 明天 | übermorgen | 2026-05-14T10:00
+| my birthday | 14.05"""
 NO_DATES = "banana | 19:45 | 42 | a red fox | example | true | 3.75 | blue | Marchand"
 TIMES = "06:30 | 7 pm | 7 | noon | half past six | in two hours | 18h | 9 o'clock | tomorrow | 10.15 | 1730"
 NO_TIMES = "banana | 2026-05-14 | 42 | a red fox | blue"

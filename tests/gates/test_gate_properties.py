@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import copy
+import json
+from itertools import islice
 from typing import Any
 
 import pytest
@@ -169,3 +171,37 @@ def test_the_labels_of_the_project_pass(name: str) -> None:
     for line, record in read_labels(ROOT / f"data_{name}" / "data.json"):
         gold = Gold.of(record, line)
         assert [finding for gate in gates(background) for finding in gate.check(gold)] == []
+
+
+def by_name(record: dict[str, Any]) -> dict[str, Any]:
+    """A temporal label as the published formatter leaves it: nodes and links by name, no sample."""
+    nodes = sorted(record["task_nodes"], key=lambda node: str(node["task"]))
+    links = sorted(record["task_links"], key=lambda link: (link["source"], link["target"]))
+    kept = {key: value for key, value in record.items() if not key.startswith("sampled_")}
+    return {**kept, "task_nodes": nodes, "task_links": links}
+
+
+def test_temporal_labels_whose_nodes_stand_by_name_pass_and_turned_links_do_not() -> None:
+    background = background_of("dailylifeapis")
+    wiring = WiringGate(background)
+    for line, record in islice(read_labels(ROOT / "data_dailylifeapis" / "data.json"), 100):
+        label = by_name(record)
+        gold = Gold.of(label, line)
+        states = {finding.state for gate in gates(background) for finding in gate.check(gold)}
+        assert states <= {"not applicable"}
+        for link in label["task_links"][:1]:
+            link["source"], link["target"] = link["target"], link["source"]
+            assert [finding.state for finding in wiring.check(Gold.of(label))] == ["reject"]
+
+
+def test_labels_in_the_form_of_the_hub_pass() -> None:
+    background = background_of("multimedia")
+    names = {key: f"tool_{key[5:]}" for key in ("task_steps", "task_nodes", "task_links")}
+    for _, record in islice(read_labels(ROOT / "data_multimedia" / "data.json"), 50):
+        hub = {
+            names.get(key, key): json.dumps(value) if isinstance(value, list) else value
+            for key, value in record.items()
+        }
+        hub["instruction"] = hub.pop("user_request")
+        assert [finding for gate in gates(background) for finding in gate.check(Gold.of(hub))] == []
+        assert repair(hub, background) == (record, [])

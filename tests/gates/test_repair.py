@@ -85,6 +85,8 @@ def test_names_of_tools_everywhere() -> None:
         (argument(2, 0, "node 1"), "reference"),
         (argument(2, 0, "Image_Editor"), "reference"),
         (argument(2, 0, "<output of Image Editor>"), "reference"),
+        (argument(2, 0, "[the picture of step 2]"), "reference"),
+        (argument(2, 0, "output_of_step_2"), "reference"),
         (lambda r: r.update(task_steps="\n".join(r["task_steps"])), "steps"),
         (lambda r: r.update(task_steps=" ".join(r["task_steps"])), "steps"),
         (lambda r: r["task_links"].append(dict(r["task_links"][0])), "duplicate link"),
@@ -170,7 +172,8 @@ def test_steps_that_follow_the_nodes_go_along() -> None:
         lambda r: r["task_nodes"][0].update(arguments={"x": 1}),
         argument(0, 0, {"x": "a fox"}),
         argument(2, 0, "<node-7>"),
-        argument(2, 0, "[the picture of step 2]"),
+        argument(2, 0, "[the picture of step 1]"),  # no link says so
+        argument(2, 0, "[the picture of step 9]"),
         argument(2, 0, "Painter"),  # no link says so
         lambda r: (
             r["task_links"].reverse() or r["task_links"][0].update(source="Describer", target="Painter")

@@ -110,7 +110,7 @@ class WiringGate:
             tool = reader.tools[reading.places[0]]
             if temporal and text.strip() == tool:
                 return []  # the published way of a temporal plan
-            reason = f"{shown(text)} names a step, but is no reference: <node-{reading.places[0]}>"
+            reason = f"{shown(text)} names a step, but is no reference; <node-{reading.places[0]}> would be"
             return [self._say("quarantine" if temporal else "reject", reason, where)]
         reason = f"{shown(text)} speaks of another step, but refers to none"
         return [self._say("quarantine" if temporal else "reject", reason, where)]
