@@ -14,7 +14,7 @@ from toolgraph.gates.knowability import words
 from toolgraph.gates.knowability.dates import days_in
 from toolgraph.gates.knowability.literals import REFERENCE
 from toolgraph.gates.knowability.parts import Part, take_parts
-from toolgraph.gates.knowability.results import is_result
+from toolgraph.gates.knowability.results import is_result, is_variable
 from toolgraph.gates.knowability.said import Said
 from toolgraph.gates.knowability.spelling import plain, with_digits
 
@@ -56,7 +56,10 @@ def judge(value: str, said: Said) -> Doubt | None:
     exact = re.search(r"[\d@]|\w[./]\w", spelled)
     if exact is None and row in said.word_row:
         return None
-    return _weigh(value, with_digits(spelled), said)
+    doubt = _weigh(value, with_digits(spelled), said)
+    if doubt is None and is_variable(spelled):
+        return Doubt("quarantine", f"'{shorten(value)}' looks like a name for the result of a step")
+    return doubt
 
 
 def _weigh(value: str, text: str, said: Said) -> Doubt | None:

@@ -16,7 +16,7 @@ _MOST_LEAVES = 10_000
 
 
 class Literal(NamedTuple):
-    """A value of a plan: its node, its place in the label, its parameter ("" where it has none), the value."""
+    """A value of a plan: its node, its place, its parameter ("" where it has none), the value."""
 
     node: GoldNode
     where: str
@@ -72,9 +72,9 @@ def earlier_nodes(gold: Gold, node: GoldNode) -> list[GoldNode]:
             if isinstance(leaf, str):
                 found = [int(number) for number in REFERENCE.findall(leaf) if len(number) < 9]
                 feeds.setdefault(other.place, set()).update(found)
-    for source, target in gold.links:
-        if len(by_tool.get(source, ())) == len(by_tool.get(target, ())) == 1:
-            feeds.setdefault(by_tool[target][0], set()).add(by_tool[source][0])
+    for giver, taker in gold.links:
+        if len(by_tool.get(giver, ())) == len(by_tool.get(taker, ())) == 1:
+            feeds.setdefault(by_tool[taker][0], set()).add(by_tool[giver][0])
     before = _reached(node.place, feeds)
     needs: dict[int, set[int]] = {}
     for target, sources in feeds.items():
