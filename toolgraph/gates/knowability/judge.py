@@ -20,6 +20,7 @@ from toolgraph.gates.knowability.spelling import plain, with_digits
 
 _AROUND = " \t\r\n'\"`“”‘’«».,;:!?()[]{}<>*"
 _MOST_WORDS = 2000
+_DAY = re.compile(r"\b(?:mon|tue|wed|thu|fri|sat|sun)(?:s?day|nesday|rs?day|urday|s|rs?)?\b")
 
 
 class Doubt(NamedTuple):
@@ -82,15 +83,16 @@ def _weigh(value: str, text: str, said: Said) -> Doubt | None:
 
 def _sort_words(rest: str, text: str, said: Said) -> tuple[dict[str, str], list[str]]:
     """The content words by key that were said, and the words that were not."""
-    weekdays = {day.weekday for _, days in days_in(text) for day in days if day.weekday}
+    days = [*said.days, *(day for _, days in days_in(text) for day in days)] if _DAY.search(rest) else []
+    weekdays = {day.weekday[:3] for day in days if day.weekday}
     known: dict[str, str] = {}
     foreign: dict[str, str] = {}
     row = [match.group() for match in words.words_in(words.signs_as_words(rest))][:_MOST_WORDS]
     for place, word in enumerate(row):
         key = words.key_of(word)
-        if not words.is_content(word) or word in words.NEGATIONS or word in weekdays:
+        if not words.is_content(word) or word in words.NEGATIONS:
             continue
-        if said.knows(key):
+        if said.knows(key) or (_DAY.fullmatch(word) and word[:3] in weekdays):
             known[key] = word
         elif not words.is_filler(key) and not (place == 0 and len(row) > 2 and words.is_light_verb(key)):
             beside = [row[i] for i in (place - 1, place + 1) if 0 <= i < len(row)]
