@@ -99,6 +99,8 @@ KNOWN = [
     ("edit my photo", "edit the picture"),
     ("add a voice over", "voiceover"),
     ("please don't call Anna", "do not call Anna"),
+    ("sold in the US", "US"),
+    ("sold in the United States", "US"),
     ("hi", ""),
     ("put a hat on the dog in dog.jpg", "Make the dog in the picture put on a hat"),
     ("86 euros and 20 cents", "86.2"),
@@ -158,6 +160,7 @@ DOUBTED = [
     ("the third door", "first", "reject"),
     ("play it at double speed", "1.5x", "reject"),
     ("translate it into French", "de", "reject"),
+    ("tell us a joke", "US", "reject"),
     ("", "Rome", "reject"),
 ]
 

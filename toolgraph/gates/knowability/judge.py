@@ -16,7 +16,7 @@ from toolgraph.gates.knowability.literals import REFERENCE
 from toolgraph.gates.knowability.parts import Part, take_parts
 from toolgraph.gates.knowability.results import is_result, is_variable
 from toolgraph.gates.knowability.said import Said
-from toolgraph.gates.knowability.spelling import plain, with_digits
+from toolgraph.gates.knowability.spelling import plain, stands_in, with_digits
 
 _AROUND = " \t\r\n'\"`“”‘’«».,;:!?()[]{}<>*"
 _MOST_WORDS = 2000
@@ -45,22 +45,26 @@ def judge(value: str, said: Said) -> Doubt | None:
     bare = text.strip(_AROUND)
     if not any(character.isalnum() for character in bare):
         return None
-    if said.says(bare):
+    # "US" is not said by "tell us".
+    if said.says(bare) if not _is_short_name(bare) else stands_in(bare, said.text):
         return None
     if is_result(plain(text)):
         reason = f"'{shorten(value)}' stands for the result of a step; it is no value, nor a reference"
         return Doubt("reject", reason)
+    if is_variable(plain(bare)):
+        return Doubt("quarantine", f"'{shorten(value)}' looks like a name for the result of a step")
     if any(_is_said(name, said) for name in words.other_names(plain(bare))):
         return None
     spelled = plain(bare)
     row = f" {' '.join(match.group() for match in words.words_in(spelled))} "
     exact = re.search(r"[\d@]|\w[./]\w", spelled)
-    if exact is None and row in said.word_row:
+    if exact is None and row in said.word_row and not _is_short_name(bare):
         return None
-    doubt = _weigh(value, with_digits(spelled), said)
-    if doubt is None and is_variable(spelled):
-        return Doubt("quarantine", f"'{shorten(value)}' looks like a name for the result of a step")
-    return doubt
+    return _weigh(value, with_digits(spelled), said)
+
+
+def _is_short_name(text: str) -> bool:
+    return text.isupper() and not words.is_content(text.casefold())
 
 
 def _weigh(value: str, text: str, said: Said) -> Doubt | None:
