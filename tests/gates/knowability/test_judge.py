@@ -106,6 +106,8 @@ KNOWN = [
     ("a two-week holiday", "2 weeks"),
     ("two and a half minutes long", "150"),
     ("weather in Saint Petersburg, FL", "St. Petersburg, FL"),
+    ("write a poem on spring and mail it to Bo", "Hello Bo, <node-0> a poem on spring"[6:]),
+    ("half of it", ".5"),
     ("hi", ""),
     ("put a hat on the dog in dog.jpg", "Make the dog in the picture put on a hat"),
     ("86 euros and 20 cents", "86.2"),
@@ -166,6 +168,7 @@ DOUBTED = [
     ("play it at double speed", "1.5x", "reject"),
     ("translate it into French", "de", "reject"),
     ("tell us a joke", "US", "reject"),
+    ("take 5", ".5", "reject"),
     ("", "Rome", "reject"),
 ]
 

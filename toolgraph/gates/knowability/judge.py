@@ -12,13 +12,14 @@ from typing import Literal, NamedTuple
 
 from toolgraph.gates.knowability import order, words
 from toolgraph.gates.knowability.dates import days_in
-from toolgraph.gates.knowability.literals import REFERENCE
 from toolgraph.gates.knowability.parts import Part, take_parts
 from toolgraph.gates.knowability.results import is_result, is_variable
 from toolgraph.gates.knowability.said import Said
 from toolgraph.gates.knowability.spelling import plain, stands_in, with_digits
 
 _AROUND = " \t\r\n'\"`“”‘’«».,;:!?()[]{}<>*"
+_DECIMAL = re.compile(r"\.\d")
+_BETWEEN_REFERENCES = re.compile(r"<node-\d+>")
 _MOST_WORDS = 2000
 _DAY = re.compile(r"\b(?:mon|tue|wed|thu|fri|sat|sun)(?:s?day|nesday|rs?day|urday|s|rs?)?\b")
 
@@ -41,8 +42,10 @@ def judge(value: str, said: Said) -> Doubt | None:
     >>> judge("Paris", said)
     Doubt(state='reject', reason="'Paris' is not in {it}")
     """
-    text = REFERENCE.sub(" ", value).strip()
-    bare = text.strip(_AROUND)
+    if "<node-" in value and len(pieces := _BETWEEN_REFERENCES.split(value)) > 1:
+        return next(filter(None, (judge(piece, said) for piece in pieces)), None)
+    text = value.strip()
+    bare = text.strip(_AROUND) if not _DECIMAL.match(text) else text.rstrip(_AROUND)
     if not any(character.isalnum() for character in bare):
         return None
     # "US" is not said by "tell us".
