@@ -162,7 +162,7 @@ def _number(match: re.Match[str], said: Said, alone: bool) -> Part:
     if not known and values == {1} and (noun := re.match(r"\W{0,3}([^\W\d]+)", match.string[match.end() :])):
         known = re.search(rf"\b(?:an?|single|per)\s{re.escape(noun[1])}", said.digits) is not None
     if not known and alone:
-        digits = exact.digits_of(match["body"])
+        digits = match["body"].replace(",", "")
         known = (
             not values.isdisjoint(said.all_numbers)
             or not values.isdisjoint(said.converted)
