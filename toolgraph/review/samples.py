@@ -74,13 +74,13 @@ def read_samples(path: Path) -> tuple[ReviewSample, ...]:
 
 
 def fingerprint_of(record: Mapping[str, Any]) -> str:
-    """The first 16 digits of the SHA-256 of a label's parts.
+    """The beginning of the SHA-256 of a label's parts, after a letter: no spreadsheet takes it for a number.
 
     >>> fingerprint_of({"user_request": "Hi"}) == fingerprint_of({"user_request": "Hi", "seed": 3})
     True
     """
     parts = [record.get(part) for part in PARTS]
-    return hashlib.sha256(json.dumps(parts, sort_keys=True).encode()).hexdigest()[:16]
+    return f"s{hashlib.sha256(json.dumps(parts, sort_keys=True).encode()).hexdigest()[:15]}"
 
 
 def plan_shape(gold: Gold) -> Shape:

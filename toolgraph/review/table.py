@@ -66,10 +66,11 @@ def agreements(outcomes: Sequence[Outcome]) -> dict[str, Any]:
     for pair in combinations(names, 2):
         both = [{name: item[name] for name in pair} for item in votes if all(n in item for n in pair)]
         pairs.append({"reviewers": list(pair), **_figures(agreement_of(both))})
+    everybody = agreement_of(votes)
     return {
         "reviewers": {name: sum(name in item for item in votes) for name in names},
         "pairs": pairs,
-        "all": _figures(agreement_of(votes)) if len(names) > 2 else None,
+        "all": _figures(everybody) if everybody.kind == "fleiss" else None,
     }
 
 

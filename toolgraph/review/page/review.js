@@ -267,7 +267,7 @@ const askName = () => {
       await begin();
       sessionStorage.setItem("reviewer", who.reviewer);
       close();
-      $("main").focus();
+      $("main").focus({ preventScroll: true });
     } catch (error) {
       who.reviewer = before;
       wrong.textContent = error.message;
@@ -355,7 +355,7 @@ const act = {
 document.addEventListener("keydown", (event) => {
   if (event.ctrlKey || event.metaKey || event.altKey || event.repeat || $("dialog").open) return;
   if (event.target.matches("input, textarea, select")) {
-    if (event.key === "Escape") { event.target.blur(); $("main").focus(); }
+    if (event.key === "Escape") { event.target.blur(); $("main").focus({ preventScroll: true }); }
     return;
   }
   const vote = sample && Object.values(sample.votes)[Number(event.key) - 1];
@@ -398,7 +398,7 @@ try {
   const first = await api.start();
   who.reviewer = first.reviewer || sessionStorage.getItem("reviewer") || "";
   who.queue = first.queue;
-  if (who.reviewer) { await begin(); $("main").focus(); } else askName();
+  if (who.reviewer) { await begin(); $("main").focus({ preventScroll: true }); } else askName();
 } catch (error) {
   report(error.message, true);
 }

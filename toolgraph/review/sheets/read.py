@@ -17,7 +17,7 @@ NEEDED = ("id", "fingerprint", "decision", "note", *EDITS)
 
 
 class SheetRow(NamedTuple):
-    """A row with anything in it; `line` is its number in the sheet, from 1."""
+    """A row with anything in it; `line` is its number in the sheet, from 1, as spreadsheets count."""
 
     line: int
     cells: Mapping[str, str]
@@ -59,11 +59,8 @@ def _csv_lines(path: Path) -> Iterator[tuple[int, list[str]]]:
             stream.seek(0)
             # Excel writes what the machine's settings call a list separator.
             comma = ";" if start.count(";") > start.count(",") else ","
-            reader = csv.reader(stream, delimiter=comma)
-            last = 0
-            for cells in reader:
-                yield last + 1, [armed(cell) for cell in cells]
-                last = reader.line_num
+            for number, cells in enumerate(csv.reader(stream, delimiter=comma), start=1):
+                yield number, [armed(cell) for cell in cells]
     except FileNotFoundError:
         raise UsageError("no such file", file=path, fix="check --import") from None
     except (csv.Error, UnicodeDecodeError, OSError) as error:

@@ -52,7 +52,7 @@ def take_sheet(
                 seen.add(id_text(sample.id))
                 record = _record(session, sample, row, reviewer, log, insist=insist)
             except UsageError as error:
-                problems.append((row.line, str(error)))
+                problems.append((row.line, str(error).split(". Fix: ")[0]))
                 continue
             if record is not None:
                 saved.append(record)
@@ -73,6 +73,8 @@ def _record(
         UsageError: something is wrong with the row.
     """
     cells = row.cells
+    if cells["fingerprint"].strip() != sample.fingerprint:
+        raise UsageError(f"sample {sample.id!r} has changed since the sheet was written: export it anew")
     before = log.standing("reviewer").get(sample.id)
     if before is not None and before.fingerprint != sample.fingerprint:
         before = None
@@ -91,7 +93,7 @@ def _record(
         parts = {}  # the edits of an earlier fix, left standing in the sheet
     wanted = Wanted(
         number=sample.number,
-        fingerprint=cells["fingerprint"].strip(),
+        fingerprint=sample.fingerprint,
         action=action or COMMENT,
         parts=parts if action else {},
         note=note,
