@@ -154,7 +154,7 @@ def test_a_fix_is_made_in_a_form_and_held_against_the_gates(browser: Browser, tm
         page.wait_for_function("() => document.querySelector('dialog').innerText.includes('Not saved')")
         assert session_of(folder).store.log("Ann").standing("reviewer") == {}
         tool.fill("Captioner")
-        page.get_by_label("argument 1 of node 1", exact=True).fill("a cat")
+        page.get_by_label("Argument 1 of node 1", exact=True).fill("a cat")
         page.get_by_role("button", name="Remove link 1").click()
         page.get_by_role("button", name="Remove node 0").click()
         page.get_by_role("button", name="Remove step 1").click()
@@ -215,9 +215,9 @@ def test_moving_a_node_takes_its_references_along(browser: Browser, tmp_path: Pa
         shown = opened(browser, address)
         shown.page.keyboard.press("g")
         shown.page.get_by_role("button", name="Move node 0 down").click()
-        assert shown.page.get_by_label("argument 1 of node 0", exact=True).input_value() == "<node-1>"
+        assert shown.page.get_by_label("Argument 1 of node 0", exact=True).input_value() == "<node-1>"
         shown.page.get_by_role("button", name="Remove node 1").click()
-        assert shown.page.get_by_label("argument 1 of node 0", exact=True).input_value() == "<node-?>"
+        assert shown.page.get_by_label("Argument 1 of node 0", exact=True).input_value() == "<node-?>"
         quiet(shown)
 
 

@@ -65,7 +65,7 @@ export const edit = ({ number, title, parts, action, kind, tools, save }) => {
     const box = element("fieldset", {}, element("legend", {}, "Steps"));
     draft.task_steps.forEach((step, place) => box.append(removable(draft.task_steps, place, `step ${place + 1}`, redraw,
       field("textarea", step, { label: `Step ${place + 1}` }, (value) => { draft.task_steps[place] = value; }))));
-    box.append(element("div", {}, button("Add a step", () => { draft.task_steps.push(""); redraw("textarea", "Steps"); })));
+    box.append(element("div", {}, button("Add a step", () => { draft.task_steps.push(""); redraw(); })));
     return box;
   };
 
@@ -78,7 +78,7 @@ export const edit = ({ number, title, parts, action, kind, tools, save }) => {
         field("textarea", item.value ?? "", { label: `Value of ${what}` }, (value) => { item.value = value; }));
     }
     return removable(node.arguments, at, what, redraw,
-      field("textarea", item, { label: what }, (value) => { node.arguments[at] = value; }));
+      field("textarea", item, { label: `Argument ${at + 1} of node ${place}` }, (value) => { node.arguments[at] = value; }));
   };
 
   const moveNode = (place, by) => {
@@ -153,6 +153,11 @@ export const edit = ({ number, title, parts, action, kind, tools, save }) => {
 
   const redraw = () => {
     const spot = form.parentElement?.scrollTop ?? 0;
+    // The keyboard keeps its place: on the same field, else on the button that now stands there.
+    const focused = document.activeElement;
+    const inBody = body.contains(focused);
+    const name = focused?.getAttribute("aria-label");
+    const at = [...body.querySelectorAll("button")].indexOf(focused);
     body.replaceChildren(
       element("h3", {}, element("label", { for: "edit-request" }, "Request")),
       (() => {
@@ -163,6 +168,12 @@ export const edit = ({ number, title, parts, action, kind, tools, save }) => {
       textList(), ...draft.task_nodes.map(nodeBox),
       element("div", {}, button("Add a node", () => { draft.task_nodes.push({ task: "", arguments: [] }); redraw(); })),
       linkBox(), rawBox());
+    if (inBody) {
+      const all = [...body.querySelectorAll("button")];
+      const same = name && body.querySelector(`[aria-label="${CSS.escape(name)}"]:not(:disabled)`);
+      (same || all[Math.min(Math.max(at, 0), all.length - 1)]).focus({ preventScroll: true });
+      if (!body.contains(document.activeElement)) body.querySelector("textarea").focus({ preventScroll: true });
+    }
     if (form.parentElement) form.parentElement.scrollTop = spot;
   };
 
@@ -203,11 +214,15 @@ export const edit = ({ number, title, parts, action, kind, tools, save }) => {
       element("button", { type: "submit", class: "primary" }, "Save ", element("kbd", {}, "Ctrl Enter")),
       button("Check", look), button("Cancel", () => $("dialog").close()), insistLabel));
   form.addEventListener("submit", (event) => { event.preventDefault(); attempt(); });
-  form.addEventListener("keydown", (event) => {
+  // Wherever the focus is: what had it may be gone.
+  const keys = (event) => {
+    if (!form.isConnected) document.removeEventListener("keydown", keys);
+    if (!form.isConnected || !$("dialog").open) return;
     if (event.key === "Enter" && (event.ctrlKey || event.metaKey)) { event.preventDefault(); attempt(); }
     // Enter in a field is no wish to save.
     else if (event.key === "Enter" && event.target.matches("input")) event.preventDefault();
-  });
+  };
+  document.addEventListener("keydown", keys);
   redraw();
   $("dialog").replaceChildren(form);
   $("dialog").showModal();

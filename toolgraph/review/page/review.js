@@ -354,7 +354,8 @@ const act = {
 };
 document.addEventListener("keydown", (event) => {
   if (event.ctrlKey || event.metaKey || event.altKey || event.repeat || $("dialog").open) return;
-  if (event.target.matches("input, textarea, select")) {
+  // A dialog that was just closed may still hold the focus.
+  if (event.target.matches("input, textarea, select") && !$("dialog").contains(event.target)) {
     if (event.key === "Escape") { event.target.blur(); $("main").focus({ preventScroll: true }); }
     return;
   }
@@ -376,6 +377,7 @@ $("sums").addEventListener("click", sums);
 $("help").addEventListener("click", help);
 $("who").addEventListener("click", askName);
 $("queue").addEventListener("click", swap);
+$("dialog").addEventListener("close", () => $("main").focus({ preventScroll: true }));
 $("dialog").addEventListener("cancel", (event) => { if (!who.reviewer) event.preventDefault(); });
 onChoose((number) => choose(number, true));
 
