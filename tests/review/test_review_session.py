@@ -227,9 +227,9 @@ def test_a_drawing_has_layers_references_and_what_is_missing(session: Session) -
         (-1, 2, True, True),
     ]
     assert drawn["lines"] == [
-        {"from": 1, "to": 2, "kind": "link", "type": "image"},
-        {"from": 2, "to": -1, "kind": "link", "type": "image"},
-        {"from": 0, "to": 3, "kind": "reference", "type": ""},
+        {"from": 1, "to": 2, "kind": "link", "type": "image", "via": []},
+        {"from": 2, "to": -1, "kind": "link", "type": "image", "via": []},
+        {"from": 0, "to": 3, "kind": "reference", "type": "", "via": []},
     ]
 
 

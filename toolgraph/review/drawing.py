@@ -8,12 +8,13 @@ from typing import Any
 from toolgraph.dataset import reference_index
 from toolgraph.gold import Gold
 from toolgraph.report.colours import given_type, type_colours, types_by_use
+from toolgraph.review.layers import arrange
 from toolgraph.tools import ToolLibrary
 
 
 def draw_plan(gold: Gold, library: ToolLibrary) -> dict[str, Any]:
     """Nodes and lines between them, for the page: each node in a layer after those that lead to it, and in a
-    row of its layer, counted from the middle one.
+    row of its layer, counted from the middle; a line that passes layers goes by the spots in `via`.
 
     A line is a `link` of the label, or a `reference` (an argument takes the output of a node) without one. A
     link names tools: where a tool is used twice, the nodes are those that a reference joins, else the first
@@ -22,11 +23,8 @@ def draw_plan(gold: Gold, library: ToolLibrary) -> dict[str, Any]:
     tools = {node.place: node.tool for node in gold.nodes}
     references = _references(gold)
     lines, missing = _lines(gold, tools, references)
-    ends = [(line["from"], line["to"]) for line in lines]
-    layers = _layers([*tools, *missing.values()], ends)
-    rows: defaultdict[int, list[int]] = defaultdict(list)
-    for place in [*tools, *missing.values()]:
-        rows[layers[place]].append(place)
+    places = [*tools, *missing.values()]
+    spots = arrange(places, [(line["from"], line["to"]) for line in lines])
     names = {**tools, **{place: tool for tool, place in missing.items()}}
     colours = type_colours([*types_by_use(library), ""])
     return {
@@ -37,13 +35,15 @@ def draw_plan(gold: Gold, library: ToolLibrary) -> dict[str, Any]:
                 "known": names[place] in library,
                 "missing": place not in tools,
                 "colour": colours[given_type(library[names[place]]) if names[place] in library else ""],
-                "layer": layer,
-                "row": number - (len(row) - 1) / 2,
+                "layer": spots.nodes[place][0],
+                "row": spots.nodes[place][1],
             }
-            for layer, row in sorted(rows.items())
-            for number, place in enumerate(row)
+            for place in places
         ],
-        "lines": [{**line, "type": _flowing(line, names, library)} for line in lines],
+        "lines": [
+            {**line, "type": _flowing(line, names, library), "via": via}
+            for line, via in zip(lines, spots.bends, strict=True)
+        ],
     }
 
 
@@ -97,20 +97,6 @@ def _lines(
         lines.append({"from": start, "to": end, "kind": "link"})
     lines += [{"from": start, "to": end, "kind": "reference"} for start, end in left]
     return lines, missing
-
-
-def _layers(places: list[int], ends: list[tuple[int, int]]) -> dict[int, int]:
-    """How many links lead to each node, one after the other, at most; circles are cut."""
-    layers = dict.fromkeys(places, 0)
-    for _ in range(len(places)):
-        changed = False
-        for start, end in ends:
-            if start != end and layers[end] <= layers[start] and layers[start] + 1 < len(places):
-                layers[end] = layers[start] + 1
-                changed = True
-        if not changed:
-            break
-    return layers
 
 
 def _flowing(line: dict[str, Any], names: dict[int, str], library: ToolLibrary) -> str:

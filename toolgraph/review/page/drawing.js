@@ -2,10 +2,10 @@
 "use strict";
 import { $ } from "./elements.js";
 
-const WIDE = 168;
-const HIGH = 56;
-const ACROSS = 190;
-const DOWN = 112;
+// Nodes are narrow where many stand side by side, so that they can be read all the same.
+const ROOMY = { wide: 168, high: 56, across: 192, down: 112 };
+const TIGHT = { wide: 118, high: 66, across: 130, down: 122 };
+let size = ROOMY;
 const FONT = "system-ui, Segoe UI, Roboto, DejaVu Sans, sans-serif";
 const variable = (name) => getComputedStyle(document.documentElement).getPropertyValue(name).trim();
 let graph = null;
@@ -13,8 +13,8 @@ let chosen = () => {};
 
 const style = () => [
   { selector: "node", style: {
-    shape: "round-rectangle", width: WIDE, height: HIGH, label: "data(label)", "text-wrap": "wrap",
-    "text-max-width": WIDE - 18, "text-overflow-wrap": "anywhere", "text-valign": "center", "font-size": 14,
+    shape: "round-rectangle", width: size.wide, height: size.high, label: "data(label)", "text-wrap": "wrap",
+    "text-max-width": size.wide - 10, "text-overflow-wrap": "whitespace", "text-valign": "center", "font-size": 14,
     "font-family": FONT, color: variable("--ink"), "background-color": variable("--ground"),
     "border-width": 2.5, "border-color": "data(colour)",
   } },
@@ -27,14 +27,32 @@ const style = () => [
     "text-background-opacity": 1, "text-background-padding": 3,
   } },
   { selector: "edge.reference", style: { "line-style": "dashed" } },
-  // A link over more than one layer goes round the nodes between.
+  // A link over more than one layer goes by the spots that are kept free for it.
   { selector: "edge.far", style: {
-    "curve-style": "unbundled-bezier", "control-point-distances": "data(off)", "control-point-weights": 0.5,
+    "curve-style": "round-segments", "edge-distances": "node-position", "segment-radii": 40,
+    "segment-distances": "data(distances)", "segment-weights": "data(weights)",
   } },
 ];
 
+// Names break at signs between words, and where a piece is too long for a node.
+const breakable = (name) => name.replace(/[_\-/.]/g, "$&\u200b").replace(/[^\s\u200b]{15}/g, "$&\u200b");
+
 const elementsOf = (plan) => {
   const at = new Map(plan.nodes.map((node) => [node.place, node]));
+  const spot = (layer, row) => ({ x: row * size.across, y: layer * size.down });
+  // Where a point lies, seen from a line: how far along it, and how far off.
+  const bends = (line) => {
+    const [from, to] = [line.from, line.to].map((place) => spot(at.get(place).layer, at.get(place).row));
+    const [across, down] = [to.x - from.x, to.y - from.y];
+    const length = Math.hypot(across, down) || 1;
+    const points = line.via.map(([layer, row]) => spot(layer, row));
+    // A line that leads up again, in a plan with a circle, goes round.
+    if (!points.length) return { weights: [0.5], distances: [size.wide * 0.9] };
+    return {
+      weights: points.map(({ x, y }) => ((x - from.x) * across + (y - from.y) * down) / length ** 2),
+      distances: points.map(({ x, y }) => ((y - from.y) * across - (x - from.x) * down) / length),
+    };
+  };
   const far = (line) => at.get(line.to).layer - at.get(line.from).layer !== 1;
   return [
     ...plan.nodes.map((node) => ({
@@ -42,15 +60,14 @@ const elementsOf = (plan) => {
       classes: node.known && !node.missing ? "" : "strange",
       data: {
         id: `n${node.place}`, place: node.place, colour: node.colour,
-        label: node.missing ? `no node: ${node.tool}` : `${node.place}  ${node.tool}`,
+        label: node.missing ? `no node: ${breakable(node.tool)}` : `${node.place}  ${breakable(node.tool)}`,
       },
-      position: { x: node.row * ACROSS, y: node.layer * DOWN },
+      position: spot(node.layer, node.row),
     })),
     ...plan.lines.map((line, number) => ({
       group: "edges",
       classes: [line.kind, far(line) && line.from !== line.to ? "far" : ""].join(" ").trim(),
-      data: { id: `l${number}`, source: `n${line.from}`, target: `n${line.to}`, label: line.type,
-        off: 120 * (number % 2 ? -1 : 1) },
+      data: { id: `l${number}`, source: `n${line.from}`, target: `n${line.to}`, label: line.type, ...bends(line) },
     })),
   ];
 };
@@ -73,6 +90,9 @@ export const draw = (plan) => {
     window.addEventListener("resize", fit);
     window.planGraph = graph; // for the browser's console
   }
+  const rows = new Map();
+  plan.nodes.forEach((node) => rows.set(node.layer, (rows.get(node.layer) || 0) + 1));
+  size = Math.max(0, ...rows.values()) > 2 ? TIGHT : ROOMY;
   graph.batch(() => { graph.elements().remove(); graph.add(elementsOf(plan)); });
   graph.style(style());
   fit();

@@ -322,7 +322,9 @@ const table = (markdown) => {
     element("tr", {}, cells.map((cell) => element(at ? "td" : "th", { scope: at ? null : "col" }, cell)))));
 };
 const sums = () => alone(async () => {
+  report("Counting …");
   const found = await api.summary();
+  report("");
   open(element("h2", { id: "dialog-title" }, "What the reviewers say"),
     ...found.markdown.flatMap(([heading, rows]) => [element("h3", {}, heading), table(rows)]),
     element("div", {}, button("Close", close)));
