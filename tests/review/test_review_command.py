@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from reviewing import folder_with, say, session_of
+from reviewing import folder_of, folder_with, say, session_of
 from running import Capture, ids, inside, lines_of, started
 
 from toolgraph.review.session import Session
@@ -147,3 +147,36 @@ def test_the_server_prints_its_address_and_ends_at_ctrl_c(session: Session, tmp_
     _, err = process.communicate(timeout=60)
     assert process.returncode == 130
     assert err.strip().endswith("stopped; every decision is saved")
+
+
+def test_a_set_in_the_hub_form_without_arguments_or_samples(tmp_path: Path, capsys: Capture) -> None:
+    labels: list[dict[str, Any]] = [
+        {
+            "id": 1,
+            "instruction": "Paint it.",
+            "tool_steps": '["paint"]',
+            "tool_nodes": '[{"task": "Painter"}]',
+            "tool_links": "[]",
+            "sampled_nodes": '[{"id": "Painter"}]',
+            "sampled_links": "[]",
+        },
+        {
+            "id": 2,
+            "user_request": "Hi",
+            "task_steps": [],
+            "task_nodes": [{"id": "Painter"}],
+            "task_links": [],
+        },
+    ]
+    session = session_of(folder_of(tmp_path / "d", labels))
+    for number in (0, 1):
+        assert session.show(number, "Ann", "all")["plan"]["nodes"][0]["tool"] == "Painter"
+        say(session, "Ann", number, "correct")
+    done = inside(capsys, "review", "--data_dir", tmp_path / "d", "--apply", tmp_path / "out")
+    assert done.code == 0, done.err
+    assert [label["user_request"] for label in lines_of(tmp_path / "out" / "data.json")] == [
+        "Paint it.",
+        "Hi",
+    ]
+    found = json.loads((tmp_path / "out" / "alignment_ids.json").read_text())
+    assert found["both_node_link_alignment_id"]["single"] == [1]

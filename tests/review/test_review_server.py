@@ -78,7 +78,7 @@ async def test_what_is_refused_says_why(server: ReviewServer, client: aiohttp.Cl
     assert answer["findings"][0]["reason"] == "'Paintr' is no tool"
     status, answer = await post(client, "/api/decide", wanted(server, 0, "correct") | {"fingerprint": "old"})
     assert (status, answer["changed"]) == (409, True)
-    for body in (
+    wrong: list[Any] = [
         wanted(server, 0, "correct") | {"number": 99},
         wanted(server, 0, "correct") | {"number": True},
         wanted(server, 0, "correct") | {"reviewer": ""},
@@ -86,7 +86,8 @@ async def test_what_is_refused_says_why(server: ReviewServer, client: aiohttp.Cl
         wanted(server, 0, "correct", note=["a"]),
         wanted(server, 0, "correct", note="x" * 20_001),
         [],
-    ):
+    ]
+    for body in wrong:
         status, answer = await post(client, "/api/decide", body)
         assert (status, bool(answer["error"])) == (400, True), body
     status, answer = await post(

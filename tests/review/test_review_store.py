@@ -91,7 +91,9 @@ def test_a_broken_line_in_the_middle_is_named_and_nothing_is_written(tmp_path: P
     assert path.read_bytes() == before
 
 
-def test_a_full_disk_leaves_the_file_as_it_was(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_disk_that_reports_a_fault_is_told_and_what_was_there_stays(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     session = session_of(folder_with(tmp_path / "d"))
     say(session, "Ann", 0, "correct")
     before = session.store.path("Ann").read_bytes()

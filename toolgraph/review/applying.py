@@ -10,13 +10,16 @@ from contextlib import ExitStack
 from dataclasses import dataclass
 from typing import Any
 
-from toolgraph.backinstruct.alignment import Alignment, verdicts_of
+from toolgraph.backinstruct.alignment import Alignment
+from toolgraph.backinstruct.critics import verdicts
 from toolgraph.backinstruct.format import FINGERPRINT, tables
 from toolgraph.errors import IncompleteError, ToolgraphError, UsageError
 from toolgraph.files import atomic_writer, refuse_to_replace, sha256_of
 from toolgraph.folder import DataFolder
+from toolgraph.gold import Gold
 from toolgraph.review.editing import edited
 from toolgraph.review.outcome import Outcome
+from toolgraph.review.samples import plan_shape
 
 TABLES = "alignment_tables.md"
 _NAMED = 10
@@ -75,9 +78,9 @@ def apply_reviews(
             label = _label(item)
             kept += 1
             data.write(_line(label))
-            requests.write(_line({"id": label["id"], "user_request": label["user_request"]}))
-            if _has_sample(label):
-                alignment.add({**label, "type": label.get("type", item.sample.shape)}, verdicts_of(label))
+            gold = Gold.of(label)
+            requests.write(_line({"id": gold.id, "user_request": gold.request}))
+            _align(alignment, gold)
         if not kept:
             # Raised in here, so that none of the files is replaced.
             raise ToolgraphError(
@@ -128,9 +131,16 @@ def _why(item: Outcome) -> str:
     return f"discarded in review{note}"
 
 
-def _has_sample(label: Mapping[str, Any]) -> bool:
-    """Whether the critics have anything to compare the plan with."""
-    return all(isinstance(label.get(key), list) for key in ("sampled_nodes", "sampled_links"))
+def _align(alignment: Alignment, gold: Gold) -> None:
+    """Note which critics let a label pass; one that says nothing of a sample has none."""
+    if gold.sampled_nodes is None or gold.sampled_links is None:
+        return
+    tools = [node.tool for node in gold.nodes]
+    said = verdicts(
+        gold.sampled_nodes, gold.sampled_links, tools, gold.links, gold.record.get("check_by_teacher")
+    )
+    label = {"id": gold.id, "type": plan_shape(gold), "task_nodes": tools, "task_links": gold.links}
+    alignment.add(label, said)
 
 
 def _line(value: Mapping[str, Any]) -> str:

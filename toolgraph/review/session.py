@@ -86,6 +86,7 @@ class Session:
         self.gates = gates
         self.findings = findings
         self.store = store
+        self._by_id = {sample.id: sample for sample in samples}
 
     def outcomes(self) -> list[Outcome]:
         """The outcome of every sample, by what is in the files now."""
@@ -114,10 +115,10 @@ class Session:
 
     def progress(self, every: Sequence[Outcome] | None = None) -> dict[str, Any]:
         """How many samples each reviewer has decided, and how many conflicts wait."""
-        every = self.outcomes() if every is None else every
+        every = self._decided() if every is None else every
         names = sorted({name for item in every for name in item.votes})
         return {
-            "samples": len(every),
+            "samples": len(self.samples),
             "reviewers": {name: sum(name in item.votes for item in every) for name in names},
             "conflicts": sum(item.state == "conflict" for item in every),
         }
@@ -225,14 +226,14 @@ class Session:
 
     def undo(self, reviewer: str, queue: Queue) -> dict[str, Any]:
         """Take back the person's last decision; which sample it was (`number`), or None if there is none."""
-        role, numbers = role_of(queue), {sample.id: sample.number for sample in self.samples}
-        undone: list[int] = []
+        role = role_of(queue)
+        undone: list[ReviewSample] = []
 
         def make(log: Log) -> list[Record]:
             last = log.last(role)
-            if last is None or last.id not in numbers:
+            if last is None or last.id not in self._by_id:
                 return []
-            undone.append(numbers[last.id])
+            undone.append(self._by_id[last.id])
             return [
                 Record(id=last.id, fingerprint=last.fingerprint, action=UNDO, reviewer=reviewer, role=role)
             ]
@@ -240,7 +241,7 @@ class Session:
         self.store.append(reviewer, make)
         if not undone:
             return {"number": None}
-        return self._after(self.samples[undone[0]], reviewer, queue)
+        return self._after(undone[0], reviewer, queue)
 
     def search(self, text: str) -> list[int]:
         """The samples that hold a text in id, request, steps or tools, whatever the case."""
@@ -259,8 +260,14 @@ class Session:
         return {
             "number": sample.number,
             "item": self._item(outcomes([sample], logs)[0], standing),
-            "progress": self.progress(outcomes(self.samples, logs)),
+            "progress": self.progress(),
         }
+
+    def _decided(self) -> list[Outcome]:
+        """The outcomes of the samples that anybody has looked at."""
+        logs = self.store.logs()
+        ids = {sample for log in logs.values() for _, sample in log.taken}
+        return outcomes([self._by_id[sample] for sample in ids if sample in self._by_id], logs)
 
     def _item(self, item: Outcome, record: Record | None) -> dict[str, Any]:
         sample = item.sample
