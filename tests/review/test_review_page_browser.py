@@ -191,6 +191,9 @@ def test_a_fix_is_made_in_a_form_and_held_against_the_gates(browser: Browser, tm
         page.keyboard.type("!")
         page.keyboard.press("Escape")
         page.keyboard.press("i")
+        assert page.input_value("#edit-request").endswith("!")  # left unsaved, and not lost
+        page.get_by_role("button", name="Start over").click()
+        assert not page.input_value("#edit-request").endswith("!")
         page.get_by_text("As JSON").click()
         area = page.get_by_label("All parts as JSON")
         whole = json.loads(area.input_value())
@@ -289,7 +292,7 @@ def test_what_models_wrote_is_inert(browser: Browser, tmp_path: Path) -> None:
         page.keyboard.press("g")
         assert page.get_by_label("Tool of node 0").input_value() == HOSTILE
         page.get_by_role("button", name="Check").click()
-        page.wait_for_selector("dialog .box")
+        page.wait_for_selector("dialog .box.reject")
         page.keyboard.press("Escape")
         page.click("#queue")
         page.wait_for_function("() => document.getElementById('queue').textContent === 'All samples'")

@@ -42,12 +42,27 @@ const renumber = (nodes, to) => {
   nodes.forEach((node) => { if ("arguments" in node) node.arguments = renamed(node.arguments); });
 };
 
-// Opens the form; `save(parts, action, insist)` saves and throws what the server refuses.
-export const edit = ({ number, title, parts, action, kind, tools, save }) => {
+// Edits that were left without saving, by who made them on which sample: they are there again next time.
+const drafts = new Map();
+let unsaved = () => false;
+window.addEventListener("beforeunload", (event) => { if (drafts.size || unsaved()) event.preventDefault(); });
+
+const readable = (parts) => {
+  const made = copy(parts);
+  if (!isText(made.user_request)) made.user_request = "";
+  for (const key of ["task_steps", "task_nodes", "task_links"]) if (!Array.isArray(made[key])) made[key] = [];
+  return made;
+};
+
+// Opens the form; `save(parts, action, insist)` saves and throws what the server refuses. `key` names whose
+// edits of which sample they are.
+export const edit = ({ key: owner, number, title, parts, action, kind, tools, save }) => {
   const form = element("form", { method: "dialog", novalidate: true });
-  const draft = copy(parts);
-  if (!isText(draft.user_request)) draft.user_request = "";
-  for (const key of ["task_steps", "task_nodes", "task_links"]) if (!Array.isArray(draft[key])) draft[key] = [];
+  const before = readable(parts);
+  const draft = drafts.get(owner) ?? copy(before);
+  const kept = drafts.delete(owner);
+  const isChanged = () => JSON.stringify(draft) !== JSON.stringify(before);
+  let saved = false;
   let chosen = action;
   let refused = false;
   const answer = element("div", { role: "alert" });
@@ -187,6 +202,7 @@ export const edit = ({ number, title, parts, action, kind, tools, save }) => {
   const attempt = async () => {
     try {
       await save(copy(draft), chosen, insist.checked && !insistLabel.hidden);
+      saved = true;
       $("dialog").close();
     } catch (error) {
       say(error.answer || {}, `Not saved: ${error.message}`);
@@ -203,13 +219,15 @@ export const edit = ({ number, title, parts, action, kind, tools, save }) => {
     }
   };
 
+  const again = element("div", { class: "box notice", hidden: !kept }, "Your unsaved edits are here again. ",
+    button("Start over", () => { Object.assign(draft, copy(before)); again.hidden = true; redraw(); }));
   const kinds = element("div", { class: "choices", role: "radiogroup", "aria-label": "What is fixed" }, FIXES.map((name) => {
     const radio = element("input", { type: "radio", name: "fix", value: name, checked: name === chosen });
     radio.addEventListener("change", () => { chosen = name; });
     return element("label", { class: "inline" }, radio, NAMES[name]);
   }));
   form.append(
-    element("h2", { id: "dialog-title" }, `Fix ${title}`), kinds, body, list, answer,
+    element("h2", { id: "dialog-title" }, `Fix ${title}`), kinds, again, body, list, answer,
     element("div", { class: "foot" },
       element("button", { type: "submit", class: "primary" }, "Save ", element("kbd", {}, "Ctrl Enter")),
       button("Check", look), button("Cancel", () => $("dialog").close()), insistLabel));
@@ -223,6 +241,15 @@ export const edit = ({ number, title, parts, action, kind, tools, save }) => {
     else if (event.key === "Enter" && event.target.matches("input")) event.preventDefault();
   };
   document.addEventListener("keydown", keys);
+  // The element goes when another dialog takes its place, or this one closes: then what is unsaved is kept.
+  const keep = () => {
+    if ($("dialog").open && form.isConnected) return;
+    $("dialog").removeEventListener("close", keep);
+    unsaved = () => false;
+    if (!saved && isChanged()) drafts.set(owner, draft);
+  };
+  $("dialog").addEventListener("close", keep);
+  unsaved = isChanged;
   redraw();
   $("dialog").replaceChildren(form);
   $("dialog").showModal();

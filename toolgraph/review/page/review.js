@@ -214,6 +214,7 @@ const decide = (action) => {
   if (!FIXES.includes(action)) { alone(() => save(action)); return; }
   const record = sample.mine && !sample.mine.stale ? sample.mine : null;
   edit({
+    key: JSON.stringify([who.reviewer, who.queue, sample.number, sample.fingerprint]),
     number: sample.number, title: String(sample.id), action, kind: about.kind, tools: about.tools,
     parts: { ...sample.parts, ...(record ? record.parts : {}) },
     save: async (parts, chosen, insist) => {
