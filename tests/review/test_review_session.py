@@ -184,13 +184,25 @@ def test_what_the_gates_wrote_down_is_shown_and_the_rest_is_found_out(
     path = tmp_path / "gates.jsonl"
     lines: list[Any] = [
         {"id": 0, "level": "quarantine", "gates": [{"gate": "near", "reason": "as s1", "where": ""}]},
-        {"id": "s1", "level": "pass", "gates": []},
+        {"id": "s1", "level": "pass", "findings": [], "gates": {"schema": "pass", "leak": "pass"}},
+        {
+            "id": "s3",
+            "level": "reject",
+            "findings": [
+                {"gate": "graph", "state": "not applicable", "reason": "no sample", "where": ""},
+                {"gate": "schema", "state": "reject", "reason": "no tool", "where": "task_nodes[0]"},
+            ],
+            "gates": {"graph": "not applicable", "schema": "reject"},
+        },
     ]
     path.write_text("".join(json.dumps(line) + "\n" for line in lines))
     session.findings = Findings(read_findings(path), session.gates)
     shown = session.show(0, "Ann", "all")
     assert shown["level"] == "quarantine"
     assert [(item["gate"], item["state"]) for item in shown["findings"]] == [("near", "quarantine")]
+    states = [item["state"] for item in session.show(3, "Ann", "all")["findings"]]
+    assert states == ["not applicable", "reject"]
+    assert session.show(1, "Ann", "all")["level"] == "pass"
     assert session.overview("Ann", "all")["items"][2]["level"] is None
     assert session.show(2, "Ann", "all")["level"] == "pass"
     path.write_text('{"id": 0}\n')

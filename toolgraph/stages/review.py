@@ -47,9 +47,8 @@ def review_session(
     samples = read_samples(folder.data)
     path = Path(gates) if gates is not None else folder.path / FILE
     written = read_findings(path) if gates is not None or path.exists() else {}
-    strange = len(written.keys() - {str(sample.id) for sample in samples})
-    if strange:
-        screen.say(f"{WARNING}{path} speaks of {count_of(strange, 'sample')} that the folder does not hold")
+    if written and written.keys().isdisjoint(str(sample.id) for sample in samples):
+        screen.say(f"{WARNING}{path} speaks of none of the samples")
     passed = line_up(background)
     name = folder.path.resolve().name
     return Session(name, samples, background, passed, Findings(written, passed), ReviewStore(folder.path))
