@@ -46,8 +46,8 @@ class Findings:
 def read_findings(path: Path) -> dict[str, tuple[Level, tuple[Finding, ...]]]:
     """What a `gates.jsonl` says, by the text of the id.
 
-    A line is `{"id": …, "level": …, "findings": [{"gate": …, "state": …, "reason": …, "where": …}]}`; the list
-    may be called `gates` or `reasons` as well. A finding without a `state` has that of the level.
+    A line is `{"id": …, "level": …, "findings": [{"gate": …, "state": …, "reason": …, "where": …}]}`; the
+    list may be called `gates` or `reasons` as well. A finding without a `state` has that of the level.
 
     Raises:
         UsageError: a line is none of that form.
