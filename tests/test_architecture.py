@@ -11,7 +11,7 @@ import pytest
 
 FLOORS = [
     {"errors", "version", "watching", "words"},
-    {"files", "answers"},
+    {"files", "answers", "extras", "excel"},
     {"tools"},
     {"graph"},
     {"dataset", "folder"},

@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     from toolgraph.stages.infer import infer
     from toolgraph.stages.leaderboard import leaderboard
     from toolgraph.stages.pipeline import pipeline
+    from toolgraph.stages.review import apply_review, export_reviews, import_reviews, review_summary
     from toolgraph.stages.sample import sample
     from toolgraph.stages.split import split
     from toolgraph.stages.verify import verify
@@ -42,22 +43,30 @@ _STAGES = {
     "import_classic": "import_classic",
     "import_taskbench": "import_taskbench",
     "pipeline": "pipeline",
+    "apply_review": "review",
+    "export_reviews": "review",
+    "import_reviews": "review",
+    "review_summary": "review",
     "visualize": "visualize",
 }
 
 __all__ = [
     "__version__",
+    "apply_review",
     "build_graph",
     "compare",
     "evaluate",
     "export",
+    "export_reviews",
     "format_data",
     "generate",
     "import_classic",
+    "import_reviews",
     "import_taskbench",
     "infer",
     "leaderboard",
     "pipeline",
+    "review_summary",
     "sample",
     "split",
     "verify",

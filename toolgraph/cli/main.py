@@ -28,6 +28,7 @@ COMMANDS = {
     "compare": "Say which of two models is better, and how sure that is.",
     "pipeline": "All of these in a row.",
     "serve": "Answer as a model server on this machine, offline; with faults if asked.",
+    "review": "People look at the samples: a page, sheets, agreement, the reviewed set.",
     "leaderboard": "Models side by side.",
     "report": "Models on several benchmarks: cost, latency, accuracy, stability, security.",
     "verify": "Compare predictions and scores with a run's raw answers.",

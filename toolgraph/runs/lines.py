@@ -33,13 +33,14 @@ class AppendOnlyLines:
         path: the file; it and its folder are made if missing.
         what: what to call it in errors.
         read_only: nothing is written, locked or mended; a file that is missing is an empty one.
+        wait: for whoever has it open, instead of refusing.
 
     Raises:
-        UsageError: another process has it open.
+        UsageError: another process has it open, and nobody wants to wait.
         ToolgraphError: it cannot be written, or its disk knows no locks.
     """
 
-    def __init__(self, path: Path, *, what: str, read_only: bool = False) -> None:
+    def __init__(self, path: Path, *, what: str, read_only: bool = False, wait: bool = False) -> None:
         self.path = path
         self._what = what
         self._read_only = read_only
@@ -59,7 +60,7 @@ class AppendOnlyLines:
                 f"cannot be written: {error.strerror}", file=path, fix="check the folder and its permissions"
             ) from error
         try:
-            fcntl.flock(self._writer, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            fcntl.flock(self._writer, fcntl.LOCK_EX | (0 if wait else fcntl.LOCK_NB))
         except BlockingIOError:
             self.close()
             raise UsageError(
@@ -123,6 +124,24 @@ class AppendOnlyLines:
             ) from error
         start, self.end = self.end, self.end + len(line)
         return start
+
+    def force(self) -> None:
+        """Have all that was appended on the disk, and the name of the file too: it survives a power failure.
+
+        Raises:
+            ToolgraphError: the disk reports a fault.
+        """
+        try:
+            os.fsync(self._writer.fileno())
+            folder = os.open(self.path.parent, os.O_RDONLY)
+            try:
+                os.fsync(folder)
+            finally:
+                os.close(folder)
+        except OSError as error:
+            raise ToolgraphError(
+                f"cannot be written: {error.strerror}", file=self.path, fix="check the disk"
+            ) from error
 
     def bytes_at(self, offset: int, count: int) -> bytes:
         """Up to `count` bytes from `offset` on."""

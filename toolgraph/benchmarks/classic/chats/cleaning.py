@@ -9,7 +9,7 @@ from dataclasses import replace
 from typing import Any
 
 from toolgraph.benchmarks.classic.chats.chat import Chat
-from toolgraph.benchmarks.classic.chats.extra import needed
+from toolgraph.extras import needed
 
 # Only these are markup: what a user writes as <your name>, or a placeholder, stays.
 _LINES = (
@@ -35,7 +35,7 @@ def cleaner() -> Callable[[str], str]:
     Raises:
         UsageError: ftfy or beautifulsoup4 is not installed.
     """
-    ftfy, soup = needed("ftfy", "cleaning chats"), needed("bs4", "cleaning chats")
+    ftfy, soup = needed("ftfy", "cleaning chats", "chats"), needed("bs4", "cleaning chats", "chats")
 
     def clean(text: str) -> str:
         fixed: str = ftfy.fix_text(text, unescape_html=False, uncurl_quotes=False)

@@ -7,7 +7,6 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-from toolgraph.benchmarks.classic.chats.extra import needed
 from toolgraph.benchmarks.classic.data import read_data
 from toolgraph.benchmarks.classic.data.folder import (
     DOMAIN_COLUMNS,
@@ -19,6 +18,7 @@ from toolgraph.benchmarks.classic.data.folder import (
     WORKFLOWS,
 )
 from toolgraph.benchmarks.classic.data.table import read_table, write_table
+from toolgraph.extras import needed
 from toolgraph.files import atomic_target, read_text, write_text
 
 CARD = "README.md"

@@ -9,9 +9,9 @@ from typing import Any, NamedTuple
 
 import regex
 
-from toolgraph.benchmarks.classic.chats.extra import needed
 from toolgraph.benchmarks.classic.chats.masking.patterns import OWN_PATTERNS
 from toolgraph.errors import UsageError
+from toolgraph.extras import needed
 from toolgraph.files import read_json
 
 _PURPOSE = "masking personal data"
@@ -57,12 +57,12 @@ def find_with(
     """
     for kind, pattern in (own or {}).items():
         _check_pattern(kind, pattern)
-    presidio = needed("presidio_analyzer", _PURPOSE)
+    presidio = needed("presidio_analyzer", _PURPOSE, "chats")
     _check_regions(regions)
     # Told to, it would log the words around what it finds.
     logging.getLogger("presidio-analyzer").setLevel(logging.WARNING)
     language, engine = _engine(model)
-    known = needed("presidio_analyzer.predefined_recognizers", _PURPOSE)
+    known = needed("presidio_analyzer.predefined_recognizers", _PURPOSE, "chats")
     told = {"supported_language": language}
     recognisers = [
         known.PhoneRecognizer(**({"supported_regions": tuple(regions)} if regions else {}), **told),
@@ -119,7 +119,7 @@ def without_overlaps(found: Sequence[Found]) -> list[Found]:
 
 
 def _check_regions(regions: Sequence[str]) -> None:
-    known = needed("phonenumbers", _PURPOSE).SUPPORTED_REGIONS
+    known = needed("phonenumbers", _PURPOSE, "chats").SUPPORTED_REGIONS
     if unknown := [region for region in regions if region not in known]:
         raise UsageError(
             f"--phone_regions {unknown[0]!r} is no region", fix="give codes of two capitals, e.g. US,DE,GB"
@@ -141,8 +141,8 @@ def _check_pattern(kind: str, pattern: str) -> None:
 
 def _engine(model: Path | None) -> tuple[str, Any]:
     """The language, and what cuts texts into words: a model on disk, or rules alone."""
-    spacy = needed("spacy", _PURPOSE)
-    engines = needed("presidio_analyzer.nlp_engine", _PURPOSE)
+    spacy = needed("spacy", _PURPOSE, "chats")
+    engines = needed("presidio_analyzer.nlp_engine", _PURPOSE, "chats")
     if model is not None:
         meta = model / "meta.json"
         if not meta.is_file() or not (model / "config.cfg").is_file():
@@ -157,7 +157,7 @@ def _engine(model: Path | None) -> tuple[str, Any]:
     spacy.Language.component("toolgraph_words_as_lemmas", func=_words_as_lemmas)
     blank = spacy.blank("en")
     # Blanks are enough between words; the rules of a language take minutes for some long texts.
-    blank.tokenizer = needed("spacy.tokenizer", _PURPOSE).Tokenizer(blank.vocab)
+    blank.tokenizer = needed("spacy.tokenizer", _PURPOSE, "chats").Tokenizer(blank.vocab)
     blank.max_length = _LONGEST_TEXT
     blank.add_pipe("toolgraph_words_as_lemmas")
     engine = engines.SpacyNlpEngine()

@@ -9,11 +9,11 @@ from typing import Any
 
 from toolgraph.benchmarks.classic.chats.answer import Answer, Key
 from toolgraph.benchmarks.classic.chats.funnel import Drop, Funnel
-from toolgraph.benchmarks.classic.chats.merge.agreement import agreement_of, agreement_on
 from toolgraph.benchmarks.classic.chats.merge.verdict import Ties, Verdict, decide
 from toolgraph.benchmarks.classic.chats.tables import MessageRow, message_rows
 from toolgraph.benchmarks.classic.chats.workbook.layout import FLAGS
 from toolgraph.benchmarks.classic.data import ClassicData
+from toolgraph.metrics.agreement import Agreement, agreement_of, agreement_on
 
 Answers = Mapping[str, Mapping[Key, Answer]]
 """By annotator, in the order of the workbooks."""
@@ -104,10 +104,14 @@ def _agreement(data: ClassicData, given: Mapping[Key, Mapping[str, Answer]]) -> 
         {(domain, vote) for domain, these in votes.items() for message in these for vote in message.values()}
     )
     return {
-        "all": agreement_of(everything).to_json(),
-        "domains": {domain: agreement_of(these).to_json() for domain, these in votes.items()},
+        "all": _figures(agreement_of(everything)),
+        "domains": {domain: _figures(agreement_of(these)) for domain, these in votes.items()},
         "labels": [
-            {"domain": domain, "label": label or None, **agreement_on(label, votes[domain]).to_json()}
+            {"domain": domain, "label": label or None, **_figures(agreement_on(label, votes[domain]))}
             for domain, label in labels
         ],
     }
+
+
+def _figures(agreement: Agreement) -> dict[str, Any]:
+    return agreement.to_json("messages")

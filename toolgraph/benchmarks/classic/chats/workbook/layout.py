@@ -5,6 +5,8 @@ from __future__ import annotations
 import re
 from collections.abc import Collection
 
+from toolgraph.excel import cell_text
+
 NONE = "None of these"
 """The choice of no workflow; an empty cell is no choice."""
 
@@ -24,14 +26,10 @@ WORKFLOW_COLUMNS = ("workflow_uuid", "Name", "Description")
 INSTRUCTIONS = "Instructions"
 YES, NO = "Yes", "No"
 
-LONGEST_CELL = 32_767
 _LONGEST_SHEET_NAME = 31
 _FORBIDDEN_IN_NAMES = re.compile(r"[\[\]:*?/\\\x00-\x1f]")
-# What XML 1.0 cannot hold, halves of surrogate pairs among it.
-_NOT_IN_XML = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f\ud800-\udfff\ufffe\uffff]")
 # How Excel writes characters that XML cannot hold; in somebody's text it would be read as one.
 _EXCEL_ESCAPE = re.compile(r"_x[0-9A-Fa-f]{4}_")
-_CUT = " […]"
 
 
 def sheet_name(wanted: str, taken: Collection[str], ending: str = "") -> str:
@@ -51,20 +49,6 @@ def sheet_name(wanted: str, taken: Collection[str], ending: str = "") -> str:
             return name
         number += 1
         more = f"~{number}"
-
-
-def cell_text(text: str) -> str:
-    r"""A text as a cell can hold it: no control characters, cut at 32,767 characters.
-
-    >>> cell_text("bell\x07"), len(cell_text("x" * 40_000))
-    ('bell�', 32767)
-    """
-    clean = _NOT_IN_XML.sub("�", text)
-    # Excel counts UTF-16 units: an emoji is two.
-    if len(clean.encode("utf-16-le")) // 2 <= LONGEST_CELL:
-        return clean
-    units = clean.encode("utf-16-le")[: 2 * (LONGEST_CELL - len(_CUT))]
-    return units.decode("utf-16-le", errors="ignore") + _CUT
 
 
 def bare(text: str) -> str:

@@ -11,7 +11,6 @@ from pathlib import Path
 from typing import Any
 
 from toolgraph.benchmarks.classic.chats.answer import Answer, Key
-from toolgraph.benchmarks.classic.chats.extra import needed
 from toolgraph.benchmarks.classic.chats.workbook.layout import (
     COLUMNS,
     FLAGS,
@@ -23,6 +22,7 @@ from toolgraph.benchmarks.classic.chats.workbook.layout import (
 )
 from toolgraph.benchmarks.classic.data import ClassicData, Example
 from toolgraph.errors import UsageError
+from toolgraph.extras import needed
 
 _INDEX = re.compile("[0-9]{1,9}")
 _HEAD = 20  # rows in which a header that was moved is looked for
@@ -149,7 +149,7 @@ def _rows_of_csv(path: Path) -> Iterator[_Row]:
 
 
 def _rows_of_excel(path: Path) -> Iterator[_Row]:
-    excel = needed("openpyxl", "a workbook")
+    excel = needed("openpyxl", "a workbook", "chats")
     try:
         with path.open("rb") as stream, path.open("rb") as again:
             book = excel.load_workbook(stream, read_only=True, data_only=True)

@@ -7,7 +7,6 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-from toolgraph.benchmarks.classic.chats.extra import needed
 from toolgraph.benchmarks.classic.chats.workbook.layout import (
     COLUMNS,
     FLAGS,
@@ -19,11 +18,12 @@ from toolgraph.benchmarks.classic.chats.workbook.layout import (
     WORKFLOW_COLUMNS,
     YES,
     bare,
-    cell_text,
     sheet_name,
 )
 from toolgraph.benchmarks.classic.data import ClassicData, Example, Workflow
 from toolgraph.errors import UsageError
+from toolgraph.excel import offer_choices, unlock, wrapped, write_head, write_row
+from toolgraph.extras import needed
 from toolgraph.files import atomic_target
 
 _WIDTHS = dict(zip(COLUMNS, (18, 8, 60, 60, 28, 28, *(11,) * len(FLAGS)), strict=True))
@@ -54,7 +54,7 @@ def write_workbook(path: Path, data: ClassicData, *, shuffle: str | None = None)
     Raises:
         UsageError: openpyxl is missing, or a workflow is called as the choice of none.
     """
-    excel = needed("openpyxl", "a workbook")
+    excel = needed("openpyxl", "a workbook", "chats")
     book = excel.Workbook()
     sheet = book.active
     sheet.title = INSTRUCTIONS
@@ -62,7 +62,7 @@ def write_workbook(path: Path, data: ClassicData, *, shuffle: str | None = None)
     for line in _TEXT.split("\n"):
         sheet.append([line])
     for (cell,) in sheet.iter_rows():
-        cell.alignment = excel.styles.Alignment(wrap_text=True, vertical="top")
+        cell.alignment = wrapped(excel)
     sheet["A1"].font = excel.styles.Font(bold=True)
     sheet.protection.sheet = True
     for domain, workflows in data.workflows.items():
@@ -91,27 +91,25 @@ def _add_domain(
     taken = book.sheetnames
     sheet = book.create_sheet(sheet_name(domain, taken))
     choices = book.create_sheet(sheet_name(domain, [*taken, sheet.title], "_workflows"))
-    _head(excel, choices, _WORKFLOW_WIDTHS)
-    _row(excel, choices, 2, ("", NONE, "No workflow of this domain fits."))
+    write_head(excel, choices, _WORKFLOW_WIDTHS)
+    write_row(excel, choices, 2, ("", NONE, "No workflow of this domain fits."))
     for number, workflow in enumerate(workflows, start=3):
         if bare(workflow.name) == bare(NONE):
             raise UsageError(
                 f"the workflow {workflow.id!r} is called {workflow.name!r}, as the choice of none is",
                 fix="give it another name",
             )
-        _row(excel, choices, number, (workflow.id, workflow.name, workflow.description))
-    _head(excel, sheet, _WIDTHS)
+        write_row(excel, choices, number, (workflow.id, workflow.name, workflow.description))
+    write_head(excel, sheet, _WIDTHS)
     for number, example in enumerate(examples, start=2):
         texts = (example.question.turns[-1].content, example.response)
-        _row(excel, sheet, number, (example.conversation, example.request_idx, *texts))
+        write_row(excel, sheet, number, (example.conversation, example.request_idx, *texts))
         for column in range(len(READ_ONLY) + 1, len(COLUMNS) + 1):
-            cell = sheet.cell(number, column)
-            cell.protection = excel.styles.Protection(locked=False)
-            cell.alignment = excel.styles.Alignment(wrap_text=True, vertical="top")
+            unlock(excel, sheet.cell(number, column))
     last = len(examples) + 1
     quoted = choices.title.replace("'", "''")
     names = f"'{quoted}'!$B$2:$B${len(workflows) + 2}"
-    _validate(
+    offer_choices(
         excel,
         sheet,
         names,
@@ -120,39 +118,4 @@ def _add_domain(
         last,
     )
     flags = range(len(READ_ONLY + LABELS) + 1, len(COLUMNS) + 1)
-    _validate(excel, sheet, f'"{YES},{NO}"', f"{YES} or {NO}", flags, last)
-
-
-def _head(excel: Any, sheet: Any, widths: dict[str, int]) -> None:
-    sheet.append(list(widths))
-    for number, width in enumerate(widths.values(), start=1):
-        sheet.cell(1, number).font = excel.styles.Font(bold=True)
-        sheet.cell(1, number).alignment = excel.styles.Alignment(wrap_text=True, vertical="top")
-        sheet.column_dimensions[excel.utils.get_column_letter(number)].width = width
-    sheet.freeze_panes = "A2"
-    sheet.protection.sheet = True
-    # Locked cells may still be made wider, and looked through.
-    sheet.protection.formatColumns = sheet.protection.formatRows = False
-
-
-def _row(excel: Any, sheet: Any, number: int, values: Sequence[str | int]) -> None:
-    for column, value in enumerate(values, start=1):
-        cell = sheet.cell(number, column)
-        cell.alignment = excel.styles.Alignment(wrap_text=True, vertical="top")
-        if isinstance(value, int):
-            cell.value = value
-        elif value:
-            cell.value = cell_text(value)
-            cell.data_type = "s"  # whatever it begins with
-            cell.number_format = "@"
-            cell.quotePrefix = True
-
-
-def _validate(excel: Any, sheet: Any, formula: str, what: str, columns: range, last: int) -> None:
-    rule = excel.worksheet.datavalidation.DataValidation(
-        type="list", formula1=formula, allow_blank=True, showErrorMessage=True
-    )
-    rule.errorTitle, rule.error = "Not in the list", f"Choose {what}, or leave the cell empty."
-    first, end = (excel.utils.get_column_letter(column) for column in (columns[0], columns[-1]))
-    rule.add(f"{first}2:{end}{last}")
-    sheet.add_data_validation(rule)
+    offer_choices(excel, sheet, f'"{YES},{NO}"', f"{YES} or {NO}", flags, last)

@@ -1,4 +1,4 @@
-"""Libraries that only this room needs."""
+"""Libraries that only some commands need, and that come with an extra."""
 
 from __future__ import annotations
 
@@ -8,13 +8,18 @@ from typing import Any
 from toolgraph.errors import UsageError, install
 
 
-def needed(module: str, purpose: str, extra: str = "chats") -> Any:
+def needed(module: str, purpose: str, extra: str) -> Any:
     """A module of an extra, imported when it is needed.
+
+    Args:
+        module: its name.
+        purpose: what needs it, as the error says it.
+        extra: the optional dependencies of `pyproject.toml` that bring it.
 
     Raises:
         UsageError: it is not installed.
 
-    >>> needed("json", "reading").loads("1")
+    >>> needed("json", "reading", "chats").loads("1")
     1
     """
     try:

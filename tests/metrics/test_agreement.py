@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from toolgraph.benchmarks.classic.chats.merge.agreement import Votes, agreement_of, agreement_on
+from toolgraph.metrics.agreement import Votes, agreement_of, agreement_on
 
 # The table that is commonly printed with Fleiss' kappa: 14 raters, 10 subjects, 5 labels.
 FLEISS = [
@@ -22,7 +22,7 @@ def message(counts: list[int]) -> Votes:
 
 def test_fleiss() -> None:
     found = agreement_of([message(counts) for counts in FLEISS])
-    assert (found.kind, found.messages) == ("fleiss", 10)
+    assert (found.kind, found.items) == ("fleiss", 10)
     assert found.raw == pytest.approx(0.378, abs=5e-4)
     assert found.kappa == pytest.approx(0.210, abs=5e-4)
 
@@ -35,9 +35,9 @@ def test_cohen() -> None:
 
 def test_messages_with_one_vote_say_nothing() -> None:
     found = agreement_of([{"a": "x"}, {}, {"a": "x", "b": "x"}, {"a": "y", "b": "y"}])
-    assert (found.messages, found.raw) == (2, 1.0)
+    assert (found.items, found.raw) == (2, 1.0)
     assert found.kappa == pytest.approx(1.0)
-    assert agreement_of([{"a": "x"}]).to_json() == {
+    assert agreement_of([{"a": "x"}]).to_json("messages") == {
         "messages": 0,
         "raw": None,
         "kappa": None,
@@ -61,6 +61,6 @@ def test_messages_may_have_different_numbers_of_votes() -> None:
 def test_by_label() -> None:
     both = [{"a": one, "b": other} for one, other in COHEN]
     found = agreement_on("yes", both)
-    assert found.messages == 35
+    assert found.items == 35
     assert found.kappa == pytest.approx(0.4)
     assert found.raw == pytest.approx(40 / 55)  # twice the common ones over all that chose it

@@ -1,0 +1,182 @@
+"""`toolgraph review` as people run it: the table, sheets, the reviewed set, and the page's server."""
+
+from __future__ import annotations
+
+import json
+import signal
+from pathlib import Path
+from typing import Any
+
+import pytest
+from reviewing import folder_of, folder_with, say, session_of
+from running import Capture, ids, inside, lines_of, started
+
+from toolgraph.review.session import Session
+
+
+@pytest.fixture
+def session(tmp_path: Path) -> Session:
+    return session_of(folder_with(tmp_path / "d"))
+
+
+def decided(session: Session) -> None:
+    """One of each kind; the last sample is left."""
+    say(session, "Ann", 0, "correct")
+    say(session, "Ann", 1, "discard", note="makes no sense")
+    say(session, "Ann", 2, "fix_instruction", parts={"user_request": "Put 'bonjour 2' into English."})
+    say(session, "Ann", 3, "fix_syntax", parts={"task_steps": ["Step 1: translate", "Step 2: paint"]})
+    nodes = [{"task": "Text Translator", "arguments": ["bonjour 4"]}]
+    say(session, "Ann", 4, "fix_graph", parts={"task_nodes": nodes, "task_links": []})
+
+
+def test_the_table_is_printed_and_written(session: Session, tmp_path: Path, capsys: Capture) -> None:
+    decided(session)
+    done = inside(capsys, "review", "--data_dir", tmp_path / "d", "--table", "true")
+    assert done.code == 0
+    assert (
+        "| all | 6 | 5 | 1 (20.0 %) | 1 (20.0 %) | 1 (20.0 %) | 1 (20.0 %) | 1 (20.0 %) | 1 | 0 |" in done.out
+    )
+    assert "1 sample undecided" in done.err
+    table = json.loads((tmp_path / "d" / "reviews" / "table.json").read_text())
+    assert table["samples"]["all"]["decisions"]["fix_graph"] == {"count": 1, "share": 0.2}
+    written = (tmp_path / "d" / "reviews" / "table.md").read_text()
+    assert [line for line in written.splitlines() if line] == done.out.split("\n")[:7]
+
+
+def test_the_reviewed_set_is_one_like_any_other(session: Session, tmp_path: Path, capsys: Capture) -> None:
+    decided(session)
+    out = tmp_path / "out"
+    done = inside(capsys, "review", "--data_dir", tmp_path / "d", "--apply", out)
+    assert done.code == 0, done.err
+    assert (
+        "4 of 6 samples (1 correct, 1 discard, 1 fix_graph, 1 fix_instruction, 1 fix_syntax, 1 left out)"
+        in done.out
+    )
+    labels = lines_of(out / "data.json")
+    assert [label["id"] for label in labels] == [0, 2, "s3", 4] == ids(out / "user_requests.json")
+    assert labels[1]["user_request"] == "Put 'bonjour 2' into English."
+    assert (labels[3]["type"], labels[3]["n_tools"], labels[3]["sampled_links"]) == ("single", 1, [])
+    assert [label["review"]["decision"] for label in labels] == [
+        *("correct", "fix_instruction", "fix_syntax", "fix_graph")
+    ]
+    assert [label["check_by_teacher"] for label in labels] == ["pass", None, None, None]
+    (error,) = lines_of(out / "data_error.json")
+    assert (error["id"], error["errors"]) == ("s1", ["discarded in review: makes no sense"])
+    found = json.loads((out / "alignment_ids.json").read_text())
+    assert found["both_node_link_alignment_id"]["single"] == [2, 4]
+    benchmark = json.loads((out / "benchmark.json").read_text())
+    assert benchmark["reviewed"]["discard"] == 1
+    assert (out / "tool_desc.json").read_bytes() == (tmp_path / "d" / "tool_desc.json").read_bytes()
+    again = inside(capsys, "review", "--data_dir", tmp_path / "d", "--apply", out, "--keep_undecided")
+    assert again.code == 0
+    assert ids(out / "data.json") == [0, 2, "s3", 4, "s5"]
+
+
+def test_conflicts_are_named_and_nothing_is_written(
+    session: Session, tmp_path: Path, capsys: Capture
+) -> None:
+    say(session, "Ann", 1, "correct")
+    say(session, "Bob", 1, "discard")
+    done = inside(capsys, "review", "--data_dir", tmp_path / "d", "--apply", tmp_path / "out")
+    assert done.code == 3
+    assert "reviewers differ on s1" in done.error and "--queue conflicts" in done.error
+    assert not (tmp_path / "out").exists()
+    say(session, "Cem", 1, "correct", queue="conflicts")
+    done = inside(capsys, "review", "--data_dir", tmp_path / "d", "--apply", tmp_path / "out")
+    assert (done.code, ids(tmp_path / "out" / "data.json")) == (0, ["s1"])
+
+
+def test_a_set_of_somebody_elses_is_never_replaced(session: Session, tmp_path: Path, capsys: Capture) -> None:
+    decided(session)
+    other = folder_with(tmp_path / "other", 2)
+    before = (other / "data.json").read_bytes()
+    for out in (tmp_path / "d", other):
+        done = inside(capsys, "review", "--data_dir", tmp_path / "d", "--apply", out)
+        assert done.code == 2
+        assert "--apply" in done.error
+    assert (other / "data.json").read_bytes() == before
+
+
+def test_nothing_left_writes_nothing(session: Session, tmp_path: Path, capsys: Capture) -> None:
+    done = inside(capsys, "review", "--data_dir", tmp_path / "d", "--apply", tmp_path / "out")
+    assert (done.code, "no sample is left" in done.error) == (1, True)
+    assert not list((tmp_path / "out").glob("*"))
+
+
+@pytest.mark.parametrize("kind", ["xlsx", "csv"])
+def test_sheets_go_out_and_in(session: Session, tmp_path: Path, capsys: Capture, kind: str) -> None:
+    say(session, "Ann", 0, "correct")
+    sheet = tmp_path / f"r.{kind}"
+    folder = ("--data_dir", tmp_path / "d")
+    assert inside(capsys, "review", *folder, "--export", sheet, "--reviewer", "Ann").code == 0
+    done = inside(capsys, "review", *folder, "--import", sheet, "--reviewer", "Bob")
+    assert (done.code, "1 new decision of Bob" in done.out) == (0, True)
+    assert inside(capsys, "review", *folder, "--export", sheet).code == 0
+    assert "0 new decisions" in inside(capsys, "review", *folder, "--import", sheet, "--reviewer", "Cem").out
+
+
+@pytest.mark.parametrize(
+    ("arguments", "wrong"),
+    [
+        (["--import", "a.csv"], "add --reviewer NAME"),
+        (["--import", "a.csv", "--reviewer", "Ann", "--table"], "choose one"),
+        (["--export", "a.ods"], "is no sheet"),
+        (["--reviewer", "x" * 61], "no name for a reviewer"),
+        (["--gates", "none.jsonl"], "no such file"),
+    ],
+)
+def test_flags_that_make_no_sense(
+    session: Session, tmp_path: Path, capsys: Capture, arguments: list[str], wrong: str
+) -> None:
+    done = inside(capsys, "review", "--data_dir", tmp_path / "d", *arguments)
+    assert (done.code, wrong in done.error) == (2, True)
+
+
+def test_a_port_that_is_taken(session: Session, tmp_path: Path, fake_server: Any, capsys: Capture) -> None:
+    port = fake_server.base.split(":")[2].split("/")[0]
+    done = inside(capsys, "review", "--data_dir", tmp_path / "d", "--port", port)
+    assert (done.code, "another --port" in done.error) == (2, True)
+
+
+def test_the_server_prints_its_address_and_ends_at_ctrl_c(session: Session, tmp_path: Path) -> None:
+    process = started("review", "--data_dir", tmp_path / "d", "--reviewer", "Ann", cwd=tmp_path)
+    assert process.stdout is not None
+    address = process.stdout.readline().strip()
+    assert address.startswith("http://127.0.0.1:") and "?token=" in address
+    process.send_signal(signal.SIGINT)
+    _, err = process.communicate(timeout=60)
+    assert process.returncode == 130
+    assert err.strip().endswith("stopped; every decision is saved")
+
+
+def test_a_set_in_the_hub_form_without_arguments_or_samples(tmp_path: Path, capsys: Capture) -> None:
+    labels: list[dict[str, Any]] = [
+        {
+            "id": 1,
+            "instruction": "Paint it.",
+            "tool_steps": '["paint"]',
+            "tool_nodes": '[{"task": "Painter"}]',
+            "tool_links": "[]",
+            "sampled_nodes": '[{"id": "Painter"}]',
+            "sampled_links": "[]",
+        },
+        {
+            "id": 2,
+            "user_request": "Hi",
+            "task_steps": [],
+            "task_nodes": [{"id": "Painter"}],
+            "task_links": [],
+        },
+    ]
+    session = session_of(folder_of(tmp_path / "d", labels))
+    for number in (0, 1):
+        assert session.show(number, "Ann", "all")["plan"]["nodes"][0]["tool"] == "Painter"
+        say(session, "Ann", number, "correct")
+    done = inside(capsys, "review", "--data_dir", tmp_path / "d", "--apply", tmp_path / "out")
+    assert done.code == 0, done.err
+    assert [label["user_request"] for label in lines_of(tmp_path / "out" / "data.json")] == [
+        "Paint it.",
+        "Hi",
+    ]
+    found = json.loads((tmp_path / "out" / "alignment_ids.json").read_text())
+    assert found["both_node_link_alignment_id"]["single"] == [1]

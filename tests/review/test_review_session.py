@@ -1,0 +1,259 @@
+"""Deciding, mending, conflicts, and what is counted of it."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+from reviewing import folder_of, folder_with, label, say, session_of
+
+from toolgraph.errors import UsageError
+from toolgraph.gold import Gold
+from toolgraph.review.drawing import draw_plan
+from toolgraph.review.editing import edited
+from toolgraph.review.findings import Findings, read_findings
+from toolgraph.review.session import ChangedSample, RejectedEdit, Session
+from toolgraph.review.table import markdown, verification
+from toolgraph.tools import ToolLibrary
+
+
+@pytest.fixture
+def session(tmp_path: Path) -> Session:
+    return session_of(folder_with(tmp_path / "d"))
+
+
+def test_it_opens_at_the_first_sample_that_is_not_decided(session: Session) -> None:
+    assert session.overview("Ann", "all")["first"] == 0
+    for number in (0, 1, 3):
+        say(session, "Ann", number, "correct")
+    assert session.overview("Ann", "all")["first"] == 2
+    assert session.overview("Bob", "all")["first"] == 0
+    assert session.overview("Bob", "all")["progress"]["reviewers"] == {"Ann": 3}
+
+
+def test_a_sample_that_changed_is_shown_as_stale_and_open_again(session: Session, tmp_path: Path) -> None:
+    say(session, "Ann", 0, "correct")
+    say(session, "Ann", 1, "correct")
+    changed = [label(number) for number in range(6)]
+    changed[0]["user_request"] += " Please."
+    again = session_of(folder_of(tmp_path / "d", changed))
+    assert again.overview("Ann", "all")["first"] == 0
+    assert again.overview("Ann", "all")["items"][0]["stale"]
+    assert again.show(0, "Ann", "all")["mine"]["stale"]
+    row = verification(again.outcomes())["samples"]["all"]
+    assert (row["decided"], row["undecided"]) == (1, 5)
+    with pytest.raises(ChangedSample, match="has changed"):
+        say(again, "Ann", 0, "correct", fingerprint=session.samples[0].fingerprint)
+
+
+def test_a_fix_is_held_against_the_gates(session: Session) -> None:
+    parts = {**session.samples[0].parts, "task_nodes": [{"task": "Paintr", "arguments": ["<node-0>"]}]}
+    with pytest.raises(RejectedEdit, match="'Paintr' is no tool") as refused:
+        say(session, "Ann", 0, "fix_graph", parts=parts)
+    assert [finding.where for finding in refused.value.checked.findings] == ["task_nodes[0]"]
+    assert session.store.log("Ann").standing("reviewer") == {}
+    say(session, "Ann", 0, "fix_graph", parts=parts, insist=True)
+    record = session.store.log("Ann").standing("reviewer")[0]
+    assert record.insisted == ("schema: 'Paintr' is no tool",)
+    assert record.parts == {"task_nodes": parts["task_nodes"]}
+    assert verification(session.outcomes())["samples"]["all"]["insisted"] == 1
+
+
+def test_a_quarantine_is_no_rejection(session: Session) -> None:
+    parts = {"user_request": "Use the Text Translator."}
+    assert [item["gate"] for item in session.check(0, parts)["findings"]] == ["leak"]
+    say(session, "Ann", 0, "fix_instruction", parts=parts)
+    assert session.store.log("Ann").standing("reviewer")[0].insisted == ()
+
+
+@pytest.mark.parametrize(
+    ("action", "parts", "wrong"),
+    [
+        ("fix_graph", {"task_nodes": []}, "cannot be saved: task_nodes is not a list of nodes"),
+        ("fix_syntax", {"task_nodes": [{"tusk": 1}]}, r"cannot be saved: task_nodes\[0\] has no tool"),
+        ("fix_instruction", {"user_request": " "}, "cannot be saved: user_request is not a text"),
+        ("fix_syntax", {}, "nothing was changed"),
+        ("correct", {"user_request": "Hi"}, "'correct' with edits"),
+        ("fix_syntax", {"id": 3}, "'id' cannot be edited"),
+        ("maybe", {}, "unknown decision 'maybe'"),
+    ],
+)
+def test_decisions_that_make_no_sense(
+    session: Session, action: str, parts: dict[str, Any], wrong: str
+) -> None:
+    with pytest.raises(UsageError, match=wrong):
+        say(session, "Ann", 0, action, parts=parts, insist=True)
+    assert session.store.log("Ann").standing("reviewer") == {}
+
+
+def test_a_mended_plan_takes_the_place_of_what_was_sampled(session: Session) -> None:
+    record = session.samples[0].record
+    nodes = [{"task": "Summariser", "arguments": ["bonjour 0"]}]
+    made = edited(record, {"task_nodes": nodes, "task_links": []})
+    assert (made["type"], made["n_tools"], made["check_by_teacher"]) == ("single", 1, None)
+    assert (made["sampled_nodes"], made["sampled_links"]) == ([{"task": "Summariser"}], [])
+    assert edited(record, {}) == record
+    words = edited(record, {"user_request": "Hi"})
+    assert words["sampled_nodes"] == record["sampled_nodes"]
+
+
+def test_reviewers_who_differ_wait_for_an_adjudicator_whose_word_counts(session: Session) -> None:
+    for name, first, second in (("Ann", "correct", "discard"), ("Bob", "correct", "correct")):
+        say(session, name, 0, first)
+        say(session, name, 1, second)
+    queue = session.overview("Cem", "conflicts")
+    assert [item["id"] for item in queue["items"]] == ["s1"]
+    votes = session.show(1, "Cem", "conflicts")["votes"]
+    assert {name: vote["action"] for name, vote in votes.items()} == {"Ann": "discard", "Bob": "correct"}
+    assert session.show(1, "Ann", "all")["votes"] == {}  # reviewers decide blind
+    assert verification(session.outcomes())["samples"]["all"]["conflicts"] == 1
+    say(session, "Cem", 1, "correct", queue="conflicts")
+    decisions = [item.decision.action if item.decision else None for item in session.outcomes()]
+    assert decisions == ["correct", "correct", None, None, None, None]
+    assert session.outcomes()[1].settled is not None
+    assert session.progress()["conflicts"] == 0
+
+
+def test_the_same_fix_made_differently_is_a_conflict(session: Session) -> None:
+    for name, words in (("Ann", "Paint it."), ("Bob", "Paint this.")):
+        say(session, name, 0, "fix_instruction", parts={"user_request": words})
+    assert session.outcomes()[0].state == "conflict"
+
+
+def test_the_table_adds_up(session: Session) -> None:
+    fix = {"user_request": "Paint it."}
+    say(session, "Ann", 0, "correct")
+    say(session, "Ann", 1, "discard")
+    say(session, "Ann", 2, "fix_instruction", parts=fix)
+    say(session, "Bob", 1, "correct")
+    table = verification(session.outcomes())
+    for row in table["samples"].values():
+        said = sum(decision["count"] for decision in row["decisions"].values())
+        assert said == row["decided"]
+        assert row["decided"] + row["undecided"] + row["conflicts"] == row["samples"]
+    every = table["samples"]["all"]
+    assert (every["samples"], every["decided"], every["undecided"], every["conflicts"]) == (6, 2, 3, 1)
+    assert every["decisions"]["correct"] == {"count": 1, "share": 0.5}
+    assert table["samples"]["dag"]["decisions"]["correct"] == {"count": 0, "share": None}
+    text = markdown(table)[0][1].splitlines()
+    assert text[0].count("|") == text[2].count("|")
+    assert "| all | 6 | 2 | 1 (50.0 %) | 0 (0.0 %) | 0 (0.0 %) | 1 (50.0 %) | 0 (0.0 %) | 3 | 1 |" in text
+
+
+def test_agreement_of_pairs_and_of_all(session: Session) -> None:
+    for number in range(4):
+        say(session, "Ann", number, "correct" if number < 2 else "discard")
+        say(session, "Bob", number, "correct" if number < 3 else "discard")
+    found = verification(session.outcomes())["agreement"]
+    assert found["reviewers"] == {"Ann": 4, "Bob": 4}
+    (pair,) = found["pairs"]
+    assert (pair["samples"], pair["raw"]) == (4, 0.75)
+    assert pair["kappa"] == pytest.approx(0.5)
+    assert found["all"] is None
+    say(session, "Cem", 5, "correct")
+    found = verification(session.outcomes())["agreement"]
+    assert found["all"] is None
+    nothing = [pair for pair in found["pairs"] if "Cem" in pair["reviewers"]]
+    assert {pair["reason"] for pair in nothing} == {"no sample was decided by more than one of them"}
+    say(session, "Cem", 0, "correct")
+    found = verification(session.outcomes())["agreement"]
+    assert (found["all"]["kind"], found["all"]["samples"]) == ("fleiss", 4)
+
+
+def test_agreement_that_is_not_defined_is_said(session: Session) -> None:
+    for name in ("Ann", "Bob"):
+        say(session, name, 0, "correct")
+    (pair,) = verification(session.outcomes())["agreement"]["pairs"]
+    assert (pair["raw"], pair["kappa"]) == (1.0, None)
+    assert "beyond chance" in pair["reason"]
+    assert "nan" not in json.dumps(markdown(verification(session.outcomes()))).casefold()
+
+
+def test_search_reads_requests_steps_tools_and_ids(session: Session) -> None:
+    assert session.search("BONJOUR 3") == [3]
+    assert session.search("s5") == [5]
+    assert session.search("painter") == [0, 1, 3, 4]
+    assert session.search("") == list(range(6))
+
+
+def test_what_the_gates_wrote_down_is_shown_and_the_rest_is_found_out(
+    session: Session, tmp_path: Path
+) -> None:
+    path = tmp_path / "gates.jsonl"
+    lines: list[Any] = [
+        {"id": 0, "level": "quarantine", "gates": [{"gate": "near", "reason": "as s1", "where": ""}]},
+        {"id": "s1", "level": "pass", "findings": [], "gates": {"schema": "pass", "leak": "pass"}},
+        {
+            "id": "s3",
+            "level": "reject",
+            "findings": [
+                {"gate": "graph", "state": "not applicable", "reason": "no sample", "where": ""},
+                {"gate": "schema", "state": "reject", "reason": "no tool", "where": "task_nodes[0]"},
+            ],
+            "gates": {"graph": "not applicable", "schema": "reject"},
+        },
+    ]
+    path.write_text("".join(json.dumps(line) + "\n" for line in lines))
+    session.findings = Findings(read_findings(path), session.gates)
+    shown = session.show(0, "Ann", "all")
+    assert shown["level"] == "quarantine"
+    assert [(item["gate"], item["state"]) for item in shown["findings"]] == [("near", "quarantine")]
+    states = [item["state"] for item in session.show(3, "Ann", "all")["findings"]]
+    assert states == ["not applicable", "reject"]
+    assert session.show(1, "Ann", "all")["level"] == "pass"
+    assert session.overview("Ann", "all")["items"][2]["level"] is None
+    assert session.show(2, "Ann", "all")["level"] == "pass"
+    path.write_text('{"id": 0}\n')
+    with pytest.raises(UsageError, match="has no id or no level"):
+        read_findings(path)
+
+
+def test_two_samples_of_one_id_cannot_be_told_apart(tmp_path: Path) -> None:
+    with pytest.raises(UsageError, match=r"data\.json:2: the id 0 occurs twice"):
+        session_of(folder_of(tmp_path / "d", [label(0), label(0)]))
+
+
+def test_a_drawing_has_layers_references_and_what_is_missing(session: Session) -> None:
+    library = ToolLibrary.load(Path(str(session.store.folder.parent)) / "tool_desc.json")
+    plan = {
+        "id": 1,
+        "task_nodes": [
+            {"task": "Painter", "arguments": ["a cat"]},
+            {"task": "Painter", "arguments": ["a dog"]},
+            {"task": "Image Editor", "arguments": ["<node-1>", "nice"]},
+            {"task": "Nobody", "arguments": ["<node-0>"]},
+        ],
+        "task_links": [
+            {"source": "Painter", "target": "Image Editor"},
+            {"source": "Image Editor", "target": "Film Maker"},
+        ],
+    }
+    drawn = draw_plan(Gold.of(plan), library)
+    assert [(node["place"], node["layer"], node["known"], node["missing"]) for node in drawn["nodes"]] == [
+        (0, 0, True, False),
+        (1, 0, True, False),
+        (2, 1, True, False),
+        (3, 1, False, False),
+        (-1, 2, True, True),
+    ]
+    assert drawn["lines"] == [
+        {"from": 1, "to": 2, "kind": "link", "type": "image", "via": []},
+        {"from": 2, "to": -1, "kind": "link", "type": "image", "via": []},
+        {"from": 0, "to": 3, "kind": "reference", "type": "", "via": []},
+    ]
+
+
+def test_a_plan_that_goes_in_circles_is_drawn_too(session: Session) -> None:
+    library = ToolLibrary.load(session.store.folder.parent / "tool_desc.json")
+    plan = {
+        "id": 1,
+        "task_nodes": [{"task": "Painter"}, {"task": "Captioner"}],
+        "task_links": [
+            {"source": "Painter", "target": "Captioner"},
+            {"source": "Captioner", "target": "Painter"},
+            {"source": "Painter", "target": "Painter"},
+        ],
+    }
+    assert len(draw_plan(Gold.of(plan), library)["lines"]) == 3

@@ -1,0 +1,227 @@
+"""Sheets for reviewers without a browser: out and in again."""
+
+from __future__ import annotations
+
+import csv
+import json
+from pathlib import Path
+from typing import Any
+
+import openpyxl
+import pytest
+from reviewing import actions, folder_of, folder_with, label, say, session_of
+
+from toolgraph.errors import UsageError
+from toolgraph.review.session import Session
+from toolgraph.review.sheets import COLUMNS, read_sheet, rows_of, take_sheet, write_sheet
+from toolgraph.review.sheets.rows import id_text
+
+KINDS = ("xlsx", "csv")
+
+
+@pytest.fixture
+def session(tmp_path: Path) -> Session:
+    return session_of(folder_with(tmp_path / "d"))
+
+
+def export(session: Session, path: Path, reviewer: str = "Ann") -> Path:
+    write_sheet(path, rows_of(tuple(session.samples), session.findings, session.store.log(reviewer)))
+    return path
+
+
+def take(session: Session, path: Path, reviewer: str = "Ann", **settings: Any) -> int:
+    return take_sheet(session, read_sheet(path), reviewer, path, **settings)
+
+
+def fill(path: Path, changes: dict[int, dict[str, str]]) -> None:
+    """Write into the cells of rows (the header is row 1), as people do."""
+    if path.suffix == ".xlsx":
+        book = openpyxl.load_workbook(path)
+        sheet = book.active
+        for row, cells in changes.items():
+            for column, text in cells.items():
+                sheet.cell(row, COLUMNS.index(column) + 1).value = text
+        book.save(path)
+        return
+    with path.open(encoding="utf-8-sig", newline="") as stream:
+        rows = list(csv.reader(stream))
+    for row, cells in changes.items():
+        for column, text in cells.items():
+            rows[row - 1][COLUMNS.index(column)] = text
+    with path.open("w", encoding="utf-8-sig", newline="") as stream:
+        csv.writer(stream).writerows(rows)
+
+
+def files(session: Session) -> dict[str, bytes]:
+    return {path.name: path.read_bytes() for path in session.store.folder.glob("*")}
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_a_sheet_goes_out_is_filled_in_and_comes_back(session: Session, tmp_path: Path, kind: str) -> None:
+    sheet = export(session, tmp_path / f"r.{kind}")
+    nodes = [{"task": "Summariser", "arguments": ["bonjour 2"]}]
+    fill(
+        sheet,
+        {
+            2: {"decision": "correct", "note": "=good"},
+            3: {"decision": "discard"},
+            4: {"decision": "fix_graph", "edited_nodes": json.dumps(nodes)},
+            5: {"decision": "fix_instruction", "edited_request": "- paint\nit"},
+            6: {"note": "not sure"},
+        },
+    )
+    if kind == "xlsx":  # typed into Excel it would be a formula, which is refused: write it as a text
+        book = openpyxl.load_workbook(sheet)
+        cell = book.active.cell(2, COLUMNS.index("note") + 1)
+        cell.value, cell.data_type = "=good", "s"
+        book.save(sheet)
+    assert take(session, sheet) == 5
+    standing = session.store.log("Ann").standing("reviewer")
+    assert {key: record.action for key, record in standing.items()} == {
+        0: "correct",
+        "s1": "discard",
+        2: "fix_graph",
+        "s3": "fix_instruction",
+    }
+    assert standing[0].note == "=good"
+    assert standing[2].parts == {"task_nodes": nodes}
+    assert standing["s3"].parts == {"user_request": "- paint\nit"}
+    assert session.show(4, "Ann", "all")["note"] == "not sure"
+    before = files(session)
+    assert take(session, sheet) == 0
+    assert take(session, export(session, tmp_path / f"again.{kind}")) == 0
+    assert files(session) == before
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_what_stands_in_a_sheet_comes_back_exactly(tmp_path: Path, kind: str) -> None:
+    labels = [label(number) for number in range(4)]
+    texts = ["=1+1\n@x", "+49\t'quoted'", '-a, "b"; c\r\nd', "@é😀 _x0041_ ＝2"]
+    for made, text in zip(labels, texts, strict=True):
+        made["user_request"] = text
+        made["task_nodes"][0]["arguments"] = [text, "\x07\ud800"]
+        made["task_steps"] = [text]
+    labels[0]["id"], labels[1]["id"] = "12", "=HYPERLINK(1)"
+    session = session_of(folder_of(tmp_path / "d", labels))
+    for number in range(4):
+        say(
+            session,
+            "Ann",
+            number,
+            "fix_syntax",
+            note=texts[number],
+            parts={"task_steps": [texts[number], "x"]},
+        )
+    before = files(session)
+    sheet = export(session, tmp_path / f"r.{kind}")
+    assert take(session, sheet) == 0
+    assert take(session, sheet, "Bob") == 4
+    ann, bob = (session.store.log(name).standing("reviewer") for name in ("Ann", "Bob"))
+    assert {key: record.parts for key, record in ann.items()} == {
+        key: record.parts for key, record in bob.items()
+    }
+    assert files(session)["Ann.jsonl"] == before["Ann.jsonl"]
+
+
+def test_no_cell_is_a_formula(session: Session, tmp_path: Path) -> None:
+    labels = [label(0)]
+    labels[0]["user_request"] = "=cmd|' /C calc'!A0"
+    labels[0]["task_nodes"][0]["task"] = "@SUM(1)"
+    evil = session_of(folder_of(tmp_path / "evil", labels))
+    book = openpyxl.load_workbook(export(evil, tmp_path / "r.xlsx"))
+    cells = [cell for row in book.active.iter_rows() for cell in row if cell.value is not None]
+    assert {cell.data_type for cell in cells} == {"s"}
+    with export(evil, tmp_path / "r.csv").open(encoding="utf-8-sig", newline="") as stream:
+        assert not [cell for row in csv.reader(stream) for cell in row if cell.startswith(tuple("=+-@"))]
+
+
+def test_the_workbook_is_made_for_people(session: Session, tmp_path: Path) -> None:
+    sheet = openpyxl.load_workbook(export(session, tmp_path / "r.xlsx")).active
+    assert sheet.freeze_panes == "B2"
+    assert sheet["C2"].alignment.wrap_text
+    (rule,) = sheet.data_validations.dataValidation
+    assert rule.formula1 == '"correct,discard,fix_syntax,fix_instruction,fix_graph"'
+    assert str(rule.sqref) == "G2:G7"
+    assert sheet["C2"].protection.locked and not sheet["G2"].protection.locked
+
+
+@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize(
+    ("change", "wrong"),
+    [
+        ({"decision": "maybe"}, "decision 'maybe' is none of"),
+        ({"id": "nobody"}, "there is no sample 'nobody'"),
+        ({"id": "0"}, "sample 0 is there twice"),
+        ({"fingerprint": "0000"}, "sample 2 has changed since"),
+        ({"decision": "fix_graph", "edited_nodes": "[{"}, "edited_nodes is no JSON"),
+        ({"decision": "fix_graph"}, "nothing was changed"),
+        ({"decision": "correct", "edited_request": "Hi"}, "'correct' with edits"),
+        ({"edited_request": "Hi"}, "is edited, and has no decision"),
+        ({"decision": "fix_graph", "edited_nodes": '[{"task": "Paintr"}]'}, "rejected: schema: 'Paintr'"),
+    ],
+)
+def test_a_wrong_row_is_named_and_nothing_is_taken(
+    session: Session, tmp_path: Path, kind: str, change: dict[str, str], wrong: str
+) -> None:
+    sheet = export(session, tmp_path / f"r.{kind}")
+    fill(sheet, {2: {"decision": "correct"}, 4: change})
+    with pytest.raises(UsageError, match=rf"r\.{kind}:4: {wrong}"):
+        take(session, sheet)
+    assert not any(files(session).values())
+
+
+def test_a_rejected_fix_is_taken_where_somebody_insists(session: Session, tmp_path: Path) -> None:
+    sheet = export(session, tmp_path / "r.csv")
+    fill(sheet, {2: {"decision": "fix_graph", "edited_nodes": '[{"task": "Paintr"}]'}})
+    assert take(session, sheet, insist=True) == 1
+    assert session.store.log("Ann").standing("reviewer")[0].insisted == ("schema: 'Paintr' is no tool",)
+    assert take(session, export(session, tmp_path / "again.csv")) == 0
+
+
+def test_a_whole_sheet_is_one_line_of_the_file(session: Session, tmp_path: Path) -> None:
+    sheet = export(session, tmp_path / "r.csv")
+    fill(sheet, {row: {"decision": "correct"} for row in range(2, 8)})
+    assert take(session, sheet) == 6
+    path = session.store.path("Ann")
+    assert path.read_bytes().count(b"\n") == 1
+    assert len(list(actions(path))) == 6
+    path.write_bytes(path.read_bytes()[:-9])  # a crash in the middle: nothing of it counts
+    assert session_of(tmp_path / "d").store.log("Ann").standing("reviewer") == {}
+
+
+@pytest.mark.parametrize(("encoding", "comma"), [("utf-8", ","), ("utf-8-sig", ";")])
+def test_csv_as_other_programs_write_it(session: Session, tmp_path: Path, encoding: str, comma: str) -> None:
+    sheet = export(session, tmp_path / "r.csv")
+    assert sheet.read_bytes().startswith(b"\xef\xbb\xbf")
+    with sheet.open(encoding="utf-8-sig", newline="") as stream:
+        rows = [row[::-1] for row in csv.reader(stream)]
+    rows[1][len(COLUMNS) - 1 - COLUMNS.index("decision")] = "discard"
+    with sheet.open("w", encoding=encoding, newline="") as stream:
+        csv.writer(stream, delimiter=comma).writerows(rows)
+    assert take(session, sheet) == 1
+
+
+def test_files_that_are_no_sheets(session: Session, tmp_path: Path) -> None:
+    for name, content, wrong in (
+        ("a.ods", b"", "is no sheet"),
+        ("a.xlsx", b"PK", "no Excel workbook"),
+        ("a.csv", b"\xff\xfe", "not a CSV table"),
+        ("b.csv", b"id,note\n1,2\n", "no column 'fingerprint'"),
+        ("c.csv", b"", "holds no rows"),
+    ):
+        (tmp_path / name).write_bytes(content)
+        with pytest.raises(UsageError, match=wrong):
+            read_sheet(tmp_path / name)
+    with pytest.raises(UsageError, match="no such file"):
+        read_sheet(tmp_path / "none.csv")
+
+
+def test_a_formula_typed_into_a_sheet_is_refused(session: Session, tmp_path: Path) -> None:
+    sheet = export(session, tmp_path / "r.xlsx")
+    fill(sheet, {3: {"note": "=1+1"}})
+    with pytest.raises(UsageError, match=r"r\.xlsx:3: holds a formula"):
+        take(session, sheet)
+
+
+def test_ids_of_both_kinds_stay_apart() -> None:
+    assert len({id_text(12), id_text("12"), id_text(" 12")}) == 3

@@ -1,0 +1,80 @@
+"""`toolgraph review`: people look at the samples."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import click
+
+from toolgraph.cli import options
+from toolgraph.cli.screen import SCREEN
+from toolgraph.errors import UsageError
+
+
+@click.command("review")
+@options.option("data_dir", type=options.PATH, required=True, help="The data folder to review.")
+@options.option("reviewer", default="", help="Your name [default: the page asks].")
+@options.option(
+    "queue",
+    type=click.Choice(["all", "conflicts"]),
+    default="all",
+    help="conflicts: settle what the reviewers differ on.",
+)
+@options.option("port", type=click.IntRange(0, 65535), default=0, help="On 127.0.0.1; 0 takes a free one.")
+@click.option(
+    "--open",
+    "open_browser",
+    type=bool,
+    default=False,
+    is_flag=False,
+    flag_value=True,
+    help="Open the browser.",
+)
+@options.option("gates", type=options.PATH, default=None, help="A gates.jsonl [default: the folder's own].")
+@options.dependency_type()
+@options.flag("table", "Print the human-verification table and the agreement, and write them; no page.")
+@options.flag("summary", "The same as --table.")
+@options.option("export", type=options.PATH, default=None, help="Write a sheet to fill in: .xlsx or .csv.")
+@click.option(
+    "--import", "import_", type=options.PATH, default=None, help="Take in a sheet that was filled in."
+)
+@options.flag("insist", "With --import: save fixes that the gates reject; it is noted.")
+@options.option("apply", type=options.PATH, default=None, help="Write the reviewed data set to this folder.")
+@options.flag("keep_undecided", "With --apply: keep what nobody has decided on.")
+def command(
+    data_dir: Path,
+    reviewer: str,
+    export: Path | None,
+    import_: Path | None,
+    apply: Path | None,
+    table: bool,
+    summary: bool,
+    insist: bool,
+    keep_undecided: bool,
+    gates: Path | None,
+    **page: Any,
+) -> None:
+    """Have people look at every sample: a page on this machine, or a sheet; then the table, and the new set.
+
+    Every decision is saved at once, in reviews/<reviewer>.jsonl of the folder. Ctrl-C ends the page.
+    """
+    from toolgraph.stages import review as stage
+
+    if sum([export is not None, import_ is not None, apply is not None, table or summary]) > 1:
+        raise UsageError("--export, --import, --apply and --table are one command each", fix="choose one")
+    if export is not None:
+        stage.export_reviews(data_dir, export, reviewer=reviewer, gates=gates, screen=SCREEN)
+    elif import_ is not None:
+        if not reviewer:
+            raise UsageError("--import needs to know whose sheet it is", fix="add --reviewer NAME")
+        stage.import_reviews(data_dir, import_, reviewer=reviewer, insist=insist, screen=SCREEN)
+    elif apply is not None:
+        stage.apply_review(data_dir, apply, keep_undecided=keep_undecided, screen=SCREEN)
+    elif table or summary:
+        stage.review_summary(data_dir, screen=SCREEN)
+    else:
+        try:
+            stage.review(data_dir, reviewer=reviewer, gates=gates, screen=SCREEN, **page)
+        except KeyboardInterrupt as stop:
+            raise KeyboardInterrupt("stopped; every decision is saved") from stop

@@ -1,0 +1,41 @@
+// Elements. Texts only ever become text nodes: what models wrote is never read as HTML.
+"use strict";
+
+export const $ = (id) => document.getElementById(id);
+
+export const element = (name, attributes = {}, ...children) => {
+  const made = document.createElement(name);
+  for (const [key, value] of Object.entries(attributes)) {
+    if (value === true) made.setAttribute(key, "");
+    else if (value !== false && value !== null && value !== undefined) made.setAttribute(key, value);
+  }
+  made.append(...children.flat().filter((child) => child !== null && child !== undefined));
+  return made;
+};
+
+export const button = (label, work, attributes = {}) => {
+  const made = element("button", { type: "button", ...attributes }, label);
+  made.addEventListener("click", work);
+  return made;
+};
+
+export const chip = (text, kind = "") => element("span", { class: `chip ${kind}` }, text);
+
+export const DECISIONS = {
+  correct: ["Correct", "good"],
+  discard: ["Discarded", "bad-chip"],
+  fix_syntax: ["Syntax fixed", "doubt"],
+  fix_instruction: ["Instruction fixed", "doubt"],
+  fix_graph: ["Graph fixed", "doubt"],
+};
+
+export const PARTS = {
+  user_request: "request", task_steps: "steps", task_nodes: "nodes", task_links: "links",
+};
+
+export const shown = (value) => (typeof value === "string" ? value : JSON.stringify(value));
+
+// One finding of a gate, in a box of the colour of its state.
+export const finding = (item) => element("div", { class: `box ${item.state.replace(" ", "-")}` },
+  element("strong", {}, item.gate), ` ${item.reason || item.state} `,
+  element("small", {}, [item.state, item.where].filter(Boolean).join(", ")));

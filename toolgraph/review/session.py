@@ -1,0 +1,322 @@
+"""Everything the page of a review does, without a page: what is shown of a sample, and what is kept of it."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Any, Literal
+
+from toolgraph.errors import UsageError
+from toolgraph.gates.gate import Background, Gate
+from toolgraph.gold import Gold
+from toolgraph.review.decision import COMMENT, DECISIONS, FIXES, LONGEST_NOTE, UNDO, Record, Role
+from toolgraph.review.drawing import draw_plan, tool_card
+from toolgraph.review.editing import Checked, changed_parts, check, edited
+from toolgraph.review.findings import Findings, finding_json
+from toolgraph.review.outcome import Outcome, outcomes
+from toolgraph.review.samples import ReviewSample
+from toolgraph.review.store import Log, ReviewStore
+from toolgraph.review.table import markdown, verification
+
+Queue = Literal["all", "conflicts"]
+QUEUES: tuple[Queue, ...] = ("all", "conflicts")
+_LONGEST_TIME = 24 * 3600.0
+
+
+class RejectedEdit(UsageError):
+    """A fix that is not saved: its form is wrong, or gates reject it and nobody insisted."""
+
+    def __init__(self, message: str, checked: Checked) -> None:
+        super().__init__(message, fix="mend it, or insist")
+        self.checked = checked
+
+
+class ChangedSample(UsageError):
+    """The decision was made on another version of the sample."""
+
+
+@dataclass(frozen=True)
+class Wanted:
+    """A decision as a person asks for it.
+
+    Attributes:
+        number: of the sample.
+        fingerprint: of the version the person saw.
+        action: one of `DECISIONS`, or `COMMENT`.
+        parts: as a fix leaves them; parts equal to the sample's are no change.
+        note: a comment; None leaves what was there.
+        insist: save a fix that gates reject.
+        seconds: it took.
+    """
+
+    number: int
+    fingerprint: str
+    action: str
+    parts: Mapping[str, Any]
+    note: str | None = None
+    insist: bool = False
+    seconds: float = 0.0
+
+
+class Session:
+    """The review of one data folder.
+
+    Args:
+        name: of the folder, for people.
+        samples: of it.
+        background: its tools.
+        gates: that edits must pass.
+        findings: on the samples as they are.
+        store: where decisions are kept.
+    """
+
+    def __init__(
+        self,
+        name: str,
+        samples: Sequence[ReviewSample],
+        background: Background,
+        gates: Sequence[Gate],
+        findings: Findings,
+        store: ReviewStore,
+    ) -> None:
+        self.name = name
+        self.samples = samples
+        self.background = background
+        self.gates = gates
+        self.findings = findings
+        self.store = store
+        self._by_id = {sample.id: sample for sample in samples}
+
+    def outcomes(self) -> list[Outcome]:
+        """The outcome of every sample, by what is in the files now."""
+        return outcomes(self.samples, self.store.logs())
+
+    def overview(self, reviewer: str, queue: Queue) -> dict[str, Any]:
+        """The samples to be decided, how far everybody is, and where to begin (the first undecided one)."""
+        log, role = self.store.log(reviewer), role_of(queue)
+        standing = log.standing(role)
+        every = self.outcomes()
+        items = [
+            self._item(item, standing.get(item.sample.id))
+            for item in every
+            if queue == "all" or item.disputed
+        ]
+        open_ones = [place for place, item in enumerate(items) if not item["decision"] or item["stale"]]
+        return {
+            "name": self.name,
+            "queue": queue,
+            "items": items,
+            "first": open_ones[0] if open_ones else 0,
+            "progress": self.progress(every),
+            "tools": sorted(self.background.library.ids),
+            "kind": self.background.kind,
+        }
+
+    def progress(self, every: Sequence[Outcome] | None = None) -> dict[str, Any]:
+        """How many samples each reviewer has decided, and how many conflicts wait."""
+        every = self._decided() if every is None else every
+        names = sorted({name for item in every for name in item.votes})
+        return {
+            "samples": len(self.samples),
+            "reviewers": {name: sum(name in item.votes for item in every) for name in names},
+            "conflicts": sum(item.state == "conflict" for item in every),
+        }
+
+    def show(self, number: int, reviewer: str, queue: Queue) -> dict[str, Any]:
+        """One sample, with all that the page shows of it.
+
+        Raises:
+            UsageError: there is no such sample.
+        """
+        sample, role = self._sample(number), role_of(queue)
+        log = self.store.log(reviewer)
+        level, findings = self.findings.of(sample)
+        record = log.standing(role).get(sample.id)
+        shown = edited(sample.record, record.parts) if record and not _stale(record, sample) else None
+        votes = outcomes([sample], self.store.logs())[0].votes if queue == "conflicts" else {}
+        return {
+            "number": number,
+            "id": sample.id,
+            "line": sample.gold.line,
+            "shape": sample.shape,
+            "fingerprint": sample.fingerprint,
+            "parts": sample.parts,
+            "level": level,
+            "findings": [finding_json(finding) for finding in findings],
+            "mine": _record_json(record, sample),
+            "note": log.notes.get((role, sample.id), ""),
+            "votes": {name: _record_json(vote, sample) for name, vote in votes.items()},
+            **self._drawn(sample.record),
+            "edited": None if shown is None or not record or not record.parts else self._drawn(shown),
+        }
+
+    def check(self, number: int, parts: Mapping[str, Any]) -> dict[str, Any]:
+        """What the gates say of an edit; nothing is saved."""
+        sample = self._sample(number)
+        changed = changed_parts(sample.record, parts)
+        checked = check(edited(sample.record, changed), self.gates)
+        return {"changed": list(changed), **checked_json(checked)}
+
+    def decide(self, reviewer: str, queue: Queue, wanted: Wanted) -> dict[str, Any]:
+        """Save one decision or comment; it is on the disk when this returns.
+
+        Raises:
+            ChangedSample: the sample is not what the person saw.
+            RejectedEdit: gates reject the fix, or it has a wrong form.
+            UsageError: the decision makes no sense.
+            ToolgraphError: it cannot be written.
+        """
+        sample = self._sample(wanted.number)
+        record = self.record_of(sample, reviewer, role_of(queue), wanted)
+
+        def make(log: Log) -> list[Record]:
+            key = record.role, sample.id
+            note = log.notes.get(key, "") if wanted.note is None else wanted.note
+            standing = log.standing(record.role).get(sample.id)
+            unchanged = record.action == COMMENT or (
+                record.same_as(standing) and standing is not None and not _stale(standing, sample)
+            )
+            if unchanged and note == log.notes.get(key, ""):
+                return []
+            return [replace(record, note=note)]
+
+        self.store.append(reviewer, make)
+        return self._after(sample, reviewer, queue)
+
+    def record_of(self, sample: ReviewSample, reviewer: str, role: Role, wanted: Wanted) -> Record:
+        """The record that a decision is, once it has been found to make sense."""
+        if wanted.fingerprint != sample.fingerprint:
+            raise ChangedSample(
+                f"the sample {sample.id!r} has changed since it was shown", fix="look at it again"
+            )
+        if wanted.action not in (*DECISIONS, COMMENT):
+            raise UsageError(
+                f"unknown decision '{wanted.action[:40]}'", fix=f"use one of {', '.join(DECISIONS)}"
+            )
+        if wanted.note is not None and len(wanted.note) > LONGEST_NOTE:
+            raise UsageError(
+                f"a comment of {len(wanted.note):,} characters", fix=f"write {LONGEST_NOTE:,} at most"
+            )
+        changed = changed_parts(sample.record, wanted.parts)
+        insisted: tuple[str, ...] = ()
+        if wanted.action in FIXES:
+            if not changed:
+                raise UsageError("nothing was changed", fix="change something, or decide correct or discard")
+            checked = check(edited(sample.record, changed), self.gates)
+            if checked.faults:
+                raise RejectedEdit(f"cannot be saved: {checked.faults[0]}", checked)
+            if checked.rejections and not wanted.insist:
+                raise RejectedEdit(f"rejected: {checked.rejections[0]}", checked)
+            insisted = checked.rejections
+        elif changed:
+            raise UsageError(f"'{wanted.action}' with edits", fix="decide for one of the fixes")
+        seconds = min(max(wanted.seconds, 0.0), _LONGEST_TIME) if math.isfinite(wanted.seconds) else 0.0
+        return Record(
+            id=sample.id,
+            fingerprint=sample.fingerprint,
+            action=wanted.action,
+            reviewer=reviewer,
+            parts=changed,
+            note=wanted.note or "",
+            insisted=insisted,
+            seconds=round(seconds, 1),
+            role=role,
+        )
+
+    def undo(self, reviewer: str, queue: Queue) -> dict[str, Any]:
+        """Take back the person's last decision; which sample it was (`number`), or None if there is none."""
+        role = role_of(queue)
+        undone: list[ReviewSample] = []
+
+        def make(log: Log) -> list[Record]:
+            last = log.last(role)
+            if last is None or last.id not in self._by_id:
+                return []
+            undone.append(self._by_id[last.id])
+            return [
+                Record(id=last.id, fingerprint=last.fingerprint, action=UNDO, reviewer=reviewer, role=role)
+            ]
+
+        self.store.append(reviewer, make)
+        if not undone:
+            return {"number": None}
+        return self._after(undone[0], reviewer, queue)
+
+    def search(self, text: str) -> list[int]:
+        """The samples that hold a text in id, request, steps or tools, whatever the case."""
+        wanted = text.casefold().strip()
+        return [sample.number for sample in self.samples if wanted in _searched(sample)]
+
+    def summary(self) -> dict[str, Any]:
+        """The table of human verification, as JSON and as Markdown."""
+        table = verification(self.outcomes())
+        return {**table, "markdown": [list(pair) for pair in markdown(table)]}
+
+    def _after(self, sample: ReviewSample, reviewer: str, queue: Queue) -> dict[str, Any]:
+        """What has become of a sample: told after each action."""
+        logs = self.store.logs()
+        standing = self.store.log(reviewer).standing(role_of(queue)).get(sample.id)
+        return {
+            "number": sample.number,
+            "item": self._item(outcomes([sample], logs)[0], standing),
+            "progress": self.progress(),
+        }
+
+    def _decided(self) -> list[Outcome]:
+        """The outcomes of the samples that anybody has looked at."""
+        logs = self.store.logs()
+        ids = {sample for log in logs.values() for _, sample in log.taken}
+        return outcomes([self._by_id[sample] for sample in ids if sample in self._by_id], logs)
+
+    def _item(self, item: Outcome, record: Record | None) -> dict[str, Any]:
+        sample = item.sample
+        return {
+            "number": sample.number,
+            "id": sample.id,
+            "shape": sample.shape,
+            "level": self.findings.level(sample),
+            "decision": record.action if record else None,
+            "stale": record is not None and _stale(record, sample),
+        }
+
+    def _drawn(self, label: Mapping[str, Any]) -> dict[str, Any]:
+        gold = Gold.of(label)
+        names = dict.fromkeys(node.tool for node in gold.nodes)
+        return {
+            "plan": draw_plan(gold, self.background.library),
+            "cards": {name: tool_card(name, self.background.library) for name in names},
+        }
+
+    def _sample(self, number: int) -> ReviewSample:
+        if not 0 <= number < len(self.samples):
+            raise UsageError(f"there is no sample {number}", fix=f"there are {len(self.samples)}, from 0")
+        return self.samples[number]
+
+
+def role_of(queue: Queue) -> Role:
+    """As what a person decides."""
+    return "adjudicator" if queue == "conflicts" else "reviewer"
+
+
+def checked_json(checked: Checked) -> dict[str, Any]:
+    """What is to be said of an edit, as a JSON object."""
+    return {
+        "faults": list(checked.faults),
+        "findings": [finding_json(finding) for finding in checked.findings],
+        "rejected": bool(checked.rejections),
+    }
+
+
+def _stale(record: Record, sample: ReviewSample) -> bool:
+    return record.fingerprint != sample.fingerprint
+
+
+def _record_json(record: Record | None, sample: ReviewSample) -> dict[str, Any] | None:
+    return None if record is None else {**record.to_json(), "stale": _stale(record, sample)}
+
+
+def _searched(sample: ReviewSample) -> str:
+    gold = sample.gold
+    tools = (node.tool for node in gold.nodes)
+    return "\n".join([str(sample.id), gold.request, *gold.steps, *tools]).casefold()

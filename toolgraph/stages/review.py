@@ -1,0 +1,219 @@
+"""The review: people look at the samples of a data folder, and what comes of it."""
+
+from __future__ import annotations
+
+import asyncio
+from pathlib import Path
+
+from toolgraph.errors import UsageError
+from toolgraph.files import write_json, write_text
+from toolgraph.folder import DataFolder
+from toolgraph.gates.gate import Background
+from toolgraph.gates.line_up import line_up
+from toolgraph.review.applying import Applied, apply_reviews
+from toolgraph.review.findings import FILE, Findings, read_findings
+from toolgraph.review.samples import read_samples
+from toolgraph.review.session import QUEUES, Queue, Session
+from toolgraph.review.sheets import read_sheet, rows_of, take_sheet, write_sheet
+from toolgraph.review.store import FOLDER, Log, ReviewStore, checked_name
+from toolgraph.review.table import markdown, verification
+from toolgraph.stages.screen import SILENT, WARNING, Screen
+from toolgraph.stages.workfolder import graph_of
+from toolgraph.words import count_of
+
+
+def review_session(
+    data_dir: str | Path,
+    *,
+    gates: str | Path | None = None,
+    dependency_type: str | None = None,
+    screen: Screen = SILENT,
+) -> Session:
+    """The review of a data folder: samples, findings, and what everybody has decided so far.
+
+    Args:
+        data_dir: holds `data.json` and the tools.
+        gates: a `gates.jsonl`; default that of the folder; without one the gates look at a sample when it is
+            shown.
+        dependency_type: resource or temporal; default what the folder says.
+        screen: who listens.
+
+    Raises:
+        UsageError: a file is missing or malformed.
+    """
+    folder = DataFolder(Path(data_dir)).require()
+    graph = graph_of(folder, dependency_type, say=screen.say)
+    background = Background(graph.library, graph.dependency_type, graph)
+    samples = read_samples(folder.data)
+    path = Path(gates) if gates is not None else folder.path / FILE
+    written = read_findings(path) if gates is not None or path.exists() else {}
+    if written and written.keys().isdisjoint(str(sample.id) for sample in samples):
+        screen.say(f"{WARNING}{path} speaks of none of the samples")
+    passed = line_up(background)
+    name = folder.path.resolve().name
+    return Session(name, samples, background, passed, Findings(written, passed), ReviewStore(folder.path))
+
+
+def review(
+    data_dir: str | Path,
+    *,
+    reviewer: str = "",
+    queue: str = "all",
+    port: int = 0,
+    open_browser: bool = False,
+    gates: str | Path | None = None,
+    dependency_type: str | None = None,
+    screen: Screen = SILENT,
+) -> None:
+    """Serve the page of a review on 127.0.0.1 until interrupted.
+
+    Every action is on the disk (`reviews/<reviewer>.jsonl`) before the page says that it is saved; the page
+    opens at the first sample the reviewer has not decided.
+
+    Args:
+        data_dir: holds `data.json` and the tools.
+        reviewer: a name; empty has the page ask for it.
+        queue: all, or conflicts: what reviewers differ on, for an adjudicator.
+        port: 0 takes a free one.
+        open_browser: show the page in the browser.
+        gates: a `gates.jsonl`; default that of the folder, else the gates are run.
+        dependency_type: resource or temporal; default what the folder says.
+        screen: shown the address when there is one.
+
+    Raises:
+        UsageError: a file is missing or malformed, a name that cannot be used, a port that is taken.
+        KeyboardInterrupt: at Ctrl-C.
+    """
+    chosen: Queue | None = next((name for name in QUEUES if name == queue), None)
+    if chosen is None:
+        raise UsageError(f"unknown queue '{queue}'", fix=f"use {' or '.join(QUEUES)}")
+    session = review_session(data_dir, gates=gates, dependency_type=dependency_type, screen=screen)
+    if reviewer:
+        reviewer = checked_name(reviewer)
+        session.store.log(reviewer)
+
+    async def run() -> None:
+        from toolgraph.review.server import ReviewServer
+
+        server = ReviewServer(session, reviewer=reviewer, queue=chosen)
+        await server.open(port)
+        screen.show(server.address)
+        screen.say("open that address in a browser on this machine; Ctrl-C ends the review, all is saved")
+        if open_browser:
+            import webbrowser
+
+            await asyncio.to_thread(webbrowser.open, server.address)
+        try:
+            await asyncio.Event().wait()
+        finally:
+            await server.close()
+
+    asyncio.run(run())
+
+
+def review_summary(
+    data_dir: str | Path, *, write: bool = True, session: Session | None = None, screen: Screen = SILENT
+) -> dict[str, object]:
+    """The table of human verification and the agreement of the reviewers.
+
+    Args:
+        data_dir: the folder that was reviewed.
+        write: write `reviews/table.json` and `reviews/table.md`.
+        session: of the folder, where there is one already.
+        screen: shown the tables.
+
+    Returns:
+        The object of `table.json`.
+
+    Raises:
+        UsageError: a file is missing or malformed.
+    """
+    session = session or review_session(data_dir, screen=screen)
+    table = verification(session.outcomes())
+    pieces = markdown(table)
+    for heading, rows in pieces:
+        screen.show(heading)
+        screen.table(rows)
+        screen.show("")
+    everything = table["samples"]["all"]
+    if everything["undecided"]:
+        screen.say(f"{count_of(everything['undecided'], 'sample')} undecided")
+    if everything["conflicts"]:
+        screen.say(f"{count_of(everything['conflicts'], 'conflict')}: settle with --queue conflicts")
+    if write:
+        folder = Path(data_dir) / FOLDER
+        write_json(folder / "table.json", table)
+        write_text(folder / "table.md", "\n".join(f"{heading}\n\n{rows}\n" for heading, rows in pieces))
+    return table
+
+
+def export_reviews(
+    data_dir: str | Path,
+    file: str | Path,
+    *,
+    reviewer: str = "",
+    gates: str | Path | None = None,
+    screen: Screen = SILENT,
+) -> int:
+    """Write the samples as a sheet to fill in, with what the reviewer has decided; how many rows.
+
+    Args:
+        data_dir: holds `data.json` and the tools.
+        file: an `.xlsx` or `.csv`.
+        reviewer: whose decisions stand in it; empty: nobody's.
+        gates: a `gates.jsonl`; default that of the folder, else the gates are run.
+        screen: who listens.
+
+    Raises:
+        UsageError: a file is missing or malformed, or the sheet is of another kind.
+    """
+    session = review_session(data_dir, gates=gates, screen=screen)
+    log = session.store.log(reviewer) if reviewer else Log()
+    count = write_sheet(Path(file), rows_of(tuple(session.samples), session.findings, log))
+    screen.show(f"{file}: {count_of(count, 'sample')}")
+    return count
+
+
+def import_reviews(
+    data_dir: str | Path, file: str | Path, *, reviewer: str, insist: bool = False, screen: Screen = SILENT
+) -> int:
+    """Take in a sheet that was filled in: all of it or, if a row is wrong, nothing; how much was new.
+
+    Args:
+        data_dir: the folder the sheet was made of.
+        file: an `.xlsx` or `.csv`.
+        reviewer: who filled it in.
+        insist: save fixes that the gates reject, which is noted.
+        screen: who listens.
+
+    Raises:
+        UsageError: rows are wrong (tells which), or a file is missing or malformed.
+    """
+    session = review_session(data_dir, screen=screen)
+    count = take_sheet(session, read_sheet(Path(file)), checked_name(reviewer), Path(file), insist=insist)
+    screen.show(f"{file}: {count_of(count, 'new decision')} of {reviewer}")
+    return count
+
+
+def apply_review(
+    data_dir: str | Path, out: str | Path, *, keep_undecided: bool = False, screen: Screen = SILENT
+) -> Applied:
+    """Write the data folder that the decisions make of this one.
+
+    Args:
+        data_dir: the folder that was reviewed.
+        out: another folder; made if missing.
+        keep_undecided: keep what nobody has decided on; else it is left out.
+        screen: told the counts.
+
+    Raises:
+        IncompleteError: reviewers differ on samples that nobody has settled.
+        UsageError: a file is missing or malformed, or `out` holds another data set.
+        ToolgraphError: no sample is left.
+    """
+    folder, target = DataFolder(Path(data_dir)), DataFolder(Path(out))
+    session = review_session(data_dir, screen=screen)
+    applied = apply_reviews(session.outcomes(), folder, target, keep_undecided=keep_undecided)
+    told = ", ".join(f"{count} {name}" for name, count in sorted(applied.counts.items()))
+    screen.show(f"{target.data}: {applied.kept} of {len(session.samples)} samples ({told})")
+    return applied
