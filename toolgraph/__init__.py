@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 from toolgraph.version import __version__
 
 if TYPE_CHECKING:
+    from toolgraph.stages.check import check
     from toolgraph.stages.compare import compare
     from toolgraph.stages.evaluate import evaluate
     from toolgraph.stages.format import format_data
@@ -30,6 +31,7 @@ _STAGES = {
     "sample": "sample",
     "generate": "generate",
     "format_data": "format",
+    "check": "check",
     "infer": "infer",
     "evaluate": "evaluate",
     "compare": "compare",
@@ -44,6 +46,7 @@ _STAGES = {
 __all__ = [
     "__version__",
     "build_graph",
+    "check",
     "compare",
     "evaluate",
     "format_data",

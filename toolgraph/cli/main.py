@@ -21,6 +21,7 @@ COMMANDS = {
     "sample": "Show and draw sampled subgraphs, without a model.",
     "generate": "Write requests with gold plans for sampled subgraphs.",
     "format": "Turn generated samples into a data set.",
+    "check": "Send a data set through the gates: pass, quarantine, reject, each with its reason.",
     "infer": "Ask a model for the plan of every request.",
     "evaluate": "Score predictions.",
     "compare": "Say which of two models is better, and how sure that is.",
@@ -38,7 +39,7 @@ QUIET = frozenset({"--quiet", "-q"})
 EVERYWHERE = "Everywhere: --debug shows where an error came from; --quiet (-q) leaves results and warnings."
 
 RESUME = "interrupted; the same command continues where this one stopped"
-_CONTINUED = ("generate", "infer", "pipeline", "classic run")
+_CONTINUED = ("generate", "check", "infer", "pipeline", "classic run")
 
 
 class _Stages(click.Group):
