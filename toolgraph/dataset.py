@@ -31,7 +31,8 @@ _HUB_NAMES = {
     "tool_links": "task_links",
 }
 _MAY_BE_TEXT = ("task_steps", "task_nodes", "task_links", "sampled_nodes", "sampled_links")
-_REFERENCE = re.compile(r"<node-(\d+)>")
+# Of more digits than any plan has nodes, it is no reference (and `int` would refuse thousands of them).
+_REFERENCE = re.compile(r"<node-(\d{1,18})>")
 
 RequestId = str | int
 
@@ -94,7 +95,7 @@ def repository_form(value: Mapping[str, Any]) -> dict[str, Any]:
         if name != key and name in value:
             name = key
         if name in _MAY_BE_TEXT and isinstance(item, str) and item.lstrip()[:1] in ("[", "{"):
-            with contextlib.suppress(ValueError):
+            with contextlib.suppress(ValueError, RecursionError):
                 item = json.loads(item)
         record[name] = item
     return record

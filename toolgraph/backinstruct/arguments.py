@@ -128,10 +128,10 @@ def in_order(
     return [
         {"task": nodes[place]["task"], "arguments": [renumbered(item) for item in nodes[place]["arguments"]]}
         for place in order
-    ], _steps_in_order(steps, order, position)
+    ], steps_in_order(steps, order, position)
 
 
-def _steps_in_order(steps: list[str], order: list[int], position: Mapping[int, int]) -> list[str]:
+def steps_in_order(steps: list[str], order: list[int], position: Mapping[int, int]) -> list[str]:
     """The steps in `order`; where they are counted from one number on, "step k" says the new number."""
     if not steps:
         return steps

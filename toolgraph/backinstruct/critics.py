@@ -59,16 +59,10 @@ def rule_critic(
     RuleVerdict(node=False, link=True)
     """
     sampled_nodes, sampled_links = list(sampled_nodes), set(sampled_links)
-    exact = {*sampled_nodes, *(name for link in sampled_links for name in link)}
-    spellings = Counter(map(same_tool, exact))
-    only = {name: tool for tool in exact if spellings[name := same_tool(tool)] == 1}
-
-    def meant(name: str) -> str:
-        return name if name in exact else only.get(same_tool(name), name)
-
+    spellings = Spellings([*sampled_nodes, *(name for link in sampled_links for name in link)])
     return RuleVerdict(
-        Counter(sampled_nodes) == Counter(map(meant, nodes)),
-        sampled_links == {(meant(source), meant(target)) for source, target in links},
+        Counter(sampled_nodes) == Counter(map(spellings.read, nodes)),
+        sampled_links == {(spellings.read(source), spellings.read(target)) for source, target in links},
     )
 
 
@@ -79,6 +73,28 @@ def same_tool(name: str) -> str:
     True
     """
     return " ".join(name.replace("_", " ").casefold().split())
+
+
+class Spellings:
+    """Names, and which of them a text means: the name as it stands, else the only one spelt alike.
+
+    >>> names = Spellings(["Text Search", "a b", "a_b"])
+    >>> names.meant("text_search"), names.meant("A B"), names.read("A B")
+    ('Text Search', None, 'A B')
+    """
+
+    def __init__(self, names: Iterable[str]) -> None:
+        self._exact = set(names)
+        spellings = Counter(map(same_tool, self._exact))
+        self._only = {name: tool for tool in self._exact if spellings[name := same_tool(tool)] == 1}
+
+    def meant(self, name: str) -> str | None:
+        """The name that is meant; None where there is none, or more than one."""
+        return name if name in self._exact else self._only.get(same_tool(name))
+
+    def read(self, name: str) -> str:
+        """The name that is meant, else the text itself."""
+        return self.meant(name) or name
 
 
 def teacher_verdict(review: Any) -> TeacherVerdict:

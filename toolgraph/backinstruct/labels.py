@@ -7,12 +7,11 @@ silently replaced by a self reference.
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Mapping, Sequence
 from typing import Any
 
 from toolgraph.backinstruct.arguments import References, in_order, temporal_arguments
-from toolgraph.backinstruct.critics import same_tool
+from toolgraph.backinstruct.critics import Spellings
 from toolgraph.backinstruct.records import plan_of
 from toolgraph.dataset import shape_of
 from toolgraph.graph import DependencyType
@@ -30,9 +29,7 @@ class Labeller:
 
     def __init__(self, library: ToolLibrary, dependency_type: DependencyType) -> None:
         self._kind = dependency_type
-        spellings = Counter(map(same_tool, library.ids))
-        self._names = {name: tool for tool in library.ids if spellings[name := same_tool(tool)] == 1}
-        self._exact = set(library.ids)
+        self._names = Spellings(library.ids)
 
     def label(self, record: Mapping[str, Any]) -> tuple[dict[str, Any] | None, list[str]]:
         """The label of a record, or None and what is wrong with it."""
@@ -47,7 +44,7 @@ class Labeller:
             problems.append("task_steps is not a list of texts")
             steps = []
         written, ends = plan_of(result)
-        links = [(self._tool(source) or source, self._tool(target) or target) for source, target in ends]
+        links = [(self._names.read(source), self._names.read(target)) for source, target in ends]
         nodes = self._nodes(result, written, links, problems)
         tools = {node["task"] for node in nodes}
         problems += [
@@ -77,9 +74,6 @@ class Labeller:
             "check_by_teacher": result.get("check_by_teacher"),
         }, []
 
-    def _tool(self, name: str) -> str | None:
-        return name if name in self._exact else self._names.get(same_tool(name))
-
     def _nodes(
         self,
         result: Mapping[str, Any],
@@ -94,7 +88,7 @@ class Labeller:
             return []
         if len(written) != len(raw):
             problems.append("a node has no id")
-        tools = [self._tool(name) for name, _ in written]
+        tools = [self._names.meant(name) for name, _ in written]
         problems += [
             f"unknown tool '{name}'" for (name, _), tool in zip(written, tools, strict=True) if tool is None
         ]

@@ -1,0 +1,103 @@
+"""The resource types of a library, and whether a literal can be one."""
+
+from __future__ import annotations
+
+import re
+from functools import cache
+
+from toolgraph.gates.content import MEDIA, content_of
+from toolgraph.gates.declared import kinds_of_type, value_fit
+from toolgraph.gates.fits import FITS, Fit, doubtful, wrong
+
+_NAMES = {
+    "image": "image images picture pictures photo photos photograph img jpg jpeg png gif drawing painting "
+    "sketch "
+    "illustration screenshot thumbnail portrait icon logo bitmap frame scan selfie",
+    "audio": "audio audios sound sounds recording speech voice song music melody track tune podcast "
+    "voiceover "
+    "narration mp3 wav soundtrack",
+    "video": "video videos clip footage film movie animation mp4 mov screencast",
+    "text": "text texts string sentence sentences paragraph passage prompt query question description words "
+    "word "
+    "message script article caption transcript summary title keyword keywords essay story note instruction",
+    "url": "url urls uri link links hyperlink",
+    "document": "document documents doc pdf file report invoice receipt contract form letter spreadsheet "
+    "resume cv "
+    "table csv json xml html geojson dataset presentation slides",
+}
+_FAMILY = {word: family for family, words in _NAMES.items() for word in words.split()}
+_ANYTHING = frozenset(
+    {"any", "anything", "media", "content", "data", "object", "resource", "attachment", "file"}
+)
+
+
+@cache
+def family_of(kind: str) -> str | None:
+    """The family of a resource type: image, audio, video, text, url, document; None for any other.
+
+    >>> family_of("Input Photo"), family_of("soil_sample")
+    ('image', None)
+    """
+    words = re.findall(r"[a-z0-9]+", kind.casefold())
+    whole = _FAMILY.get("".join(words))
+    return whole or (_FAMILY.get(words[-1]) if words else None)
+
+
+@cache
+def _mentions(family: str) -> re.Pattern[str]:
+    return re.compile(rf"(?<![a-z])(?:{'|'.join(_NAMES[family].split())})(?![a-z])", re.IGNORECASE)
+
+
+def literal_fit(literal: str, kind: str) -> Fit:
+    """Whether a literal can be a resource of a type.
+
+    >>> literal_fit("example.wav", "image").what, literal_fit("a red fox", "text").fits
+    ('an audio file', True)
+    """
+    words = kind.casefold()
+    if words in _ANYTHING:
+        return FITS
+    family, content = family_of(kind), content_of(literal)
+    if family in MEDIA:
+        return _medium_fit(literal, family)
+    if family == "text":
+        if "text" in content.kinds or not content.media:
+            return FITS
+        return doubtful(content.what) if "url" in content.kinds else wrong(content.what)
+    if family == "url":
+        return _address_fit(literal)
+    if family == "document":
+        return wrong(content.what) if content.media and content.kinds <= {"audio", "video"} else FITS
+    if kinds_of_type(kind):
+        return (
+            wrong(content.what) if content.media and "text" not in content.kinds else value_fit(literal, kind)
+        )
+    # Nobody knows this type; but few things that have a name of their own are sounds or films.
+    return doubtful(content.what) if content.kinds and content.kinds <= {"audio", "video"} else FITS
+
+
+def _medium_fit(literal: str, family: str) -> Fit:
+    content = content_of(literal)
+    if family in content.kinds:
+        return FITS
+    if content.media:
+        return wrong(content.what)
+    if "document" in content.kinds and family == "image":
+        # The pages of a PDF are pictures of a document.
+        return FITS if literal.rstrip("'\"`.>)] ").casefold().endswith("pdf") else doubtful(content.what)
+    if "url" in content.kinds:
+        return doubtful(content.what)
+    if content.kinds == {"text"} and (content.is_name or _mentions(family).search(literal[:200])):
+        return doubtful(f"a text that names no {family} file")
+    return wrong(content.what)
+
+
+def _address_fit(literal: str) -> Fit:
+    content = content_of(literal)
+    if "url" in content.kinds:
+        return FITS
+    if content.kinds != {"text"} and "text" not in content.kinds:
+        return wrong(content.what)
+    if re.search(r"://|\bwww\.|\b(?:url|link|web ?site|web ?page|address)\b", literal[:500], re.IGNORECASE):
+        return doubtful(f"{content.what}, no address as it stands")
+    return wrong(content.what)

@@ -1,0 +1,100 @@
+"""Whether a text can be a date or a time, in figures or in words ("next Friday", "half past six")."""
+
+from __future__ import annotations
+
+import re
+
+_MONTHS = (
+    "january february march april may june july august september october november december "
+    "jan feb mar apr jun jul aug sep sept oct nov dec "
+    "januar februar märz mai juni juli oktober dezember "
+    "janvier février mars avril juin juillet août septembre octobre novembre décembre "
+    "enero febrero marzo abril mayo junio julio agosto septiembre octubre noviembre diciembre "
+    "gennaio febbraio aprile maggio giugno luglio settembre ottobre dicembre "
+    "janeiro fevereiro março maio junho julho setembro outubro novembro dezembro"
+)
+_WEEKDAYS = (
+    "monday tuesday wednesday thursday friday saturday sunday mon tue tues wed thu thur thurs fri sat sun "
+    "montag dienstag mittwoch donnerstag freitag samstag sonntag "
+    "lundi mardi mercredi jeudi vendredi samedi dimanche "
+    "lunes martes miércoles jueves viernes sábado domingo"
+)
+_DAYS = (
+    "today tomorrow yesterday tonight now immediately asap soon later day days date weekday weekdays "
+    "weekend weekends "
+    "week weeks fortnight month months quarter year years annual annually daily weekly monthly yearly "
+    "decade century "
+    "spring summer autumn fall winter season heute morgen übermorgen demain mañana domani hoje amanhã "
+    "christmas xmas easter thanksgiving halloween hanukkah ramadan eid diwali passover pentecost whitsun "
+    "carnival "
+    "valentine valentines holiday holidays birthday anniversary eve bank solstice equinox memorial labor "
+    "labour "
+    "independence juneteenth nye advent lent upcoming following"
+)
+_CLOCK = (
+    "noon midday midnight morning afternoon evening night dawn dusk sunrise sunset lunchtime lunch dinner "
+    "dinnertime "
+    "breakfast teatime bedtime hour hours hr hrs minute minutes min mins second seconds sec secs am pm "
+    "o'clock oclock "
+    "uhr half quarter asap now immediately soon later tonight rush anytime"
+)
+
+
+def _words(text: str) -> re.Pattern[str]:
+    return re.compile(rf"(?<!\w)(?:{'|'.join(map(re.escape, text.split()))})(?!\w)", re.IGNORECASE)
+
+
+_DATE_WORDS = _words(f"{_MONTHS} {_WEEKDAYS} {_DAYS}")
+_CLOCK_WORDS = _words(_CLOCK)
+_ORDINAL = re.compile(r"(?<!\w)\d{1,2}\s?(?:st|nd|rd|th)(?!\w)", re.IGNORECASE)
+_DATE_FIGURES = re.compile(
+    r"(?<!\d)(?:\d{4}\s?[-/.年]\s?\d{1,2}(?:\s?[-/.月]\s?\d{1,2})?|\d{1,2}\s?[-/.]\s?\d{1,2}(?:\s?[-/.]\s?\d{2,4})?"
+    r"|(?:18|19|20|21)\d{2}(?:[01]\d[0-3]\d)?|\d{1,2}月\d{1,2}日?|'\d{2})(?!\d)"
+)
+_CLOCK_FIGURES = re.compile(
+    r"(?<![\d-])(?:[01]?\d|2[0-4])(?:\s?[:.h]\s?[0-5]\d(?:[:.][0-5]\d)?|\s?(?:am|pm|a\.m\.|p\.m\.|h|o.clock|uhr)(?!\w))"
+    r"|T[0-2]\d:?[0-5]\d",
+    re.IGNORECASE,
+)
+_HOUR = re.compile(
+    r"(?:at |by |around |about )?"
+    r"(?:\d{1,2}|\d{4}|one|two|three|four|five|six|seven|eight|nine|ten|eleven|twelve)",
+    re.IGNORECASE,
+)
+
+
+def _is_foreign(text: str) -> bool:
+    """Whether a text is in a script whose words are not known here."""
+    letters = [letter for letter in text if letter.isalpha()]
+    return bool(letters) and sum(ord(letter) > 0x2FF for letter in letters) > len(letters) / 2
+
+
+def may_be_date(text: str) -> bool:
+    """Whether a text can say a day, a month or a year.
+
+    >>> [may_be_date(text) for text in ("2026-05-14", "next Friday", "the 3rd", "banana", "19:45")]
+    [True, True, True, False, False]
+    """
+    text = text[:500]
+    return bool(
+        _DATE_FIGURES.search(_CLOCK_FIGURES.sub(" ", text) if ":" in text else text)
+        or _DATE_WORDS.search(text)
+        or _ORDINAL.search(text)
+        or _is_foreign(text)
+    )
+
+
+def may_be_time(text: str) -> bool:
+    """Whether a text can say a time of day.
+
+    >>> [may_be_time(text) for text in ("06:30", "half past six", "in two hours", "banana", "2026-05-14")]
+    [True, True, True, False, False]
+    """
+    text = text[:500]
+    return bool(
+        _CLOCK_FIGURES.search(text)
+        or _CLOCK_WORDS.search(text)
+        or _HOUR.fullmatch(text.strip())
+        or _is_foreign(text)
+        or (_DATE_WORDS.search(text) and not _DATE_FIGURES.search(text))
+    )
