@@ -1,0 +1,161 @@
+"""Which words of a request name a tool, and which only ask for its work: one line a case."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from toolgraph.gates.gate import Background, state_of
+from toolgraph.gates.leak import LeakGate
+from toolgraph.gold import Gold
+from toolgraph.tools import Tool, ToolLibrary
+
+TOOLS = (
+    *(
+        "Image Editing",
+        "Text-to-Speech",
+        "Image Search",
+        "Image Search (by Image)",
+        "Translation",
+        "Summarization",
+    ),
+    *(
+        "send_email",
+        "check_in",
+        "online_banking",
+        "getWeather",
+        "weather",
+        "list-orders",
+        "pay_for_credit_card",
+    ),
+)
+
+
+def gate(*more: str) -> LeakGate:
+    return LeakGate(Background(ToolLibrary([Tool(name) for name in (*TOOLS, *more)]), "temporal"))
+
+
+def label(request: str, *tools: str, arguments: list[Any] | None = None) -> Gold:
+    nodes: list[dict[str, Any]] = [{"task": tool} for tool in tools]
+    if arguments is not None:
+        nodes[0]["arguments"] = arguments
+    return Gold.of({"id": 1, "user_request": request, "task_steps": [], "task_nodes": nodes})
+
+
+@pytest.mark.parametrize(
+    ("request_text", "tool"),
+    [
+        ("Use Image Editing to make the sky blue.", "Image Editing"),
+        ("Make the sky blue (Image Editing), then stop.", "Image Editing"),
+        ("Make the sky blue with the image editing tool.", "Image Editing"),
+        ("Make the sky blue with image_editing.", "Image Editing"),
+        ("Make the sky blue by imageEditing.", "Image Editing"),
+        ("Make the sky blue by `image editing`.", "Image Editing"),
+        ("make the sky blue with IMAGE EDITING now", "Image Editing"),
+        ("Make the sky blue with Image\nEditing, please.", "Image Editing"),
+        ("Read it out by Text-to-Speech.", "Text-to-Speech"),
+        ("Read it out: text_to_speech.", "Text-to-Speech"),
+        ("Find it by Image Search (by Image).", "Image Search (by Image)"),
+        ("Please send_email to Bo.", "send_email"),
+        ("Please use the send_\nemail to write to Bo.", "send_email"),
+        ("Please SEND_EMAIL to Bo.", "send_email"),
+        ("Please sendEmail to Bo.", "send_email"),
+        ("Please send-email to Bo.", "send_email"),
+        ("Tell Bo, with the send email API.", "send_email"),
+        ("Tell Bo, with the function send email.", "send_email"),
+        ("Is it raining? getWeather knows.", "getWeather"),
+        ("Is it raining? get_weather knows.", "getWeather"),
+        ("Is it raining? Ask the weather API.", "weather"),
+        ("Please use Translation on it.", "Translation"),
+        ("Show my orders, use list-orders.", "list-orders"),
+        ("Do this with made_up_tool.", "made_up_tool"),
+        ("Pass <node-0> on.", "send_email"),
+        ("Pass <node 1> on.", "send_email"),
+    ],
+)
+def test_a_tool_of_the_plan_that_is_named_is_a_reject(request_text: str, tool: str) -> None:
+    findings = gate().check(label(request_text, tool))
+    assert [(f.state, f.where) for f in findings] == [("reject", "user_request")]
+
+
+@pytest.mark.parametrize(
+    ("request_text", "tool"),
+    [
+        ("Make the sky blue using image editing.", "Image Editing"),
+        ("Shorten it with the translation tool.", "Translation"),
+        ("Then give me the Translation of it.", "Translation"),
+        ("Send the result of node 1 to Bo.", "send_email"),
+        ("Use weather, then stop.", "weather"),
+        ("Step 1: Call set_it with time: '6:00'", "weather"),
+    ],
+)
+def test_what_may_name_a_tool_is_for_a_person_to_look_at(request_text: str, tool: str) -> None:
+    assert state_of(gate().check(label(request_text, tool))) == "quarantine"
+
+
+@pytest.mark.parametrize(
+    "request_text",
+    [
+        "Please send an email to Bo, and translate this.",
+        "Send email to Bo about the weather in Rome.",
+        "Weather in Rome, please. Translation into French, too.",
+        "Do a bit of image editing on a.jpg, and a summary.",
+        "I want a translation, a summarization and the text to speech conversion.",
+        "Look for an image search engine, and for check-in times.",
+        "Pay for credit card bills with online banking.",
+        "PLEASE SEND EMAIL TO BO AND DO SOME IMAGE EDITING",
+        "Subscribe me to the magazine Image Editing Weekly.",
+        "A video, search for it and list orders of magnitude.",
+        "Step 1: Call Anna with the news. Step 2: find it. After steps 1 and 2, send it.",
+        "See https://example.com/send_email.html and weather@example.com.",
+        "Wash the example_check_in_list.",
+    ],
+)
+def test_words_that_do_their_ordinary_work_are_no_names(request_text: str) -> None:
+    assert gate().check(label(request_text, *TOOLS)) == []
+
+
+def test_a_value_of_the_plan_is_not_a_name() -> None:
+    request = "Post 'Image Editing made easy' on Reddit."
+    assert state_of(gate().check(label(request, "Image Editing"))) == "reject"
+    assert gate().check(label(request, "Image Editing", arguments=["Image Editing made easy"])) == []
+
+
+def test_a_tool_that_the_plan_does_not_use_is_for_a_person_to_look_at() -> None:
+    finding, *others = gate().check(label("Write to Bo by send_email.", "Translation"))
+    assert (finding.state, others) == ("quarantine", [])
+    assert finding.reason == "the request names the tool 'send_email', which the plan does not use"
+
+
+def test_each_tool_is_told_once_by_its_surest_mention() -> None:
+    (finding,) = gate().check(
+        label("Using image editing, I mean ImageEditing, image editing.", "Image Editing")
+    )
+    assert (finding.state, finding.reason) == (
+        "reject",
+        "the request names the tool 'Image Editing' of the plan by 'ImageEditing'",
+    )
+
+
+def test_there_is_nothing_to_ask_without_a_request() -> None:
+    assert [f.state for f in gate().check(label(" ", "weather"))] == ["not applicable"]
+
+
+def test_ten_thousand_tools_are_found_like_ten() -> None:
+    many = gate(*(f"do_thing_{number}_now" for number in range(10_000)))
+    assert state_of(many.check(label("Call do_thing_7777_now at once.", "do_thing_7777_now"))) == "reject"
+
+
+@given(
+    st.text(alphabet=st.sampled_from("aZ _-./<>'\"`\n(Imgeditngsl012é中"), max_size=60),
+    st.lists(st.text(max_size=8)),
+)
+def test_no_request_and_no_name_breaks_it(request_text: str, names: list[str]) -> None:
+    library = ToolLibrary([Tool(name) for name in {"Image Editing", *names}])
+    assert all(
+        f.reason
+        for f in LeakGate(Background(library, "resource")).check(label(request_text, *names, "Image Editing"))
+    )

@@ -1,0 +1,97 @@
+"""The gate: is every value of a plan in the request, or in what an earlier call gave?"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+from toolgraph.gates.gate import Background, Finding
+from toolgraph.gates.knowability.judge import Doubt, judge, shorten
+from toolgraph.gates.knowability.literals import Literal, earlier_nodes, leaves, literals_of
+from toolgraph.gates.knowability.said import Said
+from toolgraph.gold import Gold
+from toolgraph.offline.writer.limits import allowed_values
+
+_YES_OR_NO = frozenset({"true", "false", "yes", "no", "on", "off", "none", "null"})
+_BOOLEAN = frozenset({"bool", "boolean"})
+
+
+class _Slot(NamedTuple):
+    """What a parameter says of its values: yes or no, some of a list, and the one it takes by itself."""
+
+    is_boolean: bool
+    allowed: tuple[str, ...]
+    default: object
+
+
+class KnowabilityGate:
+    """Holds back plans with values that nobody could know.
+
+    A value may stand in the request (or in the `output` of an earlier node) in other words: see
+    `toolgraph.gates.knowability.judge`. What is decided rather than said passes: true and false, the default
+    of a parameter, and a value out of its own list as long as the request names no other one of the list.
+
+    >>> from toolgraph.tools import Tool, ToolLibrary
+    >>> gate = KnowabilityGate(Background(ToolLibrary([Tool("fly")]), "temporal"))
+    >>> plan = [{"task": "fly", "arguments": [{"name": "to", "value": "Rome"}]}]
+    >>> gate.check(Gold.of({"id": 1, "user_request": "Get me to rome", "task_nodes": plan}))
+    []
+    >>> gate.check(Gold.of({"id": 1, "user_request": "Get me to Oslo", "task_nodes": plan}))[0].reason
+    "'Rome' is not in the request"
+    """
+
+    name = "knowability"
+
+    def __init__(self, background: Background) -> None:
+        self._slots: dict[tuple[str, str], _Slot] = {}
+        for tool in background.library:
+            listed = tool.source.get("parameters")
+            sources = {
+                item["name"]: item
+                for item in (listed if isinstance(listed, list) else [])
+                if isinstance(item, dict) and isinstance(item.get("name"), str)
+            }
+            for parameter in tool.parameters:
+                self._slots[tool.id, parameter.name] = _Slot(
+                    parameter.type.strip().casefold() in _BOOLEAN,
+                    tuple(allowed_values(parameter, tool)),
+                    sources.get(parameter.name, {}).get("default"),
+                )
+
+    def check(self, gold: Gold) -> list[Finding]:
+        """One finding for each value that nobody could know."""
+        if not gold.has_arguments:
+            return [Finding(self.name, "not applicable", "the plan has no arguments")]
+        request = Said(gold.request)
+        findings = []
+        for literal in literals_of(gold):
+            doubt, it = self._doubt(literal, request), "the request"
+            if doubt is not None:
+                outputs = [
+                    node.output for node in earlier_nodes(gold, literal.node) if node.output is not None
+                ]
+                if outputs:
+                    texts = (str(leaf) for leaf in leaves(outputs))
+                    doubt = self._doubt(literal, Said("\n".join([gold.request, *texts])))
+                    it = "the request, nor in what earlier calls gave"
+            if doubt is not None:
+                reason = doubt.reason.replace("{it}", it)
+                findings.append(Finding(self.name, doubt.state, reason, literal.where))
+        return findings
+
+    def _doubt(self, literal: Literal, said: Said) -> Doubt | None:
+        value = literal.value
+        slot = self._slots.get((literal.node.tool, literal.parameter))
+        if isinstance(value, bool) or (slot and slot.default is not None and slot.default == value):
+            return None
+        text = f"{value:.15g}" if isinstance(value, float) else str(value)
+        small = text.strip().casefold()
+        if small in _YES_OR_NO and (slot is None or slot.is_boolean):
+            return None
+        doubt = judge(text, said)
+        if doubt is None or slot is None or small not in {item.casefold() for item in slot.allowed}:
+            return doubt
+        others = [item for item in slot.allowed if item.casefold() != small and judge(item, said) is None]
+        if not others:
+            return None
+        takes = f"which '{literal.parameter}' takes as well"
+        return Doubt("reject", f"'{shorten(text)}' is not in {{it}}, but '{others[0]}' is, {takes}")

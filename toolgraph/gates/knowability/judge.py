@@ -1,0 +1,165 @@
+"""Could a value be known from what was said?
+
+A value that stands there as it is, is known. Else its exact parts (numbers, days, addresses, codes) must have
+been said, in any spelling, and each of its content words, in any form and order: plans put arguments into
+their own words ("change the color to blue" for "make its colour blue"), but bring nothing of their own.
+"""
+
+from __future__ import annotations
+
+import re
+from typing import Literal, NamedTuple
+
+from toolgraph.gates.knowability import words
+from toolgraph.gates.knowability.dates import days_in
+from toolgraph.gates.knowability.literals import REFERENCE
+from toolgraph.gates.knowability.parts import Part, take_parts
+from toolgraph.gates.knowability.results import is_result, is_variable
+from toolgraph.gates.knowability.said import Said
+from toolgraph.gates.knowability.spelling import plain, with_digits
+
+_AROUND = " \t\r\n'\"`“”‘’«».,;:!?()[]{}<>*"
+_MOST_WORDS = 2000
+
+
+class Doubt(NamedTuple):
+    """Why a value is held back: "reject" where it is foreign, "quarantine" where a person should look."""
+
+    state: Literal["quarantine", "reject"]
+    reason: str
+
+
+def judge(value: str, said: Said) -> Doubt | None:
+    """What is in a value that nobody said; None where all of it is known.
+
+    >>> said = Said("Change its colour to red, and mail it to Anne on 17 October")
+    >>> judge("change the color to red", said), judge("2026-10-17", said)
+    (None, None)
+    >>> judge("change the color to blue", said)
+    Doubt(state='quarantine', reason="'blue' of 'change the color to blue' is not in {it}")
+    >>> judge("Paris", said)
+    Doubt(state='reject', reason="'Paris' is not in {it}")
+    """
+    text = REFERENCE.sub(" ", value).strip()
+    bare = text.strip(_AROUND)
+    if not any(character.isalnum() for character in bare):
+        return None
+    if said.says(bare):
+        return None
+    if is_result(plain(text)):
+        reason = f"'{shorten(value)}' stands for the result of a step; it is no value, nor a reference"
+        return Doubt("reject", reason)
+    if any(_is_said(name, said) for name in words.other_names(plain(bare))):
+        return None
+    spelled = plain(bare)
+    row = f" {' '.join(match.group() for match in words.words_in(spelled))} "
+    exact = re.search(r"[\d@]|\w[./]\w", spelled)
+    if exact is None and row in said.word_row:
+        return None
+    doubt = _weigh(value, with_digits(spelled), said)
+    if doubt is None and is_variable(spelled):
+        return Doubt("quarantine", f"'{shorten(value)}' looks like a name for the result of a step")
+    return doubt
+
+
+def _weigh(value: str, text: str, said: Said) -> Doubt | None:
+    parts, rest = take_parts(text, said)
+    wrong = [part for part in parts if not part.known]
+    if any(not part.doubtful for part in wrong):
+        return _held(value, [part for part in wrong if not part.doubtful], "reject")
+    said_words, foreign = _sort_words(rest, text, said)
+    content = [*said_words, *foreign]
+    if not content and not parts:
+        return Doubt("reject", f"'{shorten(value)}' is not in {{it}}")
+    if not foreign:
+        return _held(value, wrong, "quarantine") if wrong else _out_of_place(value, text, said_words, said)
+    share = (len(said_words) + len(parts) - len(wrong)) / (len(content) + len(parts))
+    state: Literal["quarantine", "reject"] = (
+        "reject" if share < 0.5 or _is_name(value, foreign) else "quarantine"
+    )
+    return _held(value, [*wrong, *(Part(word, False) for word in foreign)], state)
+
+
+def _sort_words(rest: str, text: str, said: Said) -> tuple[dict[str, str], list[str]]:
+    """The content words by key that were said, and the words that were not."""
+    weekdays = {day.weekday for _, days in days_in(text) for day in days if day.weekday}
+    known: dict[str, str] = {}
+    foreign: dict[str, str] = {}
+    row = [match.group() for match in words.words_in(words.signs_as_words(rest))][:_MOST_WORDS]
+    for place, word in enumerate(row):
+        key = words.key_of(word)
+        if not words.is_content(word) or word in words.NEGATIONS or word in weekdays:
+            continue
+        if said.knows(key):
+            known[key] = word
+        elif not words.is_filler(key):
+            beside = [row[i] for i in (place - 1, place + 1) if 0 <= i < len(row)]
+            compounds = (joined for other in beside for joined in (other + word, word + other))
+            if any(said.knows(words.key_of(joined)) for joined in compounds):
+                known[key] = word
+            else:
+                foreign[key] = word
+    return known, list(foreign.values())
+
+
+def _out_of_place(value: str, text: str, known: dict[str, str], said: Said) -> Doubt | None:
+    """Whether all words were said, but to say something else."""
+    if len(known) < 2:
+        denies = any(word.group() in words.NEGATIONS for word in words.words_in(text))
+        return _negated(value, denies and not said.negations)
+    stretch = said.narrowest(known)
+    denies = any(match.group() in words.NEGATIONS for match in words.words_in(text))
+    if stretch is None:
+        return _negated(value, denies and not said.negations)
+    width = stretch[1] - stretch[0]
+    if width > 2 * len(known) + 6:
+        if len(known) <= 4 and _is_name(value, list(known.values()), whole=True):
+            return Doubt("quarantine", f"the words of '{shorten(value)}' do not stand together in {{it}}")
+        return _negated(value, denies and not said.negations)
+    denied = any(stretch[0] - 2 <= place <= stretch[1] for place in said.negations)
+    if denies != denied and not (denies and said.negations and width > len(known) + 2):
+        return _negated(value, denies) or Doubt(
+            "quarantine", f"'{shorten(value)}' leaves out a 'not' of {{it}}"
+        )
+    return None
+
+
+def _negated(value: str, wrong: bool) -> Doubt | None:
+    return Doubt("quarantine", f"the 'not' of '{shorten(value)}' is not in {{it}}") if wrong else None
+
+
+def _is_name(value: str, foreign: list[str], *, whole: bool = False) -> bool:
+    """Whether what is foreign is a name, of which every word counts."""
+    spelled = [word for word in re.findall(r"[^\W\d_][^\W_]*", value) if words.is_content(word.casefold())]
+    capital = [plain(word) for word in spelled if word[0].isupper()]
+    if len(spelled) <= 4 and len(capital) == len(spelled) > 1:
+        return True
+    inside = [plain(word) for word in spelled[1:] if word[0].isupper()]
+    return not whole and 0 < len(inside) < len(spelled) / 2 and any(word in inside for word in foreign)
+
+
+def _is_said(name: str, said: Said) -> bool:
+    if not name[:1].isalpha():
+        return name in said.plain
+    return said.says(name) or any(key.startswith(name) for key in said.places if len(name) > 4)
+
+
+def _held(value: str, parts: list[Part], state: Literal["quarantine", "reject"]) -> Doubt:
+    texts = [part.text for part in parts]
+    named = ", ".join(f"'{shorten(text)}'" for text in texts[:5])
+    of = "" if len(texts) == 1 and plain(value).strip(_AROUND) == texts[0] else f" of '{shorten(value)}'"
+    named = f"'{shorten(value)}'" if not of else named
+    remark = next((part.remark for part in parts if part.remark), "")
+    verb = "is" if len(texts) == 1 else "are"
+    return Doubt(state, f"{named}{of} {verb} not in {{it}}{f': {remark}' if remark else ''}")
+
+
+def shorten(text: str, most: int = 60) -> str:
+    """A text on one line, cut in the middle where it is long.
+
+    >>> shorten("a" * 100, 9)
+    'aaaa…aaaa'
+    """
+    text = " ".join(text[:10_000].split())
+    half = (most - 1) // 2
+    return text if len(text) <= most else f"{text[:half]}…{text[-half:]}"

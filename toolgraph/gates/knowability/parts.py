@@ -1,0 +1,165 @@
+"""The parts of a value that must be said exactly, each with whether it was said."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterator
+from decimal import Decimal
+from typing import NamedTuple
+
+from toolgraph.gates.knowability import exact
+from toolgraph.gates.knowability.dates import MONTHS, Day, days_in
+from toolgraph.gates.knowability.quantities import NUMBER, numbers_of, readings
+from toolgraph.gates.knowability.results import is_result
+from toolgraph.gates.knowability.said import Said
+from toolgraph.gates.knowability.times import times_in
+from toolgraph.gates.knowability.words import key_of
+from toolgraph.offline.planner.mentions import FILE_TYPES
+
+_PARTS_OF_DAY = ("morning", "afternoon", "evening", "night", "lunch", "dinner", "breakfast", "lunchtime")
+_MEDIA_WORDS = {
+    "image": ("picture", "portrait", "scan", "screenshot", "drawing", "scene"),
+    "audio": ("audio", "song", "voice", "speech", "music", "podcast", "interview", "track"),
+    "video": ("video", "animation"),
+    "text": ("text", "document", "article", "report", "file", "letter", "script", "page"),
+}
+_PLACEHOLDER = re.compile(
+    r"(?:my|the|your|user)?[-_]?(?:(?:example|sample|input|placeholder|image|photo|picture|audio|video|file"
+    r"|document|text)[-_]?){1,2}\d*\.\w+"
+)
+
+
+class Part(NamedTuple):
+    """A part of a value: its text, whether it was said, and else what to say of it.
+
+    `doubtful` parts are for a person to look at; others are wrong.
+    """
+
+    text: str
+    known: bool
+    doubtful: bool = False
+    remark: str = ""
+
+
+def take_parts(text: str, said: Said) -> tuple[list[Part], str]:
+    """Take the exact parts out of a value (plain, number words in digits); the second result is what is left.
+
+    >>> parts, rest = take_parts("mail anna@example.com 3 photos", Said("3 photos for ann@example.com"))
+    >>> [(part.text, part.known) for part in parts], rest.split()
+    ([('anna@example.com', False), ('3', True)], ['mail', 'photos'])
+    """
+    parts: list[Part] = []
+
+    def take(pattern: re.Pattern[str], read: Callable[[str], Part | None], rest: str) -> str:
+        def one(match: re.Match[str]) -> str:
+            part = read(match.group())
+            if part is None:
+                return match.group()
+            parts.append(part)
+            return " " * len(match.group())
+
+        return pattern.sub(one, rest)
+
+    rest = re.sub(r"(?<=\d)t(?=\d\d:)", " ", text)
+    rest = take(exact.EMAIL, lambda found: Part(found, exact.email_key(found) in said.emails), rest)
+    rest = take(exact.URL, lambda found: Part(found, exact.url_key(found) in said.urls), rest)
+    rest = take(exact.FILE, lambda found: _file(found, said), rest)
+    if any(character.isdigit() for character in rest) or "no" in rest or "mid" in rest:
+        for reader in (_dates, _times):
+            for start, end, part in list(reader(rest, said)):
+                parts.append(part)
+                rest = rest[:start] + " " * (end - start) + rest[end:]
+        rest = take(exact.PHONE, lambda found: _phone(found, said), rest)
+        rest = take(exact.CODE, lambda found: _code(found, said), rest)
+        alone = not re.search(r"[^\W\d_]", text)
+        for match in reversed(list(NUMBER.finditer(rest))):
+            parts.append(_number(match, said, alone))
+            rest = rest[: match.start()] + " " * len(match.group()) + rest[match.end() :]
+    return parts, rest
+
+
+def _file(found: str, said: Said) -> Part:
+    name = exact.file_key(found)
+    if name in said.files:
+        return Part(found, True)
+    media = FILE_TYPES.get(name.rpartition(".")[2], "text")
+    others = [file for file in said.files if FILE_TYPES.get(file.rpartition(".")[2], "text") == media]
+    if others:
+        return Part(found, False, remark=f"it names {_some(others)}")
+    words = [word for word in re.findall(r"[^\W\d_]+", name.rpartition(".")[0]) if len(word) > 1]
+    if is_result(name.rpartition(".")[0]):
+        return Part(found, False, remark="it reads like the result of a step")
+    placeholder = _PLACEHOLDER.fullmatch(name) and any(said.knows(key_of(w)) for w in _MEDIA_WORDS[media])
+    if placeholder or (words and all(said.knows(key_of(word)) for word in words)):
+        return Part(found, False, True, "it tells of the file and gives no name")
+    return Part(found, False)
+
+
+def _dates(text: str, said: Said) -> Iterator[tuple[int, int, Part]]:
+    for match, days in days_in(text):
+        if re.fullmatch(r"\d+/\d+", match.group()) and match.group() != text.strip():
+            continue
+        told = [any(day.is_said_by(other) for other in said.days) or _said_apart(day, said) for day in days]
+        known = all(told) if match.groupdict().get("last") else any(told)
+        whole = [words for day, words in said.days.items() if day.day]
+        remark = f"it says {_some(whole)}" if whole else ""
+        doubtful = said.has_relative_days and not whole
+        if doubtful:
+            remark = "it says the day only relative to a day that nobody tells"
+        yield match.start(), match.end(), Part(match.group().strip(" ,"), known, doubtful, remark)
+
+
+def _said_apart(day: Day, said: Said) -> bool:
+    """Whether month and day are said, but not beside each other ("in October … on the 17th")."""
+    return (
+        day.day is not None
+        and not any(other.day for other in said.days)
+        and said.knows(key_of(MONTHS[day.month - 1]))
+        and Decimal(day.day) in said.numbers
+    )
+
+
+def _times(text: str, said: Said) -> Iterator[tuple[int, int, Part]]:
+    taken: list[tuple[int, int]] = []
+    for match, times in times_in(text):
+        if any(start < match.end() and match.start() < end for start, end in taken):
+            continue
+        taken.append(match.span())
+        known = any(time in said.times for time in times) or (times == (0.0,) and not said.times)
+        part_of_day = next((word for word in _PARTS_OF_DAY if said.knows(key_of(word))), None)
+        doubtful = not said.times and part_of_day is not None
+        remark = f"it says no more than '{part_of_day}'" if doubtful else ""
+        yield match.start(), match.end(), Part(match.group().strip(), known, doubtful, remark)
+
+
+def _phone(found: str, said: Said) -> Part | None:
+    if not exact.is_phone(found):
+        return None
+    digits = exact.digits_of(found)
+    return Part(found.strip(), digits in said.phones or Decimal(digits) in said.numbers)
+
+
+def _code(found: str, said: Said) -> Part | None:
+    if exact.code_key(found) in said.codes:
+        return Part(found, True)
+    if measure := exact.MEASURE.fullmatch(found):
+        number, unit = readings(measure[1]), measure[2]
+        counts = unit in ("st", "nd", "rd", "th", "x", "k", "m") or said.knows(key_of(unit))
+        if counts or not number & set(said.numbers):
+            factor = {"k": 1000, "m": 1_000_000}.get(unit, 1)
+            return Part(found, bool(({n * factor for n in number} | number) & set(said.numbers)))
+        return Part(found, False, True, f"it gives no '{unit}'")
+    return Part(found, False)
+
+
+def _number(match: re.Match[str], said: Said, alone: bool) -> Part:
+    values = numbers_of(match)
+    known = not values.isdisjoint(said.numbers)
+    if not known and alone:
+        digits = exact.digits_of(match["body"])
+        known = not values.isdisjoint(said.converted) or digits in said.phones or digits in said.codes
+    return Part(match.group().strip(), known)
+
+
+def _some(names: list[str]) -> str:
+    return ", ".join(f"'{name.strip()}'" for name in list(dict.fromkeys(names))[:2])

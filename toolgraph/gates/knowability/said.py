@@ -1,0 +1,164 @@
+"""What has been said: a request (and what earlier calls gave), read once for all values of a plan."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Collection
+from decimal import Decimal
+from functools import cached_property
+from itertools import pairwise
+
+from toolgraph.gates.knowability import exact
+from toolgraph.gates.knowability.dates import RELATIVE, Day, days_from, days_in
+from toolgraph.gates.knowability.quantities import converted_in, numbers_in
+from toolgraph.gates.knowability.spelling import plain, stands_in, with_digits
+from toolgraph.gates.knowability.times import times_in
+from toolgraph.gates.knowability.words import NEGATIONS, key_of, signs_as_words, words_in
+
+# Of a word that is said over and over, so many places are enough to see what stands around it.
+_MOST_PLACES = 200
+
+
+class Said:
+    """A text, and everything that may be known from it; each part is read when it is first asked for.
+
+    >>> said = Said("Book a table for two on 17 Oct at a quarter to eight")
+    >>> said.says("A TABLE"), Decimal(2) in said.numbers, 19 * 60 + 45 in said.times
+    (True, True, True)
+    """
+
+    def __init__(self, text: str) -> None:
+        self.text = text
+
+    @cached_property
+    def folded(self) -> str:
+        """The text in lower case."""
+        return self.text.casefold()
+
+    @cached_property
+    def plain(self) -> str:
+        """The text in the one spelling."""
+        return plain(self.text)
+
+    @cached_property
+    def digits(self) -> str:
+        """The plain text with number words in digits."""
+        return with_digits(re.sub(r"(?<=\d)t(?=\d\d:)", " ", self.plain))
+
+    def says(self, text: str) -> bool:
+        """Whether a text stands in this one, case, quotes, dashes, accents and blanks apart."""
+        return stands_in(text.casefold(), self.folded) or stands_in(plain(text), self.plain)
+
+    @cached_property
+    def word_row(self) -> str:
+        """The words one after the other, nothing between them but a blank."""
+        return f" {' '.join(match.group() for match in words_in(self.plain))} "
+
+    @cached_property
+    def urls(self) -> Collection[str]:
+        """The addresses, and the hosts of addresses."""
+        keys = {exact.url_key(match.group()) for match in exact.URL.finditer(self.plain)}
+        return keys | {re.split(r"[/?#]", key)[0] for key in keys}
+
+    @cached_property
+    def emails(self) -> Collection[str]:
+        """The e-mail addresses."""
+        return {exact.email_key(match.group()) for match in exact.EMAIL.finditer(self.plain)}
+
+    @cached_property
+    def files(self) -> Collection[str]:
+        """The names of files, in order, without their folders."""
+        return dict.fromkeys(exact.file_key(match.group()) for match in exact.FILE.finditer(self.plain))
+
+    @cached_property
+    def phones(self) -> Collection[str]:
+        """The rows of digits that may be phone numbers."""
+        return exact.phones_in(self.plain)
+
+    @cached_property
+    def codes(self) -> Collection[str]:
+        """The rows of letters and digits that may be codes."""
+        return exact.codes_in(self.plain)
+
+    @cached_property
+    def numbers(self) -> Collection[Decimal]:
+        """The numbers, in digits or words; those within addresses and phone numbers are none."""
+        text = self.digits
+        for pattern in (exact.URL, exact.EMAIL, exact.FILE):
+            text = pattern.sub(" ", text)
+        text = exact.PHONE.sub(lambda m: " " if _looks_like_phone(m.group()) else m.group(), text)
+        return numbers_in(text)
+
+    @cached_property
+    def converted(self) -> Collection[Decimal]:
+        """The numbers in smaller units (minutes of hours) and as shares (of percents)."""
+        return converted_in(self.digits)
+
+    @cached_property
+    def days(self) -> dict[Day, str]:
+        """The days, each with the words that say it."""
+        found = {day: match.group() for match, days in days_in(self.digits) for day in days}
+        if self.has_relative_days:
+            for base in [day for day in found if day.year and day.day]:
+                for day in days_from(self.plain, base):
+                    found.setdefault(day, found[base])
+        return found
+
+    @cached_property
+    def has_relative_days(self) -> bool:
+        """Whether days are said that only somebody who knows the day of speaking can tell."""
+        return RELATIVE.search(self.plain) is not None
+
+    @cached_property
+    def times(self) -> Collection[float]:
+        """The times of day, in minutes since midnight."""
+        return {time for _, times in times_in(self.digits, loose=True) for time in times}
+
+    @cached_property
+    def places(self) -> dict[str, list[int]]:
+        """Where each word stands, counted in words; compounds count too ("voice over" for "voiceover")."""
+        words = [match.group() for match in words_in(signs_as_words(self.digits))]
+        found: dict[str, list[int]] = {}
+        for place, word in enumerate(words):
+            places = found.setdefault(key_of(word), [])
+            if len(places) < _MOST_PLACES:
+                places.append(place)
+        for place, (one, two) in enumerate(pairwise(words)):
+            if len(one) + len(two) < 30:
+                found.setdefault(key_of(one + two), [place])
+        return found
+
+    @cached_property
+    def negations(self) -> list[int]:
+        """Where negations stand, counted in words."""
+        return sorted(place for word in NEGATIONS for place in self.places.get(key_of(word), []))
+
+    def knows(self, key: str) -> bool:
+        """Whether a word was said, in any form."""
+        return key in self.places
+
+    def narrowest(self, keys: Collection[str]) -> tuple[int, int] | None:
+        """The first and last place of the shortest stretch in which all these words stand."""
+        marks = sorted((place, key) for key in keys for place in self.places.get(key, ()))
+        if not marks or any(key not in self.places for key in keys):
+            return None
+        best: tuple[int, int] | None = None
+        counts: dict[str, int] = {}
+        left = 0
+        for place, key in marks:
+            counts[key] = counts.get(key, 0) + 1
+            while len(counts) == len(set(keys)):
+                start, first = marks[left]
+                if best is None or place - start < best[1] - best[0]:
+                    best = (start, place)
+                counts[first] -= 1
+                if not counts[first]:
+                    del counts[first]
+                left += 1
+        return best
+
+
+def _looks_like_phone(text: str) -> bool:
+    if not {"1000", "1000000", "1000000000"}.isdisjoint(text.split()):
+        return False  # "2.5 million" in digits
+    return exact.is_phone(text) and (text.startswith("+") or len(exact.digits_of(text)) > 9 or " " in text)

@@ -1,0 +1,74 @@
+"""The times of day in a text, in minutes since midnight."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+
+_HALF = r"(?P<half>[ap])\.?\s?m\b\.?"
+_ZONE = r"(?:\s?(?:z|utc|gmt)\b|[+-]\d\d:?\d\d(?!\d))?"
+_AT = r"(?:at|by|around|about|from|to|until|till|before|after|between|and|for|or|-)"
+_PATTERNS = (
+    re.compile(
+        rf"(?<![\w:.])(?P<hour>[0-2]?\d)[:h](?P<minute>[0-5]\d)(?::(?P<second>[0-5]\d)(?:\.0+)?)?(?![\d:])"
+        rf"(?:\s?{_HALF})?{_ZONE}"
+    ),
+    re.compile(rf"(?<![\w:.])(?P<hour>[01]?\d)[. ](?P<minute>[0-5]\d)\s?{_HALF}"),
+    re.compile(rf"(?<![\w:.])(?P<hour>[01]?\d)\s?{_HALF}"),
+    re.compile(
+        rf"\b(?P<amount>quarter|half|\d{{1,2}})(?: minutes?)? (?P<way>to|past|after|before|of|til)"
+        rf" (?P<hour>\d{{1,2}}|noon|midnight)\b(?!:)(?:\s?{_HALF})?"
+    ),
+    re.compile(rf"(?<![\w:.])(?P<hour>[0-2]?\d)\s?o'? ?clock(?:\s?{_HALF})?"),
+    re.compile(r"\b(?P<word>noon|midday|midnight)\b"),
+)
+# Hours that only their surroundings tell from other numbers: for what a request says, not for a value.
+_LOOSE = (
+    re.compile(rf"\b{_AT}\s?(?P<hour>[0-2]?\d)(?: (?P<minute>[0-5]\d))?(?![\w:/%]|[.,]\d)"),
+    re.compile(r"(?<![\w:.])(?P<hour>[0-2]?\d)(?=\s?(?:-|to|and|or)\s?[0-2]?\d(?:\D|$))"),
+    re.compile(r"(?<![\w:.])(?P<hour>[0-2]?\d) (?=(?:in the (?:mor|aftern|even)[a-z]+|at night|sharp)\b)"),
+)
+_DAY = 24 * 60
+
+
+def times_in(text: str, *, loose: bool = False) -> Iterator[tuple[re.Match[str], tuple[float, ...]]]:
+    """Each time of day in a text (plain, number words in digits), with the minutes it may mean.
+
+    >>> [times for _, times in times_in("at 7:45 pm, half past 6, noon")]
+    [(1185.0,), (390.0, 1110.0), (720.0,)]
+    """
+    for pattern in (*_PATTERNS, *(_LOOSE if loose else ())):
+        for match in pattern.finditer(text):
+            times = _times(match.groupdict())
+            if times:
+                yield match, times
+
+
+def _times(parts: dict[str, str | None]) -> tuple[float, ...]:
+    word = parts.get("word") or (parts["hour"] if not (parts["hour"] or "0").isdigit() else None)
+    if word:
+        hour, minute = (0 if word == "midnight" else 12), 0
+        if parts.get("word"):
+            return (float(hour * 60),) if hour else (0.0, float(_DAY))
+    else:
+        hour, minute = int(parts["hour"] or 0), int(parts.get("minute") or 0)
+    if hour > 24 or (hour == 24 and minute):
+        return ()
+    half = parts.get("half")
+    if half and hour > 12:
+        half = None
+    if half:
+        hours: tuple[int, ...] = (hour % 12 + (12 if half == "p" else 0),)
+    elif word or hour == 0 or hour > 12 or (parts["hour"] or "").startswith("0"):
+        hours = (hour,)
+    else:
+        hours = (hour % 12, hour % 12 + 12)
+        if hour == 12:
+            hours = (12, 0)
+    shift: float = minute
+    if amount := parts.get("amount"):
+        minutes = {"quarter": 15, "half": 30}.get(amount)
+        minutes = int(amount) if minutes is None else minutes
+        shift = minutes if parts["way"] in ("past", "after") else -minutes
+    shift += int(parts.get("second") or 0) / 60
+    return tuple(sorted((one * 60 + shift) % _DAY for one in hours))
