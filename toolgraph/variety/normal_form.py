@@ -1,0 +1,96 @@
+"""What two spellings of one request have in common: its words, and its letters and figures."""
+
+from __future__ import annotations
+
+import unicodedata
+from pathlib import Path
+
+import regex
+
+# Languages that put no blanks between words are cut into letters.
+_WORD = regex.compile(r"[\p{Han}\p{Hiragana}\p{Katakana}\p{Thai}\p{Lao}\p{Khmer}]|[\p{L}\p{M}\p{N}]+")
+# Signs that mean something ("C#", "3 + 5", "-5", "$ 5"); other punctuation does not count.
+_SIGN = r"[\p{Sm}\p{Sc}\p{So}%#&*/@\\]|(?<![\p{L}\p{N}])[-−](?=\p{N})"
+_WORD_OR_SIGN = regex.compile(rf"[\p{{L}}\p{{M}}\p{{N}}]+|{_SIGN}")
+_BETWEEN_FIGURES = regex.compile(r"(?<!\p{N}) | (?!\p{N})")
+_FIGURE = regex.compile(r"\p{N}")
+_UNSEEN = regex.compile(r"\p{Cf}")
+_APOSTROPHE = regex.compile("[’‘ʼ`´]")
+_SHORT_FORMS = tuple(
+    (regex.compile(short), long)
+    for short, long in (
+        (r"\bcan't\b|\bcannot\b", "can not"),
+        (r"\bwon't\b", "will not"),
+        (r"n't\b", " not"),
+        (r"\bi'm\b", "i am"),
+        (r"'re\b", " are"),
+        (r"'ve\b", " have"),
+        (r"'ll\b", " will"),
+        (r"'d\b", " would"),
+        (r"\b(it|that|what|there|here|who|where)'s\b", r"\1 is"),
+        (r"\blet's\b", "let us"),
+    )
+)
+# Words by which a request is made, not what it is for: "could you please …, thank you in advance".
+_COURTESY = frozenset(Path(__file__).with_name("courtesy.txt").read_text(encoding="utf-8").split())
+
+
+def plain(text: str) -> str:
+    """A text without differences of case, of Unicode form, and without letters that nobody sees.
+
+    >>> plain("ＣＡＦÉ\u200b")
+    'café'
+    """
+    # Folded before and after: some folded letters have a shorter form, some forms fold further.
+    return unicodedata.normalize("NFKC", _UNSEEN.sub("", unicodedata.normalize("NFKC", text).casefold()))
+
+
+def same_words(text: str) -> str:
+    """What stays of a text when case, punctuation, blanks and Unicode forms do not count.
+
+    Two requests are *exact* duplicates if this is equal. Blanks and punctuation still part figures, and
+    signs that mean something stay: "1.5" is not "15", nor "C#" "C".
+
+    >>> same_words("Please,  crop EXAMPLE.jpg!") == same_words("please crop “example.jpg”")
+    True
+    >>> same_words("add 1.5"), same_words("add -15"), same_words("?!")
+    ('add1 5', 'add-15', '?!')
+    """
+    folded = plain(text)
+    return _BETWEEN_FIGURES.sub("", " ".join(_WORD_OR_SIGN.findall(folded))) or "".join(folded.split())
+
+
+def words(text: str) -> list[str]:
+    """The words of a text, folded, in order.
+
+    >>> words("Don't crop example.jpg!")
+    ['don', 't', 'crop', 'example', 'jpg']
+    """
+    found: list[str] = _WORD.findall(plain(text))
+    return found
+
+
+def content(text: str) -> str:
+    """The words that say what a request is for, in order: short forms written out, courtesy left out.
+
+    Requests are *near* duplicates by the likeness of this. The words left out are English; a text that
+    has no others keeps them all.
+
+    >>> content("Hello! Could you please crop the photo? I don't need it bigger. Thank you very much!")
+    'crop photo not bigger'
+    """
+    folded = _APOSTROPHE.sub("'", plain(text))
+    if "'" in folded or "cannot" in folded:
+        for short, long in _SHORT_FORMS:
+            folded = short.sub(long, folded)
+    found = _WORD.findall(folded)
+    return " ".join([word for word in found if word not in _COURTESY] or found or [same_words(text)])
+
+
+def figures(text: str) -> str:
+    """The figures in a text, sorted, so that neither their order nor how they are grouped counts.
+
+    >>> figures("on 2026-07-22"), figures("20260722 it is")
+    ('00222267', '00222267')
+    """
+    return "".join(sorted(_FIGURE.findall(text)))
