@@ -20,6 +20,15 @@ from toolgraph.stages.screen import WARNING
     required=True,
     help="The folder to write: what passes, quarantine/, rejected.json, gates.jsonl, funnel.json.",
 )
+@options.option(
+    "against",
+    type=options.PATH,
+    default=None,
+    help="Another data folder or file: requests that repeat one of its are held back.",
+)
+@options.option(
+    "threshold", type=float, default=None, help="How alike near duplicates are, 0.2 to 1 [default: 0.6]."
+)
 @options.flag("repair", "Mend first what is mechanical; every change stands in repairs.jsonl.")
 @options.option("gates", default=None, help="Only these gates, with commas between, e.g. schema,llm_critic.")
 @options.option("without", default=None, help="All gates but these.")

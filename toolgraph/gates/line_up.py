@@ -8,9 +8,14 @@ from dataclasses import dataclass, field
 from toolgraph.errors import UsageError
 from toolgraph.gates.critic import CriticVerdict
 from toolgraph.gates.gate import Background, Gate
+from toolgraph.gates.graph import GraphGate
 from toolgraph.gates.ids import IdGate
+from toolgraph.gates.knowability import KnowabilityGate
+from toolgraph.gates.leak import LeakGate
+from toolgraph.gates.schema import SchemaGate
 from toolgraph.gates.second_opinion import SecondOpinionGate
 from toolgraph.gates.teacher import TeacherGate
+from toolgraph.gates.wiring import WiringGate
 
 
 @dataclass(frozen=True)
@@ -22,14 +27,14 @@ class Known:
         critic: the verdicts of a critic by line; None where none was asked.
         critic_name: who it was.
         second_opinion: the gate that knows what solvers answered; None where none was asked.
-        more: gates made from the whole set.
+        whole_set: the gates made from the whole set: duplicates, contamination.
     """
 
     repeated: Mapping[int, int] = field(default_factory=dict)
     critic: Mapping[int, CriticVerdict] | None = None
     critic_name: str = "the critic"
     second_opinion: SecondOpinionGate | None = None
-    more: Sequence[Gate] = ()
+    whole_set: Sequence[Gate] = ()
 
 
 _ALONE = Known()
@@ -46,7 +51,7 @@ def line_up(background: Background, known: Known = _ALONE) -> tuple[Gate, ...]:
     return (
         IdGate(known.repeated),
         *rules(background),
-        *known.more,
+        *known.whole_set,
         TeacherGate(known.critic, known.critic_name),
         *opinions,
     )
@@ -54,7 +59,13 @@ def line_up(background: Background, known: Known = _ALONE) -> tuple[Gate, ...]:
 
 def rules(background: Background) -> tuple[Gate, ...]:
     """The gates that need nothing but the sample and its tools."""
-    return ()
+    return (
+        SchemaGate(background),
+        GraphGate(background),
+        WiringGate(background),
+        KnowabilityGate(background),
+        LeakGate(background),
+    )
 
 
 def chosen(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass, replace
@@ -15,20 +16,22 @@ from toolgraph.folder import DataFolder
 from toolgraph.gates.funnel import Funnel, funnel_page, funnel_table, levels_text
 from toolgraph.gates.gate import Background, Finding, Gate, Level
 from toolgraph.gates.inspection import inspect
-from toolgraph.gates.labelled_set import LabelledSet, Mend, Selected
-from toolgraph.gates.line_up import Known, chosen, line_up
-from toolgraph.gates.second_opinion import SecondOpinionGate
+from toolgraph.gates.labelled_set import LabelledSet, Mend
+from toolgraph.gates.line_up import Known, line_up
+from toolgraph.gates.repair import repair as mend
 from toolgraph.gates.teacher import TeacherGate
 from toolgraph.graph import ToolGraph
 from toolgraph.models import ModelOptions
 from toolgraph.runs import Budget
 from toolgraph.stages.ask_critic import ask_critic
 from toolgraph.stages.ask_solvers import ask_solvers
-from toolgraph.stages.checked import GATES, CheckedFolder
+from toolgraph.stages.checked import GATES, REPAIRS, CheckedFolder
+from toolgraph.stages.choice import Choice, other_set, worth_asking
 from toolgraph.stages.screen import SILENT, WARNING, Screen
 from toolgraph.stages.workfolder import graph_of
+from toolgraph.variety import Bars
+from toolgraph.variety.signatures import SEED
 from toolgraph.version import __version__
-from toolgraph.words import count_of
 
 PREDICTIONS = "predictions"
 _INSTEAD = {
@@ -72,6 +75,8 @@ def check(
     data_dir: str | Path = "data_huggingface",
     *,
     out: str | Path,
+    against: str | Path | None = None,
+    threshold: float | None = None,
     repair: bool = False,
     gates: Sequence[str] | None = None,
     without: Sequence[str] = (),
@@ -93,6 +98,8 @@ def check(
         data_dir: holds `data.json` and the tools; nothing in it is changed.
         out: a data folder of what passes, with `gates.jsonl` and the funnel; `quarantine/` in it is one of
             what is doubtful. The same command replaces it; a data set of somebody else is never replaced.
+        against: another set, a folder or its file, whose requests must not be in this one.
+        threshold: how alike near duplicates are, from 0.2 to 1; default 0.6.
         repair: mend first what is mechanical; every change stands in `repairs.jsonl`.
         gates: only these.
         without: all but these.
@@ -130,12 +137,16 @@ def check(
         "command": command,
         "screen": screen,
     }
-    known = Known(labels.repeated)
-    line = _foreseen(known, background, critic, solvers, gates, without)
+    bars = Bars() if threshold is None else Bars(threshold)
+    other = None if against is None else other_set(Path(against))
+    choice = Choice(gates, without, critic=critic, solvers=solvers, other=other is not None)
+    choice.settle(background)
+    known = Known(labels.repeated, whole_set=choice.whole_set(labels, other, bars))
+    line = choice.of(line_up(background, known))
     complete = True
     with ExitStack() as open_files:
         if critic or solvers:
-            worth = _worth_asking(labels, line, screen)
+            worth = worth_asking(labels, line, screen)
             place.claim()
             if critic:
                 verdicts, complete = ask_critic(
@@ -149,13 +160,14 @@ def check(
                 )
                 open_files.callback(opinion.close)
                 known, complete = replace(known, second_opinion=opinion), complete and answered
-            line = chosen(line_up(background, known), gates, without)
-        funnel = _sort(labels, line, place, graph, repair=repair, screen=screen)
+            line = choice.of(line_up(background, known))
+        funnel, repairs = _sort(labels, line, place, graph, repair=repair, screen=screen)
     settings = {
         "toolgraph": __version__,
         "dependency_type": graph.dependency_type,
         "gates": [gate.name for gate in line],
-        "thresholds": {gate.name: found for gate in line if (found := getattr(gate, "settings", None))},
+        "threshold": bars.threshold,
+        "seed": SEED,
         "repair": repair,
         "critic": critic,
         "solvers": list(solvers),
@@ -164,10 +176,11 @@ def check(
             for path in (folder.data, folder.tool_desc, folder.graph_desc)
             if path.is_file()
         },
+        "against_sha256": None if other is None else sha256_of(other.path),
     }
     value = funnel.to_json(settings, _signature(settings))
     _write_funnel(place.path, funnel, value)
-    _report(funnel, place.path, screen)
+    _report(funnel, repairs if repair else None, place.path, screen)
     return Checked(place.path, dict(funnel.levels), value, complete)
 
 
@@ -184,39 +197,6 @@ def _refuse_others(folder: DataFolder) -> None:
         )
 
 
-def _foreseen(
-    known: Known,
-    background: Background,
-    critic: str | None,
-    solvers: Sequence[str],
-    gates: Sequence[str] | None,
-    without: Sequence[str],
-) -> tuple[Gate, ...]:
-    """The gates there will be, known before any model is asked.
-
-    Raises:
-        UsageError: there is no such gate, or a model would be asked whose gate is left out.
-    """
-    opinion = SecondOpinionGate((), background) if solvers else None
-    line = chosen(line_up(background, replace(known, second_opinion=opinion)), gates, without)
-    for flag, wanted, gate in (("critic", critic, TeacherGate), ("solver", solvers, SecondOpinionGate)):
-        if wanted and not any(isinstance(one, gate) for one in line):
-            raise UsageError(
-                f"--{flag} is given, and the gate '{gate.name}' left out", fix="take the one or the other"
-            )
-    return line
-
-
-def _worth_asking(labels: LabelledSet, gates: Sequence[Gate], screen: Screen) -> Selected:
-    """The samples that the rules do not reject: models are asked about no others."""
-    first = [gate for gate in gates if not isinstance(gate, TeacherGate | SecondOpinionGate)]
-    lines = {gold.line for gold in labels if inspect(gold, first).level != "reject"}
-    left_out = len(labels) - len(lines)
-    if left_out:
-        screen.say(f"models are not asked about {count_of(left_out, 'sample')} that the rules reject")
-    return Selected(labels, frozenset(lines))
-
-
 def _sort(
     labels: LabelledSet,
     gates: Sequence[Gate],
@@ -225,9 +205,9 @@ def _sort(
     *,
     repair: bool,
     screen: Screen,
-) -> Funnel:
-    """Send each sample through the gates and write it where it belongs."""
-    funnel = Funnel(gates)
+) -> tuple[Funnel, Counter[str]]:
+    """Send each sample through the gates and write it where it belongs; and how often what was mended."""
+    funnel, kinds = Funnel(gates), Counter[str]()
     teachers = [gate for gate in gates if isinstance(gate, TeacherGate)]
     with (
         place.writing(graph, repairs=repair) as writer,
@@ -241,32 +221,27 @@ def _sort(
                 if verdicts := teacher.verdicts(gold):
                     facts["verdicts"] = verdicts
             writer.add(inspection, facts, [{"id": gold.id, **change._asdict()} for change in repairs])
+            kinds.update(change.kind for change in repairs)
             advance()
-    return funnel
+    return funnel, kinds
 
 
 def _mend(background: Background) -> Mend:
-    from toolgraph.gates.repair import repair
-
-    return lambda record: repair(record, background)
+    return lambda record: mend(record, background)
 
 
 def _signature(settings: Mapping[str, Any]) -> str:
     """The choices behind a funnel, as one line."""
-    thresholds = (
-        f"{gate}.{name}:{value}"
-        for gate, found in settings["thresholds"].items()
-        for name, value in found.items()
-    )
     parts = [
         f"toolgraph:{settings['toolgraph']}",
         f"kind:{settings['dependency_type']}",
         f"gates:{'+'.join(settings['gates'])}",
-        *thresholds,
+        f"threshold:{settings['threshold']:g}",
         f"repair:{'yes' if settings['repair'] else 'no'}",
         f"critic:{settings['critic'] or 'none'}",
         f"solvers:{'+'.join(settings['solvers']) or 'none'}",
         *(f"{Path(name).stem}:{value[:12]}" for name, value in settings["sha256"].items()),
+        f"against:{(settings['against_sha256'] or 'none')[:12]}",
     ]
     return "|".join(parts)
 
@@ -279,7 +254,10 @@ def _write_funnel(path: Path, funnel: Funnel, value: Mapping[str, Any]) -> None:
     write_json(path / "funnel.json", value)
 
 
-def _report(funnel: Funnel, out: Path, screen: Screen) -> None:
+def _report(funnel: Funnel, repairs: Counter[str] | None, out: Path, screen: Screen) -> None:
+    if repairs is not None:
+        told = ", ".join(f"{count:,} {kind}" for kind, count in repairs.most_common())
+        screen.say(f"mended: {told or 'nothing'}{f' (each in {out / REPAIRS})' if told else ''}")
     screen.table(funnel_table(funnel.rows))
     for gate, kinds in funnel.reasons.items():
         kind, count = kinds[0]
