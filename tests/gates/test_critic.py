@@ -47,7 +47,7 @@ def test_the_offline_critic_judges_without_a_sample(tmp_path: Path) -> None:
     said = read_review(offline(tmp_path, gold(task_links=swapped)))
     assert (said.verdict, said.conclusion) == ("fail", "Executable: yes / Correct: no")
     bare = [{"task": "Painter"}, {"task": "Captioner"}]
-    assert read_review(offline(tmp_path, gold(task_nodes=bare))).verdict == "pass"
+    assert read_review(offline(tmp_path, gold(task_nodes=bare))).verdict == "unknown"
     assert "there is no such tool" in offline(tmp_path, gold(task_nodes=[{"task": "Ghost"}]))
 
 

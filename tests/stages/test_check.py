@@ -201,6 +201,54 @@ def test_models_are_not_asked_about_what_the_rules_reject(folder: Path, tmp_path
     assert last["verdicts"] == {"check_by_teacher": "pass", "offline": None}
 
 
+def test_the_offline_critic_is_not_asked_about_plans_without_arguments(tmp_path: Path) -> None:
+    bare = label(1, task_nodes=[{"task": "Painter"}, {"task": "Captioner"}], check_by_teacher=YES)
+    folder, out = labelled_folder(tmp_path / "data", [label(0), bare]), tmp_path / "checked"
+    assert check(folder, out=out, critic="offline").complete
+    lines = lines_of(out / "gates.jsonl")
+    assert [line["gates"]["llm critic"] for line in lines] == ["pass", "not applicable"]
+    assert lines[1]["verdicts"] == {"check_by_teacher": "pass", "offline": None}
+    assert ids(out / "critics/offline.json") == ["item-0"]
+
+
+def test_requests_that_repeat_are_held_back(tmp_path: Path) -> None:
+    twice = [label(0), {**label(0), "id": "again"}, label(1)]
+    folder = labelled_folder(tmp_path / "data", twice)
+    checked = check(folder, out=tmp_path / "one")
+    assert checked.funnel["gates"]["duplicate"]["reject"] == 1
+    other = labelled_folder(tmp_path / "other", [{**label(1), "id": "theirs"}])
+    checked = check(folder, out=tmp_path / "two", against=other, without=["duplicate"])
+    assert checked.funnel["gates"]["contamination"] == {
+        **dict.fromkeys(("quarantine", "unknown", "not applicable"), 0),
+        "pass": 2,
+        "reject": 1,
+    }
+    (other / "data.json").unlink()
+    checked = check(folder, out=tmp_path / "three", against=other / "user_requests.json", threshold=1)
+    assert checked.funnel["levels"] == {"pass": 1, "quarantine": 0, "reject": 2}
+    with pytest.raises(UsageError, match="'contamination' left out"):
+        check(folder, out=tmp_path / "four", against=other, without=["contamination"])
+    assert not (tmp_path / "four").exists()
+
+
+def test_what_is_mechanical_is_mended_only_if_asked_and_told(tmp_path: Path, capsys: Capture) -> None:
+    nodes = [{"task": "painter", "arguments": "a red fox in street 0"}, label(0)["task_nodes"][1]]
+    folder, out = labelled_folder(tmp_path / "data", [label(0, task_nodes=nodes)]), tmp_path / "checked"
+    arguments = ["check", "--data_dir", str(folder), "--out", str(out)]
+    assert "1 rejected" in inside(capsys, *arguments).out
+    done = inside(capsys, *arguments, "--repair", "true")
+    assert "1 pass" in done.out
+    assert "mended: " in done.err
+    repairs = lines_of(out / "repairs.jsonl")
+    assert {repair["id"] for repair in repairs} == {"item-0"}
+    assert all(set(repair) == {"id", "kind", "where", "before", "after"} for repair in repairs)
+    (line,) = lines_of(out / "gates.jsonl")
+    assert line["repairs"] == len(repairs) > 0
+    assert lines_of(out / "data.json")[0]["task_nodes"] == label(0)["task_nodes"]
+    assert "1 rejected" in inside(capsys, *arguments).out
+    assert not (out / "repairs.jsonl").exists()
+
+
 async def _strict(received: Received) -> Reply:
     """Rejects what is in street 1."""
     word = "no" if "street 1 " in received.prompt else "yes"

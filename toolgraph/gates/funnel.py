@@ -12,7 +12,7 @@ from toolgraph.gates.inspection import Inspection
 
 _MOST = 5  # kinds of reasons that are told of a gate
 _KINDS = 2000  # that are counted
-_LIST = re.compile(r"…(?:(?:,| and)* …)+")
+_LIST = re.compile(r"…(?:(?:,| and)* …)+(?: more)?")
 _PARTICULARS = re.compile(r"(?<!\w)'.*?'(?!\w)|\"[^\"]*\"|“[^”]*”|<node-\d+>|\d[\d.,:-]*")
 
 

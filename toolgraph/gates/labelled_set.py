@@ -88,6 +88,10 @@ class Selected:
     def __iter__(self) -> Iterator[Gold]:
         return (gold for gold in self._labels if gold.line in self.lines)
 
+    def but(self, lines: frozenset[int]) -> Selected:
+        """The same without those on some lines."""
+        return Selected(self._labels, self.lines - lines)
+
 
 def _state(path: Path) -> tuple[int, int] | None:
     try:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from toolgraph.backinstruct.review import TeacherVerdict, read_review
-from toolgraph.gates.critic import CriticVerdict
+from toolgraph.gates.critic import NOT_FOR_IT, CriticVerdict
 from toolgraph.gates.gate import Finding, State
 from toolgraph.gold import Gold
 
@@ -34,6 +34,8 @@ class TeacherGate:
         said = self._critic.get(gold.line)
         if said is None:
             return [self._finding("not applicable", f"{self._who} was not asked: rejected already")]
+        if said.outcome == NOT_FOR_IT:
+            return [self._finding("not applicable", f"{self._who} judges no plan without arguments")]
         if said.outcome == "refused":
             return [self._finding("unknown", f"{self._who} declined to review it")]
         if said.outcome not in _ANSWERS:
@@ -45,7 +47,8 @@ class TeacherGate:
         if self._critic is None:
             return {}
         own, said = gold.record.get(REVIEW), self._critic.get(gold.line)
-        return {REVIEW: read_review(own).verdict if own else None, self._who: said.verdict if said else None}
+        verdict = None if said is None or said.outcome == NOT_FOR_IT else said.verdict
+        return {REVIEW: read_review(own).verdict if own else None, self._who: verdict}
 
     def _own_review(self, gold: Gold) -> list[Finding]:
         own = gold.record.get(REVIEW)

@@ -9,6 +9,8 @@ from typing import Any
 from toolgraph.offline.tasks import CritiqueTask
 from toolgraph.tools import Tool
 
+_ARGUMENTS = {"input", "arguments"}  # the keys that a node may have them under
+
 
 def review(task: CritiqueTask) -> str:
     """A review, step by step, ending with "Executable: yes|no" and "Correct: yes|no".
@@ -30,7 +32,10 @@ def review(task: CritiqueTask) -> str:
     }
     correct, right, wrong = _compared(task, nodes, names, links)
     lines.append(right if correct else wrong)
-    return "\n".join([*lines, f"Executable: {_word(executable)}", f"Correct: {_word(correct)}"])
+    said = _word(executable)
+    if executable and task.sample is None and not any(_ARGUMENTS & node.keys() for node in nodes):
+        said = "cannot be told, for the plan has no arguments"
+    return "\n".join([*lines, f"Executable: {said}", f"Correct: {_word(correct)}"])
 
 
 def _compared(
@@ -56,7 +61,7 @@ def _faults(task: CritiqueTask, node: dict[str, Any], names: list[str]) -> Itera
     if name not in task.library:
         yield "there is no such tool"
         return
-    if task.sample is None and not {"input", "arguments"} & node.keys():
+    if task.sample is None and not _ARGUMENTS & node.keys():
         return  # a plan that has no arguments
     tool: Tool = task.library[str(name)]
     if task.dependency_type == "resource":

@@ -7,12 +7,13 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 from toolgraph.files import write_json_lines
-from toolgraph.gates.critic import CriticVerdict, CriticWork, template
+from toolgraph.gates.critic import NOT_FOR_IT, CriticVerdict, CriticWork, template
 from toolgraph.gates.critic.work import PARAMETERS
 from toolgraph.gates.gate import Background
 from toolgraph.gates.labelled_set import Selected
 from toolgraph.models import ModelOptions
 from toolgraph.runs import Budget
+from toolgraph.runs.ledger import FREE
 from toolgraph.runs.trials import Trial
 from toolgraph.stages.agent_run import AgentRun
 from toolgraph.stages.record import hashes
@@ -45,7 +46,8 @@ def ask_critic(
         background: their tools.
         out: the run lies in `critics/` below.
         data: the file of the samples, for the manifest.
-        llm: the critic; "offline" needs no server.
+        llm: the critic; "offline" needs no server, and is not asked about plans without arguments, in which
+            it has nothing to check.
         options: where it is.
         multiworker: requests in flight; None finds what the server bears.
         budget: what the whole run may use at most.
@@ -61,6 +63,8 @@ def ask_critic(
         UsageError: settings that contradict the run.
         ToolgraphError: the model cannot be reached.
     """
+    bare = frozenset(gold.line for gold in golds if not gold.has_arguments) if llm in FREE else frozenset()
+    golds = golds.but(bare)
     work = CriticWork(golds, background)
     wording = hashlib.sha256(template().encode()).hexdigest()
     run = AgentRun(
@@ -82,4 +86,5 @@ def ask_critic(
         asked=len(golds),
         what="reviews",
     )
-    return work.verdicts, ended.summary.complete
+    not_asked = dict.fromkeys(bare, CriticVerdict("unknown", "", NOT_FOR_IT))
+    return {**work.verdicts, **not_asked}, ended.summary.complete

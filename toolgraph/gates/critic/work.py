@@ -17,6 +17,8 @@ from toolgraph.runs import Journal, RunSummary, run_unsettled
 
 PARAMETERS: Mapping[str, Any] = {"temperature": 0.0, "top_p": 1.0, "max_tokens": 1500}
 TIMEOUT = 300.0
+NOT_FOR_IT = "not for it"
+"""The outcome of a sample that a critic is not asked about, for it could not tell."""
 
 
 class CriticVerdict(NamedTuple):
@@ -25,7 +27,8 @@ class CriticVerdict(NamedTuple):
     Attributes:
         verdict: "unknown" also where there is no answer.
         conclusion: its words.
-        outcome: "answered", "malformed" (no verdict in it), "refused", else why there is no answer.
+        outcome: "answered", "malformed" (no verdict in it), "refused", `NOT_FOR_IT`, else why there is no
+            answer.
     """
 
     verdict: TeacherVerdict
