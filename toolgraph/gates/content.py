@@ -1,4 +1,4 @@
-"""What a literal of a resource plan is: a file of some kind, an address, a text. Only its spelling is judged."""
+"""What a literal of a resource plan is, by its spelling: a file of some kind, an address, a text."""
 
 from __future__ import annotations
 

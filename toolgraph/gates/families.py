@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Collection
 from functools import cache
 
-from toolgraph.gates.content import MEDIA, content_of
+from toolgraph.gates.content import MEDIA, Content, content_of
 from toolgraph.gates.declared import kinds_of_type, value_fit
 from toolgraph.gates.fits import FITS, Fit, doubtful, wrong
 
@@ -48,8 +49,14 @@ def _mentions(family: str) -> re.Pattern[str]:
     return re.compile(rf"(?<![a-z])(?:{'|'.join(_NAMES[family].split())})(?![a-z])", re.IGNORECASE)
 
 
-def literal_fit(literal: str, kind: str) -> Fit:
+def literal_fit(literal: str, kind: str, others: Collection[str] = MEDIA) -> Fit:
     """Whether a literal can be a resource of a type.
+
+    Args:
+        literal: as the label has it.
+        kind: the type, in the library's words.
+        others: the families of the library's types. Where images have a type of their own, an image is
+            no invoice; where they have none, the invoice may be the photo of one.
 
     >>> literal_fit("example.wav", "image").what, literal_fit("a red fox", "text").fits
     ('an audio file', True)
@@ -67,13 +74,21 @@ def literal_fit(literal: str, kind: str) -> Fit:
     if family == "url":
         return _address_fit(literal)
     if family == "document":
-        return wrong(content.what) if content.media and content.kinds <= {"audio", "video"} else FITS
+        return _foreign_fit(content, others, "audio", "video")
     if kinds_of_type(kind):
         return (
             wrong(content.what) if content.media and "text" not in content.kinds else value_fit(literal, kind)
         )
-    # Nobody knows this type; but few things that have a name of their own are sounds or films.
-    return doubtful(content.what) if content.kinds and content.kinds <= {"audio", "video"} else FITS
+    return _foreign_fit(content, others)
+
+
+def _foreign_fit(content: Content, others: Collection[str], *never: str) -> Fit:
+    """A file of some medium where none is due by name."""
+    if not content.media or "text" in content.kinds:
+        return FITS
+    if content.media <= set(never):
+        return wrong(content.what)
+    return doubtful(content.what) if content.media & {*others, "audio", "video"} else FITS
 
 
 def _medium_fit(literal: str, family: str) -> Fit:

@@ -8,6 +8,7 @@ from collections.abc import Sequence
 from toolgraph.backinstruct.critics import Spellings, rule_critic
 from toolgraph.dataset import shape_of
 from toolgraph.gates.gate import Background, Finding
+from toolgraph.gates.known import names_of
 from toolgraph.gates.telling import listed
 from toolgraph.gates.wires import can_feed
 from toolgraph.gold import Ends, Gold
@@ -21,7 +22,7 @@ class GraphGate:
 
     def __init__(self, background: Background) -> None:
         self._background = background
-        self._names = Spellings(background.library.ids)
+        self._names = names_of(background.library)
 
     def check(self, gold: Gold) -> list[Finding]:
         """Which tools and links are not those of the sample, or cannot be."""

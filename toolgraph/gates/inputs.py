@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any, NamedTuple
 
-from toolgraph.backinstruct.critics import Spellings
-from toolgraph.gates.families import literal_fit
+from toolgraph.gates.families import family_of, literal_fit
 from toolgraph.gates.fits import FITS, Fit
 from toolgraph.gates.gate import Background, Finding, State
+from toolgraph.gates.known import names_of
 from toolgraph.gates.literals import is_empty, text_of_number
 from toolgraph.gates.references import Reader
 from toolgraph.gates.slots import match
@@ -31,7 +31,13 @@ class ResourceCall:
 
     def __init__(self, background: Background, gate: str) -> None:
         self._background = background
-        self._names = Spellings(background.library.ids)
+        self._names = names_of(background.library)
+        self._families = {
+            family
+            for tool in background.library
+            for kind in (*tool.inputs, *tool.outputs)
+            if (family := family_of(kind))
+        }
         self._gate = gate
 
     def check(self, node: GoldNode, tool: Tool, reader: Reader) -> list[Finding]:
@@ -70,7 +76,7 @@ class ResourceCall:
             return anything  # its form has been complained of
         reading = reader.read(value, node.place)
         if reading is None or reading.spelling == "inside":
-            return [literal_fit(value, kind) for kind in tool.inputs]
+            return [literal_fit(value, kind, self._families) for kind in tool.inputs]
         source = (
             reader.tools[reading.places[0]]
             if reading.places and reading.places[0] < len(reader.tools)

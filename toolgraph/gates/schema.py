@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from toolgraph.backinstruct.critics import Spellings
 from toolgraph.gates.calls import NamedCall
 from toolgraph.gates.gate import Background, Finding
 from toolgraph.gates.inputs import ResourceCall
+from toolgraph.gates.known import names_of
 from toolgraph.gates.parameters import declares_parameters, is_required
 from toolgraph.gates.references import Reader
 from toolgraph.gates.telling import listed, shown
@@ -21,7 +21,7 @@ class SchemaGate:
     def __init__(self, background: Background) -> None:
         self._library = background.library
         self._kind = background.kind
-        self._names = Spellings(background.library.ids)
+        self._names = names_of(background.library)
         self._inputs = ResourceCall(background, self.name)
         self._parameters = NamedCall(self.name)
 

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 
-from toolgraph.backinstruct.critics import Spellings
 from toolgraph.gates.gate import Background, Finding, State
 from toolgraph.gates.graph import place_of
+from toolgraph.gates.known import names_of
 from toolgraph.gates.literals import Argument, arguments_of
 from toolgraph.gates.order import circle, says, witnesses
 from toolgraph.gates.references import Reader, Reading
@@ -39,7 +39,7 @@ class WiringGate:
 
     def __init__(self, background: Background) -> None:
         self._background = background
-        self._names = Spellings(background.library.ids)
+        self._names = names_of(background.library)
 
     def check(self, gold: Gold) -> list[Finding]:
         """References to nothing, to later steps or of a wrong type; links against them or the order."""

@@ -6,7 +6,7 @@ import json
 from collections.abc import Mapping
 from typing import Any
 
-from toolgraph.backinstruct.critics import Spellings
+from toolgraph.backinstruct.critics import Spellings, same_tool
 from toolgraph.gates.declared import kinds_of_type
 from toolgraph.gates.gate import Background
 from toolgraph.gates.literals import text_of_number
@@ -37,7 +37,7 @@ def _node(node: Any, where: str, background: Background, repairs: list[Repair]) 
             return node
         repairs.append(Repair("form", f"{where}.arguments", before, arguments))
     mended = [
-        _text(item, f"{where}.arguments[{place}]", repairs)
+        _text(item, f"{where}.arguments[{place}]", tool, repairs)
         if by_inputs
         else _named(item, f"{where}.arguments[{place}]", tool, len(arguments), repairs)
         for place, item in enumerate(arguments)
@@ -67,11 +67,11 @@ def _resource_list(value: Any) -> list[Any] | None:
         return [value]
     if isinstance(value, Mapping):
         values = [value["value"]] if "value" in value else list(value.values())
-        return values if values and all(map(_is_plain, values)) else None
+        return values if values and all(isinstance(item, str) for item in values) else None
     return None
 
 
-def _text(item: Any, where: str, repairs: list[Repair]) -> Any:
+def _text(item: Any, where: str, tool: Tool | None, repairs: list[Repair]) -> Any:
     if isinstance(item, str) or not (_is_plain(item) or isinstance(item, Mapping)):
         return item
     if not isinstance(item, Mapping):
@@ -79,13 +79,19 @@ def _text(item: Any, where: str, repairs: list[Repair]) -> Any:
         repairs.append(Repair("number", where, item, text))
         return text
     inner = item.get("value")
-    if "value" not in item and len(item) == 1 and "name" not in item:
-        inner = next(iter(item.values()))
+    if "value" not in item and len(item) == 1 and _is_type(key := next(iter(item)), tool):
+        inner = item[key]
     if isinstance(inner, bool) or not isinstance(inner, str | int | float):
         return item
     text = inner if isinstance(inner, str) else text_of_number(inner)
     repairs.append(Repair("form", where, item, text))
     return text
+
+
+def _is_type(key: Any, tool: Tool | None) -> bool:
+    """Whether a key says no more than the type of an input: {"image": "example.jpg"}."""
+    types = {same_tool(kind) for kind in tool.inputs} if tool is not None else set()
+    return isinstance(key, str) and same_tool(key) in types
 
 
 def _named_list(value: Any, tool: Tool | None) -> list[Any] | None:

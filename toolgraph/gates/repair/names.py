@@ -7,6 +7,7 @@ from typing import Any
 
 from toolgraph.backinstruct.critics import Spellings
 from toolgraph.gates.gate import Background
+from toolgraph.gates.known import names_of
 from toolgraph.gates.repair.changes import Record, Repair
 
 _ENDS = {"task_nodes": ("task", "id"), "sampled_nodes": ("task", "id")} | dict.fromkeys(
@@ -16,7 +17,7 @@ _ENDS = {"task_nodes": ("task", "id"), "sampled_nodes": ("task", "id")} | dict.f
 
 def mend_tool_names(record: Record, background: Background, repairs: list[Repair]) -> Record:
     """Tools in nodes, links and the sample, where the library has one tool that is spelt nearly so."""
-    names = Spellings(background.library.ids)
+    names = names_of(background.library)
     for key, ends in _ENDS.items():
         items = record.get(key)
         if isinstance(items, list):

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import NamedTuple
 
-from toolgraph.backinstruct.critics import Spellings
 from toolgraph.dataset import reference_index
 from toolgraph.gates.gate import Background
+from toolgraph.gates.known import names_of
 from toolgraph.gates.literals import arguments_of
 from toolgraph.gates.references import Reader, Reading
 from toolgraph.gates.repair.changes import Record, Repair, gold_of, with_arguments
@@ -35,7 +35,7 @@ def pointers_of(gold: Gold) -> Iterator[Pointer]:
 
 
 def mend_spelling(record: Record, background: Background, repairs: list[Repair]) -> Record:
-    """`<Node_1>` and its like, and tools named in place of a reference where a link says that they feed it."""
+    """`<Node_1>` and its like, and tools named in place of a reference where a link says so."""
     gold = gold_of(record)
     changed: dict[tuple[int, int], str] = {}
     for pointer in pointers_of(gold):
@@ -71,7 +71,7 @@ def _flows(source: int, target: int, gold: Gold, background: Background) -> bool
 
 
 def _fits(source: str, target: str, background: Background) -> bool:
-    names = Spellings(background.library.ids)
+    names = names_of(background.library)
     first, second = names.meant(source), names.meant(target)
     if first is None or second is None:
         return False
@@ -80,10 +80,17 @@ def _fits(source: str, target: str, background: Background) -> bool:
 
 
 def mend_counting(record: Record, background: Background, repairs: list[Repair]) -> Record:
-    """References counted from 1: counted from 0 they contradict the links, counted from 1 they are the links."""
+    """References counted from 1: read so they are the links exactly, and counted from 0 they are not.
+
+    Temporal plans are left alone: their links say the order, which is no witness of what refers to what.
+    """
     gold = gold_of(record)
     pointers = list(pointers_of(gold))
-    if not gold.links or any(pointer.reading.spelling != "published" for pointer in pointers):
+    if (
+        background.kind == "temporal"
+        or not gold.links
+        or any(pointer.reading.spelling != "published" for pointer in pointers)
+    ):
         return record
     wires = [
         (index, pointer.node) for pointer in pointers if (index := reference_index(pointer.text)) is not None
@@ -101,10 +108,9 @@ def mend_counting(record: Record, background: Background, repairs: list[Repair])
 
 
 def _agrees(wires: list[tuple[int, int]], gold: Gold, background: Background) -> bool:
-    """Whether wires between nodes are what the links say; in a temporal plan links may say more."""
+    """Whether wires between nodes are what the links say, and fit."""
     tools = {node.place: node.tool for node in gold.nodes}
     if any(source == target or source not in tools for source, target in wires):
         return False
     ends = {(tools[source], tools[target]) for source, target in wires}
-    same = ends == set(gold.links) if background.kind == "resource" else ends <= set(gold.links)
-    return same and all(_fits(source, target, background) for source, target in ends)
+    return ends == set(gold.links) and all(_fits(source, target, background) for source, target in ends)

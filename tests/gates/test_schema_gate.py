@@ -1,0 +1,136 @@
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+from small_libraries import BARE, OFFICE, STUDIO, check, label, named, told
+
+from toolgraph.gates.schema import SchemaGate
+from toolgraph.tools import ToolLibrary
+
+STUDIO_GATE, OFFICE_GATE = SchemaGate(STUDIO), SchemaGate(OFFICE)
+
+
+@pytest.mark.parametrize(
+    "record",
+    [
+        label(("Image Editor", ["make it blue", "example.JPG"])),
+        label(("Image Editor", ["example.jpg", "make it blue"])),
+        label(("Painter", ["a fox"]), ("Image Editor", ["<node-0>", "greener"])),
+        label(("Cutter", ["a.wav"]), ("Painter", ["<node-0>"]), ("Splicer", ["<node-0>", "b.mp3"])),
+        label(("Downloader", ["www.example.com/page"])),
+        label(("Clock", None), ("Printer", ["<node-0>"])),
+        label(("Clock", [])),
+        label(("Painter", ["a fox"]), task_steps=None),
+    ],
+)
+def test_valid_resource_plans_pass(record: dict[str, Any]) -> None:
+    assert check(STUDIO_GATE, record) == []
+
+
+@pytest.mark.parametrize(
+    ("nodes", "state", "where", "words"),
+    [
+        ([("Paintr", ["a fox"])], "reject", "task_nodes[0].task", "no tool 'Paintr'"),
+        ([("image_editor", ["a", "b.jpg"])], "reject", "task_nodes[0].task", "repair writes 'Image Editor'"),
+        ([("Painter", ["example.wav"])], "reject", "task_nodes[0].arguments[0]", "an audio file"),
+        ([("Describer", ["a red fox at dawn"])], "reject", "task_nodes[0].arguments[0]", "a plain text"),
+        ([("Describer", ["fox_picture"])], "quarantine", "task_nodes[0].arguments[0]", "names no image file"),
+        ([("Describer", ["https://x.org/9"])], "quarantine", "task_nodes[0].arguments[0]", "a web address"),
+        ([("Downloader", ["example.mp4"])], "reject", "task_nodes[0].arguments[0]", "a video file"),
+        ([("Splicer", ["a.wav"])], "reject", "task_nodes[0].arguments", "no argument gives the audio"),
+        ([("Splicer", ["a.wav", ""])], "reject", "task_nodes[0].arguments", "no argument gives the audio"),
+        ([("Painter", None), ("Clock", [])], "reject", "task_nodes[0].arguments", "gives the text"),
+        ([("Painter", ["a", "b"])], "reject", "task_nodes[0].arguments[1]", "'b' is one argument too many"),
+        ([("Painter", [2])], "quarantine", "task_nodes[0].arguments[0]", "a number, not a text"),
+        ([("Painter", [["a"]])], "reject", "task_nodes[0].arguments[0]", "a list"),
+        ([("Painter", [True])], "reject", "task_nodes[0].arguments[0]", "a truth value"),
+        ([("Painter", named(text="a"))], "reject", "task_nodes[0].arguments[0]", "an object, not a text"),
+        ([("Painter", "a fox")], "reject", "task_nodes[0].arguments", "is not a list of arguments"),
+        (
+            [("Speaker", ["a"]), ("Describer", ["<node-0>"])],
+            "reject",
+            "task_nodes[1].arguments[0]",
+            "the output of 'Speaker' (audio)",
+        ),
+    ],
+)
+def test_invalid_resource_calls_are_told(nodes: Any, state: str, where: str, words: str) -> None:
+    findings = check(STUDIO_GATE, label(*nodes))
+    assert (state, where) in told(findings)
+    assert any(words in finding.reason for finding in findings)
+
+
+@pytest.mark.parametrize(
+    "record",
+    [
+        label(("book_room", named(day="next Friday", seats="42"))),
+        label(("book_room", named(day="2026-05-14", seats=4, note="by the window"))),
+        label(("send_mail", named(to="anna@example.com", text="Hello <node-0>"))),
+        label(("make_note", named(text="tea")), ("send_mail", named(to="make_note", text="<node-0>"))),
+        label(("set_heating", named(mode="Eco"))),
+        label(("lock_up", None), ("make_note", named(text="tea"))),
+        label(("order_tracking", named(anything="at all"))),
+    ],
+)
+def test_valid_temporal_plans_pass(record: dict[str, Any]) -> None:
+    assert check(OFFICE_GATE, record) == []
+
+
+@pytest.mark.parametrize(
+    ("tool", "arguments", "state", "where", "words"),
+    [
+        ("book_room", named(day="banana", seats=4), "reject", "[0].value", "is a date; got 'banana'"),
+        ("book_room", named(day="Monday", seats="many"), "reject", "[1].value", "a whole number"),
+        ("book_room", named(day="Monday", seats=2.5), "reject", "[1].value", "a whole number"),
+        ("book_room", named(day="Monday"), "reject", "", "no value for 'seats'"),
+        ("book_room", named(day="Monday", seats=None), "reject", "", "no value for 'seats'"),
+        ("book_room", named(day="Monday", seats=3, colour="red"), "reject", "[2].name", "not 'colour'"),
+        ("book_room", named(Day="Monday", seats=3), "reject", "[0].name", "repair writes 'day'"),
+        ("send_mail", named(to="my boss", text="hi"), "reject", "[0].value", "an e-mail address"),
+        ("make_note", named(text=["a"]), "reject", "[0].value", "a list"),
+        ("make_note", named(text={"a": 1}), "reject", "[0].value", "an object"),
+        ("make_note", named(text=7), "quarantine", "[0].value", "a number"),
+        ("make_note", [*named(text="a"), *named(text="b")], "reject", "[1]", "twice"),
+        ("make_note", ["tea"], "reject", "[0]", "not of the form"),
+        ("set_heating", named(mode="hot"), "reject", "[0].value", "none of eco, warm"),
+        ("set_heating", named(mode="very eco"), "quarantine", "[0].value", "none of eco, warm"),
+        ("lock_up", named(door="front"), "reject", "[0].name", "takes no parameters"),
+    ],
+)
+def test_invalid_temporal_calls_are_told(
+    tool: str, arguments: Any, state: str, where: str, words: str
+) -> None:
+    findings = check(OFFICE_GATE, label((tool, arguments)))
+    assert (state, f"task_nodes[0].arguments{where}") in told(findings)
+    assert any(words in finding.reason for finding in findings)
+
+
+def test_what_a_library_marks_as_optional_may_be_missing() -> None:
+    tools = [
+        {"id": "a", "required": ["x"], "parameters": [{"name": "x"}, {"name": "y"}]},
+        {"id": "b", "parameters": [{"name": "x", "required": True}, {"name": "y"}]},
+        {"id": "c", "parameters": [{"name": "x"}, {"name": "y", "default": 1}]},
+        {"id": "d", "parameters": [{"name": "x"}, {"name": "y", "description": "unit (optional)"}]},
+    ]
+    gate = SchemaGate(type(OFFICE)(ToolLibrary.from_json(tools), "temporal"))
+    for tool in "abcd":
+        assert check(gate, label((tool, named(x="1")))) == []
+        assert told(check(gate, label((tool, named(y="1"))))) == [("reject", "task_nodes[0].arguments")]
+
+
+def test_gold_without_arguments_is_not_applicable_but_its_tools_must_be_known() -> None:
+    gate = SchemaGate(BARE)
+    assert told(check(gate, label(("search", None), ("book", None)))) == [("not applicable", "")]
+    assert told(check(gate, label(("search", None), ("fly", None)))) == [("reject", "task_nodes[1].task")]
+    assert told(check(STUDIO_GATE, label(("Painter", None), ("Describer", None)))) == [("not applicable", "")]
+
+
+def test_a_single_call_without_what_it_needs_has_lost_it() -> None:
+    assert told(check(STUDIO_GATE, label(("Painter", None)))) == [("quarantine", "task_nodes[0]")]
+    assert told(check(OFFICE_GATE, label(("lock_up", None)))) == [("not applicable", "")]
+
+
+def test_faults_of_the_label_are_told() -> None:
+    record = label(("Painter", ["a"]), user_request=" ", task_steps="Paint", sampled_nodes=3)
+    assert told(check(STUDIO_GATE, record)) == [("reject", "user_request"), ("quarantine", "task_steps")]

@@ -1,0 +1,138 @@
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+from small_libraries import BARE, OFFICE, STUDIO, check, label, named, told
+
+from toolgraph.gates.wiring import WiringGate
+
+GATE, OFFICE_GATE, BARE_GATE = WiringGate(STUDIO), WiringGate(OFFICE), WiringGate(BARE)
+
+
+def painted(argument: Any, links: str = "Painter>Describer", **others: Any) -> dict[str, Any]:
+    return label(("Painter", ["a fox"]), ("Describer", [argument]), links=links, **others)
+
+
+def test_references_and_links_that_agree_pass() -> None:
+    assert check(GATE, painted("<node-0>")) == []
+    assert check(GATE, label(("Painter", ["a fox"]))) == []
+    twice = label(
+        ("Painter", ["a fox"]), ("Painter", ["a hen"]), ("Describer", ["<node-1>"]), links="Painter>Describer"
+    )
+    assert check(GATE, twice) == []
+
+
+@pytest.mark.parametrize(
+    ("argument", "words"),
+    [
+        ("<node-2>", "refers to node 2, but the plan has 2 nodes"),
+        ("<node-1>", "refers to its own node"),
+        ("<Node-0>", "not spelt as a reference is: <node-0>"),
+        ("node-0", "not spelt as a reference is: <node-0>"),
+        ("<node_0>", "not spelt"),
+        ("{{node-0}}", "not spelt"),
+        ("output of node 0", "not spelt"),
+        ("<node-x>", "speaks of another step"),
+        ("Painter", "names a step, but is no reference: <node-0>"),
+        ("output of painter", "names a step"),
+        ("$[Painter.output]", "names a step"),
+        ("[the picture from step 1]", "speaks of another step"),
+        ("${picture}", "speaks of another step"),
+        ("<node-99999999999999999999999999>", "speaks of another step"),
+    ],
+)
+def test_references_to_nothing_or_in_another_spelling_are_rejected(argument: str, words: str) -> None:
+    findings = check(GATE, painted(argument))
+    assert ("reject", "task_nodes[1].arguments[0]") in told(findings)
+    assert any(words in finding.reason for finding in findings)
+
+
+def test_what_the_user_said_is_no_reference() -> None:
+    assert check(GATE, label(("Painter", ["[the result]"]), user_request="Paint [the result]")) == []
+
+
+def test_a_reference_inside_a_text_is_doubtful_and_one_to_nothing_is_wrong() -> None:
+    def spoken(text: str) -> dict[str, Any]:
+        return label(("Describer", ["a.jpg"]), ("Speaker", [text]), links="Describer>Speaker")
+
+    assert told(check(GATE, spoken("News: <node-0>"))) == [("quarantine", "task_nodes[1].arguments[0]")]
+    assert ("reject", "task_nodes[1].arguments[0]") in told(check(GATE, spoken("News: <node-7>")))
+
+
+def test_later_nodes_cannot_be_referred_to() -> None:
+    record = label(("Describer", ["<node-1>"]), ("Painter", ["a fox"]), links="Painter>Describer")
+    (finding,) = check(GATE, record)
+    assert (finding.state, finding.where) == ("reject", "task_nodes[0].arguments[0]")
+    assert "repair puts the nodes in an order" in finding.reason
+    record = label(
+        ("Describer", ["<node-1>"]), ("Painter", ["<node-0>"]), links="Painter>Describer Describer>Painter"
+    )
+    assert "go in a circle" in check(GATE, record)[0].reason
+
+
+def test_an_output_of_the_wrong_type_is_told() -> None:
+    record = label(("Speaker", ["hello"]), ("Describer", ["<node-0>"]), links="Speaker>Describer")
+    (finding,) = check(GATE, record)
+    assert "is what 'Speaker' gives (audio), but 'Describer' takes image" in finding.reason
+
+
+def test_links_and_references_say_the_same() -> None:
+    (finding,) = check(GATE, painted("<node-0>", "Describer>Painter"))
+    assert (finding.state, finding.where) == ("reject", "task_links[0]")
+    assert "'Describer' -> 'Painter' is the wrong way round" in finding.reason
+    (finding,) = check(GATE, painted("b.jpg"))
+    assert "no argument of 'Describer' refers to 'Painter'" in finding.reason
+    (finding,) = check(GATE, painted("<node-0>", ""))
+    assert "there is no link 'Painter' -> 'Describer'" in finding.reason
+    assert check(GATE, painted("<node-0>", "", task_links=None)) == []
+
+
+def test_temporal_links_go_in_no_circle() -> None:
+    record = label(
+        ("make_note", named(text="a")), ("lock_up", []), links="make_note>lock_up lock_up>make_note"
+    )
+    assert [f.state for f in check(OFFICE_GATE, record)] == ["reject"]
+    assert (
+        "circle"
+        in check(
+            OFFICE_GATE, label(("lock_up", []), ("make_note", named(text="a")), links="lock_up>lock_up")
+        )[0].reason
+    )
+    twice = label(("lock_up", []), ("lock_up", []), ("make_note", named(text="a")), links="lock_up>lock_up")
+    assert check(OFFICE_GATE, twice) == []
+
+
+@pytest.mark.parametrize(
+    ("nodes", "steps", "state"),
+    [
+        (["search", "book"], ["Call search", "Call book"], "reject"),
+        (["book", "search"], ["Call search", "Call book"], "reject"),  # nodes by name: the steps decide
+        (["book", "search"], ["Call book", "Call search"], None),
+        (["search", "book"], ["Look", "Reserve"], "quarantine"),  # only the nodes say so
+        (["book", "search"], ["Look", "Reserve"], None),
+        (["book", "search", "pay"], ["Call search", "Call book", "Call pay"], "quarantine"),
+    ],
+)
+def test_a_link_against_the_order_is_told(nodes: list[str], steps: list[str], state: str | None) -> None:
+    record = label(*((tool, None) for tool in nodes), links="book>search", task_steps=steps)
+    *found, last = check(BARE_GATE, record)
+    assert last.state == "not applicable"
+    assert [finding.state for finding in found] == ([state] if state else [])
+
+
+def test_temporal_references_by_name_and_place() -> None:
+    def mail(text: str) -> dict[str, Any]:
+        return label(
+            ("make_note", named(text="a")),
+            ("send_mail", named(to="a@b.c", text=text)),
+            links="make_note>send_mail",
+        )
+
+    assert check(OFFICE_GATE, mail("make_note")) == []
+    assert check(OFFICE_GATE, mail("<node-0>")) == []
+    assert told(check(OFFICE_GATE, mail("<node-4>"))) == [("reject", "task_nodes[1].arguments[1].value")]
+    assert told(check(OFFICE_GATE, mail("<node-1>"))) == [("reject", "task_nodes[1].arguments[1].value")]
+    assert told(check(OFFICE_GATE, mail("output of make_note"))) == [
+        ("quarantine", "task_nodes[1].arguments[1].value")
+    ]
