@@ -113,7 +113,7 @@ def days_from(text: str, base: Day) -> set[Day]:
 def _days(parts: dict[str, str | None]) -> Iterator[Day]:
     said_year = parts.get("year")
     year = int(said_year) if said_year else None
-    if year is not None and year < 100:
+    if year is not None and len(said_year or "") == 2:
         year += 2000
     if parts.get("one"):
         one, two = int(parts["one"] or 0), int(parts["two"] or 0)

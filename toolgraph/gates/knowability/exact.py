@@ -49,6 +49,15 @@ def file_key(text: str) -> str:
     return re.split(r"[/\\]", text)[-1].lstrip("(")
 
 
+def media_of(name: str) -> str:
+    """What kind of thing a file holds, by its ending.
+
+    >>> media_of("a.png"), media_of("a.zip")
+    ('image', 'text')
+    """
+    return FILE_TYPES.get(name.rpartition(".")[2], "text")
+
+
 def digits_of(text: str) -> str:
     """Its digits alone.
 

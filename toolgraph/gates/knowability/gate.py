@@ -12,6 +12,7 @@ from toolgraph.gold import Gold
 from toolgraph.offline.writer.limits import allowed_values
 
 _YES_OR_NO = frozenset({"true", "false", "yes", "no", "on", "off", "none", "null"})
+_OPPOSITE = {"true": "false", "false": "true"}
 _BOOLEAN = frozenset({"bool", "boolean"})
 
 
@@ -81,12 +82,15 @@ class KnowabilityGate:
     def _doubt(self, literal: Literal, said: Said) -> Doubt | None:
         value = literal.value
         slot = self._slots.get((literal.node.tool, literal.parameter))
-        if isinstance(value, bool) or (slot and slot.default is not None and slot.default == value):
+        if slot and slot.default is not None and slot.default == value:
             return None
         text = f"{value:.15g}" if isinstance(value, float) else str(value)
         small = text.strip().casefold()
-        if small in _YES_OR_NO and (slot is None or slot.is_boolean):
-            return None
+        if isinstance(value, bool) or (small in _YES_OR_NO and (slot is None or slot.is_boolean)):
+            other = _OPPOSITE.get(small)
+            if other is None or not said.says(other) or said.says(small):
+                return None
+            return Doubt("reject", f"'{text}' is not in {{it}}, but '{other}' is")
         doubt = judge(text, said)
         if doubt is None or slot is None or small not in {item.casefold() for item in slot.allowed}:
             return doubt

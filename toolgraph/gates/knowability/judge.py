@@ -10,7 +10,7 @@ from __future__ import annotations
 import re
 from typing import Literal, NamedTuple
 
-from toolgraph.gates.knowability import words
+from toolgraph.gates.knowability import order, words
 from toolgraph.gates.knowability.dates import days_in
 from toolgraph.gates.knowability.literals import REFERENCE
 from toolgraph.gates.knowability.parts import Part, take_parts
@@ -92,7 +92,7 @@ def _sort_words(rest: str, text: str, said: Said) -> tuple[dict[str, str], list[
             continue
         if said.knows(key):
             known[key] = word
-        elif not words.is_filler(key):
+        elif not words.is_filler(key) and not (place == 0 and len(row) > 2 and words.is_light_verb(key)):
             beside = [row[i] for i in (place - 1, place + 1) if 0 <= i < len(row)]
             compounds = (joined for other in beside for joined in (other + word, word + other))
             if any(said.knows(words.key_of(joined)) for joined in compounds):
@@ -104,28 +104,15 @@ def _sort_words(rest: str, text: str, said: Said) -> tuple[dict[str, str], list[
 
 def _out_of_place(value: str, text: str, known: dict[str, str], said: Said) -> Doubt | None:
     """Whether all words were said, but to say something else."""
-    if len(known) < 2:
-        denies = any(word.group() in words.NEGATIONS for word in words.words_in(text))
-        return _negated(value, denies and not said.negations)
-    stretch = said.narrowest(known)
-    denies = any(match.group() in words.NEGATIONS for match in words.words_in(text))
-    if stretch is None:
-        return _negated(value, denies and not said.negations)
-    width = stretch[1] - stretch[0]
-    if width > 2 * len(known) + 6:
-        if len(known) <= 4 and _is_name(value, list(known.values()), whole=True):
-            return Doubt("quarantine", f"the words of '{shorten(value)}' do not stand together in {{it}}")
-        return _negated(value, denies and not said.negations)
-    denied = any(stretch[0] - 2 <= place <= stretch[1] for place in said.negations)
-    if denies != denied and not (denies and said.negations and width > len(known) + 2):
-        return _negated(value, denies) or Doubt(
-            "quarantine", f"'{shorten(value)}' leaves out a 'not' of {{it}}"
-        )
+    shown = f"'{shorten(value)}'"
+    if fault := order.negation_fault(text, known, said):
+        return Doubt("quarantine", fault.replace("{value}", shown))
+    if word := order.replaced_word(text, said):
+        return Doubt("quarantine", f"{{it}} has another word for '{word}' of {shown}")
+    is_name = 1 < len(known) <= 4 and _is_name(value, list(known.values()), whole=True)
+    if is_name and order.is_near(known, said) is None:
+        return Doubt("quarantine", f"the words of {shown} do not stand together in {{it}}")
     return None
-
-
-def _negated(value: str, wrong: bool) -> Doubt | None:
-    return Doubt("quarantine", f"the 'not' of '{shorten(value)}' is not in {{it}}") if wrong else None
 
 
 def _is_name(value: str, foreign: list[str], *, whole: bool = False) -> bool:
@@ -141,7 +128,11 @@ def _is_name(value: str, foreign: list[str], *, whole: bool = False) -> bool:
 def _is_said(name: str, said: Said) -> bool:
     if not name[:1].isalpha():
         return name in said.plain
-    return said.says(name) or any(key.startswith(name) for key in said.places if len(name) > 4)
+    return said.says(name) or said.knows(words.key_of(name)) or _begins(name, said)
+
+
+def _begins(name: str, said: Said) -> bool:
+    return len(name) > 4 and any(key.startswith(name) for key in said.places)
 
 
 def _held(value: str, parts: list[Part], state: Literal["quarantine", "reject"]) -> Doubt:

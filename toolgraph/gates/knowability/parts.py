@@ -14,8 +14,9 @@ from toolgraph.gates.knowability.results import is_result
 from toolgraph.gates.knowability.said import Said
 from toolgraph.gates.knowability.times import times_in
 from toolgraph.gates.knowability.words import key_of
-from toolgraph.offline.planner.mentions import FILE_TYPES
 
+# What has the form of a time of day and is none: a ratio, a duration.
+_CLOCK = re.compile(r"(?<![\w:])\d{1,3}(?::\d{1,3}){1,2}(?![\w:])")
 _PARTS_OF_DAY = ("morning", "afternoon", "evening", "night", "lunch", "dinner", "breakfast", "lunchtime")
 _MEDIA_WORDS = {
     "image": ("picture", "portrait", "scan", "screenshot", "drawing", "scene"),
@@ -69,6 +70,7 @@ def take_parts(text: str, said: Said) -> tuple[list[Part], str]:
             for start, end, part in list(reader(rest, said)):
                 parts.append(part)
                 rest = rest[:start] + " " * (end - start) + rest[end:]
+        rest = take(_CLOCK, lambda found: Part(found, found in said.plain), rest)
         rest = take(exact.PHONE, lambda found: _phone(found, said), rest)
         rest = take(exact.CODE, lambda found: _code(found, said), rest)
         alone = not re.search(r"[^\W\d_]", text)
@@ -82,8 +84,8 @@ def _file(found: str, said: Said) -> Part:
     name = exact.file_key(found)
     if name in said.files:
         return Part(found, True)
-    media = FILE_TYPES.get(name.rpartition(".")[2], "text")
-    others = [file for file in said.files if FILE_TYPES.get(file.rpartition(".")[2], "text") == media]
+    media = exact.media_of(name)
+    others = [file for file in said.files if exact.media_of(file) == media]
     if others:
         return Part(found, False, remark=f"it names {_some(others)}")
     words = [word for word in re.findall(r"[^\W\d_]+", name.rpartition(".")[0]) if len(word) > 1]
@@ -144,6 +146,8 @@ def _code(found: str, said: Said) -> Part | None:
         return Part(found, True)
     if measure := exact.MEASURE.fullmatch(found):
         number, unit = readings(measure[1]), measure[2]
+        if unit in ("st", "nd", "rd", "th") and number == {1}:
+            return Part(found, False)
         counts = unit in ("st", "nd", "rd", "th", "x", "k", "m") or said.knows(key_of(unit))
         if counts or not number & set(said.numbers):
             factor = {"k": 1000, "m": 1_000_000}.get(unit, 1)
@@ -155,9 +159,16 @@ def _code(found: str, said: Said) -> Part | None:
 def _number(match: re.Match[str], said: Said, alone: bool) -> Part:
     values = numbers_of(match)
     known = not values.isdisjoint(said.numbers)
+    if not known and values == {1} and (noun := re.match(r"\W{0,3}([^\W\d]+)", match.string[match.end() :])):
+        known = re.search(rf"\b(?:an?|single|per)\s{re.escape(noun[1])}", said.digits) is not None
     if not known and alone:
         digits = exact.digits_of(match["body"])
-        known = not values.isdisjoint(said.converted) or digits in said.phones or digits in said.codes
+        known = (
+            not values.isdisjoint(said.all_numbers)
+            or not values.isdisjoint(said.converted)
+            or digits in said.phones
+            or digits in said.codes
+        )
     return Part(match.group().strip(), known)
 
 

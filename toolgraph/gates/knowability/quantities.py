@@ -31,6 +31,7 @@ _SAID = (
 )
 _FRACTION = re.compile(r"(?<![\w/])(\d{1,3})/(\d{1,3})(?![\w/])")
 _AND_A_HALF = re.compile(r"\b(an?|1|\d+)(?: \w+)? and a half\b")
+_CENTS = re.compile(r"(\d+) \w+ (?:and )?(\d{1,2}) (?:cents?|pence|p)\b")
 _BELOW = re.compile(r"(\d+(?:\.\d+)?)(?: \w+)? below (?:0|zero|freezing)")
 # What one unit is in the next smaller ones.
 _SMALLER: dict[str, tuple[int, ...]] = {
@@ -87,7 +88,7 @@ def numbers_in(text: str) -> set[Decimal]:
     """All numbers that a text (plain, number words in digits) says.
 
     >>> sorted(numbers_in("a pair of shoes for $1,200.50 and 3 million bolts"))
-    [Decimal('1'), Decimal('2'), Decimal('3'), Decimal('1200.50'), Decimal('3000000')]
+    [Decimal('2'), Decimal('3'), Decimal('1200.50'), Decimal('3000000')]
     """
     found: set[Decimal] = set()
     for match in NUMBER.finditer(text):
@@ -99,13 +100,21 @@ def numbers_in(text: str) -> set[Decimal]:
     for pattern, value in _SAID:
         if pattern.search(text):
             found.add(Decimal(value))
-    if _ONE.search(text):
-        found.add(Decimal(1))
     found |= {Decimal(m[1]) / Decimal(m[2]) for m in _FRACTION.finditer(text) if int(m[2])}
     for match in _AND_A_HALF.finditer(text):
         found.add((Decimal(match[1]) if match[1].isdigit() else Decimal(1)) + Decimal("0.5"))
+    found |= {Decimal(f"{match[1]}.{match[2]:0>2}") for match in _CENTS.finditer(text)}
     found |= {-Decimal(match[1]) for match in _BELOW.finditer(text)}
     return found
+
+
+def says_one(text: str) -> bool:
+    """Whether a text says "one" by an article.
+
+    >>> says_one("a pizza"), says_one("pizza")
+    (True, False)
+    """
+    return _ONE.search(text) is not None
 
 
 def converted_in(text: str) -> set[Decimal]:

@@ -10,13 +10,18 @@ from itertools import pairwise
 
 from toolgraph.gates.knowability import exact
 from toolgraph.gates.knowability.dates import RELATIVE, Day, days_from, days_in
-from toolgraph.gates.knowability.quantities import converted_in, numbers_in
+from toolgraph.gates.knowability.quantities import converted_in, numbers_in, says_one
 from toolgraph.gates.knowability.spelling import plain, stands_in, with_digits
 from toolgraph.gates.knowability.times import times_in
 from toolgraph.gates.knowability.words import NEGATIONS, key_of, signs_as_words, words_in
 
 # Of a word that is said over and over, so many places are enough to see what stands around it.
 _MOST_PLACES = 200
+_MOST_BASES = 4
+_STEPS = re.compile(r"\bsteps?\s\d+(?:(?:,|,? and| to|-| or)\s?\d+)*")
+_FIRST_MARKER = re.compile(r"(?:^|\s)\(?1[.)]\s")
+_MARKER = re.compile(r"(?:(?<=\s)|^)\(?\d{1,2}[.)](?=\s)")
+_TODAY_IS = re.compile(r"\b(?:today|tonight|now|tomorrow|it|date|day)(?:'s date)?(?: is|:|,| \()[^.]{0,20}$")
 
 
 class Said:
@@ -78,16 +83,36 @@ class Said:
     @cached_property
     def codes(self) -> Collection[str]:
         """The rows of letters and digits that may be codes."""
-        return exact.codes_in(self.plain)
+        return exact.codes_in(self.plain) | exact.codes_in(self.digits)
+
+    @cached_property
+    def prose(self) -> str:
+        """The text in digits without the numbers of lists and steps ("2) …", "after steps 1 and 3")."""
+        text = _STEPS.sub(" ", self.digits)
+        return _MARKER.sub(" ", text) if _FIRST_MARKER.search(text) else text
 
     @cached_property
     def numbers(self) -> Collection[Decimal]:
-        """The numbers, in digits or words; those within addresses and phone numbers are none."""
-        text = self.digits
+        """The numbers; those in addresses and phone numbers, and in days and times, are none."""
+        spans = [match.span() for match, _ in (*days_in(self._quantities), *times_in(self._quantities))]
+        text = list(self._quantities)
+        for start, end in spans:
+            text[start:end] = " " * (end - start)
+        years = {Decimal(day.year) for day in self.days if day.year}
+        return numbers_in("".join(text)) | years
+
+    @cached_property
+    def all_numbers(self) -> Collection[Decimal]:
+        """The numbers, and those that days and times are made of: for a value that is a number by itself."""
+        one = {Decimal(1)} if says_one(self.digits) else set()
+        return numbers_in(self._quantities) | one
+
+    @cached_property
+    def _quantities(self) -> str:
+        text = self.prose
         for pattern in (exact.URL, exact.EMAIL, exact.FILE):
             text = pattern.sub(" ", text)
-        text = exact.PHONE.sub(lambda m: " " if _looks_like_phone(m.group()) else m.group(), text)
-        return numbers_in(text)
+        return exact.PHONE.sub(lambda m: " " if _looks_like_phone(m.group()) else m.group(), text)
 
     @cached_property
     def converted(self) -> Collection[Decimal]:
@@ -97,11 +122,15 @@ class Said:
     @cached_property
     def days(self) -> dict[Day, str]:
         """The days, each with the words that say it."""
-        found = {day: match.group() for match, days in days_in(self.digits) for day in days}
-        if self.has_relative_days:
-            for base in [day for day in found if day.year and day.day]:
-                for day in days_from(self.plain, base):
-                    found.setdefault(day, found[base])
+        found: dict[Day, str] = {}
+        bases: list[Day] = []
+        for match, days in days_in(self.prose):
+            found |= dict.fromkeys(days, match.group())
+            if _TODAY_IS.search(self.prose, max(0, match.start() - 40), match.start()):
+                bases.extend(days)
+        for base in bases[:_MOST_BASES]:
+            for day in days_from(self.plain, base):
+                found.setdefault(day, found[base])
         return found
 
     @cached_property
@@ -112,12 +141,16 @@ class Said:
     @cached_property
     def times(self) -> Collection[float]:
         """The times of day, in minutes since midnight."""
-        return {time for _, times in times_in(self.digits, loose=True) for time in times}
+        return {time for _, times in times_in(self.prose, loose=True) for time in times}
+
+    @cached_property
+    def _words(self) -> list[str]:
+        return [match.group() for match in words_in(signs_as_words(self.digits))]
 
     @cached_property
     def places(self) -> dict[str, list[int]]:
         """Where each word stands, counted in words; compounds count too ("voice over" for "voiceover")."""
-        words = [match.group() for match in words_in(signs_as_words(self.digits))]
+        words = self._words
         found: dict[str, list[int]] = {}
         for place, word in enumerate(words):
             places = found.setdefault(key_of(word), [])
@@ -133,9 +166,19 @@ class Said:
         """Where negations stand, counted in words."""
         return sorted(place for word in NEGATIONS for place in self.places.get(key_of(word), []))
 
+    def word_at(self, place: int) -> str:
+        """The word at a place."""
+        return self._words[place]
+
     def knows(self, key: str) -> bool:
         """Whether a word was said, in any form."""
-        return key in self.places
+        return key in self.places or key in self._media
+
+    @cached_property
+    def _media(self) -> Collection[str]:
+        """What the files that are named are: "the picture" speaks of portrait.png."""
+        kinds = {exact.media_of(file) for file in self.files}
+        return {key_of(kind) for kind in kinds}
 
     def narrowest(self, keys: Collection[str]) -> tuple[int, int] | None:
         """The first and last place of the shortest stretch in which all these words stand."""

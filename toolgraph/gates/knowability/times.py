@@ -7,7 +7,7 @@ from collections.abc import Iterator
 
 _HALF = r"(?P<half>[ap])\.?\s?m\b\.?"
 _ZONE = r"(?:\s?(?:z|utc|gmt)\b|[+-]\d\d:?\d\d(?!\d))?"
-_AT = r"(?:at|by|around|about|from|to|until|till|before|after|between|and|for|or|-)"
+_AT = r"(?:at|by|around|about|from|until|till|before|after|between)"
 _PATTERNS = (
     re.compile(
         rf"(?<![\w:.])(?P<hour>[0-2]?\d)[:h](?P<minute>[0-5]\d)(?::(?P<second>[0-5]\d)(?:\.0+)?)?(?![\d:])"
@@ -25,7 +25,11 @@ _PATTERNS = (
 # Hours that only their surroundings tell from other numbers: for what a request says, not for a value.
 _LOOSE = (
     re.compile(rf"\b{_AT}\s?(?P<hour>[0-2]?\d)(?: (?P<minute>[0-5]\d))?(?![\w:/%]|[.,]\d)"),
-    re.compile(r"(?<![\w:.])(?P<hour>[0-2]?\d)(?=\s?(?:-|to|and|or)\s?[0-2]?\d(?:\D|$))"),
+    re.compile(
+        r"\b(?:from|between|at|by)\s[0-2]?\d(?::[0-5]\d)?\s?(?:[ap]\.?m\b\.?)?\s?(?:-|to|and|or|until|till)\s?"
+        r"(?P<hour>[0-2]?\d)(?![\w:/%]|[.,]\d)"
+    ),
+    re.compile(r"(?<![\w:.])(?P<hour>[01]?\d)(?=\s?(?:-|to|and|or)\s?[0-2]?\d(?::[0-5]\d)?\s?[ap]\.?m\b)"),
     re.compile(r"(?<![\w:.])(?P<hour>[0-2]?\d) (?=(?:in the (?:mor|aftern|even)[a-z]+|at night|sharp)\b)"),
 )
 _DAY = 24 * 60

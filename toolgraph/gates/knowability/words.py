@@ -12,7 +12,7 @@ from toolgraph.offline.planner.words import STOP_WORDS
 
 NEGATIONS = frozenset({"not", "no", "never", "without", "none", "neither", "nor", "cannot", "except"})
 _WORD = re.compile(r"[^\W_]+")
-_STOP = STOP_WORDS | {"am", "being", "does", "did", "done", "s", "t", "d", "ll", "re", "ve", "m", "o"}
+_STOP = STOP_WORDS | {"am", "being", "does", "did", "done", "s", "t", "d", "ll", "re", "ve", "m", "o", "x"}
 _BRITISH = (
     ("isation", "ization"),
     ("ise", "ize"),
@@ -34,6 +34,11 @@ def lists() -> Mapping[str, Mapping[str, list[str]]]:
 @cache
 def _fillers() -> frozenset[str]:
     return frozenset(key_of(word) for word in lists()["fillers"]["words"])
+
+
+@cache
+def _light_verbs() -> frozenset[str]:
+    return frozenset(key_of(word) for word in lists()["light verbs"]["words"])
 
 
 @cache
@@ -100,6 +105,11 @@ def is_content(word: str) -> bool:
 def is_filler(key: str) -> bool:
     """Whether a word only says that a value follows ("the given text", "information about")."""
     return key in _fillers()
+
+
+def is_light_verb(key: str) -> bool:
+    """Whether a verb at the head of an instruction adds nothing to what is to be done ("make", "find")."""
+    return key in _light_verbs()
 
 
 def other_names(value: str) -> list[str]:
