@@ -235,7 +235,9 @@ def test_what_is_mechanical_is_mended_only_if_asked_and_told(tmp_path: Path, cap
     nodes = [{"task": "painter", "arguments": "a red fox in street 0"}, label(0)["task_nodes"][1]]
     folder, out = labelled_folder(tmp_path / "data", [label(0, task_nodes=nodes)]), tmp_path / "checked"
     arguments = ["check", "--data_dir", str(folder), "--out", str(out)]
-    assert "1 rejected" in inside(capsys, *arguments).out
+    done = inside(capsys, *arguments)
+    assert "1 rejected" in done.out
+    assert "1 sample would fare better mended: --repair true" in done.err
     done = inside(capsys, *arguments, "--repair", "true")
     assert "1 pass" in done.out
     assert "mended: " in done.err

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass, replace
@@ -14,13 +13,10 @@ from toolgraph.errors import UsageError
 from toolgraph.files import read_json_lines, sha256_of, write_json, write_text
 from toolgraph.folder import DataFolder
 from toolgraph.gates.funnel import Funnel, funnel_page, funnel_table, levels_text
-from toolgraph.gates.gate import Background, Finding, Gate, Level
-from toolgraph.gates.inspection import inspect
+from toolgraph.gates.gate import Background, Finding, Level
 from toolgraph.gates.labelled_set import LabelledSet, Mend
 from toolgraph.gates.line_up import Known, line_up
 from toolgraph.gates.repair import repair as mend
-from toolgraph.gates.teacher import TeacherGate
-from toolgraph.graph import ToolGraph
 from toolgraph.models import ModelOptions
 from toolgraph.runs import Budget
 from toolgraph.stages.ask_critic import ask_critic
@@ -28,10 +24,12 @@ from toolgraph.stages.ask_solvers import ask_solvers
 from toolgraph.stages.checked import GATES, REPAIRS, CheckedFolder
 from toolgraph.stages.choice import Choice, other_set, worth_asking
 from toolgraph.stages.screen import SILENT, WARNING, Screen
+from toolgraph.stages.sort_set import Sorted, sort_set
 from toolgraph.stages.workfolder import graph_of
 from toolgraph.variety import Bars
 from toolgraph.variety.signatures import SEED
 from toolgraph.version import __version__
+from toolgraph.words import count_of
 
 PREDICTIONS = "predictions"
 _INSTEAD = {
@@ -141,6 +139,12 @@ def check(
     other = None if against is None else other_set(Path(against))
     choice = Choice(gates, without, critic=critic, solvers=solvers, other=other is not None)
     choice.settle(background)
+    if solvers and not folder.user_requests.exists():
+        raise UsageError(
+            "no such file: --solver asks its requests",
+            file=folder.user_requests,
+            fix="make it with format_data.py",
+        )
     known = Known(labels.repeated, whole_set=choice.whole_set(labels, other, bars))
     line = choice.of(line_up(background, known))
     complete = True
@@ -161,7 +165,8 @@ def check(
                 open_files.callback(opinion.close)
                 known, complete = replace(known, second_opinion=opinion), complete and answered
             line = choice.of(line_up(background, known))
-        funnel, repairs = _sort(labels, line, place, graph, repair=repair, screen=screen)
+        ended = sort_set(labels, line, place, background, graph, mended=repair, screen=screen)
+    funnel = ended.funnel
     settings = {
         "toolgraph": __version__,
         "dependency_type": graph.dependency_type,
@@ -180,7 +185,7 @@ def check(
     }
     value = funnel.to_json(settings, _signature(settings))
     _write_funnel(place.path, funnel, value)
-    _report(funnel, repairs if repair else None, place.path, screen)
+    _report(ended, place.path, screen)
     return Checked(place.path, dict(funnel.levels), value, complete)
 
 
@@ -195,35 +200,6 @@ def _refuse_others(folder: DataFolder) -> None:
         raise UsageError(
             f"is a {name} folder, whose gold is no plan", file=folder.path, fix=instead.format(folder.path)
         )
-
-
-def _sort(
-    labels: LabelledSet,
-    gates: Sequence[Gate],
-    place: CheckedFolder,
-    graph: ToolGraph,
-    *,
-    repair: bool,
-    screen: Screen,
-) -> tuple[Funnel, Counter[str]]:
-    """Send each sample through the gates and write it where it belongs; and how often what was mended."""
-    funnel, kinds = Funnel(gates), Counter[str]()
-    teachers = [gate for gate in gates if isinstance(gate, TeacherGate)]
-    with (
-        place.writing(graph, repairs=repair) as writer,
-        screen.progress("check", len(labels)) as advance,
-    ):
-        for gold, repairs in labels.mended():
-            inspection = inspect(gold, gates)
-            funnel.add(inspection)
-            facts: dict[str, Any] = {"repairs": len(repairs)} if repairs else {}
-            for teacher in teachers:
-                if verdicts := teacher.verdicts(gold):
-                    facts["verdicts"] = verdicts
-            writer.add(inspection, facts, [{"id": gold.id, **change._asdict()} for change in repairs])
-            kinds.update(change.kind for change in repairs)
-            advance()
-    return funnel, kinds
 
 
 def _mend(background: Background) -> Mend:
@@ -254,14 +230,17 @@ def _write_funnel(path: Path, funnel: Funnel, value: Mapping[str, Any]) -> None:
     write_json(path / "funnel.json", value)
 
 
-def _report(funnel: Funnel, repairs: Counter[str] | None, out: Path, screen: Screen) -> None:
-    if repairs is not None:
-        told = ", ".join(f"{count:,} {kind}" for kind, count in repairs.most_common())
+def _report(ended: Sorted, out: Path, screen: Screen) -> None:
+    funnel = ended.funnel
+    if ended.repairs is not None:
+        told = ", ".join(f"{count:,} {kind}" for kind, count in ended.repairs.most_common())
         screen.say(f"mended: {told or 'nothing'}{f' (each in {out / REPAIRS})' if told else ''}")
     screen.table(funnel_table(funnel.rows))
     for gate, kinds in funnel.reasons.items():
         kind, count = kinds[0]
         screen.say(f"{gate}: most often ({count:,} of {funnel.total:,}) {kind}")
+    if ended.mendable:
+        screen.say(f"{count_of(ended.mendable, 'sample')} would fare better mended: --repair true")
     screen.show(f"{out}: {levels_text(funnel)}, of {funnel.total:,}")
     if not funnel.levels["pass"]:
         screen.say(f"{WARNING}no sample passes")
