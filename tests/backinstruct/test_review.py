@@ -11,6 +11,13 @@ from toolgraph.backinstruct.review import read_review
 TABLE = "| Step | Executable | Correct |\n| --- | --- | --- |\n| 1 | Yes | Yes |\n| 2 | {} | Yes |{}"
 
 PASS = [
+    "Executable: yes (all tools exist)\nCorrect: yes (the links are right)",
+    "Executable: Yes / Correct: Yes",
+    "Executable: Yes, it is. Correct: Yes it is.",
+    ["Step 1 is fine.", "Executable: yes", "Correct: yes"],
+    {"analysis": "Fine.", "conclusion": "Executable: yes. Correct: yes."},
+    "<think>Executable: no? Correct: no?</think>Executable: yes\nCorrect: yes",
+    "1. Executable: Yes. All steps have what they need.\n2. Correct: Yes. The order follows the links.",
     "Executable: Yes\nCorrect: Yes",
     "**Executable:** Yes\n**Correct:** Yes",
     "- **Executable**: `yes`\n- **Correct**: `yes`",
@@ -73,6 +80,10 @@ FAIL = [
     "Executable: yes\nCorrect: yes\nOn second thoughts:\nExecutable: yes\nCorrect: no",
 ]
 UNKNOWN = [
+    "<think>Executable: yes\nCorrect: no, wait",
+    {"note": "fine"},
+    "Executable: Yes, assuming the files exist. Correct: yes",
+    "The plan is executable, but the second link is wrong, so it is not correct.",
     "Executable: yes/no\nCorrect: yes/no",
     "Executable: yes or no? Correct: yes or no?",
     "Executable: yes, mostly\nCorrect: yes",

@@ -295,6 +295,22 @@ def test_a_served_critic_counts_and_what_it_left_out_is_asked_again(tmp_path: Pa
         server.stop()
 
 
+def test_a_review_that_is_cut_off_or_declined_is_unknown(tmp_path: Path, capsys: Capture) -> None:
+    folder, out = sound(tmp_path / "data", 3), tmp_path / "checked"
+    kinds = {"street 0 ": "whole-but-cut", "street 1 ": "declined", "street 2 ": "whole"}
+    server = FakeServer(_strict)
+    server.behaviour = lambda prompt, number: next(kind for words, kind in kinds.items() if words in prompt)
+    server.start()
+    try:
+        assert served(server, folder, out, capsys).code == 0
+        assert served(server, folder, out, capsys).code == 0
+        assert len(server.received) == 3
+    finally:
+        server.stop()
+    lines = lines_of(out / "gates.jsonl")
+    assert [line["gates"]["llm critic"] for line in lines] == ["unknown", "unknown", "pass"]
+
+
 def test_a_budget_stops_the_critic_and_the_rest_is_unknown(
     fake_server: FakeServer, tmp_path: Path, capsys: Capture
 ) -> None:

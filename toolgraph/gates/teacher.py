@@ -52,7 +52,7 @@ class TeacherGate:
 
     def _own_review(self, gold: Gold) -> list[Finding]:
         own = gold.record.get(REVIEW)
-        if own is None or own == "":
+        if own is None or (isinstance(own, str) and not own.strip()):
             return [self._finding("not applicable", "no review came with it (--critic asks for one)")]
         review = read_review(own)
         return self._of(review.verdict, review.conclusion, "the review", REVIEW)

@@ -14,7 +14,8 @@ _ASIDE = re.compile(r"\s*\([^()\n]{0,40}\)(?=\s*[:=?])")
 _MARK = re.compile(r"\s*\)?\s*[:=?|→]+[\s:=|(\[→–—-]*")
 _LINK = re.compile(r"\s*(?:[–—-]+>?|\bis\b|\bare\b)[ \t:=(\[–—-]*|[ \t]*\([ \t]*|[ \t]+")
 _CLOSED = re.compile(
-    r"[ \t]*(?:$|\n|[.,;!)\]}|:–—-]|(?:and|because|since|as|but|yet|however)\b|executab|correct)"
+    r"[ \t]*(?:$|\n|[.,;!()\]}|:–—-]|/[ \t]*(?:executab|correct)|executab|correct|"
+    r"(?:and|because|since|as|but|yet|however|it|they|indeed)\b)"
 )
 _SCOPE = re.compile(r"^\W*(?:\d+\W+)?(?:step|node|tool|link|argument|call)\b")
 

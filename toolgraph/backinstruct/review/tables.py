@@ -102,3 +102,18 @@ def of_json(value: Any) -> dict[str, bool | None]:
         top = [known for depth, known in found if depth == 0]
         said[aspect] = agreed(top or [known for _, known in found])
     return said
+
+
+def texts_in(value: Any) -> Iterator[str]:
+    """The texts in a JSON value, in order.
+
+    >>> list(texts_in({"a": ["x", 1], "b": "y"}))
+    ['x', 'y']
+    """
+    waiting = [value]
+    while waiting:
+        item = waiting.pop()
+        if isinstance(item, str):
+            yield item
+        elif isinstance(item, Mapping | list):
+            waiting += reversed(list(item.values() if isinstance(item, Mapping) else item))

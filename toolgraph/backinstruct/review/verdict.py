@@ -10,13 +10,14 @@ from typing import Any, Literal, NamedTuple
 
 from toolgraph.backinstruct.review.labels import labels
 from toolgraph.backinstruct.review.prose import sentences
-from toolgraph.backinstruct.review.tables import agreed, of_json, without_tables
+from toolgraph.backinstruct.review.tables import agreed, of_json, texts_in, without_tables
 from toolgraph.backinstruct.review.words import ASPECTS, TURN, Said
 
 TeacherVerdict = Literal["pass", "fail", "unknown"]
 
 _LONGEST = 20_000  # characters that are read: the last ones, where the conclusion stands
 _QUOTED = 160
+_THINKS, _THOUGHT = "<think>", "</think>"
 _MARKS = str.maketrans({**dict.fromkeys('*`"“”#>_', " "), "’": "'", "‘": "'"})
 _QUOTE = re.compile(r"(?<![a-z])'|'(?![a-z])")
 _SIGNS = {"✅": " yes ", "✔": " yes ", "✓": " yes ", "❌": " no ", "✗": " no ", "✘": " no ", "\ufe0f": " "}
@@ -47,9 +48,14 @@ def read_review(review: Any) -> Review:
     """
     value = _json(review) if isinstance(review, str) else review
     if isinstance(value, Mapping | list):
-        return Review(_verdict(of_json(value)), _cut(json.dumps(value, ensure_ascii=False)))
+        stated = of_json(value)
+        if stated:
+            return Review(_verdict(stated), _cut(json.dumps(value, ensure_ascii=False)))
+        review = "\n".join(texts_in(value))
     if not isinstance(review, str) or not review.strip():
         return Review("unknown", "")
+    if _THINKS in review:  # what a model thinks before it answers concludes nothing
+        review = review.rpartition(_THOUGHT)[2] if _THOUGHT in review else ""
     text = review[-_LONGEST:]
     for sign, word in _SIGNS.items():
         text = text.replace(sign, word)

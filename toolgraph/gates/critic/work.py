@@ -7,7 +7,7 @@ import hashlib
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from typing import Any, NamedTuple
 
-from toolgraph.backinstruct.review import TeacherVerdict, read_review
+from toolgraph.backinstruct.review import Review, TeacherVerdict, read_review
 from toolgraph.benchmarks.taskbench.requests import key_of
 from toolgraph.gates.critic.prompt import critic_prompt, critique_of, plan_of
 from toolgraph.gates.gate import Background
@@ -93,7 +93,7 @@ class CriticWork:
         for gold in self._golds:
             entry = self._entry(journal, gold)
             outcome = str(entry.get("outcome", "not run"))
-            review = read_review(None if outcome == "refused" else entry.get("response"))
+            review = _review(entry)
             self.verdicts[gold.line] = CriticVerdict(review.verdict, review.conclusion, outcome)
             yield {
                 "id": gold.id,
@@ -108,15 +108,16 @@ class CriticWork:
         message = {"role": "user", "content": prompt}
         request = ChatRequest([message], PARAMETERS, TIMEOUT, task, "critic", key_of(gold.id))
         response = await model.complete(request)
-        outcome = "malformed" if read_review(response.text).verdict == "unknown" else "answered"
-        entry = {
-            "outcome": "refused" if response.refused else outcome,
+        entry: dict[str, Any] = {
+            "outcome": "refused" if response.refused else "answered",
             "prompt": _fingerprint(prompt),
             "response": response.text,
             "finish_reason": response.finish_reason,
             "prompt_tokens": response.prompt_tokens,
             "completion_tokens": response.completion_tokens,
         }
+        if entry["outcome"] == "answered" and _review(entry).verdict == "unknown":
+            entry["outcome"] = "malformed"
         journal.append(key_of(gold.id), entry)
         return str(entry["outcome"])
 
@@ -130,6 +131,13 @@ class CriticWork:
     def _note(self, journal: Journal, gold: Gold, error: ModelError) -> None:
         prompt = _fingerprint(critic_prompt(gold, self._background.library))
         journal.append(key_of(gold.id), {"outcome": error.outcome, "problem": str(error), "prompt": prompt})
+
+
+def _review(entry: Mapping[str, Any]) -> Review:
+    """What the answer in an entry concludes; one that was declined or cut off concludes nothing."""
+    cut_off = entry.get("finish_reason") == "length"
+    review = read_review(entry.get("response"))
+    return Review("unknown", review.conclusion) if cut_off or entry.get("outcome") == "refused" else review
 
 
 def _fingerprint(prompt: str) -> str:
