@@ -117,3 +117,11 @@ def test_published_labels_have_the_shape_they_say(reference: Path) -> None:
         tools = [node["task"] for node in label["task_nodes"]]
         links = [(link["source"], link["target"]) for link in label["task_links"]]
         assert shape_of(len(tools), links, tools=tools) == label["type"]
+
+
+def test_a_reference_of_thousands_of_digits_is_none() -> None:
+    assert reference_index(f"<node-{'9' * 5000}>") is None
+
+
+def test_lists_without_end_inside_a_text_are_left_as_text() -> None:
+    assert repository_form({"task_nodes": "[" * 100_000}) == {"task_nodes": "[" * 100_000}

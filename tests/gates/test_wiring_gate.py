@@ -34,7 +34,7 @@ def test_references_and_links_that_agree_pass() -> None:
         ("{{node-0}}", "not spelt"),
         ("output of node 0", "not spelt"),
         ("<node-x>", "speaks of another step"),
-        ("Painter", "names a step, but is no reference: <node-0>"),
+        ("Painter", "names a step, but is no reference; <node-0> would be"),
         ("output of painter", "names a step"),
         ("$[Painter.output]", "names a step"),
         ("[the picture from step 1]", "speaks of another step"),

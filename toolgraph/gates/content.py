@@ -118,7 +118,7 @@ def _address(text: str) -> Content:
 
 
 def _by_ending(text: str) -> frozenset[str]:
-    match = _ENDING.search(text.rsplit("/", 1)[-1])
+    match = _ENDING.search(text.rsplit("/", 1)[-1][-_LONGEST_NAME:])
     return extensions().get((match[1] or match[2]).casefold(), frozenset()) if match else frozenset()
 
 

@@ -81,25 +81,26 @@ class GraphGate:
 
     def _possible(self, gold: Gold) -> list[Finding] | None:
         """Links that the tool graph does not have; None where it says nothing of the plan's links."""
-        graph = self._background.graph
-        if graph is None or (graph.is_implied and graph.dependency_type == "temporal"):
-            return None
+        graph, library = self._background.graph, self._background.library
+        by_types = self._background.kind == "resource"
+        if not by_types and (graph is None or graph.is_implied):
+            return None  # any order is possible
         findings, looked = [], False
         for link in dict.fromkeys(gold.links):
             source, target = map(self._names.meant, link)
             if source is None or target is None or source == target:
                 continue
             looked = True
-            if graph.link_types(source, target):
+            if graph is not None and graph.link_types(source, target):
                 continue
-            library = self._background.library
             first, second = library[source], library[target]
-            if self._background.kind == "resource" and not can_feed(first, second, self._background):
+            typed = by_types and first.is_resource and second.is_resource
+            if typed and not can_feed(first, second, self._background):
                 gives, takes = ", ".join(first.outputs) or "nothing", ", ".join(second.inputs) or "nothing"
                 why = f"'{source}' gives {gives}, '{target}' takes {takes}"
                 reason = f"the link {_arrow(link)} is impossible: {why}"
                 findings.append(Finding(self.name, "reject", reason, place_of(gold, link)))
-            else:
+            elif graph is not None:
                 reason = f"the tool graph has no link {_arrow(link)}"
                 findings.append(Finding(self.name, "quarantine", reason, place_of(gold, link)))
         return findings if looked else None

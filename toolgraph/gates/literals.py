@@ -29,7 +29,7 @@ def arguments_of(node: GoldNode) -> Iterator[Argument]:
 def is_empty(value: Any) -> bool:
     """Whether a value is nothing: null, a blank text, an empty list or object."""
     if isinstance(value, str):
-        return not value.strip() or value.strip().casefold() in ("<empty>", "null", "none", "n/a")
+        return not value.strip() or value.strip().casefold() in ("<empty>", "null")
     return value is None or (isinstance(value, list | Mapping) and not value)
 
 

@@ -48,7 +48,7 @@ _DATE_WORDS = _words(f"{_MONTHS} {_WEEKDAYS} {_DAYS}")
 _CLOCK_WORDS = _words(_CLOCK)
 _ORDINAL = re.compile(r"(?<!\w)\d{1,2}\s?(?:st|nd|rd|th)(?!\w)", re.IGNORECASE)
 _DATE_FIGURES = re.compile(
-    r"(?<!\d)(?:\d{4}\s?[-/.年]\s?\d{1,2}(?:\s?[-/.月]\s?\d{1,2})?|\d{1,2}\s?[-/]\s?\d{1,2}(?:\s?[-/]\s?\d{2,4})?|\d{1,2}\.\s?\d{1,2}\.(?:\s?\d{2,4})?"
+    r"(?<!\d)(?:\d{4}\s?[-/.年]\s?\d{1,2}(?:\s?[-/.月]\s?\d{1,2})?|\d{1,2}\s?[-/]\s?\d{1,2}(?:\s?[-/]\s?\d{2,4})?|\d{1,2}\.\s?\d{1,2}\.(?:\s?\d{2,4})?|\d{1,2}\.0[1-9]"
     r"|(?:18|19|20|21)\d{2}(?:[01]\d[0-3]\d)?|\d{1,2}月\d{1,2}日?|'\d{2})(?!\d)"
 )
 _CLOCK_FIGURES = re.compile(

@@ -35,7 +35,7 @@ def may_be_number(text: str) -> bool:
     words = re.findall(r"[^\W\d_]+", text.casefold())
     if len(words) > _MOST_WORDS:
         return False
-    if any(character.isdigit() for character in text):
+    if any(character.isnumeric() for character in text):
         return _CURRENCY.fullmatch(text) is not None or _OTHER.fullmatch(text) is None
     if any(ord(character) > 0x2FF for character in text):
         return True  # figures of another script

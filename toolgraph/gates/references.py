@@ -46,10 +46,12 @@ class Reading(NamedTuple):
         spelling: `<node-1>` is "published", `<Node_1>` "near", `<node-x>` "malformed", a tool of the plan
             or "output of" it "name", "[text from step 2]" a "placeholder", "about <node-1>" "inside".
         places: the nodes it speaks of, as far as that can be told.
+        step: the number of the step that a placeholder names, if it names one.
     """
 
     spelling: Spelling
     places: tuple[int, ...] = ()
+    step: int | None = None
 
 
 @dataclass(frozen=True)
@@ -77,10 +79,10 @@ class Reader:
         """How the argument `text` of the node at `place` speaks of other nodes; None for a literal.
 
         >>> reader = Reader(["Text Search", "Translation"], "Say [result] in German")
-        >>> [reader.read(text, 1) for text in ("<node-0>", "[result]")]
-        [Reading(spelling='published', places=(0,)), None]
-        >>> reader.read("output of Text_Search", 1), reader.read("on <node-0>", 1)
-        (Reading(spelling='name', places=(0,)), Reading(spelling='inside', places=(0,)))
+        >>> reader.read("<node-0>", 1).spelling, reader.read("[result]", 1)
+        ('published', None)
+        >>> [reader.read(text, 1).spelling for text in ("output of Text_Search", "on <node-0>")]
+        ['name', 'inside']
         """
         index = reference_index(text)
         if index is not None:
@@ -107,9 +109,9 @@ class Reader:
             if named := self._named(name, place):
                 return Reading("name", named)
             if match["of"] and (_STEP.fullmatch(name) or _STEP.search(name)):
-                return Reading("placeholder")
+                return Reading("placeholder", step=_step_in(text))
         if _TEMPLATE.fullmatch(text) or (_BRACKETED.fullmatch(text) and _SPEAKS.search(text)):
-            return Reading("placeholder")
+            return Reading("placeholder", step=_step_in(text))
         return None
 
     def _named(self, name: str, place: int) -> tuple[int, ...]:
@@ -121,3 +123,8 @@ class Reader:
             if tool is not None and p != place and same_tool(tool) == plain
         ]
         return tuple(sorted(places, key=lambda other: (other > place, abs(other - place))))
+
+
+def _step_in(text: str) -> int | None:
+    numbers = re.findall(r"step[ _#-]?(\d{1,9})(?!\d)", text, re.IGNORECASE)
+    return int(numbers[0]) if len(numbers) == 1 else None

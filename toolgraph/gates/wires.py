@@ -14,14 +14,18 @@ def output_fit(source: Tool, target: Tool, slot: int, background: Background) ->
     not say so is taken at its word.
     """
     outputs = {normal_type(kind) for kind in source.outputs}
-    if normal_type(target.inputs[slot]) in outputs:
-        return FITS
-    inputs = {normal_type(kind) for kind in target.inputs}
-    graph = background.graph
-    if graph is not None and not outputs & inputs and graph.link_types(source.id, target.id):
+    if normal_type(target.inputs[slot]) in outputs or is_order_only(source, target, background):
         return FITS
     gives = " and ".join(source.outputs) or "nothing"
     return wrong(f"the output of '{source.id}' ({gives})")
+
+
+def is_order_only(source: Tool, target: Tool, background: Background) -> bool:
+    """Whether the graph has a link from one tool to another through which nothing can flow."""
+    graph = background.graph
+    if graph is None or {*map(normal_type, source.outputs)} & {*map(normal_type, target.inputs)}:
+        return False
+    return bool(graph.link_types(source.id, target.id))
 
 
 def can_feed(source: Tool, target: Tool, background: Background) -> bool:

@@ -11,7 +11,7 @@ from toolgraph.gates.literals import Argument, arguments_of
 from toolgraph.gates.order import circle, says, witnesses
 from toolgraph.gates.references import Reader, Reading
 from toolgraph.gates.telling import shown
-from toolgraph.gates.wires import can_feed
+from toolgraph.gates.wires import can_feed, is_order_only
 from toolgraph.gold import Ends, Gold, GoldNode
 
 Wire = tuple[int, int]
@@ -110,7 +110,7 @@ class WiringGate:
             tool = reader.tools[reading.places[0]]
             if temporal and text.strip() == tool:
                 return []  # the published way of a temporal plan
-            reason = f"{shown(text)} names a step, but is no reference: <node-{reading.places[0]}>"
+            reason = f"{shown(text)} names a step, but is no reference; <node-{reading.places[0]}> would be"
             return [self._say("quarantine" if temporal else "reject", reason, where)]
         reason = f"{shown(text)} speaks of another step, but refers to none"
         return [self._say("quarantine" if temporal else "reject", reason, where)]
@@ -159,7 +159,7 @@ class WiringGate:
         findings = []
         turned: set[Ends] = set()
         for link, written in links.items():
-            if link in flows or link[1] in unsure or not tools.issuperset(link):
+            if link in flows or link[1] in unsure or not tools.issuperset(link) or self._is_order_only(link):
                 continue
             source, target = map(shown, link)
             back = (link[1], link[0])
@@ -178,6 +178,12 @@ class WiringGate:
                 reason = f"{shown(second)} takes what {shown(first)} gives, but there is no link {link_text}"
                 findings.append(self._say("reject", reason, f"task_nodes[{place}].arguments"))
         return findings
+
+    def _is_order_only(self, link: Ends) -> bool:
+        library = self._background.library
+        if link[0] not in library or link[1] not in library:
+            return False
+        return is_order_only(library[link[0]], library[link[1]], self._background)
 
     def _ends(self, wire: Wire, reader: Reader) -> Ends:
         source, target = (self._names.read(reader.tools[place] or "") for place in wire)

@@ -50,6 +50,8 @@ def _respelt(pointer: Pointer, gold: Gold, background: Background) -> str | None
     reading = pointer.reading
     if reading.spelling == "near":
         return f"<node-{reading.places[0]}>"
+    if reading.spelling == "placeholder" and background.kind == "resource":
+        return _step_meant(pointer, gold, background)
     if reading.spelling != "name":
         return None
     fitting = [place for place in reading.places if _flows(place, pointer.node, gold, background)]
@@ -62,10 +64,18 @@ def _respelt(pointer: Pointer, gold: Gold, background: Background) -> str | None
     return f"<node-{fitting[0]}>"
 
 
+def _step_meant(pointer: Pointer, gold: Gold, background: Background) -> str | None:
+    """The reference for "output of step 2", if the links bear node 1 out, and not node 2."""
+    step = pointer.reading.step
+    if step is None or _flows(step, pointer.node, gold, background):
+        return None
+    return f"<node-{step - 1}>" if _flows(step - 1, pointer.node, gold, background) else None
+
+
 def _flows(source: int, target: int, gold: Gold, background: Background) -> bool:
     """Whether a link says that one node comes before the other, and what it gives fits."""
     tools = {node.place: node.tool for node in gold.nodes}
-    if (tools.get(source), tools.get(target)) not in gold.links:
+    if source == target or (tools.get(source), tools.get(target)) not in gold.links:
         return False
     return _fits(tools[source], tools[target], background)
 

@@ -1,0 +1,200 @@
+from __future__ import annotations
+
+import copy
+import json
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+from small_libraries import FOLDERS, OFFICE, ROOT, STUDIO, background_of, label, named
+
+from toolgraph.dataset import read_labels
+from toolgraph.gates.graph import GraphGate
+from toolgraph.gates.repair import repair
+from toolgraph.gates.schema import SchemaGate
+from toolgraph.gates.wiring import WiringGate
+from toolgraph.gold import Gold
+
+CHAIN = label(
+    ("Painter", ["a fox"]),
+    ("Image Editor", ["<node-0>", "greener"]),
+    ("Describer", ["<node-1>"]),
+    links="Painter>Image_Editor Image_Editor>Describer",
+    n_tools=3,
+    type="chain",
+)
+ROOM = label(
+    ("book_room", named(day="Monday", seats="4")),
+    ("send_mail", named(to="a@b.c", text="book_room")),
+    links="book_room>send_mail",
+    n_tools=2,
+    type="chain",
+)
+
+
+def kinds(record: dict[str, Any], clean: dict[str, Any] = CHAIN) -> list[str]:
+    """The kinds of repair of a bent label, which must come back clean and itself be left as it is."""
+    kept = copy.deepcopy(record)
+    background = STUDIO if clean is CHAIN else OFFICE
+    mended, repairs = repair(record, background)
+    assert record == kept
+    assert mended == clean
+    assert repair(mended, background) == (mended, [])
+    return [change.kind for change in repairs]
+
+
+def bent(change: Callable[[dict[str, Any]], Any], clean: dict[str, Any] = CHAIN) -> dict[str, Any]:
+    record = copy.deepcopy(clean)
+    change(record)
+    return record
+
+
+def argument(node: int, place: int, value: Any) -> Callable[[dict[str, Any]], None]:
+    def change(record: dict[str, Any]) -> None:
+        record["task_nodes"][node]["arguments"][place] = value
+
+    return change
+
+
+def test_names_of_tools_everywhere() -> None:
+    text = json.dumps(CHAIN).replace('"Image Editor"', '"image_editor"')
+    assert kinds(json.loads(text)) == ["tool name"] * 6
+    _, repairs = repair(json.loads(text), STUDIO)
+    assert [change.where for change in repairs] == [
+        "task_nodes[1].task",
+        "sampled_nodes[1].task",
+        "task_links[0].target",
+        "task_links[1].source",
+        "sampled_links[0].target",
+        "sampled_links[1].source",
+    ]
+
+
+@pytest.mark.parametrize(
+    ("change", "kind"),
+    [
+        (lambda r: r["task_nodes"][0].update(arguments="a fox"), "form"),
+        (lambda r: r["task_nodes"][0].update(arguments='["a fox"]'), "form"),
+        (lambda r: r["task_nodes"][0].update(arguments={"name": "text", "value": "a fox"}), "form"),
+        (lambda r: r["task_nodes"][0].update(arguments={"prompt": "a fox"}), "form"),
+        (argument(0, 0, {"name": "prompt", "value": "a fox"}), "form"),
+        (argument(0, 0, {"value": "a fox"}), "form"),
+        (argument(0, 0, {"text": "a fox"}), "form"),
+        (argument(2, 0, "<Node-1>"), "reference"),
+        (argument(2, 0, "<node_1>"), "reference"),
+        (argument(2, 0, "node 1"), "reference"),
+        (argument(2, 0, "Image_Editor"), "reference"),
+        (argument(2, 0, "<output of Image Editor>"), "reference"),
+        (argument(2, 0, "[the picture of step 2]"), "reference"),
+        (argument(2, 0, "output_of_step_2"), "reference"),
+        (lambda r: r.update(task_steps="\n".join(r["task_steps"])), "steps"),
+        (lambda r: r.update(task_steps=" ".join(r["task_steps"])), "steps"),
+        (lambda r: r["task_links"].append(dict(r["task_links"][0])), "duplicate link"),
+        (lambda r: r.update(n_tools=5), "size"),
+        (lambda r: r.update(type="single"), "shape"),
+        (lambda r: r.update(type=None), "shape"),
+    ],
+)
+def test_a_label_bent_mechanically_comes_back(change: Callable[[dict[str, Any]], Any], kind: str) -> None:
+    assert kinds(bent(change)) == [kind]
+
+
+@pytest.mark.parametrize(
+    ("change", "kind"),
+    [
+        (lambda r: r["task_nodes"][0].update(arguments={"day": "Monday", "seats": "4"}), "form"),
+        (lambda r: r["task_nodes"][0].update(arguments=[{"day": "Monday"}, {"seats": "4"}]), "form"),
+        (lambda r: r["task_nodes"][0]["arguments"][0].update(name="Day"), "argument name"),
+        (lambda r: r["task_nodes"][1]["arguments"][1].update(value="Book Room"), "reference"),
+        (lambda r: r["task_nodes"][1]["arguments"][1].update(value="output of book_room"), "reference"),
+    ],
+)
+def test_a_temporal_label_bent_mechanically_comes_back(
+    change: Callable[[dict[str, Any]], Any], kind: str
+) -> None:
+    assert set(kinds(bent(change, ROOM), ROOM)) == {kind}
+
+
+def test_a_number_where_a_text_is_due_is_written_as_one() -> None:
+    mended, (change,) = repair(label(("Image Editor", ["a.jpg", 2])), STUDIO)
+    assert mended["task_nodes"][0]["arguments"] == ["a.jpg", "2"]
+    assert change == ("number", "task_nodes[0].arguments[1]", 2, "2")
+    mended, (change,) = repair(label(("make_note", named(text=7))), OFFICE)
+    assert mended["task_nodes"][0]["arguments"] == named(text="7")
+    assert repair(label(("book_room", named(day="Monday", seats=7))), OFFICE)[1] == []
+
+
+def test_references_counted_from_1() -> None:
+    def change(record: dict[str, Any]) -> None:
+        argument(1, 0, "<node-1>")(record)
+        argument(2, 0, "<node-2>")(record)
+
+    assert kinds(bent(change)) == ["counted from 1"] * 2
+
+
+def test_counting_is_left_alone_where_the_links_do_not_bear_it_out() -> None:
+    for record in (
+        bent(argument(2, 0, "<node-2>")),  # one of them only
+        bent(lambda r: (argument(1, 0, "<node-1>")(r), r.update(task_links=[]))),
+        bent(lambda r: r["task_nodes"][1]["arguments"][1].update(value="<node-1>"), ROOM),
+    ):
+        assert repair(record, OFFICE if record["task_nodes"][0]["task"] == "book_room" else STUDIO)[1] == []
+
+
+def test_nodes_that_stand_by_name_are_put_in_the_order_of_the_steps() -> None:
+    def change(record: dict[str, Any]) -> None:
+        painter, editor, describer = record["task_nodes"]
+        record["task_nodes"] = [
+            {**describer, "arguments": ["<node-1>"]},
+            {**editor, "arguments": ["<node-2>", "greener"], "output": "kept"},
+            painter,
+        ]
+
+    record = bent(change)
+    mended, repairs = repair(record, STUDIO)
+    assert repairs == [("order", "task_nodes", [0, 1, 2], [2, 1, 0])]
+    assert mended["task_nodes"][1].pop("output") == "kept"
+    assert mended == CHAIN
+
+
+def test_steps_that_follow_the_nodes_go_along() -> None:
+    record = label(("Describer", ["<node-1>"]), ("Painter", ["a fox"]), links="Painter>Describer")
+    mended, repairs = repair(record, STUDIO)
+    assert [node["task"] for node in mended["task_nodes"]] == ["Painter", "Describer"]
+    assert mended["task_steps"] == ["Step 1: Use Painter", "Step 2: Use Describer"]
+    assert [change.where for change in repairs] == ["task_nodes", "task_steps"]
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        lambda r: r["task_nodes"][1].update(task="Image Edit"),
+        lambda r: r["task_nodes"][0].update(arguments={"x": 1}),
+        argument(0, 0, {"x": "a fox"}),
+        argument(2, 0, "<node-7>"),
+        argument(2, 0, "[the picture of step 1]"),  # no link says so
+        argument(2, 0, "[the picture of step 9]"),
+        argument(2, 0, "Painter"),  # no link says so
+        lambda r: (
+            r["task_links"].reverse() or r["task_links"][0].update(source="Describer", target="Painter")
+        ),
+        lambda r: r.update(task_links=[{"source": "Image Editor", "target": "Painter"}, r["task_links"][1]]),
+    ],
+)
+def test_a_wrong_plan_stays_wrong(change: Callable[[dict[str, Any]], Any]) -> None:
+    mended, repairs = repair(bent(change), STUDIO)
+    gates = (SchemaGate(STUDIO), GraphGate(STUDIO), WiringGate(STUDIO))
+    assert any(gate.check(Gold.of(mended)) for gate in gates)
+    assert repairs == []
+
+
+def test_a_chain_that_is_none_is_not_renamed() -> None:
+    record = bent(lambda r: (r["task_links"].pop(), r.update(type="chain")))
+    assert repair(record, STUDIO)[1] == []
+
+
+@pytest.mark.parametrize("name", FOLDERS)
+def test_clean_labels_are_left_alone(name: str) -> None:
+    background = background_of(name)
+    for _, record in read_labels(ROOT / f"data_{name}" / "data.json"):
+        assert repair(record, background) == (record, [])
