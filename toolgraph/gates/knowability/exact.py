@@ -99,7 +99,8 @@ def codes_in(text: str) -> set[str]:
     for start, run in enumerate(runs):
         nearby = runs[start : start + 4]
         if any(character.isdigit() for character in "".join(nearby)):
-            rows = accumulate(nearby)
+            longer = runs[start : start + 10] if any(map(str.isdigit, nearby)) else nearby
+            rows = accumulate(longer)
             found.update(row for row in rows if any(character.isdigit() for character in row))
         elif run.isdigit():
             found.add(run)

@@ -8,7 +8,7 @@ from toolgraph.gates.gate import Background, Finding
 from toolgraph.gates.knowability.judge import Doubt, judge, shorten
 from toolgraph.gates.knowability.literals import Literal, earlier_nodes, leaves, literals_of
 from toolgraph.gates.knowability.said import Said
-from toolgraph.gold import Gold
+from toolgraph.gold import Gold, GoldNode
 from toolgraph.offline.writer.limits import allowed_values
 
 _YES_OR_NO = frozenset({"true", "false", "yes", "no", "on", "off", "none", "null"})
@@ -62,18 +62,17 @@ class KnowabilityGate:
         """One finding for each value that nobody could know."""
         if not gold.has_arguments:
             return [Finding(self.name, "not applicable", "the plan has no arguments")]
-        request = Said(gold.request)
+        request, asked = Said(gold.request), dict[object, Doubt | None]()
         findings = []
         for literal in literals_of(gold):
-            doubt, it = self._doubt(literal, request), "the request"
-            if doubt is not None:
-                outputs = [
-                    node.output for node in earlier_nodes(gold, literal.node) if node.output is not None
-                ]
-                if outputs:
-                    texts = (str(leaf) for leaf in leaves(outputs))
-                    doubt = self._doubt(literal, Said("\n".join([gold.request, *texts])))
-                    it = "the request, nor in what earlier calls gave"
+            same = (literal.node.tool, literal.parameter, type(literal.value), literal.value)
+            if same not in asked:
+                asked[same] = self._doubt(literal, request)
+            doubt, it = asked[same], "the request"
+            outputs = [] if doubt is None else _outputs_before(gold, literal.node)
+            if outputs:
+                doubt = self._doubt(literal, Said("\n".join([gold.request, *outputs])))
+                it = "the request, nor in what earlier calls gave"
             if doubt is not None:
                 reason = doubt.reason.replace("{it}", it)
                 findings.append(Finding(self.name, doubt.state, reason, literal.where))
@@ -99,3 +98,10 @@ class KnowabilityGate:
             return None
         takes = f"which '{literal.parameter}' takes as well"
         return Doubt("reject", f"'{shorten(text)}' is not in {{it}}, but '{others[0]}' is, {takes}")
+
+
+def _outputs_before(gold: Gold, node: GoldNode) -> list[str]:
+    """The texts and numbers that the calls before a node gave."""
+    if all(other.output is None for other in gold.nodes):
+        return []
+    return [str(leaf) for leaf in leaves([other.output for other in earlier_nodes(gold, node)])]

@@ -16,10 +16,11 @@ from toolgraph.gates.knowability.literals import REFERENCE
 from toolgraph.gates.knowability.parts import Part, take_parts
 from toolgraph.gates.knowability.results import is_result, is_variable
 from toolgraph.gates.knowability.said import Said
-from toolgraph.gates.knowability.spelling import plain, with_digits
+from toolgraph.gates.knowability.spelling import plain, stands_in, with_digits
 
 _AROUND = " \t\r\n'\"`“”‘’«».,;:!?()[]{}<>*"
 _MOST_WORDS = 2000
+_DAY = re.compile(r"\b(?:mon|tue|wed|thu|fri|sat|sun)(?:s?day|nesday|rs?day|urday|s|rs?)?\b")
 
 
 class Doubt(NamedTuple):
@@ -44,22 +45,26 @@ def judge(value: str, said: Said) -> Doubt | None:
     bare = text.strip(_AROUND)
     if not any(character.isalnum() for character in bare):
         return None
-    if said.says(bare):
+    # "US" is not said by "tell us".
+    if said.says(bare) if not _is_short_name(bare) else stands_in(bare, said.text):
         return None
     if is_result(plain(text)):
         reason = f"'{shorten(value)}' stands for the result of a step; it is no value, nor a reference"
         return Doubt("reject", reason)
+    if is_variable(plain(bare)):
+        return Doubt("quarantine", f"'{shorten(value)}' looks like a name for the result of a step")
     if any(_is_said(name, said) for name in words.other_names(plain(bare))):
         return None
     spelled = plain(bare)
     row = f" {' '.join(match.group() for match in words.words_in(spelled))} "
     exact = re.search(r"[\d@]|\w[./]\w", spelled)
-    if exact is None and row in said.word_row:
+    if exact is None and row in said.word_row and not _is_short_name(bare):
         return None
-    doubt = _weigh(value, with_digits(spelled), said)
-    if doubt is None and is_variable(spelled):
-        return Doubt("quarantine", f"'{shorten(value)}' looks like a name for the result of a step")
-    return doubt
+    return _weigh(value, with_digits(spelled), said)
+
+
+def _is_short_name(text: str) -> bool:
+    return text.isupper() and not words.is_content(text.casefold())
 
 
 def _weigh(value: str, text: str, said: Said) -> Doubt | None:
@@ -82,15 +87,16 @@ def _weigh(value: str, text: str, said: Said) -> Doubt | None:
 
 def _sort_words(rest: str, text: str, said: Said) -> tuple[dict[str, str], list[str]]:
     """The content words by key that were said, and the words that were not."""
-    weekdays = {day.weekday for _, days in days_in(text) for day in days if day.weekday}
+    days = [*said.days, *(day for _, days in days_in(text) for day in days)] if _DAY.search(rest) else []
+    weekdays = {day.weekday[:3] for day in days if day.weekday}
     known: dict[str, str] = {}
     foreign: dict[str, str] = {}
     row = [match.group() for match in words.words_in(words.signs_as_words(rest))][:_MOST_WORDS]
     for place, word in enumerate(row):
         key = words.key_of(word)
-        if not words.is_content(word) or word in words.NEGATIONS or word in weekdays:
+        if not words.is_content(word) or word in words.NEGATIONS:
             continue
-        if said.knows(key):
+        if said.knows(key) or (_DAY.fullmatch(word) and word[:3] in weekdays):
             known[key] = word
         elif not words.is_filler(key) and not (place == 0 and len(row) > 2 and words.is_light_verb(key)):
             beside = [row[i] for i in (place - 1, place + 1) if 0 <= i < len(row)]

@@ -44,8 +44,11 @@ _SMALLER: dict[str, tuple[int, ...]] = {
     "year": (12,),
 }
 _UNIT = re.compile(
-    rf"\b(half an|an?|\d+(?:\.\d+)?)[ -]?({'|'.join(_SMALLER)})s?\b( and a half)?", re.IGNORECASE
+    rf"\b(?P<count>half an|an?|\d+(?:\.\d+)?)(?P<half> and a half)?[ -]?(?P<unit>{'|'.join(_SMALLER)})s?\b"
+    r"(?P<more> and a half)?"
 )
+# In percent.
+_SHARES = {"half": 50, "halve": 50, "quarter": 25, "3 quarters": 75}
 _PERCENT = re.compile(r"(\d+(?:[.,]\d+)?)\s?(?:%|percent|per cent)")
 
 
@@ -121,15 +124,16 @@ def converted_in(text: str) -> set[Decimal]:
     """The numbers that a text says in larger units: minutes of its hours, parts of its percents.
 
     >>> sorted(converted_in("20 % off for half an hour"))
-    [Decimal('0.2'), Decimal('30.0'), Decimal('1800.0')]
+    [Decimal('0.2'), Decimal('30.0'), Decimal('50'), Decimal('1800.0')]
     """
     found: set[Decimal] = set()
     for match in _UNIT.finditer(text):
-        count = {"half an": Decimal("0.5"), "a": Decimal(1), "an": Decimal(1)}.get(match[1])
-        count = _decimal(match[1]) if count is None else count
+        words = {"half an": Decimal("0.5"), "a": Decimal(1), "an": Decimal(1)}
+        count = words.get(match["count"]) or _decimal(match["count"])
         if count is not None:
-            count += Decimal("0.5") if match[3] else 0
-            found |= {count * smaller for smaller in _SMALLER[match[2].casefold()]}
+            count += Decimal("0.5") if match["half"] or match["more"] else 0
+            found |= {count * smaller for smaller in _SMALLER[match["unit"]]}
+    found |= {Decimal(share) for word, share in _SHARES.items() if re.search(rf"\b{word}\b", text)}
     for match in _PERCENT.finditer(text):
         found |= {value / 100 for value in readings(match[1])}
     return found

@@ -157,7 +157,7 @@ class Said:
             if len(places) < _MOST_PLACES:
                 places.append(place)
         for place, (one, two) in enumerate(pairwise(words)):
-            if len(one) + len(two) < 30:
+            if min(len(one), len(two)) > 1 and len(one) + len(two) < 30:
                 found.setdefault(key_of(one + two), [place])
         return found
 

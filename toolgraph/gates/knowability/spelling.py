@@ -15,6 +15,11 @@ _SAME_CHARACTER: dict[int, str | None] = {**_QUOTES, **_DASHES, **_INVISIBLE}
 _SPACES = re.compile(r"\s+")
 _NOT = re.compile(r"\b(?P<verb>ca|wo|sha|[a-z]{2,6})n't\b")
 _SHORT_VERBS = {"ca": "can", "wo": "will", "sha": "shall"}
+# "Two-week" counts weeks, "twenty-one" is one number.
+_COUNTED = re.compile(
+    r"\b(two|three|four|five|six|seven|eight|nine|ten|eleven|twelve|[a-z]{3,5}teen|twenty|thirty|forty|fifty|sixty)-"
+    r"(?!(?:one|two|three|four|five|six|seven|eight|nine|first|second|third|[a-z]{3,6}th)\b)"
+)
 # Scripts without blanks between words: there a word may stand anywhere.
 _UNSPACED = re.compile(r"[\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff\u3040-\u30ff\u3400-\u9fff\uf900-\ufaff]")
 
@@ -46,7 +51,7 @@ def with_digits(text: str) -> str:
     '21 chairs on the 3rd of may'
     """
     try:
-        return str(alpha2digit(text, "en", 0))
+        return str(alpha2digit(_COUNTED.sub(r"\1 ", text), "en", 0))
     except (ValueError, OverflowError):  # pragma: no cover - a number that is too large for it
         return text
 

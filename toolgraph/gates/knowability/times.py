@@ -24,6 +24,7 @@ _PATTERNS = (
 )
 # Hours that only their surroundings tell from other numbers: for what a request says, not for a value.
 _LOOSE = (
+    re.compile(rf"\b{_AT}\s(?P<hour>[0-2]?\d)\.(?P<minute>[0-5]\d)(?![\w%]|\.\d)"),
     re.compile(rf"\b{_AT}\s?(?P<hour>[0-2]?\d)(?: (?P<minute>[0-5]\d))?(?![\w:/%]|[.,]\d)"),
     re.compile(
         r"\b(?:from|between|at|by)\s[0-2]?\d(?::[0-5]\d)?\s?(?:[ap]\.?m\b\.?)?\s?(?:-|to|and|or|until|till)\s?"

@@ -22,6 +22,7 @@ _USE_BEFORE = re.compile(
     r"|by means of|with the help of)\s+(?:the\s+|our\s+|your\s+)?['\"`*“‘(\[]*$",
     re.IGNORECASE,
 )
+_WITH_BEFORE = re.compile(r"\b(?:with|through|by)\s+['\"“‘*]*$", re.IGNORECASE)
 _ANY_BEFORE = re.compile(r"\b(?:an?|any|some|which|what|no)\s+['\"`“‘]*$", re.IGNORECASE)
 _CLAUSE_BEHIND = re.compile(
     r"['\"`*”’)\]]*(?:\s*[.,;:!?]|\s*$|\s+(?:to|for|on|and|then|first|next)\b)", re.IGNORECASE
@@ -32,7 +33,9 @@ _CAPITAL_BEHIND = re.compile(r" (?!I\b)[A-Z]")
 # "check-in" is an English word, "send-email" is not.
 _PARTICLES = frozenset("in up out off on down over away back through around by to".split())  # noqa: SIM905
 _NEARBY = 60
-_SMALL = 3
+_SMALL = frozenset({"to", "of", "for", "by", "the", "and", "in", "on", "with", "from", "a", "an", "at"})
+_LONG = 12
+_WORD = 5
 
 
 def naming(text: str, place: Place, *, in_value: bool = False, shouted: bool = False) -> Naming:
@@ -63,31 +66,48 @@ def naming(text: str, place: Place, *, in_value: bool = False, shouted: bool = F
         return _naming_word(surface, place, before, behind, uses, called, capital and not in_value)
     if called:
         return "yes"
-    if not place.gaps:
-        return "perhaps" if uses else "no"
     model = _MODEL_BEHIND.match(behind) is not None
-    if capital and (not in_value or uses or model):
+    if capital and place.gaps and (not in_value or uses or model):
         return "perhaps" if place.name.is_identifier and not uses and not model else "yes"
-    quoted = before[-1:] in "'\"“‘«*" and behind[:1] in "'\"”’»*" and before[-1:] and behind[:1]
-    if quoted and not in_value:
+    if not in_value and before[-1:] and before[-1:] in "'\"“‘«*" and behind[:1] and behind[:1] in "'\"”’»*":
         return "perhaps"
+    return "perhaps" if model or _is_strange(place, uses, before, behind) else "no"
+
+
+def _is_strange(place: Place, uses: bool, before: str, behind: str) -> bool:
+    """Whether words of a name in lower case stand where only a name can."""
+    name = place.name
+    means = uses or (_WITH_BEFORE.search(before) is not None and _CLAUSE_BEHIND.match(behind) is not None)
+    if not place.gaps:
+        # "voiceover" is a word, "visualquestionanswering" is none.
+        return uses or len(name.words) > 2 or sum(map(len, name.words)) >= _LONG
+    if not name.is_identifier:
+        kebab = all(gap == "-" for gap in place.gaps) and place.gaps != tuple(_own_gaps(name.tool))
+        return means or (kebab and (len(name.words) > 2 or _CLAUSE_BEHIND.match(behind) is not None))
     # "Use online banking" is English, "use send email" is not.
-    strange = not place.name.is_identifier or place.name.words[0] in verbs()
-    return "perhaps" if model or (uses and strange) else "no"
+    return means and (name.words[0] in verbs() or len(name.words) > 2)
+
+
+def _own_gaps(tool: str) -> list[str]:
+    return re.findall(r"[\W_]+", tool.strip())
 
 
 def _naming_word(
     surface: str, place: Place, before: str, behind: str, uses: bool, called: bool, capital: bool
 ) -> Naming:
     """Of a name of one word, which the request may need to say what it wants."""
-    written_so = surface == place.name.tool.strip()
+    stressed = capital and surface.isupper() and len(surface) >= _WORD
     if called and (capital or not _ANY_BEFORE.search(before)):
         return "yes" if capital or uses or re.match(r"\W*(?:api|function)\b", behind, re.I) else "perhaps"
-    if uses and written_so and not capital and _CLAUSE_BEHIND.match(behind):
-        return "perhaps"
-    if not capital or not written_so or _SENTENCE_START.search(before):
+    starts = _SENTENCE_START.search(before) is not None
+    if (stressed or (capital and surface == place.name.tool.strip())) and not starts:
+        return "yes" if uses or _MODEL_BEHIND.match(behind) else "perhaps"
+    if _CLAUSE_BEHIND.match(behind) is None:
         return "no"
-    return "yes" if uses or _MODEL_BEHIND.match(behind) else "perhaps"
+    # "With translate", unlike "with the weather", is no English.
+    quoted = before[-1:] and before[-1:] in "'\"“‘«*"
+    by = _WITH_BEFORE.search(before) is not None and (quoted or place.name.words[0] in verbs())
+    return "perhaps" if uses or by else "no"
 
 
 def _is_identifier(surface: str, place: Place) -> bool:
@@ -104,10 +124,8 @@ def _is_identifier(surface: str, place: Place) -> bool:
 
 def _is_capital(surface: str, place: Place, before: str, behind: str) -> bool:
     """Whether every word has its capital, as names have, and no longer name goes on around them."""
-    words = [word for word in re.findall(r"[^\W_]+", surface) if len(word) > _SMALL] or surface.split()
-    if not all(word[:1].isupper() for word in words):
-        return False
-    if len(words) == 1 and len(place.name.words) > 1 and len(surface.split()) > 1:
+    words = [word for word in re.findall(r"[^\W_]+", surface) if word not in _SMALL] or surface.split()
+    if not all(word[:1].isupper() for word in words) or (len(words) == 1 < len(place.name.words)):
         return False
     if _CAPITAL_BEHIND.match(behind) and not _TOOL_BEHIND.match(behind) and not _MODEL_BEHIND.match(behind):
         return False
