@@ -21,6 +21,7 @@ COMMANDS = {
     "sample": "Show and draw sampled subgraphs, without a model.",
     "generate": "Write requests with gold plans for sampled subgraphs.",
     "format": "Turn generated samples into a data set.",
+    "variety": "Say how varied a data set is: repeats, wording, tools, links, sizes and shapes.",
     "infer": "Ask a model for the plan of every request.",
     "evaluate": "Score predictions.",
     "compare": "Say which of two models is better, and how sure that is.",

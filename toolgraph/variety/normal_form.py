@@ -8,7 +8,9 @@ from pathlib import Path
 import regex
 
 # Languages that put no blanks between words are cut into letters.
-_WORD = regex.compile(r"[\p{Han}\p{Hiragana}\p{Katakana}\p{Thai}\p{Lao}\p{Khmer}]|[\p{L}\p{M}\p{N}]+")
+_ALONE = r"[\p{Han}\p{Hiragana}\p{Katakana}\p{Thai}\p{Lao}\p{Khmer}]"
+_WORD = regex.compile(rf"{_ALONE}|[\p{{L}}\p{{M}}\p{{N}}]+")
+_SPOKEN = regex.compile(rf"{_ALONE}|[\p{{L}}\p{{M}}\p{{N}}]+(?:'[\p{{L}}\p{{M}}]+)*")
 # Signs that mean something ("C#", "3 + 5", "-5", "$ 5"); other punctuation does not count.
 _SIGN = r"[\p{Sm}\p{Sc}\p{So}%#&*/@\\]|(?<![\p{L}\p{N}])[-−](?=\p{N})"
 _WORD_OR_SIGN = regex.compile(rf"[\p{{L}}\p{{M}}\p{{N}}]+|{_SIGN}")
@@ -63,10 +65,10 @@ def same_words(text: str) -> str:
 def words(text: str) -> list[str]:
     """The words of a text, folded, in order.
 
-    >>> words("Don't crop example.jpg!")
-    ['don', 't', 'crop', 'example', 'jpg']
+    >>> words("Don’t crop example.jpg!")
+    ["don't", 'crop', 'example', 'jpg']
     """
-    found: list[str] = _WORD.findall(plain(text))
+    found: list[str] = _SPOKEN.findall(_APOSTROPHE.sub("'", plain(text)))
     return found
 
 
