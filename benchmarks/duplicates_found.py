@@ -1,4 +1,4 @@
-"""Which duplicates are found, by the way in which a request was said again, and what is held back without any.
+"""Which duplicates are found, by how a request was said again, and what is held back without any.
 
     python -m benchmarks.duplicates_found [DATA_FOLDER ...] [--seed 0]
 
