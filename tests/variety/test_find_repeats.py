@@ -60,7 +60,7 @@ def test_plans_move_the_bar() -> None:
     one = "I want to book a flight from New York to Los Angeles on September 21st."
     other = "Book me a flight to Los Angeles from New York, leaving on September 21st."
     likeness = find_repeats([Item(1, one), Item(2, other)], bars=Bars(0.4)).matches[0].likeness
-    assert 0.6 < likeness < 0.8
+    assert 0.6 < likeness < 0.75
     expected = {ONE_PLAN: [2], PlanDigest(): [2], PlanDigest(1): [2], OTHER_PLAN: [], OTHER_TOOLS: []}
     for plan, answer in expected.items():
         assert held([Item(1, one, ONE_PLAN), Item(2, other, plan)]) == answer

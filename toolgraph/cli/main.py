@@ -22,6 +22,7 @@ COMMANDS = {
     "generate": "Write requests with gold plans for sampled subgraphs.",
     "format": "Turn generated samples into a data set.",
     "check": "Send a data set through the gates: pass, quarantine, reject, each with its reason.",
+    "variety": "Say how varied a data set is: repeats, wording, tools, links, sizes and shapes.",
     "infer": "Ask a model for the plan of every request.",
     "evaluate": "Score predictions.",
     "compare": "Say which of two models is better, and how sure that is.",

@@ -27,6 +27,9 @@ class DuplicateGate:
         golds: the whole set, in order; read once, here.
         bars: how alike near duplicates are.
 
+    Attributes:
+        repeats: what was found, for splits (`clusters`) and for the variety report.
+
     >>> twice = [Gold.of({"id": key, "user_request": text}, line)
     ...          for line, (key, text) in enumerate([("a", "Crop a.jpg."), ("b", "crop a.jpg")], start=1)]
     >>> gate = DuplicateGate(twice)
@@ -38,10 +41,10 @@ class DuplicateGate:
 
     def __init__(self, golds: Iterable[Gold], bars: Bars | None = None) -> None:
         mine = _Set(golds)
-        repeats = find_repeats(mine, bars=bars)
+        self.repeats = find_repeats(mine, bars=bars)
         self._findings = {
             key: _finding(self.name, match, mine.named(match.earlier))
-            for key, match in repeats.held_back().items()
+            for key, match in self.repeats.held_back().items()
         }
 
     def check(self, gold: Gold) -> list[Finding]:

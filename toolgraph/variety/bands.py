@@ -6,7 +6,7 @@ another, each as an array that is sorted: a hash table of all bands takes severa
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
@@ -81,22 +81,37 @@ def pairs(
 
     >>> import numpy as np
     >>> [(a.tolist(), b.tolist()) for a, b in pairs(np.array([1, 4, 0, 2, 5]), np.array([0, 1, 0, 1, 2]))]
-    [([1, 0, 2], [4, 2, 5]), ([0], [5])]
+    [([1, 0, 2, 0], [4, 2, 5, 5])]
     """
     import numpy as np
 
-    places = np.arange(len(members))
-    largest = int(standing.max()) if len(standing) else 0
-    for back in range(1, min(largest, CROWD) + 1):
-        later = places[standing >= back]
-        yield from _in_chunks(members[later - back], members[later])
-    for leader in range(min(largest - CROWD, CROWD)):
-        later = places[standing > leader + CROWD]
-        yield from _in_chunks(members[later - standing[later] + leader], members[later])
+    def lots() -> Iterator[tuple[npt.NDArray[np.int64], npt.NDArray[np.int64]]]:
+        places = np.arange(len(members))
+        largest = int(standing.max()) if len(standing) else 0
+        for back in range(1, min(largest, CROWD) + 1):
+            later = places[standing >= back]
+            yield members[later - back], members[later]
+        for leader in range(min(largest - CROWD, CROWD)):
+            later = places[standing > leader + CROWD]
+            yield members[later - standing[later] + leader], members[later]
+
+    yield from _in_chunks(lots())
 
 
 def _in_chunks(
-    first: npt.NDArray[np.int64], second: npt.NDArray[np.int64]
+    lots: Iterable[tuple[npt.NDArray[np.int64], npt.NDArray[np.int64]]],
 ) -> Iterator[tuple[npt.NDArray[np.int64], npt.NDArray[np.int64]]]:
-    for start in range(0, len(first), _CHUNK):
-        yield first[start : start + _CHUNK], second[start : start + _CHUNK]
+    """Pairs that come in small and in large lots, in lots of one size."""
+    import numpy as np
+
+    waiting: list[tuple[npt.NDArray[np.int64], npt.NDArray[np.int64]]] = []
+    count = 0
+    for first, second in lots:
+        for start in range(0, len(first), _CHUNK):
+            waiting.append((first[start : start + _CHUNK], second[start : start + _CHUNK]))
+            count += len(waiting[-1][0])
+            if count >= _CHUNK:
+                yield np.concatenate([one for one, _ in waiting]), np.concatenate([two for _, two in waiting])
+                waiting, count = [], 0
+    if waiting:
+        yield np.concatenate([one for one, _ in waiting]), np.concatenate([two for _, two in waiting])

@@ -13,6 +13,7 @@ if TYPE_CHECKING:
 
 DEFAULT_THRESHOLD = 0.6
 SAME_PLAN_LESS = 0.1
+OTHER_PLAN_MORE = 0.15
 
 Plans = Literal["same", "other", "unknown"]
 
@@ -26,7 +27,7 @@ class Bars:
     values are no duplicates to those who test tools.
 
     >>> Bars(0.6).of("same"), Bars(0.6).of("unknown"), Bars(0.6).of("other")
-    (0.5, 0.6, 0.8)
+    (0.5, 0.6, 0.75)
 
     Raises:
         UsageError: a threshold that is no share above 0.
@@ -45,7 +46,9 @@ class Bars:
         """The bar for two requests whose plans are the same, others, or not both known."""
         if plans == "same":
             return round(self.threshold - SAME_PLAN_LESS, 9)
-        return round((1 + self.threshold) / 2, 9) if plans == "other" else self.threshold
+        if plans == "other":
+            return round(min(self.threshold + OTHER_PLAN_MORE, (1 + self.threshold) / 2), 9)
+        return self.threshold
 
 
 @dataclass(frozen=True)
@@ -56,14 +59,13 @@ class Known:
     whole: npt.NDArray[np.uint64]
     figures: npt.NDArray[np.uint64]
 
-    def plans(self, first: int, second: int) -> Plans:
-        """How the plans of two requests stand to each other."""
-        import numpy as np
-
-        one, other = np.array([first]), np.array([second])
-        if bool(self.same(one, other)[0]):
-            return "same"
-        return "other" if bool(self.others(one, other)[0]) else "unknown"
+    def plans(self, first: npt.NDArray[np.int64], second: npt.NDArray[np.int64]) -> list[Plans]:
+        """How the plans of each of many pairs stand to each other."""
+        same, others = self.same(first, second).tolist(), self.others(first, second).tolist()
+        return [
+            "same" if alike else "other" if differ else "unknown"
+            for alike, differ in zip(same, others, strict=True)
+        ]
 
     def same(self, first: npt.NDArray[np.int64], second: npt.NDArray[np.int64]) -> npt.NDArray[np.bool_]:
         """Where both plans are known, and the same."""

@@ -27,6 +27,7 @@ Key = str | int
 
 # An estimate is below the truth by more than this once in a thousand times (three standard errors).
 _SLACK = 0.09
+_MOST_WAITING = 4_000_000  # pairs that are held before those met in several bands are counted as one
 
 
 class Item(NamedTuple):
@@ -168,11 +169,17 @@ def _known(table: _Table) -> Known:
 
 def _exact(table: _Table, boundary: int) -> Iterator[Match]:
     """Each request with the first one of the same words."""
-    known = _known(table)
-    for leader, others in _others(_numbers(table.words)).items():
-        for place in others:
-            if leader < boundary <= place or not boundary:
-                yield Match(place, leader, 1.0, True, known.plans(leader, place))
+    import numpy as np
+
+    repeated = [
+        (leader, place)
+        for leader, others in _others(_numbers(table.words)).items()
+        for place in others
+        if leader < boundary <= place or not boundary
+    ]
+    first, second = np.array(repeated, np.int64).reshape(-1, 2).T
+    for (leader, place), plans in zip(repeated, _known(table).plans(first, second), strict=True):
+        yield Match(place, leader, 1.0, True, plans)
 
 
 def _near(table: _Table, boundary: int, bars: Bars, file: Path) -> list[Match]:
@@ -184,7 +191,7 @@ def _near(table: _Table, boundary: int, bars: Bars, file: Path) -> list[Match]:
     places = np.sort(places[spoken[places] != 0])
     signatures = write_signatures((table.texts[place] for place in places.tolist()), file)
     known = _known(table)
-    met = np.empty(0, np.uint64)
+    met = [np.empty(0, np.uint64)]
     for one, other in _candidates(signatures, known.whole[places], bars):
         first, second = places[one], places[other]
         wanted = (first < boundary) & (second >= boundary) if boundary else np.ones(len(first), bool)
@@ -192,18 +199,23 @@ def _near(table: _Table, boundary: int, bars: Bars, file: Path) -> list[Match]:
         estimate = (signatures[one] == signatures[other]).mean(axis=1)
         likely = estimate >= known.bars(bars, first, second) - _SLACK
         packed = first[likely].astype(np.uint64) << np.uint64(32) | second[likely].astype(np.uint64)
-        met = np.union1d(met, packed)
-    shingled = lru_cache(4_096)(lambda place: shingles(table.texts[place]))
+        met.append(packed)
+        if sum(map(len, met[1:])) > _MOST_WAITING:
+            met = [np.unique(np.concatenate(met))]
     # The others of the same words are exact duplicates of one of their set, but not of the other set.
     others = _others(spoken) if boundary else {}
+    alike = [
+        (pair >> 32, place)
+        for pair in np.unique(np.concatenate(met)).tolist()
+        for place in (pair & 0xFFFFFFFF, *others.get(pair & 0xFFFFFFFF, ()))
+    ]
+    first, second = np.array(alike, np.int64).reshape(-1, 2).T
+    shingled = lru_cache(4_096)(lambda place: shingles(table.texts[place]))
     found = []
-    for pair in met.tolist():
-        earlier, representative = pair >> 32, pair & 0xFFFFFFFF
-        likeness = jaccard(shingled(earlier), shingled(representative))
-        for later in (representative, *others.get(representative, ())):
-            plans = known.plans(earlier, later)
-            if likeness >= bars.of(plans):
-                found.append(Match(later, earlier, likeness, False, plans))
+    for (earlier, later), plans in zip(alike, known.plans(first, second), strict=True):
+        likeness = jaccard(shingled(earlier), shingled(later))
+        if likeness >= bars.of(plans):
+            found.append(Match(later, earlier, likeness, False, plans))
     return found
 
 

@@ -2,35 +2,38 @@
 
 from __future__ import annotations
 
+import re
 import unicodedata
 from pathlib import Path
 
 import regex
 
 # Languages that put no blanks between words are cut into letters.
-_WORD = regex.compile(r"[\p{Han}\p{Hiragana}\p{Katakana}\p{Thai}\p{Lao}\p{Khmer}]|[\p{L}\p{M}\p{N}]+")
+_ALONE = r"[\p{Han}\p{Hiragana}\p{Katakana}\p{Thai}\p{Lao}\p{Khmer}]"
+_WORD = regex.compile(rf"{_ALONE}|[\p{{L}}\p{{M}}\p{{N}}]+")
+_SPOKEN = regex.compile(rf"{_ALONE}|[\p{{L}}\p{{M}}\p{{N}}]+(?:'[\p{{L}}\p{{M}}]+)*")
 # Signs that mean something ("C#", "3 + 5", "-5", "$ 5"); other punctuation does not count.
-_SIGN = r"[\p{Sm}\p{Sc}\p{So}%#&*/@\\]|(?<![\p{L}\p{N}])[-−](?=\p{N})"
-_WORD_OR_SIGN = regex.compile(rf"[\p{{L}}\p{{M}}\p{{N}}]+|{_SIGN}")
-_BETWEEN_FIGURES = regex.compile(r"(?<!\p{N}) | (?!\p{N})")
-_FIGURE = regex.compile(r"\p{N}")
-_UNSEEN = regex.compile(r"\p{Cf}")
-_APOSTROPHE = regex.compile("[’‘ʼ`´]")
-_SHORT_FORMS = tuple(
-    (regex.compile(short), long)
-    for short, long in (
-        (r"\bcan't\b|\bcannot\b", "can not"),
-        (r"\bwon't\b", "will not"),
-        (r"n't\b", " not"),
-        (r"\bi'm\b", "i am"),
-        (r"'re\b", " are"),
-        (r"'ve\b", " have"),
-        (r"'ll\b", " will"),
-        (r"'d\b", " would"),
-        (r"\b(it|that|what|there|here|who|where)'s\b", r"\1 is"),
-        (r"\blet's\b", "let us"),
-    )
+_WORD_OR_SIGN = regex.compile(
+    r"[\p{L}\p{M}\p{N}]+|[\p{Sm}\p{Sc}\p{So}%#&*/@\\]|(?<![\p{L}\p{N}])[-−](?=\p{N})"
 )
+# The same two for ASCII, which most requests are: in a third of the time.
+_PLAIN_WORD = re.compile(r"[a-z0-9]+")
+_PLAIN_WORD_OR_SIGN = re.compile(r"[a-z0-9]+|[$+<=>|~%#&*/@\\]|(?<![a-z0-9])-(?=[0-9])")
+_BETWEEN_FIGURES = re.compile(r"(?<=\d) (?=\d)")
+_FIGURE = re.compile(r"\d")
+_UNSEEN = regex.compile(r"\p{Cf}")
+_APOSTROPHE = re.compile("[’‘ʼ`´]")
+_ENDINGS = {"n't": " not", "'re": " are", "'ve": " have", "'ll": " will", "'d": " would"}
+_SHORT_WORDS = {
+    "can't": "can not",
+    "cannot": "can not",
+    "won't": "will not",
+    "let's": "let us",
+    "i'm": "i am",
+    **{f"{word}'s": f"{word} is" for word in ("it", "that", "what", "there", "here", "who", "where")},
+}
+_SHORT_FORMS = _ENDINGS | _SHORT_WORDS
+_SHORT_FORM = re.compile(rf"(?:{'|'.join(_ENDINGS)}|\b(?:{'|'.join(_SHORT_WORDS)}))\b")
 # Words by which a request is made, not what it is for: "could you please …, thank you in advance".
 _COURTESY = frozenset(Path(__file__).with_name("courtesy.txt").read_text(encoding="utf-8").split())
 
@@ -41,6 +44,8 @@ def plain(text: str) -> str:
     >>> plain("ＣＡＦÉ\u200b")
     'café'
     """
+    if text.isascii():
+        return text.casefold()
     # Folded before and after: some folded letters have a shorter form, some forms fold further.
     return unicodedata.normalize("NFKC", _UNSEEN.sub("", unicodedata.normalize("NFKC", text).casefold()))
 
@@ -57,16 +62,18 @@ def same_words(text: str) -> str:
     ('add1 5', 'add-15', '?!')
     """
     folded = plain(text)
-    return _BETWEEN_FIGURES.sub("", " ".join(_WORD_OR_SIGN.findall(folded))) or "".join(folded.split())
+    pattern = _PLAIN_WORD_OR_SIGN if folded.isascii() else _WORD_OR_SIGN
+    parted = _BETWEEN_FIGURES.sub("\0", " ".join(pattern.findall(folded)))
+    return parted.replace(" ", "").replace("\0", " ") or "".join(folded.split())
 
 
 def words(text: str) -> list[str]:
     """The words of a text, folded, in order.
 
-    >>> words("Don't crop example.jpg!")
-    ['don', 't', 'crop', 'example', 'jpg']
+    >>> words("Don’t crop example.jpg!")
+    ["don't", 'crop', 'example', 'jpg']
     """
-    found: list[str] = _WORD.findall(plain(text))
+    found: list[str] = _SPOKEN.findall(_APOSTROPHE.sub("'", plain(text)))
     return found
 
 
@@ -81,9 +88,8 @@ def content(text: str) -> str:
     """
     folded = _APOSTROPHE.sub("'", plain(text))
     if "'" in folded or "cannot" in folded:
-        for short, long in _SHORT_FORMS:
-            folded = short.sub(long, folded)
-    found = _WORD.findall(folded)
+        folded = _SHORT_FORM.sub(lambda found: _SHORT_FORMS[found[0]], folded)
+    found = (_PLAIN_WORD if folded.isascii() else _WORD).findall(folded)
     return " ".join([word for word in found if word not in _COURTESY] or found or [same_words(text)])
 
 
