@@ -64,7 +64,11 @@ def ask_critic(
         ToolgraphError: the model cannot be reached.
     """
     bare = frozenset(gold.line for gold in golds if not gold.has_arguments) if llm in FREE else frozenset()
+    not_asked = dict.fromkeys(bare, CriticVerdict("unknown", "", NOT_FOR_IT))
     golds = golds.but(bare)
+    if not len(golds):
+        screen.say(f"{llm} is not asked to review: there is no sample that it could judge")
+        return not_asked, True
     work = CriticWork(golds, background)
     wording = hashlib.sha256(template().encode()).hexdigest()
     run = AgentRun(
@@ -86,5 +90,4 @@ def ask_critic(
         asked=len(golds),
         what="reviews",
     )
-    not_asked = dict.fromkeys(bare, CriticVerdict("unknown", "", NOT_FOR_IT))
     return {**work.verdicts, **not_asked}, ended.summary.complete
