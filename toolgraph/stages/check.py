@@ -33,7 +33,7 @@ from toolgraph.words import count_of
 
 PREDICTIONS = "predictions"
 _INSTEAD = {
-    "workbench": ("WorkBench", "its gold is checked by `toolgraph workbench check --data_dir {}`"),
+    "workbench": ("WorkBench", "its gold is checked by `toolgraph workbench check {}`"),
     "classic": ("CLASSic", "its labels are made sound by `toolgraph classic build`, with its own funnel"),
 }
 
