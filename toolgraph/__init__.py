@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 from toolgraph.version import __version__
 
 if TYPE_CHECKING:
+    from toolgraph.stages.check import check
     from toolgraph.stages.compare import compare
     from toolgraph.stages.evaluate import evaluate
     from toolgraph.stages.export import export
@@ -33,6 +34,7 @@ _STAGES = {
     "sample": "sample",
     "generate": "generate",
     "format_data": "format",
+    "check": "check",
     "infer": "infer",
     "evaluate": "evaluate",
     "export": "export",
@@ -54,6 +56,7 @@ __all__ = [
     "__version__",
     "apply_review",
     "build_graph",
+    "check",
     "compare",
     "evaluate",
     "export",

@@ -7,7 +7,8 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-from toolgraph.backinstruct.critics import TeacherVerdict, Verdicts, verdicts
+from toolgraph.backinstruct.critics import Verdicts, verdicts
+from toolgraph.backinstruct.review import TeacherVerdict
 from toolgraph.dataset import SHAPES
 
 MODES = ("node", "link", "both_node_link", "self-check", "all")

@@ -6,17 +6,11 @@ read from its text; a review that cannot be read is unknown, never a pass or a f
 
 from __future__ import annotations
 
-import json
-import re
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
-from typing import Any, Literal, NamedTuple
+from collections.abc import Iterable
+from typing import Any, NamedTuple
 
-TeacherVerdict = Literal["pass", "fail", "unknown"]
-
-_JUDGEMENT = r"\b{}\b[\W_]*(?:is|are|=|:)?[\W_]*(yes|no|true|false)\b"
-_EXECUTABLE = re.compile(_JUDGEMENT.format("executable"), re.IGNORECASE)
-_CORRECT = re.compile(_JUDGEMENT.format("correct"), re.IGNORECASE)
+from toolgraph.backinstruct.review import TeacherVerdict, read_review
 
 
 class RuleVerdict(NamedTuple):
@@ -109,11 +103,4 @@ def teacher_verdict(review: Any) -> TeacherVerdict:
     >>> teacher_verdict("Step 1 is fine. Executable: yes. Correct: no"), teacher_verdict("Looks good!")
     ('fail', 'unknown')
     """
-    if isinstance(review, Mapping | list):
-        review = json.dumps(review)
-    if not isinstance(review, str):
-        return "unknown"
-    conclusions: Sequence[list[str]] = (_EXECUTABLE.findall(review), _CORRECT.findall(review))
-    if not all(conclusions):
-        return "unknown"
-    return "pass" if all(found[-1].lower() in ("yes", "true") for found in conclusions) else "fail"
+    return read_review(review).verdict

@@ -21,6 +21,9 @@ COMMANDS = {
     "sample": "Show and draw sampled subgraphs, without a model.",
     "generate": "Write requests with gold plans for sampled subgraphs.",
     "format": "Turn generated samples into a data set.",
+    "check": "Send a data set through the gates: pass, quarantine, reject, each with its reason.",
+    "variety": "Say how varied a data set is: repeats, wording, tools, links, sizes and shapes.",
+    "review": "People look at the samples: a page, sheets, agreement, the reviewed set.",
     "split": "Training, development and test samples, without repeats across them.",
     "export": "Write gold for training and sharing: Parquet, chats with tool calls, JSON Lines.",
     "infer": "Ask a model for the plan of every request.",
@@ -28,7 +31,6 @@ COMMANDS = {
     "compare": "Say which of two models is better, and how sure that is.",
     "pipeline": "All of these in a row.",
     "serve": "Answer as a model server on this machine, offline; with faults if asked.",
-    "review": "People look at the samples: a page, sheets, agreement, the reviewed set.",
     "leaderboard": "Models side by side.",
     "report": "Models on several benchmarks: cost, latency, accuracy, stability, security.",
     "verify": "Compare predictions and scores with a run's raw answers.",
@@ -41,7 +43,7 @@ QUIET = frozenset({"--quiet", "-q"})
 EVERYWHERE = "Everywhere: --debug shows where an error came from; --quiet (-q) leaves results and warnings."
 
 RESUME = "interrupted; the same command continues where this one stopped"
-_CONTINUED = ("generate", "infer", "pipeline", "classic run")
+_CONTINUED = ("generate", "check", "infer", "pipeline", "classic run")
 
 
 class _Stages(click.Group):

@@ -9,13 +9,15 @@ from typing import Any
 from toolgraph.offline.tasks import CritiqueTask
 from toolgraph.tools import Tool
 
+_ARGUMENTS = {"input", "arguments"}  # the keys that a node may have them under
+
 
 def review(task: CritiqueTask) -> str:
     """A review, step by step, ending with "Executable: yes|no" and "Correct: yes|no".
 
     Executable: every tool exists and gets as many inputs as it declares, each of them a text of the
     request, a file named in it, or the output of another tool of the plan. Correct: nodes and links are
-    those of the sample.
+    those of the sample; without a sample, the links join its nodes and are those that its inputs make.
     """
     graph = task.instruction.get("invoking_graph", {})
     nodes = [node for node in graph.get("nodes", []) if isinstance(node, dict)]
@@ -28,13 +30,30 @@ def review(task: CritiqueTask) -> str:
     links = {
         (link.get("source"), link.get("target")) for link in graph.get("links", []) if isinstance(link, dict)
     }
-    correct = Counter(names) == Counter(task.sample.nodes) and links == {
-        (link.source, link.target) for link in task.sample.links
-    }
-    lines.append(
-        "Nodes and links are the given ones." if correct else "Nodes or links differ from the given ones."
-    )
-    return "\n".join([*lines, f"Executable: {_word(executable)}", f"Correct: {_word(correct)}"])
+    correct, right, wrong = _compared(task, nodes, names, links)
+    lines.append(right if correct else wrong)
+    said = _word(executable)
+    if executable and task.sample is None and not any(_ARGUMENTS & node.keys() for node in nodes):
+        said = "cannot be told, for the plan has no arguments"
+    return "\n".join([*lines, f"Executable: {said}", f"Correct: {_word(correct)}"])
+
+
+def _compared(
+    task: CritiqueTask, nodes: list[dict[str, Any]], names: list[str], links: set[tuple[Any, Any]]
+) -> tuple[bool, str, str]:
+    """Whether the plan is what it should be, and the sentences for yes and no."""
+    if task.sample is not None:
+        same = Counter(names) == Counter(task.sample.nodes) and links == {
+            (link.source, link.target) for link in task.sample.links
+        }
+        return same, "Nodes and links are the given ones.", "Nodes or links differ from the given ones."
+    joined = all(source in names and target in names for source, target in links)
+    if task.dependency_type == "resource" and any("input" in node for node in nodes):
+        made = {
+            (value, str(node["id"])) for node in nodes for value in node.get("input", []) if value in names
+        }
+        joined = joined and links == made
+    return joined, "The links are those of the plan.", "A link is not one that the plan makes."
 
 
 def _faults(task: CritiqueTask, node: dict[str, Any], names: list[str]) -> Iterator[str]:
@@ -42,6 +61,8 @@ def _faults(task: CritiqueTask, node: dict[str, Any], names: list[str]) -> Itera
     if name not in task.library:
         yield "there is no such tool"
         return
+    if task.sample is None and not _ARGUMENTS & node.keys():
+        return  # a plan that has no arguments
     tool: Tool = task.library[str(name)]
     if task.dependency_type == "resource":
         inputs = node.get("input", [])

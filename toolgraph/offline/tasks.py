@@ -24,9 +24,12 @@ class BackInstructTask:
 
 @dataclass(frozen=True, slots=True)
 class CritiqueTask:
-    """Judge whether an instruction (as back-instruct answers it) is executable and correct."""
+    """Judge whether an instruction (as back-instruct answers it) is executable and correct.
 
-    sample: Sample
+    Without a `sample` its links are held against its own arguments, as far as it has any.
+    """
+
+    sample: Sample | None
     request: str
     instruction: Mapping[str, Any]
     library: ToolLibrary

@@ -17,11 +17,12 @@ from toolgraph.backinstruct import prompt as back_instruct
 from toolgraph.benchmarks.taskbench import prompt as taskbench
 from toolgraph.dataset import Sample, shape_of
 from toolgraph.errors import ToolgraphError
+from toolgraph.gates import critic
 from toolgraph.graph import DependencyType, Link, ToolGraph
-from toolgraph.offline.tasks import BackInstructTask, PlanTask, ReformatTask
+from toolgraph.offline.tasks import BackInstructTask, CritiqueTask, PlanTask, ReformatTask
 from toolgraph.tools import ToolLibrary
 
-Task = BackInstructTask | PlanTask | ReformatTask
+Task = BackInstructTask | CritiqueTask | PlanTask | ReformatTask
 
 _NODE = re.compile(r"Node \d+: (.*)")
 _KEPT = 16  # libraries
@@ -44,6 +45,12 @@ class PromptReader:
 
     def task(self, prompt: str) -> Task | None:
         """The task behind a prompt; None where it is none of ours."""
+        asked = _fields(critic.template(), prompt)
+        if asked is not None:
+            try:
+                return _critique(asked)
+            except (ValueError, KeyError, TypeError, ToolgraphError):
+                return None
         for kind in get_args(DependencyType):
             for template, read in (
                 (taskbench.built_in(kind), self._plan),
@@ -92,6 +99,21 @@ class PromptReader:
             if fits and graph.dependency_type == kind:
                 return graph
         return ToolGraph.build(shown, kind)
+
+
+def _critique(fields: Mapping[str, str]) -> Task:
+    """The review of a sample; the tools of its plan are shown, and its arguments tell the kind.
+
+    Raises:
+        ValueError: a part is no JSON.
+        ToolgraphError: the objects are no tools.
+    """
+    shown = [json.loads(line) for line in fields["tools"].split("\n")]
+    tools = [tool for tool in shown if not tool.get("unknown")]
+    library = ToolLibrary.from_json(tools, normalise_types=False)
+    plan = json.loads(fields["plan"])
+    kind: DependencyType = "resource" if library.has_types else "temporal"
+    return critic.critique_of(json.loads(fields["request"]), plan, library, kind)
 
 
 def _reformat(fields: Mapping[str, str], kind: DependencyType) -> Task:

@@ -65,6 +65,8 @@ class AgentRun:
         force: begin anew where the run had other settings.
         command: what was typed, for the manifest.
         screen: who listens.
+        what: the run does, for its progress.
+        ways_on: what the user can do where settings contradict the run.
     """
 
     trial: Trial
@@ -74,6 +76,8 @@ class AgentRun:
     force: bool
     command: Sequence[str] | None
     screen: Screen
+    what: str = "infer"
+    ways_on: str = WAYS_ON
 
     def settings(self, settings: Mapping[str, Any]) -> dict[str, Any]:
         """All that shapes answers, those of the model and its server included."""
@@ -109,7 +113,7 @@ class AgentRun:
         options = trial.options(self.options)
         record = RunRecord(folder, options, command=self.command, screen=self.screen)
         model = create_model(trial.llm, record.options_of(trial.llm), meter=self.books)
-        kept = open_run(folder, self.settings(settings), force=self.force, ways_on=WAYS_ON)
+        kept = open_run(folder, self.settings(settings), force=self.force, ways_on=self.ways_on)
         if kept is not None:
             if output.exists():
                 output.replace(kept / output.name)
@@ -121,7 +125,7 @@ class AgentRun:
             record.start([model] if asks else [], facts),
         ):
             try:
-                with self.screen.progress("infer", asked, lambda: self.books.figures(summary)) as advance:
+                with self.screen.progress(self.what, asked, lambda: self.books.figures(summary)) as advance:
                     already = work.run(
                         model,
                         journal,
@@ -150,7 +154,9 @@ class AgentRun:
             UsageError: settings that contradict the run.
         """
         folder, options = self.trial.run_folder, self.trial.options(self.options)
-        anew = gives_way(folder, self.settings(settings), force=self.force, ways_on=WAYS_ON, read_only=True)
+        anew = gives_way(
+            folder, self.settings(settings), force=self.force, ways_on=self.ways_on, read_only=True
+        )
         estimate = Estimate(completion_limit(parameters_of(ChatRequest([], parameters), options)))
         with Journal(Path(os.devnull) if anew else folder / JOURNAL, read_only=True) as journal:
             yield journal, estimate

@@ -87,6 +87,10 @@ class LineIndex:
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
+        self.close()
+
+    def close(self) -> None:
+        """Let go of the file."""
         self._stream.close()
 
     def _scan(self) -> None:

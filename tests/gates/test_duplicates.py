@@ -1,0 +1,90 @@
+"""Requests that repeat one another, as gates tell it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from toolgraph.gates.duplicates import ContaminationGate, DuplicateGate
+from toolgraph.gates.gate import Finding, Gate
+from toolgraph.gold import Gold
+from toolgraph.variety import Bars
+
+CROP = "Crop the photo of the hives on our roof, example.jpg, and put its caption into Italian."
+
+
+def golds(*requests: str, tools: tuple[str, ...] = ()) -> list[Gold]:
+    return [
+        Gold.of(
+            {
+                "id": f"id-{line}",
+                "user_request": request,
+                "task_nodes": [{"task": tool, "arguments": []} for tool in tools[line - 1 : line]],
+            },
+            line,
+        )
+        for line, request in enumerate(requests, start=1)
+    ]
+
+
+def test_exact_duplicates_are_rejected_and_near_ones_put_in_quarantine() -> None:
+    labels = golds(CROP, CROP.upper(), f"Hello! {CROP} Quickly, please.", "Pay the council tax.")
+    gate: Gate = DuplicateGate(labels)
+    assert gate.check(labels[0]) == gate.check(labels[3]) == []
+    assert gate.check(labels[1]) == [
+        Finding("duplicate", "reject", "has the same words as 'id-1' (line 1)", "user_request")
+    ]
+    (near,) = gate.check(labels[2])
+    assert near.state == "quarantine" and near.reason == "is 88% alike in wording to 'id-1' (line 1)"
+
+
+def test_the_plan_is_told() -> None:
+    labels = golds(CROP, CROP, CROP, tools=("crop", "crop", "mail"))
+    gate = DuplicateGate(labels)
+    assert gate.check(labels[1])[0].reason.endswith("(line 1) and asks for the same plan")
+    assert gate.check(labels[2])[0].reason.endswith("(line 1), though its plan or its figures are others")
+
+
+def test_lines_tell_items_of_one_id_apart() -> None:
+    labels = [Gold.of({"id": 1, "user_request": CROP}, line) for line in (1, 2)]
+    gate = DuplicateGate(labels)
+    assert [len(gate.check(label)) for label in labels] == [0, 1]
+
+
+def test_without_lines_the_id_counts() -> None:
+    labels = [Gold.of({"id": key, "user_request": CROP}) for key in ("a", "b")]
+    (finding,) = DuplicateGate(labels).check(labels[1])
+    assert finding.reason == "has the same words as 'a'"
+
+
+def test_without_a_request_there_is_nothing_to_compare() -> None:
+    labels = golds("", " ")
+    for gate in (DuplicateGate(labels), ContaminationGate(labels, labels)):
+        assert [gate.check(label)[0].state for label in labels] == ["not applicable"] * 2
+
+
+def test_contamination_names_the_other_set() -> None:
+    mine, theirs = golds("Pay the council tax.", CROP), golds(CROP.lower(), CROP)
+    gate: Gate = ContaminationGate(mine, theirs)
+    assert gate.check(mine[0]) == []
+    assert gate.check(mine[1]) == [
+        Finding(
+            "contamination",
+            "reject",
+            "has the same words as 'id-1' (line 1) of the other set",
+            "user_request",
+        )
+    ]
+
+
+def test_sets_are_read_once_and_may_be_streams() -> None:
+    def stream() -> Iterator[Gold]:
+        yield from golds(CROP, CROP)
+
+    assert DuplicateGate(stream()).check(golds(CROP, CROP)[1])
+    assert ContaminationGate(stream(), stream()).check(golds(CROP)[0])
+
+
+def test_the_threshold_is_an_option() -> None:
+    labels = golds(CROP, f"{CROP} Then mail the picture to my neighbour Emil and to my aunt Zoe in Lyon.")
+    assert DuplicateGate(labels, Bars(0.5)).check(labels[1])
+    assert not DuplicateGate(labels, Bars(0.9)).check(labels[1])

@@ -1,0 +1,43 @@
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from checking import label
+from running import write_lines
+
+from toolgraph.errors import UsageError
+from toolgraph.gates.labelled_set import LabelledSet, Selected
+
+
+def test_repeated_ids_are_known_by_line(tmp_path: Path) -> None:
+    path = tmp_path / "data.json"
+    write_lines(path, [label(0), label(1), label(0), {"id": 1, "x": 2}, {"id": "1"}, label(0), {"id": 1}])
+    labels = LabelledSet(path)
+    assert labels.repeated == {3: 1, 6: 1, 7: 4}
+    assert len(labels) == 7
+    assert [gold.line for gold in labels] == list(range(1, 8))
+    some = Selected(labels, frozenset({2, 5}))
+    assert ([gold.id for gold in some], len(some)) == (["item-1", "1"], 2)
+
+
+def test_labels_are_mended_on_the_way(tmp_path: Path) -> None:
+    path = tmp_path / "data.json"
+    write_lines(path, [label(0), label(1)])
+    labels = LabelledSet(path, lambda record: ({**record, "user_request": "Hi"}, ["changed"]))
+    assert [(gold.request, changes) for gold, changes in labels.mended()] == [("Hi", ["changed"])] * 2
+
+
+def test_a_file_that_is_broken_empty_or_changing_is_told(tmp_path: Path) -> None:
+    path = tmp_path / "data.json"
+    path.write_text('{"id": 1}\n{"id": \n')
+    with pytest.raises(UsageError, match=r"data\.json:2: not valid JSON"):
+        LabelledSet(path)
+    path.write_text("\n")
+    with pytest.raises(UsageError, match="holds no label"):
+        LabelledSet(path)
+    write_lines(path, [label(0)])
+    labels = LabelledSet(path)
+    write_lines(path, [label(0), label(1)])
+    with pytest.raises(UsageError, match="changed while it was being used"):
+        list(labels)

@@ -1,0 +1,362 @@
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+from checking import NO, YES, label, labelled_folder
+from running import Capture, files_below, ids, inside, lines_of, shell, started, write_lines
+
+from toolgraph import check
+from toolgraph.errors import ToolgraphError, UsageError
+from toolgraph.folder import DataFolder
+from toolgraph.models import ModelOptions
+from toolgraph.serving.completions import Received, Reply
+from toolgraph.testkit import FakeServer
+
+MIXED = [
+    label(0, check_by_teacher=YES),
+    label(1, check_by_teacher=NO),
+    label(2),
+    label(3, check_by_teacher="Looks good!"),
+    label(0, check_by_teacher=YES),
+]
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> Path:
+    return labelled_folder(tmp_path / "data", MIXED)
+
+
+def sound(path: Path, count: int) -> Path:
+    return labelled_folder(path, [label(number, check_by_teacher=YES) for number in range(count)])
+
+
+def of_gate(line: dict[str, Any], gate: str) -> dict[str, Any]:
+    """The only finding of a gate in a line of gates.jsonl."""
+    (found,) = [found for found in line["findings"] if found["gate"] == gate]
+    return dict(found)
+
+
+def test_every_label_is_sorted_with_its_reasons(folder: Path, tmp_path: Path) -> None:
+    out = tmp_path / "checked"
+    before = files_below(folder)
+    checked = check(folder, out=out)
+    assert files_below(folder) == before
+    assert checked.levels == {"pass": 2, "quarantine": 1, "reject": 2}
+    assert (checked.share, checked.complete) == (0.4, True)
+    lines = lines_of(out / "gates.jsonl")
+    assert [(line["id"], line["level"]) for line in lines] == [
+        *(("item-0", "pass"), ("item-1", "reject"), ("item-2", "pass"), ("item-3", "quarantine")),
+        ("item-0", "reject"),
+    ]
+    assert [line["gates"]["llm critic"] for line in lines] == [
+        *("pass", "reject", "not applicable", "unknown", "pass"),
+    ]
+    reason = "the id 'item-0' is that of line 1 too"
+    assert of_gate(lines[4], "id") == {"gate": "id", "state": "reject", "reason": reason, "where": "id"}
+    assert [(name, level) for name, level, _ in checked.findings] == [(n["id"], n["level"]) for n in lines]
+    assert ids(out / "data.json") == ids(out / "user_requests.json") == ["item-0", "item-2"]
+    assert lines_of(out / "data.json") == [MIXED[0], MIXED[2]]
+    assert ids(out / "quarantine/data.json") == ids(out / "quarantine/user_requests.json") == ["item-3"]
+    rejected = lines_of(out / "rejected.json")
+    assert (rejected[0]["id"], of_gate(rejected[0], "llm critic")["state"]) == ("item-1", "reject")
+    funnel = json.loads((out / "funnel.json").read_text())
+    assert funnel == checked.funnel
+    assert funnel["input"] == 5
+    assert funnel["levels"] == checked.levels
+    assert funnel["funnel"][-1]["leaving"] == 2
+    assert set(funnel["settings"]["sha256"]) == {"data.json", "tool_desc.json", "graph_desc.json"}
+    assert (out / "funnel.png").read_bytes().startswith(b"\x89PNG")
+    assert not (out / "repairs.jsonl").exists()
+
+
+def test_what_it_writes_is_a_data_folder(folder: Path, tmp_path: Path) -> None:
+    out = tmp_path / "checked"
+    check(folder, out=out)
+    for made in (out, out / "quarantine"):
+        assert DataFolder(made).benchmark["dependency_type"] == "resource"
+        assert (made / "tool_desc.json").read_bytes() == (folder / "tool_desc.json").read_bytes()
+    again = check(out, out=tmp_path / "again")
+    assert again.levels == {"pass": 2, "quarantine": 0, "reject": 0}
+
+
+def test_the_same_command_replaces_its_own_output(folder: Path, tmp_path: Path) -> None:
+    out = tmp_path / "checked"
+    check(folder, out=out)
+    first = files_below(out)
+    check(folder, out=out)
+    assert files_below(out) == first
+    write_lines(folder / "data.json", MIXED[:1])
+    assert check(folder, out=out).levels["pass"] == 1
+    assert ids(out / "data.json") == ["item-0"]
+
+
+def test_nobody_elses_data_is_replaced(folder: Path, tmp_path: Path) -> None:
+    other = labelled_folder(tmp_path / "other", MIXED)
+    before = files_below(other)
+    for force in (False, True):
+        with pytest.raises(UsageError, match="did not write"):
+            check(folder, out=other, force=force)
+        with pytest.raises(UsageError, match="is the folder that is checked"):
+            check(folder, out=folder, force=force)
+    assert files_below(other) == before
+    out = tmp_path / "checked"
+    check(other, out=out)
+    with pytest.raises(UsageError, match="is what was checked of"):
+        check(folder, out=out)
+    (tmp_path / "file").write_text("")
+    with pytest.raises(UsageError, match="is a file"):
+        check(folder, out=tmp_path / "file")
+
+
+@pytest.mark.parametrize("part", [".", "quarantine"])
+def test_what_a_person_changed_is_kept(folder: Path, tmp_path: Path, part: str) -> None:
+    out = tmp_path / "checked"
+    check(folder, out=out)
+    edited = out / part / "data.json"
+    edited.write_text(edited.read_text() + "\n")
+    changed = edited.read_bytes()
+    with pytest.raises(UsageError, match="was changed since it was written"):
+        check(folder, out=out)
+    check(folder, out=out, force=True)
+    (kept,) = (out / part).glob("data.2*.json")
+    assert kept.read_bytes() == changed != edited.read_bytes()
+
+
+def test_broken_input_is_named_and_nothing_is_written(folder: Path, tmp_path: Path, capsys: Capture) -> None:
+    with (folder / "data.json").open("a") as stream:
+        stream.write('{"id": \n')
+    done = inside(capsys, "check", "--data_dir", folder, "--out", tmp_path / "checked", "--critic", "offline")
+    assert done.code == 2
+    assert "data.json:6: not valid JSON" in done.error
+    assert not (tmp_path / "checked").exists()
+
+
+def test_folders_of_other_benchmarks_say_what_to_use(root: Path, tmp_path: Path) -> None:
+    with pytest.raises(UsageError, match=r"is a WorkBench folder.*toolgraph workbench check"):
+        check(root / "data_workbench", out=tmp_path / "checked")
+    with pytest.raises(UsageError, match="is a CLASSic folder"):
+        check(root / "data_classic", out=tmp_path / "checked")
+
+
+def test_gates_are_chosen(folder: Path, tmp_path: Path, capsys: Capture) -> None:
+    checked = check(folder, out=tmp_path / "one", gates=["id"])
+    assert [row["gate"] for row in checked.funnel["funnel"]] == ["id"]
+    checked = check(folder, out=tmp_path / "two", without=["llm_critic"])
+    assert "llm critic" not in checked.funnel["gates"]
+    done = inside(capsys, "check", "--data_dir", folder, "--out", tmp_path / "three", "--gates", "id,schemer")
+    assert (done.code, "there is no gate 'schemer'" in done.error) == (2, True)
+    for more in (["--critic", "offline"], ["--solver", "offline"]):
+        done = inside(
+            capsys, "check", "--data_dir", folder, "--out", tmp_path / "three", "--gates", "id", *more
+        )
+        assert done.code == 2
+    assert not (tmp_path / "three").exists()
+
+
+def test_the_command_prints_the_funnel_and_can_ask_for_a_share(
+    folder: Path, tmp_path: Path, capsys: Capture
+) -> None:
+    arguments = ["check", "--data_dir", folder, "--out", tmp_path / "checked"]
+    done = inside(capsys, *map(str, arguments), "--min_pass", "0.5")
+    assert done.code == 3
+    assert "warning: 40.0% pass, fewer than the 50.0% of --min_pass" in done.err
+    assert "| gate | entering | rejected | quarantined | leaving |" in done.out
+    assert f"{tmp_path / 'checked'}: 2 pass, 1 in quarantine, 2 rejected, of 5" in done.out
+    assert inside(capsys, *map(str, arguments), "--min_pass", "0.4").code == 0
+
+
+def test_offline_models_give_a_critic_and_a_second_opinion(tmp_path: Path, capsys: Capture) -> None:
+    folder, out = sound(tmp_path / "data", 3), tmp_path / "checked"
+    with_models = ["--critic", "offline", "--solver", "offline"]
+    done = inside(capsys, "check", "--data_dir", folder, "--out", out, *with_models)
+    assert done.code == 0, done.err
+    lines = lines_of(out / "gates.jsonl")
+    assert [line["verdicts"] for line in lines] == [{"check_by_teacher": "pass", "offline": "pass"}] * 3
+    assert {line["gates"]["second opinion"] for line in lines} <= {"pass", "quarantine"}
+    assert (
+        ids(out / "critics/offline.json")
+        == ids(out / "predictions/offline.json")
+        == ids(folder / "data.json")
+    )
+    before = files_below(out)
+    again = inside(capsys, "check", "--data_dir", folder, "--out", out, *with_models)
+    assert "all 3 reviews are done already" in again.out
+    after = files_below(out)
+    assert {name for name in before if before[name] != after[name]} <= {
+        f"{place}/runs/offline/{name}"
+        for place in ("critics", "predictions")
+        for name in ("manifest.json", "summary.json")
+    }
+
+
+def test_models_are_not_asked_about_what_the_rules_reject(folder: Path, tmp_path: Path) -> None:
+    out = tmp_path / "checked"
+    check(folder, out=out, critic="offline", solvers=["offline"])
+    assert ids(out / "critics/offline.json") == ["item-0", "item-1", "item-2", "item-3"]
+    last = lines_of(out / "gates.jsonl")[4]
+    assert last["gates"]["llm critic"] == last["gates"]["second opinion"] == "not applicable"
+    assert last["verdicts"] == {"check_by_teacher": "pass", "offline": None}
+
+
+def test_the_offline_critic_is_not_asked_about_plans_without_arguments(tmp_path: Path) -> None:
+    bare = label(1, task_nodes=[{"task": "Painter"}, {"task": "Captioner"}], check_by_teacher=YES)
+    folder, out = labelled_folder(tmp_path / "data", [label(0), bare]), tmp_path / "checked"
+    assert check(folder, out=out, critic="offline").complete
+    lines = lines_of(out / "gates.jsonl")
+    assert [line["gates"]["llm critic"] for line in lines] == ["pass", "not applicable"]
+    assert lines[1]["verdicts"] == {"check_by_teacher": "pass", "offline": None}
+    assert ids(out / "critics/offline.json") == ["item-0"]
+
+
+def test_requests_that_repeat_are_held_back(tmp_path: Path) -> None:
+    twice = [label(0), {**label(0), "id": "again"}, label(1)]
+    folder = labelled_folder(tmp_path / "data", twice)
+    checked = check(folder, out=tmp_path / "one")
+    assert checked.funnel["gates"]["duplicate"]["reject"] == 1
+    other = labelled_folder(tmp_path / "other", [{**label(1), "id": "theirs"}])
+    checked = check(folder, out=tmp_path / "two", against=other, without=["duplicate"])
+    assert checked.funnel["gates"]["contamination"] == {
+        **dict.fromkeys(("quarantine", "unknown", "not applicable"), 0),
+        "pass": 2,
+        "reject": 1,
+    }
+    (other / "data.json").unlink()
+    checked = check(folder, out=tmp_path / "three", against=other / "user_requests.json", threshold=1)
+    assert checked.funnel["levels"] == {"pass": 1, "quarantine": 0, "reject": 2}
+    with pytest.raises(UsageError, match="'contamination' left out"):
+        check(folder, out=tmp_path / "four", against=other, without=["contamination"])
+    assert not (tmp_path / "four").exists()
+
+
+def test_what_is_mechanical_is_mended_only_if_asked_and_told(tmp_path: Path, capsys: Capture) -> None:
+    nodes = [{"task": "painter", "arguments": "a red fox in street 0"}, label(0)["task_nodes"][1]]
+    folder, out = labelled_folder(tmp_path / "data", [label(0, task_nodes=nodes)]), tmp_path / "checked"
+    arguments = ["check", "--data_dir", str(folder), "--out", str(out)]
+    done = inside(capsys, *arguments)
+    assert "1 rejected" in done.out
+    assert "1 sample would fare better mended: --repair true" in done.err
+    done = inside(capsys, *arguments, "--repair", "true")
+    assert "1 pass" in done.out
+    assert "mended: " in done.err
+    repairs = lines_of(out / "repairs.jsonl")
+    assert {repair["id"] for repair in repairs} == {"item-0"}
+    assert all(set(repair) == {"id", "kind", "where", "before", "after"} for repair in repairs)
+    (line,) = lines_of(out / "gates.jsonl")
+    assert line["repairs"] == len(repairs) > 0
+    assert lines_of(out / "data.json")[0]["task_nodes"] == label(0)["task_nodes"]
+    assert "1 rejected" in inside(capsys, *arguments).out
+    assert not (out / "repairs.jsonl").exists()
+
+
+async def _strict(received: Received) -> Reply:
+    """Rejects what is in street 1."""
+    word = "no" if "street 1 " in received.prompt else "yes"
+    return Reply(f"**Executable**: yes\n**Correct**: {word}")
+
+
+def served(server: FakeServer, folder: Path, out: Path, capsys: Capture, *more: str) -> Any:
+    arguments = ["--critic", "acme/judge", "--api_base", server.base, *more]
+    return inside(capsys, "check", "--data_dir", folder, "--out", out, *arguments)
+
+
+def test_a_served_critic_counts_and_what_it_left_out_is_asked_again(tmp_path: Path, capsys: Capture) -> None:
+    folder, out = sound(tmp_path / "data", 4), tmp_path / "checked"
+    server = FakeServer(_strict)
+    server.start()
+    try:
+        server.behaviour = lambda prompt, number: "400" if "street 2 " in prompt else "whole"
+        done = served(server, folder, out, capsys)
+        assert done.code == 3
+        assert "1 requests have no answer" in done.err
+        lines = lines_of(out / "gates.jsonl")
+        assert [line["gates"]["llm critic"] for line in lines] == ["pass", "reject", "unknown", "pass"]
+        assert (
+            of_gate(lines[1], "llm critic")["reason"]
+            == 'acme/judge concludes: "Executable: yes / Correct: no"'
+        )
+        assert lines[1]["verdicts"] == {"check_by_teacher": "pass", "acme/judge": "fail"}
+        assert of_gate(lines[2], "llm critic")["reason"] == "acme/judge gave no answer (provider error)"
+        server.forget()
+        server.behaviour = lambda prompt, number: "whole"
+        done = served(server, folder, out, capsys)
+        assert (done.code, len(server.received)) == (0, 1)
+        assert [line["level"] for line in lines_of(out / "gates.jsonl")] == ["pass", "reject", "pass", "pass"]
+        changed = [label(number, check_by_teacher=YES) for number in range(3)] + [
+            label(3, task_steps=["Now", "then"])
+        ]
+        write_lines(folder / "data.json", changed)
+        server.forget()
+        assert served(server, folder, out, capsys).code == 0
+        assert len(server.received) == 1
+    finally:
+        server.stop()
+
+
+def test_a_review_that_is_cut_off_or_declined_is_unknown(tmp_path: Path, capsys: Capture) -> None:
+    folder, out = sound(tmp_path / "data", 3), tmp_path / "checked"
+    kinds = {"street 0 ": "whole-but-cut", "street 1 ": "declined", "street 2 ": "whole"}
+    server = FakeServer(_strict)
+    server.behaviour = lambda prompt, number: next(kind for words, kind in kinds.items() if words in prompt)
+    server.start()
+    try:
+        assert served(server, folder, out, capsys).code == 0
+        assert served(server, folder, out, capsys).code == 0
+        assert len(server.received) == 3
+    finally:
+        server.stop()
+    lines = lines_of(out / "gates.jsonl")
+    assert [line["gates"]["llm critic"] for line in lines] == ["unknown", "unknown", "pass"]
+
+
+def test_a_budget_stops_the_critic_and_the_rest_is_unknown(
+    fake_server: FakeServer, tmp_path: Path, capsys: Capture
+) -> None:
+    folder, out = sound(tmp_path / "data", 4), tmp_path / "checked"
+    done = served(fake_server, folder, out, capsys, "--max_requests", "2", "--multiworker", "1")
+    assert done.code == 3
+    funnel = json.loads((out / "funnel.json").read_text())
+    assert funnel["gates"]["llm critic"]["unknown"] == 4  # two answers hold no verdict, two were not given
+    assert funnel["levels"]["reject"] == 0
+
+
+def test_a_killed_check_goes_on_where_it_stopped(fake_server: FakeServer, tmp_path: Path) -> None:
+    sound(tmp_path / "data", 4)
+    arguments = ["--data_dir", "data", "--out", "checked", "--critic", "judge", "--multiworker", "1"]
+    arguments += ["--api_base", fake_server.base]
+    fake_server.behaviour = lambda prompt, number: "hold" if number == 2 else "whole"
+    process = started("check", *arguments, cwd=tmp_path)
+    fake_server.wait_for(3)
+    process.kill()
+    process.communicate()
+    assert not (tmp_path / "checked/gates.jsonl").exists()
+    fake_server.release()
+    fake_server.forget()
+    fake_server.behaviour = lambda prompt, number: "whole"
+    done = shell("check", *arguments, cwd=tmp_path)
+    assert done.code == 0, done.err
+    assert len(fake_server.received) == 2
+    assert len(lines_of(tmp_path / "checked/gates.jsonl")) == 4
+
+
+def test_a_server_that_is_not_there_leaves_the_last_check_as_it_was(tmp_path: Path) -> None:
+    folder, out = sound(tmp_path / "data", 2), tmp_path / "checked"
+    check(folder, out=out)
+    before = files_below(out)
+    with pytest.raises(ToolgraphError):
+        check(folder, out=out, critic="judge", options=ModelOptions(api_base="http://127.0.0.1:9/v1"))
+    after = files_below(out)
+    assert {name: after[name] for name in before} == before
+
+
+def test_predictions_that_are_there_are_used(tmp_path: Path, capsys: Capture) -> None:
+    folder, out = sound(tmp_path / "data", 2), tmp_path / "checked"
+    plans = [{"id": one["id"], "result": {"task_nodes": one["task_nodes"]}} for one in (label(0), label(1))]
+    (folder / "predictions").mkdir()
+    write_lines(folder / "predictions/acme.json", plans)
+    solved = ["--solver", "acme", "--prediction_dir", "predictions", "--api_base", "http://127.0.0.1:9/v1"]
+    done = inside(capsys, "check", "--data_dir", folder, "--out", out, *solved)
+    assert done.code == 0, done.err
+    assert [line["gates"]["second opinion"] for line in lines_of(out / "gates.jsonl")] == ["pass", "pass"]

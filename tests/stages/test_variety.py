@@ -1,0 +1,68 @@
+"""The variety stage and its command."""
+
+from __future__ import annotations
+
+import json
+import shutil
+from pathlib import Path
+
+import pytest
+
+from toolgraph.cli.main import cli, run
+from toolgraph.errors import UsageError
+from toolgraph.graph import ToolGraph
+from toolgraph.stages.screen import Screen
+from toolgraph.stages.variety import variety
+
+
+def test_a_report_of_a_data_folder(root: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    command = ["variety", "--data_dir", str(root / "data_dailylifeapis"), "--out", str(tmp_path / "out")]
+    assert run(cli, command, "toolgraph") == 0
+    told = capsys.readouterr().out
+    assert "300 requests: 0 exact and 0 near duplicates" in told and "40 of 40 tools are used" in told
+    names = {path.name for path in (tmp_path / "out").iterdir()}
+    pictures = {"first_words.png", "sizes_and_shapes.png", "tools.png", "lengths.png", "likeness.png"}
+    assert names == {"variety.json", "variety.md", *pictures}
+    page = (tmp_path / "out" / "variety.md").read_text(encoding="utf-8")
+    assert all(f"({picture})" in page for picture in pictures)
+
+
+def test_requests_without_labels(tmp_path: Path) -> None:
+    (tmp_path / "user_requests.json").write_text(
+        "".join(
+            json.dumps({"id": n, "user_request": text}) + "\n"
+            for n, text in enumerate(["Crop it", "crop it!"])
+        )
+    )
+    told: list[str] = []
+    report = variety(tmp_path, out=tmp_path / "out", screen=Screen(show=told.append))
+    assert report.figures["repeats"]["exact"] == 1
+    assert "tools: not applicable: there is no tool_desc.json" in told
+    assert not (tmp_path / "out" / "tools.png").exists()
+
+
+def test_the_graph_follows_from_the_tools_where_none_is_written(root: Path, tmp_path: Path) -> None:
+    shutil.copy(root / "data_multimedia" / "tool_desc.json", tmp_path)
+    lines = (root / "data_multimedia" / "data.json").read_text(encoding="utf-8").splitlines(keepends=True)
+    (tmp_path / "data.json").write_text("".join(lines[:9]), encoding="utf-8")
+    links = variety(tmp_path, out=tmp_path / "out").figures["links"]
+    graph = ToolGraph.load(root / "data_multimedia" / "graph_desc.json")
+    assert links["possible"] == len({(link.source, link.target) for link in graph.links()})
+    assert links["used"] and not links["not_in_graph"]
+
+
+def test_errors_are_told(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    with pytest.raises(UsageError, match="no such folder"):
+        variety(tmp_path / "none")
+    with pytest.raises(UsageError, match="no such file"):
+        variety(tmp_path, out=tmp_path / "out")
+    with pytest.raises(UsageError, match="--threshold"):
+        variety(tmp_path, threshold=2)
+    (tmp_path / "user_requests.json").write_text('{"id": 1, "user_request": "a"}\nnonsense\n')
+    with pytest.raises(UsageError, match=r"user_requests\.json:2"):
+        variety(tmp_path, out=tmp_path / "out")
+    assert not (tmp_path / "out").exists()
+    with pytest.raises(UsageError, match="is a file"):
+        variety(tmp_path, out=tmp_path / "user_requests.json")
+    assert run(cli, ["variety", "--data_dir", str(tmp_path), "--sample", "0"], "toolgraph") == 2
+    assert "--sample" in capsys.readouterr().err

@@ -1,0 +1,69 @@
+"""What two spellings of a request have in common."""
+
+from __future__ import annotations
+
+import pytest
+
+from toolgraph.variety.normal_form import content, figures, plain, same_words, words
+
+REQUEST = "I'd like to crop example.jpg by 1.5, then e-mail it to Zoë on 2026-07-22!"
+
+
+@pytest.mark.parametrize(
+    "spelled",
+    [
+        REQUEST.upper(),
+        REQUEST.replace(" ", "  \n"),
+        REQUEST.replace(",", "").replace("!", "."),
+        REQUEST.replace("'", "’"),
+        REQUEST.replace("e-mail", "email"),
+        REQUEST.replace("ë", "e\u0308"),
+        REQUEST.replace("crop", "ｃｒｏｐ"),
+        f"\ufeff{REQUEST}",
+    ],
+)
+def test_spelling_does_not_count(spelled: str) -> None:
+    assert same_words(spelled) == same_words(REQUEST)
+
+
+@pytest.mark.parametrize(
+    ("one", "other"),
+    [("1.5", "15"), ("1, 23", "12, 3"), ("C", "C#"), ("3 + 5", "3 - 5"), ("5 °C", "-5 °C"), ("€ 5", "$ 5")],
+)
+def test_what_means_something_counts(one: str, other: str) -> None:
+    assert same_words(f"Work out {one}.") != same_words(f"Work out {other}.")
+
+
+def test_a_dash_between_words_or_in_a_date_is_no_minus() -> None:
+    assert same_words("a-b on 2026-07-22") == same_words("a b on 2026 07 22")
+
+
+@pytest.mark.parametrize(
+    "said",
+    [
+        "Please crop the photo, I do not need it bigger.",
+        "Hello! Could you crop the photo? I don't need it bigger. Thanks!",
+        "I would like you to crop the photo. I don’t need it bigger. Thank you very much in advance.",
+    ],
+)
+def test_courtesy_and_short_forms_are_not_content(said: str) -> None:
+    assert content(said) == "crop photo not bigger"
+
+
+def test_a_request_of_courtesy_alone_keeps_its_words() -> None:
+    assert content("Could you help me?") == "could you help me"
+    assert content("?!") == "?!" and content("") == ""
+
+
+def test_languages_without_blanks_are_cut_into_letters() -> None:
+    assert words("画像を切る crop") == ["画", "像", "を", "切", "る", "crop"]
+
+
+def test_any_text_is_read() -> None:
+    for text in ("", " ", "\ud800", "İ", "ß" * 3, "\u200b"):
+        assert isinstance(same_words(text), str) and isinstance(content(text), str)
+    assert plain("Straße") == plain("STRASSE")
+
+
+def test_figures_are_told_in_any_order() -> None:
+    assert figures("at 7 on 2026-07-22") == figures("on 22.07.2026, at 7")

@@ -1,0 +1,177 @@
+"""The folder that `toolgraph check` writes, and whether what lies there may be replaced."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator, Mapping
+from contextlib import ExitStack, contextmanager
+from pathlib import Path
+from typing import IO, Any
+
+from toolgraph.errors import UsageError
+from toolgraph.files import atomic_target, atomic_writer, keep_dated_copy, sha256_of, write_json
+from toolgraph.folder import DataFolder
+from toolgraph.gates.gate import Level
+from toolgraph.gates.inspection import Inspection
+from toolgraph.graph import ToolGraph
+
+CHECKED = "checked"
+"""The entry of `benchmark.json` by which a folder is known as the output of a check."""
+QUARANTINE = "quarantine"
+GATES, REJECTED, REPAIRS = "gates.jsonl", "rejected.json", "repairs.jsonl"
+_SHA, _FROM, _WRITING = "data_sha256", "from", "writing"
+
+
+class CheckedFolder:
+    """Where the results of a check go: a data folder of what passes, and one of what is in quarantine.
+
+    Args:
+        path: made if missing.
+        source: the folder that is checked.
+        force: replace what was changed since, or came from another folder, after keeping dated copies.
+
+    Raises:
+        UsageError: it is the source, a file, or holds a data set that this did not write.
+    """
+
+    def __init__(self, path: Path, source: DataFolder, *, force: bool = False) -> None:
+        self.path, self._source = path, source
+        self.passed, self.quarantine = DataFolder(path), DataFolder(path / QUARANTINE)
+        if path.exists() and not path.is_dir():
+            raise UsageError("is a file, a folder is needed", file=path, fix="check --out")
+        if path.resolve() == source.path.resolve():
+            raise UsageError("is the folder that is checked", file=path, fix="choose another --out")
+        self._kept: list[Path] = []
+        for folder in (self.passed, self.quarantine):
+            changed = _refusal(folder, source)
+            if changed is not None and not (force and CHECKED in folder.benchmark):
+                raise changed
+            if changed is not None and folder.data.exists():
+                self._kept.append(folder.data)
+
+    def claim(self) -> None:
+        """Mark the folder as the output of this check before anything else is written to it.
+
+        Raises:
+            ToolgraphError: it cannot be written.
+        """
+        if CHECKED not in self.passed.benchmark:
+            self.passed.describe(**{CHECKED: {_FROM: str(self._source.path.resolve())}})
+
+    @contextmanager
+    def writing(self, graph: ToolGraph, *, repairs: bool) -> Iterator[CheckedWriter]:
+        """Give what takes the samples one by one; if the block ends well, all files are replaced.
+
+        Args:
+            graph: of the tools; says the dependency type.
+            repairs: whether there may be any.
+
+        Raises:
+            ToolgraphError: a file cannot be written; if it was one of the labels, all are as they were.
+        """
+        for path in self._kept:
+            keep_dated_copy(path)
+        with ExitStack() as files:
+
+            def opened(path: Path) -> IO[str]:
+                return files.enter_context(atomic_writer(path))
+
+            yield CheckedWriter(
+                gates=opened(self.path / GATES),
+                rejected=opened(self.path / REJECTED),
+                repairs=opened(self.path / REPAIRS) if repairs else None,
+                passed=(opened(self.passed.data), opened(self.passed.user_requests)),
+                quarantine=(opened(self.quarantine.data), opened(self.quarantine.user_requests)),
+            )
+            for folder in (self.passed, self.quarantine):
+                self._copy_tools(folder, graph)
+                self._describe(folder, graph, {_WRITING: True})
+        if not repairs:
+            (self.path / REPAIRS).unlink(missing_ok=True)
+        for folder in (self.passed, self.quarantine):
+            self._describe(folder, graph, {_SHA: sha256_of(folder.data)})
+
+    def _copy_tools(self, folder: DataFolder, graph: ToolGraph) -> None:
+        source = self._source
+        for there, here in ((source.tool_desc, folder.tool_desc), (source.graph_desc, folder.graph_desc)):
+            if there.exists():
+                with atomic_target(here) as stream:
+                    stream.write(there.read_bytes())
+            else:
+                here.unlink(missing_ok=True)
+        if not source.tool_desc.exists():
+            write_json(folder.tool_desc, graph.library.to_json())
+
+    def _describe(self, folder: DataFolder, graph: ToolGraph, state: Mapping[str, Any]) -> None:
+        about = {key: self._source.benchmark[key] for key in ("source",) if key in self._source.benchmark}
+        what = "quarantine" if folder is self.quarantine else "pass"
+        checked = {_FROM: str(self._source.path.resolve()), "level": what, **state}
+        folder.describe(dependency_type=graph.dependency_type, **about, **{CHECKED: checked})
+
+
+class CheckedWriter:
+    """Takes samples in input order.
+
+    Args:
+        gates: a line a sample.
+        rejected: the labels that are rejected, with their findings.
+        repairs: a line a repair; None where nothing is mended.
+        passed: the labels that pass, and their requests.
+        quarantine: likewise of those in quarantine.
+    """
+
+    def __init__(
+        self,
+        gates: IO[str],
+        rejected: IO[str],
+        repairs: IO[str] | None,
+        passed: tuple[IO[str], IO[str]],
+        quarantine: tuple[IO[str], IO[str]],
+    ) -> None:
+        self._gates, self._rejected, self._repairs = gates, rejected, repairs
+        self._kept: dict[Level, tuple[IO[str], IO[str]]] = {"pass": passed, "quarantine": quarantine}
+
+    def add(self, inspection: Inspection, facts: Mapping[str, Any], repairs: list[dict[str, Any]]) -> None:
+        """Write one sample.
+
+        Args:
+            inspection: what the gates say.
+            facts: more for its line in `gates.jsonl`.
+            repairs: what was mended in it.
+        """
+        line = inspection.to_json()
+        _write(self._gates, {**line, **facts})
+        if self._repairs is not None:
+            for repair in repairs:
+                _write(self._repairs, repair)
+        gold = inspection.gold
+        kept = self._kept.get(inspection.level)
+        if kept is None:
+            _write(self._rejected, {**gold.record, "findings": line["findings"]})
+            return
+        _write(kept[0], gold.record)
+        _write(kept[1], {"id": gold.id, "user_request": gold.request})
+
+
+def _write(stream: IO[str], value: Mapping[str, Any]) -> None:
+    stream.write(json.dumps(value, ensure_ascii=False) + "\n")
+
+
+def _refusal(folder: DataFolder, source: DataFolder) -> UsageError | None:
+    """Why what lies in a folder must not be replaced; None where it may be."""
+    there = next((path for path in folder.files if path.exists()), None)
+    if there is None:
+        return None
+    checked = folder.benchmark.get(CHECKED)
+    if not isinstance(checked, Mapping):
+        return UsageError(
+            "is of a data set that this command did not write", file=there, fix="choose another --out"
+        )
+    ways_on = "choose another --out, or --force true (keeps a dated copy)"
+    if checked.get(_FROM) != str(source.path.resolve()):
+        return UsageError(f"is what was checked of {checked.get(_FROM)}", file=folder.path, fix=ways_on)
+    if checked.get(_WRITING) or not folder.data.exists() or checked.get(_SHA) is None:
+        return None
+    if checked[_SHA] != sha256_of(folder.data):
+        return UsageError("was changed since it was written", file=folder.data, fix=ways_on)
+    return None

@@ -1,0 +1,53 @@
+"""The files of a variety report."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from toolgraph.files import write_json, write_text
+from toolgraph.gold import Gold
+from toolgraph.graph import ToolGraph
+from toolgraph.report.variety import draw_variety
+from toolgraph.tools import ToolLibrary
+from toolgraph.variety.bars import Bars
+from toolgraph.variety.duplicates import Repeats
+from toolgraph.variety.measures import measure_variety
+from toolgraph.variety.page import variety_page
+from toolgraph.variety.tally import SAMPLE
+
+
+class VarietyReport(NamedTuple):
+    """What was measured, and the files that say it: `variety.json`, `variety.md`, and the pictures."""
+
+    figures: dict[str, Any]
+    files: list[Path]
+
+
+def write_variety(
+    out: Path,
+    golds: Iterable[Gold],
+    *,
+    library: ToolLibrary | None = None,
+    graph: ToolGraph | None = None,
+    repeats: Repeats | None = None,
+    bars: Bars | None = None,
+    sample: int = SAMPLE,
+    seed: int = 0,
+) -> VarietyReport:
+    """Measure a set, and write `variety.json`, `variety.md` and its pictures into a folder.
+
+    The arguments are those of `toolgraph.variety.measures.measure_variety`; whoever has looked for repeats
+    already (`DuplicateGate.repeats`) gives them.
+
+    Raises:
+        ToolgraphError: the folder cannot be written.
+    """
+    figures = measure_variety(
+        golds, library=library, graph=graph, repeats=repeats, bars=bars, sample=sample, seed=seed
+    )
+    pictures = draw_variety(figures, out)
+    write_json(out / "variety.json", figures)
+    write_text(out / "variety.md", variety_page(figures, [picture.name for picture in pictures]))
+    return VarietyReport(figures, [out / "variety.json", out / "variety.md", *pictures])
