@@ -10,8 +10,8 @@ MinHash of each text, updated with every shingle, asked for and put into a MinHa
 it is installed, makes signatures in Rust; the rest of its row is ours. "Met" is the share of the pairs found
 by comparing a sample of requests with all others. Limits: 60 seconds, 1 GB, 97 % of what was planted.
 
-`--found` says which duplicates are found in whole data sets: each request is said again in one way and put at the
-end, with the plan of the original, and without plans. "Clean" is the share that is held back before that.
+`--found` says which duplicates are found in whole data sets: each request is said again in one way and put at
+the end, with the plan of the original, and without plans. "Clean" is the share held back before that.
 """
 
 from __future__ import annotations
