@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from itertools import cycle
 from math import cos, degrees, pi, sin
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -17,9 +18,9 @@ _COLOURS = (
     *("#44AA99", "#DDAA55", "#6F5FC4", "#999933", "#CC6677", "#882255"),
 )
 _LIGHT = ("#CCBB44", "#66CCEE", "#DDAA55")
-_FIRST, _SECOND = len(_COLOURS), 6
+_FIRST, _SECOND = 2 * len(_COLOURS), 6
 """How many first words are shown, and how many second words of each."""
-_ROOM = 0.075  # the least share of a turn, times its radius, in which a word can be read
+_ROOM = 0.055  # the least share of a turn, times its radius, in which a word can be read
 _REST = "…"
 
 
@@ -45,7 +46,7 @@ def draw_sunburst(axes: Axes, openings: Sequence[Sequence[Any]], total: int) -> 
         firsts.setdefault(first, {})[second] = count
     ranked = sorted(firsts.items(), key=lambda item: (-sum(item[1].values()), item[0]))[:_FIRST]
     start = 0.0
-    for (first, seconds), colour in zip(ranked, _COLOURS, strict=False):
+    for (first, seconds), colour in zip(ranked, cycle(_COLOURS), strict=False):
         count = sum(seconds.values())
         _draw(axes, _Slice(first, count, colour, 0.34, 0.32, 1.0), start, total)
         inner_start = start
