@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-import asyncio
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -17,7 +16,7 @@ from toolgraph.files import read_json_lines, write_json_lines
 from toolgraph.graph import ToolGraph
 from toolgraph.models import ChatModel, ChatRequest, ModelError
 from toolgraph.offline.tasks import BackInstructTask
-from toolgraph.runs import Journal, RunSummary, run_items
+from toolgraph.runs import Journal, Loop, RunSummary, run_unsettled
 from toolgraph.runs.budget import bytes_of
 from toolgraph.runs.estimate import Estimate
 from toolgraph.sampling import Sampler
@@ -81,19 +80,15 @@ class Generator:
         output: Path,
         journal: Journal,
         count: int,
+        loop: Loop,
         *,
-        concurrency: int | None = 1,
-        done: Callable[[], None] = lambda: None,
-        interrupted: Callable[[int], None] = lambda in_flight: None,
         each: Callable[[Sample], None] = lambda _: None,
-        summary: RunSummary | None = None,
     ) -> Generation:
         """Generate what is missing of `count` samples and write `output`, in the order of the samples.
 
         Records that `output` holds already are kept. Answers that could not be read are asked again,
         those the model declined are not.
-        Where there is nothing to write, nothing is written. `summary`, an empty one, is filled for somebody
-        who watches.
+        Where there is nothing to write, nothing is written.
 
         Raises:
             UsageError: `output` holds records of another seed.
@@ -101,22 +96,16 @@ class Generator:
             KeyboardInterrupt: at Ctrl-C, when what was in flight is answered and written.
         """
         kept = read_kept(output, self._sampler.seed)
-        already = refused = 0
+        refused = 0
 
-        def missing() -> Iterator[Sample]:
-            nonlocal already, refused
-            for index in range(count):
-                sample = self._sampler.sample(index)
-                key = sample_id(sample)
-                if key in kept or _record(journal, key) is not None:
-                    already += 1
-                    done()
-                    continue
-                if journal.get(key).get("outcome") == "refused":
-                    refused += 1
-                    done()
-                    continue
-                yield sample
+        def settled(sample: Sample) -> bool:
+            nonlocal refused
+            key = sample_id(sample)
+            if key in kept or _record(journal, key) is not None:
+                return True
+            declined = bool(journal.get(key).get("outcome") == "refused")
+            refused += declined
+            return declined
 
         async def ask(sample: Sample) -> str:
             each(sample)
@@ -151,29 +140,20 @@ class Generator:
         def stopped(sample: Sample, error: ModelError) -> None:
             journal.append(sample_id(sample), {"outcome": error.outcome, "problem": str(error)})
 
-        async def ask_all() -> RunSummary:
-            try:
-                return await run_items(
-                    missing(),
-                    ask,
-                    concurrency=concurrency,
-                    done=done,
-                    stopped=stopped,
-                    interrupted=interrupted,
-                    summary=summary,
-                )
-            finally:
-                await self._model.close()
-
         try:
-            ended = asyncio.run(ask_all())
-            if ended.interrupted:
-                raise KeyboardInterrupt
+            settled_before = run_unsettled(
+                map(self._sampler.sample, range(count)),
+                ask,
+                settled=settled,
+                models=[self._model],
+                loop=loop,
+                stopped=stopped,
+            )
         finally:
             keys = _in_order(kept, journal)
             if keys:
                 write_json_lines(output, (kept[k] if k in kept else _record(journal, k) for k in keys))
-        return Generation(len(keys), already, ended, refused)
+        return Generation(len(keys), settled_before - refused, loop.summary, refused)
 
     def foresee(self, output: Path, journal: Journal, count: int, estimate: Estimate) -> int:
         """Add what is missing of `count` samples to `estimate`; nothing is sent or written.

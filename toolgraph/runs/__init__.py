@@ -6,12 +6,13 @@ from toolgraph.runs.ledger import Ledger
 from toolgraph.runs.manifest import changes, gives_way, open_run, recorded_settings
 from toolgraph.runs.runner import RunSummary, run_items
 from toolgraph.runs.starts import Start
-from toolgraph.runs.unsettled import run_unsettled
+from toolgraph.runs.unsettled import Loop, run_unsettled
 
 __all__ = [
     "Budget",
     "Journal",
     "Ledger",
+    "Loop",
     "RunSummary",
     "Start",
     "changes",

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Awaitable, Callable, Iterable, Iterator
+from dataclasses import dataclass, field
 from typing import TypeVar
 
 from toolgraph.models import ChatModel, ModelError
@@ -12,30 +13,41 @@ from toolgraph.runs.runner import RunSummary, run_items
 Item = TypeVar("Item")
 
 
+@dataclass(frozen=True)
+class Loop:
+    """How a run goes over its items, and who is told: handed down as it is, from the stage to the runner.
+
+    Attributes:
+        concurrency: items in flight at most; None leaves that to the models.
+        done: called after each item, settled ones included.
+        interrupted: told at the first Ctrl-C how many items are waited for.
+        summary: an empty one, which is filled.
+    """
+
+    concurrency: int | None = None
+    done: Callable[[], None] = lambda: None
+    interrupted: Callable[[int], None] = lambda in_flight: None
+    summary: RunSummary = field(default_factory=RunSummary)
+
+
 def run_unsettled(
     items: Iterable[Item],
     work: Callable[[Item], Awaitable[str]],
     *,
     settled: Callable[[Item], bool],
     models: Iterable[ChatModel],
-    concurrency: int | None,
-    done: Callable[[], None] = lambda: None,
+    loop: Loop,
     stopped: Callable[[Item, ModelError], None] = lambda item, error: None,
-    interrupted: Callable[[int], None] = lambda in_flight: None,
-    summary: RunSummary,
 ) -> int:
     """Do `work` on each item that is not settled, and let go of the models; how many were settled before.
 
     Args:
         items: the stream; taken only as there is room.
-        work: as `run_items` takes it, and so are the others that are not named here.
+        work: as `run_items` takes it.
         settled: whether an item has its end already.
         models: those that are asked; each is closed once.
-        concurrency: items in flight at most; None leaves that to the models.
-        done: called after each item, settled ones included.
+        loop: how many items are in flight, and who is told.
         stopped: told of each item that the budget stops.
-        interrupted: told at the first Ctrl-C how many items are waited for.
-        summary: an empty one, which is filled.
 
     Raises:
         ToolgraphError: the run cannot go on.
@@ -48,7 +60,7 @@ def run_unsettled(
         for item in items:
             if settled(item):
                 already += 1
-                done()
+                loop.done()
             else:
                 yield item
 
@@ -57,17 +69,17 @@ def run_unsettled(
             await run_items(
                 missing(),
                 work,
-                concurrency=concurrency,
-                done=done,
+                concurrency=loop.concurrency,
+                done=loop.done,
                 stopped=stopped,
-                interrupted=interrupted,
-                summary=summary,
+                interrupted=loop.interrupted,
+                summary=loop.summary,
             )
         finally:
             for model in {id(model): model for model in models}.values():
                 await model.close()
 
     asyncio.run(run())
-    if summary.interrupted:
+    if loop.summary.interrupted:
         raise KeyboardInterrupt
     return already

@@ -15,7 +15,7 @@ from toolgraph.errors import UsageError
 from toolgraph.files import write_json
 from toolgraph.models import ChatModel, ChatRequest, ModelOptions, create_model
 from toolgraph.models.wire import parameters_of
-from toolgraph.runs import Journal, RunSummary, gives_way, open_run
+from toolgraph.runs import Journal, Loop, RunSummary, gives_way, open_run
 from toolgraph.runs.budget import completion_limit
 from toolgraph.runs.estimate import Estimate
 from toolgraph.runs.manifest import JOURNAL
@@ -43,11 +43,7 @@ class Work(Protocol):
         self,
         model: ChatModel,
         journal: Journal,
-        *,
-        concurrency: int | None,
-        done: Callable[[], None],
-        interrupted: Callable[[int], None],
-        summary: RunSummary,
+        loop: Loop,
     ) -> int:
         """Do what the journal does not settle yet; returns how many items it did."""
         ...
@@ -126,14 +122,8 @@ class AgentRun:
         ):
             try:
                 with self.screen.progress(self.what, asked, lambda: self.books.figures(summary)) as advance:
-                    already = work.run(
-                        model,
-                        journal,
-                        concurrency=self.multiworker,
-                        done=advance,
-                        interrupted=self.screen.interrupted,
-                        summary=summary,
-                    )
+                    loop = Loop(self.multiworker, advance, self.screen.interrupted, summary)
+                    already = work.run(model, journal, loop)
             finally:
                 written = write(output, journal)
             write_json(folder / SUMMARY, summary_facts(written, already, summary, ledger))

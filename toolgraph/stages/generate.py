@@ -20,7 +20,7 @@ from toolgraph.files import keep_dated_copy, read_json_lines, safe_name
 from toolgraph.folder import DataFolder
 from toolgraph.models import ChatRequest, ModelOptions, create_model
 from toolgraph.models.wire import parameters_of
-from toolgraph.runs import Budget, Journal, RunSummary, changes, gives_way, open_run, recorded_settings
+from toolgraph.runs import Budget, Journal, Loop, RunSummary, changes, gives_way, open_run, recorded_settings
 from toolgraph.runs.budget import completion_limit
 from toolgraph.runs.estimate import Estimate
 from toolgraph.runs.manifest import JOURNAL
@@ -165,17 +165,15 @@ def generate(
     ):
         summary = RunSummary()
         with screen.progress("generate", number_of_samples, lambda: books.figures(summary)) as advance:
+            loop = Loop(multiworker, _both(advance, statistics.count), screen.interrupted, summary)
             folder.describe(generation=settings)
             statistics.begin({**settings, "number_of_samples": number_of_samples, "multiworker": multiworker})
             generation = generator.run(
                 folder.data_raw,
                 journal,
                 number_of_samples,
-                concurrency=multiworker,
-                done=_both(advance, statistics.count),
-                interrupted=screen.interrupted,
+                loop,
                 each=_drawer(folder.path / "task_graphs") if save_figure else _nothing,
-                summary=summary,
             )
         statistics.end({**_facts(generation), "used": ledger.to_json()})
         _report(generation, folder, screen, again=again)

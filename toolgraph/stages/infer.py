@@ -22,7 +22,7 @@ from toolgraph.folder import DataFolder
 from toolgraph.models import ChatRequest, ModelOptions, create_model
 from toolgraph.models.registry import is_served
 from toolgraph.models.wire import parameters_of
-from toolgraph.runs import Budget, Journal, RunSummary, gives_way, open_run
+from toolgraph.runs import Budget, Journal, Loop, RunSummary, gives_way, open_run
 from toolgraph.runs.budget import completion_limit
 from toolgraph.runs.estimate import Estimate
 from toolgraph.runs.manifest import JOURNAL
@@ -285,16 +285,8 @@ def infer(
         ):
             summary = RunSummary()
             with screen.progress("infer", len(chosen), lambda: books.figures(summary)) as advance:
-                inference = inferrer.run(
-                    requests,
-                    output,
-                    journal,
-                    chosen=chosen,
-                    concurrency=multiworker,
-                    done=advance,
-                    interrupted=screen.interrupted,
-                    summary=summary,
-                )
+                loop = Loop(multiworker, advance, screen.interrupted, summary)
+                inference = inferrer.run(requests, output, journal, loop, chosen=chosen)
             write_json(
                 run_folder / SUMMARY,
                 summary_facts(inference.written, inference.already, inference.summary, ledger),

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from importlib.resources import files
 from pathlib import Path
@@ -14,7 +14,7 @@ from toolgraph.answers import read_answer
 from toolgraph.benchmarks.security.probe import TECHNICAL, ProbeResult
 from toolgraph.benchmarks.security.prober import Prober
 from toolgraph.models import ChatModel, ChatRequest
-from toolgraph.runs import Journal, RunSummary, run_unsettled
+from toolgraph.runs import Journal, Loop, RunSummary, run_unsettled
 
 _TIMEOUT = 120.0
 _PARAMETERS: Mapping[str, Any] = {"temperature": 0.0, "max_tokens": 300}
@@ -52,11 +52,7 @@ class Judged:
         self,
         model: ChatModel,
         journal: Journal,
-        *,
-        concurrency: int | None,
-        done: Callable[[], None],
-        interrupted: Callable[[int], None],
-        summary: RunSummary,
+        loop: Loop,
     ) -> int:
         """Put the probes, then have the attacks judged that ended and were not judged yet.
 
@@ -64,9 +60,7 @@ class Judged:
             ToolgraphError: the run cannot go on.
             KeyboardInterrupt: at Ctrl-C, when what was in flight has ended.
         """
-        already = self._prober.run(
-            model, journal, concurrency=concurrency, done=done, interrupted=interrupted, summary=summary
-        )
+        already = self._prober.run(model, journal, loop)
 
         async def ask(result: ProbeResult) -> str:
             prompt = {"role": "user", "content": judge_prompt(result)}
@@ -76,16 +70,14 @@ class Judged:
             journal.append(self._key(result), {"answer": result.answer, "response": response.text})
             return "answered"
 
-        judging = RunSummary()
+        judging, summary = RunSummary(), loop.summary
         results = [] if summary.stop else self._prober.results(journal)
         run_unsettled(
             filter(_can_be_judged, results),
             ask,
             settled=lambda result: self._said(journal, result) is not None,
             models=[self._judge],
-            concurrency=concurrency,
-            interrupted=interrupted,
-            summary=judging,
+            loop=replace(loop, done=lambda: None, summary=judging),
         )
         ended = {name: count for name, count in judging.outcomes.items() if name in TECHNICAL}
         summary.outcomes.update(ended)

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any, Protocol
 
 from toolgraph.benchmarks.security.probe import ProbeResult
 from toolgraph.models import ChatModel
-from toolgraph.runs import Journal, RunSummary
+from toolgraph.runs import Journal, Loop
 
 DEFAULT = 30
 """Attacks, where no number is given."""
@@ -38,11 +38,7 @@ class Prober(Protocol):
         self,
         model: ChatModel,
         journal: Journal,
-        *,
-        concurrency: int | None,
-        done: Callable[[], None],
-        interrupted: Callable[[int], None],
-        summary: RunSummary,
+        loop: Loop,
     ) -> int:
         """Put to the agent what the journal does not settle yet; how much it settled before.
 

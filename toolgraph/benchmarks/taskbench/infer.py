@@ -24,7 +24,7 @@ from toolgraph.files import write_json_lines
 from toolgraph.graph import ToolGraph
 from toolgraph.models import ChatModel, ChatRequest, ChatResponse, ModelError
 from toolgraph.offline.tasks import PlanTask, ReformatTask
-from toolgraph.runs import Journal, RunSummary, run_unsettled
+from toolgraph.runs import Journal, Loop, RunSummary, run_unsettled
 from toolgraph.runs.budget import bytes_of
 from toolgraph.runs.estimate import Estimate
 
@@ -90,12 +90,9 @@ class Inferrer:
         requests: RequestStream,
         output: Path,
         journal: Journal,
+        loop: Loop,
         *,
         chosen: RequestStream | None = None,
-        concurrency: int | None = 1,
-        done: Callable[[], None] = lambda: None,
-        interrupted: Callable[[int], None] = lambda in_flight: None,
-        summary: RunSummary | None = None,
     ) -> Inference:
         """Answer what is not answered yet and write `output`, one line a request, in request order.
 
@@ -105,46 +102,29 @@ class Inferrer:
                 answers, and the file as it was is kept beside the journal. Where there is nothing to
                 write, nothing is written.
             journal: of this run.
+            loop: how many requests are in flight, and who is told.
             chosen: those of `requests` that are asked; None asks all.
-            concurrency: requests in flight at most; None leaves that to the model.
-            done: called after each request.
-            interrupted: told at the first Ctrl-C how many requests are waited for.
-            summary: an empty one to fill, for somebody who watches.
 
         Raises:
             ToolgraphError: the run cannot go on.
             KeyboardInterrupt: at Ctrl-C, when what was in flight is answered and written.
         """
         adopted = adopt(output, requests, journal) if output.exists() else 0
-        ended = RunSummary() if summary is None else summary
         try:
-            already = self.answer(
-                requests if chosen is None else chosen,
-                journal,
-                concurrency=concurrency,
-                done=done,
-                interrupted=interrupted,
-                summary=ended,
-            )
+            already = self.answer(requests if chosen is None else chosen, journal, loop)
         finally:
             lines = prediction_lines(requests, journal, self._graph.dependency_type)
             first = next(lines, None)
             written = 0 if first is None else write_json_lines(output, chain([first], lines))
-        return Inference(written, already, ended, adopted)
+        return Inference(written, already, loop.summary, adopted)
 
     def answer(
         self,
         requests: Iterable[Request],
         journal: Journal,
-        *,
-        concurrency: int | None = 1,
-        done: Callable[[], None] = lambda: None,
-        interrupted: Callable[[int], None] = lambda in_flight: None,
-        summary: RunSummary,
+        loop: Loop,
     ) -> int:
         """Answer what the journal does not settle yet; how much it settled before.
-
-        The parameters are those of `run`.
 
         Raises:
             ToolgraphError: the run cannot go on.
@@ -177,11 +157,8 @@ class Inferrer:
             ask,
             settled=lambda request: is_settled(entry_of(journal, request)),
             models=[model for model in (self._model, self._reformatter) if model is not None],
-            concurrency=concurrency,
-            done=done,
+            loop=loop,
             stopped=stopped,
-            interrupted=interrupted,
-            summary=summary,
         )
 
     def foresee(self, requests: RequestStream, output: Path, journal: Journal, estimate: Estimate) -> int:

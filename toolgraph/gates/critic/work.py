@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import hashlib
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from typing import Any, NamedTuple
 
 from toolgraph.backinstruct.review import Review, TeacherVerdict, read_review
@@ -13,7 +13,7 @@ from toolgraph.gates.critic.prompt import critic_prompt, critique_of, plan_of
 from toolgraph.gates.gate import Background
 from toolgraph.gold import Gold
 from toolgraph.models import ChatModel, ChatRequest, ModelError
-from toolgraph.runs import Journal, RunSummary, run_unsettled
+from toolgraph.runs import Journal, Loop, run_unsettled
 
 PARAMETERS: Mapping[str, Any] = {"temperature": 0.0, "top_p": 1.0, "max_tokens": 1500}
 TIMEOUT = 300.0
@@ -55,11 +55,7 @@ class CriticWork:
         self,
         model: ChatModel,
         journal: Journal,
-        *,
-        concurrency: int | None,
-        done: Callable[[], None],
-        interrupted: Callable[[int], None],
-        summary: RunSummary,
+        loop: Loop,
     ) -> int:
         """Review what the journal does not settle yet; how many samples it settled before.
 
@@ -81,11 +77,8 @@ class CriticWork:
             ask,
             settled=lambda gold: "response" in self._entry(journal, gold),
             models=[model],
-            concurrency=concurrency,
-            done=done,
+            loop=loop,
             stopped=lambda gold, error: self._note(journal, gold, error),
-            interrupted=interrupted,
-            summary=summary,
         )
 
     def lines(self, journal: Journal) -> Iterator[dict[str, Any]]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import hashlib
 import json
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict
 from typing import Any
 
@@ -18,7 +18,7 @@ from toolgraph.benchmarks.classic.agents.settings import AgentSettings
 from toolgraph.benchmarks.classic.agents.written import Written
 from toolgraph.benchmarks.classic.data import Question
 from toolgraph.models import ChatModel, ChatRequest, ChatResponse, ModelError
-from toolgraph.runs import Journal, RunSummary, run_unsettled
+from toolgraph.runs import Journal, Loop, run_unsettled
 from toolgraph.runs.budget import size_of
 from toolgraph.runs.estimate import Estimate
 
@@ -88,11 +88,7 @@ class Agents:
         self,
         model: ChatModel,
         journal: Journal,
-        *,
-        concurrency: int | None = None,
-        done: Callable[[], None] = lambda: None,
-        interrupted: Callable[[int], None] = lambda in_flight: None,
-        summary: RunSummary,
+        loop: Loop,
     ) -> int:
         """Do what is not done yet; returns how many questions were.
 
@@ -113,11 +109,8 @@ class Agents:
             work,
             settled=lambda question: is_settled(entry_of(journal, question)),
             models=[model],
-            concurrency=concurrency,
-            done=done,
+            loop=loop,
             stopped=stopped,
-            interrupted=interrupted,
-            summary=summary,
         )
 
     def foresee(self, journal: Journal, estimate: Estimate) -> int:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import hashlib
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -24,7 +24,7 @@ from toolgraph.benchmarks.security.prober import SEED
 from toolgraph.errors import UsageError
 from toolgraph.files import sha256_of
 from toolgraph.models import ChatModel, ChatRequest, ChatResponse, ModelError
-from toolgraph.runs import Journal, RunSummary
+from toolgraph.runs import Journal, Loop
 
 
 class ChatProber:
@@ -87,11 +87,7 @@ class ChatProber:
         self,
         model: ChatModel,
         journal: Journal,
-        *,
-        concurrency: int | None,
-        done: Callable[[], None],
-        interrupted: Callable[[int], None],
-        summary: RunSummary,
+        loop: Loop,
     ) -> int:
         """Have the chats that the journal does not settle yet; how many it settled before."""
         agents = Agents(
@@ -101,9 +97,7 @@ class ChatProber:
             parameters=self._parameters,
             cost_of=self._cost_of,
         )
-        return agents.run(
-            model, journal, concurrency=concurrency, done=done, interrupted=interrupted, summary=summary
-        )
+        return agents.run(model, journal, loop)
 
     def results(self, journal: Journal) -> list[ProbeResult]:
         """The verdicts by the answers in the journal, which the agent reads again."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import os
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -19,7 +19,7 @@ from toolgraph.dataset import Request
 from toolgraph.files import sha256_of
 from toolgraph.graph import ToolGraph
 from toolgraph.models import ChatModel
-from toolgraph.runs import Journal, RunSummary
+from toolgraph.runs import Journal, Loop
 
 _NOWHERE = Path(os.devnull)
 
@@ -77,21 +77,14 @@ class PlanProber:
         self,
         model: ChatModel,
         journal: Journal,
-        *,
-        concurrency: int | None,
-        done: Callable[[], None],
-        interrupted: Callable[[int], None],
-        summary: RunSummary,
+        loop: Loop,
     ) -> int:
         """Ask what the journal does not settle yet; how much it settled before."""
         inferrer = Inferrer(self._graph, self._prompt, model, parameters=self._parameters, shown=self._shown)
         return inferrer.answer(
             list(self._requests),
             journal,
-            concurrency=concurrency,
-            done=done,
-            interrupted=interrupted,
-            summary=summary,
+            loop=loop,
         )
 
     def results(self, journal: Journal) -> list[ProbeResult]:

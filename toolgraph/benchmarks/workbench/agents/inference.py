@@ -16,7 +16,7 @@ from toolgraph.benchmarks.workbench.tasks import Task
 from toolgraph.benchmarks.workbench.tools import Tool, toolset_of
 from toolgraph.files import write_json_lines
 from toolgraph.models import ChatModel, ModelError
-from toolgraph.runs import Journal, RunSummary, run_unsettled
+from toolgraph.runs import Journal, Loop, run_unsettled
 
 OVERFLOW = "context overflow"
 _FINAL = ("answered", "malformed", "refused", OVERFLOW)
@@ -71,11 +71,7 @@ class Agents:
         self,
         model: ChatModel,
         journal: Journal,
-        *,
-        concurrency: int | None,
-        done: Callable[[], None],
-        interrupted: Callable[[int], None],
-        summary: RunSummary,
+        loop: Loop,
     ) -> int:
         """Do what is not done yet; returns how many tasks were.
 
@@ -98,11 +94,8 @@ class Agents:
             work,
             settled=lambda task: is_settled(entry_of(journal, task)),
             models=[model],
-            concurrency=concurrency,
-            done=done,
+            loop=loop,
             stopped=stopped,
-            interrupted=interrupted,
-            summary=summary,
         )
 
     async def _work(self, model: ChatModel, task: Task, journal: Journal) -> str:

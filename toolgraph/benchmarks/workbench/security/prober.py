@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict
 from pathlib import Path
 from typing import Any
@@ -19,7 +19,7 @@ from toolgraph.benchmarks.workbench.tasks import Task
 from toolgraph.benchmarks.workbench.tools import Tool
 from toolgraph.errors import UsageError
 from toolgraph.models import ChatModel
-from toolgraph.runs import Journal, RunSummary
+from toolgraph.runs import Journal, Loop
 
 
 class WorkplaceProber:
@@ -79,17 +79,11 @@ class WorkplaceProber:
         self,
         model: ChatModel,
         journal: Journal,
-        *,
-        concurrency: int | None,
-        done: Callable[[], None],
-        interrupted: Callable[[int], None],
-        summary: RunSummary,
+        loop: Loop,
     ) -> int:
         """Have done what the journal does not settle yet; how much it settled before."""
         agents = Agents(self._tasks, self._sandbox, self._agent, self._parameters, found=self._found)
-        return agents.run(
-            model, journal, concurrency=concurrency, done=done, interrupted=interrupted, summary=summary
-        )
+        return agents.run(model, journal, loop)
 
     def results(self, journal: Journal) -> list[ProbeResult]:
         """The verdicts by the calls in the journal."""

@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from toolgraph.benchmarks.classic.security.published.attacks import Attack
 from toolgraph.benchmarks.classic.security.published.grades import Grades, grading_prompt, read_grades
 from toolgraph.benchmarks.classic.security.published.lines import NOT_JUDGED, AttackLine
 from toolgraph.models import ChatModel, ChatRequest, ModelError
-from toolgraph.runs import Journal, RunSummary, run_unsettled
+from toolgraph.runs import Journal, Loop, run_unsettled
 
 PARAMETERS: Mapping[str, Any] = {"temperature": 0.7}
 """Of the requests to the model under test, as published."""
@@ -38,11 +38,7 @@ class PublishedAttacks:
         self,
         model: ChatModel,
         journal: Journal,
-        *,
-        concurrency: int | None,
-        done: Callable[[], None],
-        interrupted: Callable[[int], None],
-        summary: RunSummary,
+        loop: Loop,
     ) -> int:
         """Put and grade what the journal does not settle yet; how many attacks it settled before.
 
@@ -66,11 +62,8 @@ class PublishedAttacks:
             work,
             settled=lambda attack: self._is_settled(journal, attack),
             models=[model, self._judge],
-            concurrency=concurrency,
-            done=done,
+            loop=loop,
             stopped=stopped,
-            interrupted=interrupted,
-            summary=summary,
         )
 
     def lines(self, journal: Journal) -> Iterator[AttackLine]:
