@@ -20,6 +20,7 @@ _PATTERNS = (
         rf" (?P<hour>\d{{1,2}}|noon|midnight)\b(?!:)(?:\s?{_HALF})?"
     ),
     re.compile(rf"(?<![\w:.])(?P<hour>[0-2]?\d)\s?o'? ?clock(?:\s?{_HALF})?"),
+    re.compile(r"(?<![\w:.])(?P<hour>[01]\d|2[0-4])(?P<minute>[0-5]\d)\s?(?:hours|hrs|h)\b"),
     re.compile(r"\b(?P<word>noon|midday|midnight)\b"),
 )
 # Hours that only their surroundings tell from other numbers: for what a request says, not for a value.
@@ -31,7 +32,15 @@ _LOOSE = (
         r"(?P<hour>[0-2]?\d)(?![\w:/%]|[.,]\d)"
     ),
     re.compile(r"(?<![\w:.])(?P<hour>[01]?\d)(?=\s?(?:-|to|and|or)\s?[0-2]?\d(?::[0-5]\d)?\s?[ap]\.?m\b)"),
+    re.compile(r"(?<![\w:.,$€£])(?P<hour>[0-2]?\d)\.(?P<minute>[0-5]\d)(?![\w%]|[.,]\d)"),
+    re.compile(r"(?<![\w:.,])(?<!\d )(?P<hour>1?\d) (?P<minute>[0-5]\d)(?![\w:%]|[.,]\d|\s\d)"),
+    re.compile(r"(?<![\w:.,])(?P<hour>[01]?\d)(?:\s?-?\s?ish\b|\s?(?P<half>[ap])\b)"),
+    re.compile(r"\bhalf (?P<hour>[01]?\d)(?P<way>)(?P<amount>)(?![\w:/%]|[.,]\d)"),
     re.compile(r"(?<![\w:.])(?P<hour>[0-2]?\d) (?=(?:in the (?:mor|aftern|even)[a-z]+|at night|sharp)\b)"),
+)
+_PART_OF_DAY = re.compile(
+    r",? ?(?:sharp |o'clock )?"
+    r"(?:(?:in the|this) (?:(?P<morning>morning)|afternoon|evening)|(?P<night>at night)|tonight)\b"
 )
 _DAY = 24 * 60
 
@@ -44,12 +53,22 @@ def times_in(text: str, *, loose: bool = False) -> Iterator[tuple[re.Match[str],
     """
     for pattern in (*_PATTERNS, *(_LOOSE if loose else ())):
         for match in pattern.finditer(text):
-            times = _times(match.groupdict())
+            times = _times({**match.groupdict(), **_half_behind(match, text)}, strict=not loose)
             if times:
                 yield match, times
 
 
-def _times(parts: dict[str, str | None]) -> tuple[float, ...]:
+def _half_behind(match: re.Match[str], text: str) -> dict[str, str]:
+    """The half of the day that is told behind a time: "in the morning", "tonight"."""
+    parts = match.groupdict()
+    behind = None if parts.get("half") or parts.get("word") else _PART_OF_DAY.match(text, match.end())
+    if behind is None or not (parts["hour"] or "").isdigit():
+        return {}
+    hour = int(parts["hour"] or 0)
+    return {"half": "a" if behind["morning"] or (behind["night"] and not 5 < hour < 12) else "p"}
+
+
+def _times(parts: dict[str, str | None], *, strict: bool) -> tuple[float, ...]:
     word = parts.get("word") or (parts["hour"] if not (parts["hour"] or "0").isdigit() else None)
     if word:
         hour, minute = (0 if word == "midnight" else 12), 0
@@ -69,9 +88,11 @@ def _times(parts: dict[str, str | None]) -> tuple[float, ...]:
     else:
         hours = (hour % 12, hour % 12 + 12)
         if hour == 12:
-            hours = (12, 0)
+            hours = (12,) if strict and parts.get("minute") else (12, 0)
     shift: float = minute
-    if amount := parts.get("amount"):
+    if "amount" in parts and not parts["amount"]:
+        shift = 30  # "half seven"
+    elif amount := parts.get("amount"):
         minutes = {"quarter": 15, "half": 30}.get(amount)
         minutes = int(amount) if minutes is None else minutes
         shift = minutes if parts["way"] in ("past", "after") else -minutes
