@@ -25,7 +25,7 @@ _WORDS = "|".join(sorted({*_SECONDS, *_MONTHS} - _LETTERS, key=len, reverse=True
 _ONE = r"an?(?: (?:whole|full|good|single))?|next|last|past"
 _ITEM = re.compile(
     rf"(?<![\w.,])(?:(?:an? |1 )?(?P<part>{_PART})(?: of)?(?: an?| 1)?(?:[ -](?={_WORDS}))"
-    rf"|(?P<count>\d{{1,7}}(?:[.,]\d{{1,4}})?|{_ONE}|(?:a )?couple(?: of)?)"
+    rf"|(?P<count>\d{{1,7}}(?:[.,]\d{{1,4}})?|{_ONE}|(?:a )?couple(?: of)?|(?=(?:{_WORDS})[ -]long\b))"
     rf"(?: and (?:an? )?(?P<plus>{_PART}))?[ -]?)"
     rf"(?P<unit>(?:{_WORDS})s?|(?<=\d)[smhd]|(?<=\d )[hs])(?![a-z])"
     rf"(?: and (?:an? )?(?P<more>{_PART})\b(?! (?:of (?:the|it|my)|an?|past|to)\b))?"
@@ -40,33 +40,32 @@ _MOST = 100_000
 class Duration(NamedTuple):
     """A length of time: whole months cannot be told in seconds, so they stand apart.
 
-    >>> Duration(Decimal(90)).is_same(Duration(Decimal(90), 0)), Duration(Decimal(0), Decimal(3)).days
-    (True, {Decimal('90')})
+    >>> Duration(Decimal(90 * 86_400)).is_same(Duration(Decimal(0), Decimal(3)))
+    True
     """
 
     seconds: Decimal
     months: Decimal = Decimal(0)
 
     @property
-    def days(self) -> set[Decimal]:
-        """The days it may be, at 30 days a month and 365 a year."""
-        whole = self.seconds / _DAY
-        found = {whole + 30 * self.months}
+    def all_seconds(self) -> set[Decimal]:
+        """The seconds it may be, at 30 days a month and 365 a year."""
+        found = {self.seconds + 30 * _DAY * self.months}
         if self.months and self.months % 12 == 0:
-            found.add(whole + 365 * self.months / 12)
+            found.add(self.seconds + 365 * _DAY * self.months / 12)
         return found
 
     def is_same(self, other: Duration) -> bool:
         """Whether it is as long as another one."""
-        return self == other or not self.days.isdisjoint(other.days)
+        return self == other or not self.all_seconds.isdisjoint(other.all_seconds)
 
     def numbers(self) -> Iterator[Decimal]:
         """What it is in each usual unit, where that is a number of at most two decimals."""
         if self.months and not self.seconds:
             yield from (self.months, self.months / 12, 52 * self.months / 12)
-        for days in self.days:
+        for seconds in self.all_seconds:
             for size in _USUAL:
-                number = days * _DAY / size
+                number = seconds / size
                 if Decimal("0.1") <= number <= _MOST and number == round(number, 2):
                     yield number
 

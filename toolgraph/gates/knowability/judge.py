@@ -96,6 +96,7 @@ def _sort_words(rest: str, text: str, said: Said) -> tuple[dict[str, str], list[
     """The content words by key that were said, and the words that were not."""
     days = [*said.days, *(day for _, days in days_in(text) for day in days)] if _DAY.search(rest) else []
     weekdays = {day.weekday[:3] for day in days if day.weekday}
+    weekdays |= set(said.weekdays if _DAY.search(rest) else ())
     known: dict[str, str] = {}
     foreign: dict[str, str] = {}
     row = [match.group() for match in words.words_in(words.signs_as_words(rest))][:_MOST_WORDS]

@@ -112,7 +112,7 @@ def _dates(text: str, said: Said) -> Iterator[tuple[int, int, Part]]:
     for match, days in days_in(text):
         if re.fullmatch(r"\d+/\d+", match.group()) and match.group() != text.strip():
             continue
-        told = [_is_day_said(day, said) for day in days]
+        told = [_is_day_said(day, said) or match.group() in said.codes for day in days]
         known = all(told) if match.groupdict().get("last") else any(told)
         whole = [words for day, words in said.days.items() if day.day]
         remark = f"it says {_some(whole)}" if whole else ""
@@ -135,9 +135,11 @@ def _is_day_said(day: Day, said: Said) -> bool:
 
 def _said_apart(day: Day, said: Said) -> bool:
     """Whether month and day are said, but not beside each other ("in October … on the 17th")."""
+    ordinal = rf"\b{day.day}(?:st|nd|rd|th)\b"
     return (
         day.day is not None
-        and not any(other.day for other in said.days)
+        and not any(other.year and day.year and other.year != day.year for other in said.days)
+        and (not any(other.day for other in said.days) or re.search(ordinal, said.digits) is not None)
         and said.knows(key_of(MONTHS[day.month - 1]))
         and Decimal(day.day) in said.numbers
     )

@@ -20,11 +20,16 @@ from toolgraph.gates.knowability.quantities import converted_in, numbers_in, say
 from toolgraph.gates.knowability.shares import shares_in
 from toolgraph.gates.knowability.spelling import plain, stands_in, with_digits
 from toolgraph.gates.knowability.times import times_in
-from toolgraph.gates.knowability.words import NEGATIONS, key_of, signs_as_words, words_in
+from toolgraph.gates.knowability.words import NEGATIONS, key_of, other_names, signs_as_words, words_in
 
 # Of a word that is said over and over, so many places are enough to see what stands around it.
 _MOST_PLACES = 200
 _MOST_BASES = 4
+_CAPITALS = re.compile(r"\b(?:[A-Z]{3}|U[SK])\b")
+_WEEKDAY = re.compile(
+    r"\b(?:mon|tues|wednes|thurs|fri|satur|sun)days?\b"
+    r"|\b(?:(?:on|this|next|every|each|and) (?:sat|sun)|mon|tues?|weds?|thur?s?|fri)\b"
+)
 _STEPS = re.compile(r"\bsteps?\s\d+(?:(?:,|,? and| to|-| or)\s?\d+)*")
 _FIRST_MARKER = re.compile(r"(?:^|\s)\(?1[.)]\s")
 _MARKER = re.compile(r"(?:(?<=\s)|^)\(?\d{1,2}[.)](?=\s)")
@@ -204,7 +209,18 @@ class Said:
 
     def knows(self, key: str) -> bool:
         """Whether a word was said, in any form."""
-        return key in self.places or key in self._media
+        return key in self.places or key in self._media or key in self._code_names
+
+    @cached_property
+    def _code_names(self) -> Collection[str]:
+        """The words for the codes that are said in capitals: "CAD" speaks of Canadian dollars."""
+        codes = {match.group().casefold() for match in _CAPITALS.finditer(self.text)}
+        return {key_of(word) for code in codes for name in other_names(code) for word in name.split()}
+
+    @cached_property
+    def weekdays(self) -> Collection[str]:
+        """The first three letters of the days of the week that are named."""
+        return {match.group().split()[-1][:3] for match in _WEEKDAY.finditer(self.plain)}
 
     def knows_form(self, word: str) -> bool:
         """Whether an irregular form of a word was said ("swam" for "swimming")."""

@@ -9,9 +9,11 @@ from fractions import Fraction
 
 _NAMES = ("half", "third", "quarter", "fifth", "sixth", "seventh", "eighth", "ninth", "tenth")
 _SIZES = {name: size for size, name in enumerate(_NAMES, 2)} | {"halve": 2, "fourth": 4}
+# "A quarter past two" and "a quarter hour" are none.
+_TIME = r"(?![ -](?:hour|past|to|after|before|til|of \d|of an hour))"
 _PARTS = re.compile(
-    r"(?<!and )\b(?P<count>\d{1,2}|an?|one)[ -](?:(?P<digits>\d{1,2})(?:nd|rd|th)|(?P<word>half|halve|third|quarter"
-    r"|fourth|fifth|sixth|seventh|eighth|ninth|tenth))(?P<many>s)?\b"
+    r"(?<!and )\b(?P<count>\d{1,2}|an?|one)[ -](?:(?P<digits>\d{1,2})(?:nd|rd|th)|(?P<word>half|halve|third"
+    r"|quarter|fourth|fifth|sixth|seventh|eighth|ninth|tenth))(?P<many>s)?\b" + _TIME
 )
 _SHARE_BEFORE = re.compile(r"\b(?:by|to|at|only|about)\s$")
 _SHARE_BEHIND = re.compile(
@@ -22,7 +24,7 @@ _PERCENT = re.compile(r"(?<![\w.,])(\d{1,4}(?:[.,]\d{1,4})?)\s?(?:%|percent|per 
 _DECIMAL = re.compile(r"(?<![\w.,])0?[.,]\d{1,4}(?![\w.,]*\d)")
 _PLAIN = (
     (re.compile(r"(?<!and a )\bhal(?:f(?! past| an? | \d)|ve|ves|ved|ving)\b"), Fraction(1, 2)),
-    (re.compile(r"\bquarter\b"), Fraction(1, 4)),
+    (re.compile(r"\bquarter\b" + _TIME), Fraction(1, 4)),
     (re.compile(r"\b(?:full|fully|max|maximum|completely|all the way)\b"), Fraction(1)),
 )
 
@@ -59,10 +61,8 @@ def is_share(number: Decimal, shares: Collection[Fraction]) -> bool:
     if decimals > 6 or not -1 < number < 10_000:
         return False
     said = Fraction(number)
-    return any(
-        said == share
-        or said == share * 100
-        or (decimals > 1 and said == round(share, decimals))
-        or ((share * 100).denominator > 1 and said == round(share * 100, decimals))
-        for share in shares
+    endless = [share for share in shares if 100_000 % share.denominator]
+    return any(said in (share, share * 100) for share in shares) or any(
+        (decimals > 1 and said == round(share, decimals)) or said == round(share * 100, decimals)
+        for share in endless
     )

@@ -21,10 +21,13 @@ _PATTERNS = (
     ),
     re.compile(rf"(?<![\w:.])(?P<hour>[0-2]?\d)\s?o'? ?clock(?:\s?{_HALF})?"),
     re.compile(r"(?<![\w:.])(?P<hour>[01]\d|2[0-4])(?P<minute>[0-5]\d)\s?(?:hours|hrs|h)\b"),
-    re.compile(r"\b(?P<word>noon|midday|midnight)\b"),
+    re.compile(r"\b(?P<word>noon|mid-?day|midnight)(?:-?ish)?\b"),
 )
 # Hours that only their surroundings tell from other numbers: for what a request says, not for a value.
 _LOOSE = (
+    re.compile(
+        rf"(?:\b{_AT}\s|(?<![\w:.])(?=0))(?P<hour>[01]\d|2[0-3])(?P<minute>[0-5]\d)(?![\w:/%-]|[.,]\d)"
+    ),
     re.compile(rf"\b{_AT}\s(?P<hour>[0-2]?\d)\.(?P<minute>[0-5]\d)(?![\w%]|\.\d)"),
     re.compile(rf"\b{_AT}\s?(?P<hour>[0-2]?\d)(?: (?P<minute>[0-5]\d))?(?![\w:/%]|[.,]\d)"),
     re.compile(
@@ -51,10 +54,16 @@ def times_in(text: str, *, loose: bool = False) -> Iterator[tuple[re.Match[str],
     >>> [times for _, times in times_in("at 7:45 pm, half past 6, noon")]
     [(1185.0,), (390.0, 1110.0), (720.0,)]
     """
+    sure: set[int] = set()
     for pattern in (*_PATTERNS, *(_LOOSE if loose else ())):
         for match in pattern.finditer(text):
-            times = _times({**match.groupdict(), **_half_behind(match, text)}, strict=not loose)
-            if times:
+            parts = {**match.groupdict(), **_half_behind(match, text)}
+            hour_at = match.start("hour") if parts.get("hour") else match.start()
+            if hour_at in sure:
+                continue
+            if times := _times(parts, strict=not loose):
+                if parts.get("half"):
+                    sure.add(hour_at)
                 yield match, times
 
 
@@ -86,7 +95,8 @@ def _times(parts: dict[str, str | None], *, strict: bool) -> tuple[float, ...]:
     elif word or hour == 0 or hour > 12 or (parts["hour"] or "").startswith("0"):
         hours = (hour,)
     else:
-        hours = (hour % 12, hour % 12 + 12)
+        # A value of "10:30" is written on the clock of 24 hours.
+        hours = (hour,) if strict and hour > 9 and parts.get("minute") else (hour % 12, hour % 12 + 12)
         if hour == 12:
             hours = (12,) if strict and parts.get("minute") else (12, 0)
     shift: float = minute
