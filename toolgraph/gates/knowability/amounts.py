@@ -18,12 +18,13 @@ _COINS_ALONE = re.compile(rf"(?<![\w.,])(\d{{1,2}})\s?{_COINS}")
 # "Two fifty", once its words are digits.
 _SPOKEN = re.compile(r"(?<![\w.,:-])(?<!\d\s)(\d{1,3}) ([1-9]\d)(?![\w.,:-]*\d|\s\d)")
 _PARTS = {"half": Decimal("0.5"), "quarter": Decimal("0.25"), "3 quarters": Decimal("0.75")}
-_PART_OF = re.compile(r"\b(half|quarter|3 quarters)(?: of)? an? (100|1000|1000000|1000000000)\b")
+_PART_OF = re.compile(r"\b(half|quarter|3 quarters)(?: of)?(?: an?)? (100|1000|1000000|1000000000)\b")
 _AND_PART = re.compile(
     r"\b(\d{1,3}) and (?:a )?(half|quarter|3 quarters) (100|1000|1000000|1000000000|grand|k)\b"
 )
 _SLANG = (
     (re.compile(r"\ba (?:grand|thou|k)\b"), Decimal(1000)),
+    (re.compile(r"\ba couple (?:of )?(?:grand|1000|k)\b"), Decimal(2000)),
     (re.compile(r"\bhalf a grand\b"), Decimal(500)),
     (re.compile(r"\ban? million\b|\ban? mil\b"), Decimal(1_000_000)),
     (re.compile(r"\bfivers?\b"), Decimal(5)),

@@ -19,15 +19,15 @@ _SECONDS = {
 }
 _MONTHS = {"month": 1, "year": 12, "yr": 12}
 _LETTERS = {"s", "m", "h", "d"}
-_PARTS = {"half": Decimal("0.5"), "quarter": Decimal("0.25"), "3 quarters": Decimal("0.75")}
-_PART = "half|quarter|3[ -]quarters"
+_PARTS = {"half": Decimal("0.5"), "quarter": Decimal("0.25"), "3 quarter": Decimal("0.75")}
+_PART = "half|quarter|3[ -]quarters?"
 _WORDS = "|".join(sorted({*_SECONDS, *_MONTHS} - _LETTERS, key=len, reverse=True))
 _ONE = r"an?(?: (?:whole|full|good|single))?|next|last|past"
 _ITEM = re.compile(
     rf"(?<![\w.,])(?:(?:an? |1 )?(?P<part>{_PART})(?: of)?(?: an?| 1)?(?:[ -](?={_WORDS}))"
     rf"|(?P<count>\d{{1,7}}(?:[.,]\d{{1,4}})?|{_ONE}|(?:a )?couple(?: of)?|(?=(?:{_WORDS})[ -]long\b))"
     rf"(?: and (?:an? )?(?P<plus>{_PART}))?[ -]?)"
-    rf"(?P<unit>(?:{_WORDS})s?|(?<=\d)[smhd]|(?<=\d )[hs])(?![a-z])"
+    rf"(?P<unit>(?:{_WORDS})(?:s(?!\w)|(?=ly\b))?|(?<=\d)[smhd]|(?<=\d )[hs])(?:ly)?(?![a-z])"
     rf"(?: and (?:an? )?(?P<more>{_PART})\b(?! (?:of (?:the|it|my)|an?|past|to)\b))?"
 )
 _BETWEEN = re.compile(r",? and |, | ?")
@@ -126,4 +126,4 @@ def _read(match: re.Match[str]) -> tuple[int, Duration]:
 
 
 def _part(text: str | None) -> Decimal:
-    return _PARTS[text.replace("-", " ")] if text else Decimal(0)
+    return _PARTS[text.replace("-", " ").removesuffix("s")] if text else Decimal(0)

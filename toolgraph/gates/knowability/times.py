@@ -38,6 +38,8 @@ _LOOSE = (
     re.compile(r"(?<![\w:.,$€£])(?P<hour>[0-2]?\d)\.(?P<minute>[0-5]\d)(?![\w%]|[.,]\d)"),
     re.compile(r"(?<![\w:.,])(?<!\d )(?P<hour>1?\d) (?P<minute>[0-5]\d)(?![\w:%]|[.,]\d|\s\d)"),
     re.compile(r"(?<![\w:.,])(?P<hour>[01]?\d)(?:\s?-?\s?ish\b|\s?(?P<half>[ap])\b)"),
+    re.compile(r"(?<![\w:./-])(?P<hour>[012]?\d)(?=\s?-\s?[012]?\d(?![\w:/%-]|[.,]\d))"),
+    re.compile(r"(?<=\d)\s?-\s?(?P<hour>[012]?\d)(?![\w:/%-]|[.,]\d)"),
     re.compile(r"\bhalf (?P<hour>[01]?\d)(?P<way>)(?P<amount>)(?![\w:/%]|[.,]\d)"),
     re.compile(r"(?<![\w:.])(?P<hour>[0-2]?\d) (?=(?:in the (?:mor|aftern|even)[a-z]+|at night|sharp)\b)"),
 )
