@@ -31,7 +31,7 @@ FLOOR = {room: number for number, rooms in enumerate(FLOORS) for room in rooms}
 HEAVY = {
     *("sklearn", "matplotlib", "torch", "pandas", "pyarrow", "huggingface_hub"),
     *("bs4", "ftfy", "openpyxl", "presidio_analyzer", "spacy"),
-    *("datasets", "datasketch", "dateparser", "rensa"),
+    *("datasets", "datasketch", "dateparser", "rensa", "simplemma"),
 }
 
 

@@ -19,7 +19,7 @@ _MONTHS = {name[:length]: number for number, name in enumerate(MONTHS, 1) for le
 _MONTHS |= {"sept": 9, "juli": 7}
 _WEEKDAYS = ("monday", "tuesday", "wednesday", "thursday", "friday", "saturday", "sunday")
 _MONTH = rf"(?P<month>{'|'.join(sorted(_MONTHS, key=len, reverse=True))})\b\.?"
-_YEAR = r"(?:\s?,?\s?(?P<year>(?:19|20|21)\d\d)\b(?!:))?"
+_YEAR = r"(?:\s?,?\s?(?P<year>(?:19|20|21)\d\d|'\d\d)\b(?!:))?"
 _TH = r"(?:st|nd|rd|th)?"
 _TO = r"\s?(?:-|to|and|until|till|through|or|,)\s?(?:the\s)?"
 _DAYS = rf"(?P<day>\d{{1,2}}){_TH}(?:{_TO}(?P<last>\d{{1,2}}){_TH})?"
@@ -33,6 +33,38 @@ _PATTERNS = (
     re.compile(rf"\b{_MONTH}\s?-?(?:the\s)?{_DAYS}(?![\d:.]\d|\d|\s?[ap]\.?m){_YEAR}"),
     re.compile(rf"\b{_MONTH}\s?(?:of\s)?,?\s?(?P<year>(?:19|20|21)\d\d)\b"),
     re.compile(r"(?<![\w./])(?P<one>\d{1,2})/(?P<two>\d{1,2})(?![\w/]|\.\d)"),
+)
+# Days that only a request may say so: in values these are numbers, too.
+_LOOSE = (
+    re.compile(r"(?<![\w./-])(?P<one>\d\d)-(?P<two>\d\d)(?![\w/-]|[.:]\d)"),
+    re.compile(r"(?<![\w./-])(?P<day>\d{1,2})\.(?P<month>0\d|1[0-2]|\d(?=\.))\.?(?![\w/-]|[.:]\d)"),
+    re.compile(
+        rf"(?P<day>\d{{1,2}}){_TH}(?=(?:\s?(?:,|/|&|and|or){{1,2}}\s(?:the\s)?\d{{1,2}}{_TH}){{1,8}}"
+        rf"\s(?:of\s)?{_MONTH})"
+    ),
+    re.compile(rf"(?<![\w.])(?P<day>\d{{1,2}}){_TH}\s?{_MONTH}\s?(?P<year>\d\d)\b(?!:|\s?[ap]\.?m)"),
+)
+_FEASTS = {
+    "christmas eve": (12, 24),
+    "christmas day": (12, 25),
+    "boxing day": (12, 26),
+    "christmas": (12, 25),
+    "new year's eve": (12, 31),
+    "new year's day": (1, 1),
+    "new year": (1, 1),
+    "halloween": (10, 31),
+    "valentine's day": (2, 14),
+    "valentine's": (2, 14),
+    "valentines day": (2, 14),
+    "st patrick's day": (3, 17),
+    "independence day": (7, 4),
+    "april fools": (4, 1),
+    "may day": (5, 1),
+}
+_FEAST = re.compile(rf"\b(?P<feast>{'|'.join(sorted(_FEASTS, key=len, reverse=True))})\b(?! eve)")
+_SHORT = re.compile(
+    r"(?P<one>\d{1,2})[-/.](?P<two>\d{1,2})\.?|(?P<year>(?:19|20|21)\d\d)[-/](?P<month>\d{1,2})"
+    r"|(?P<monthfirst>\d{1,2})[-/](?P<lastyear>(?:19|20|21)\d\d)"
 )
 RELATIVE = re.compile(
     r"\b(?:today|tonight|tomorrow|yesterday|now|weekend|(?:next|this|coming|last|following)\s(?:week|month|year)"
@@ -84,6 +116,35 @@ def days_in(text: str) -> Iterator[tuple[re.Match[str], tuple[Day, ...]]]:
                 yield match, days
 
 
+def loose_days_in(text: str) -> Iterator[tuple[re.Match[str], tuple[Day, ...]]]:
+    """The mentions that are days only where nothing else tells the day: "07-01", "24.12.", a feast.
+
+    >>> [days for _, days in loose_days_in("on christmas day or 24.12.")]
+    [(Day(year=None, month=12, day=25),), (Day(year=None, month=12, day=24),)]
+    """
+    for match in _FEAST.finditer(text):
+        yield match, (Day(None, *_FEASTS[match["feast"]]),)
+    for pattern in _LOOSE:
+        for match in pattern.finditer(text):
+            if days := tuple(_days(match.groupdict())):
+                yield match, days
+
+
+def short_day(text: str) -> tuple[Day, ...]:
+    """The days that a value may be that is nothing but two numbers; empty where it is no day.
+
+    >>> short_day("2027-05"), short_day("7.95")
+    ((Day(year=2027, month=5, day=None),), ())
+    """
+    match = _SHORT.fullmatch(text)
+    if match is None:
+        return ()
+    parts = match.groupdict()
+    if parts["monthfirst"]:
+        parts |= {"month": parts["monthfirst"], "year": parts["lastyear"]}
+    return tuple(_days(parts))
+
+
 def days_from(text: str, base: Day) -> set[Day]:
     """The days that a text says relative to another day: tomorrow, Friday, in 3 days."""
     start = _whole(base)
@@ -112,15 +173,16 @@ def days_from(text: str, base: Day) -> set[Day]:
 
 def _days(parts: dict[str, str | None]) -> Iterator[Day]:
     said_year = parts.get("year")
-    year = int(said_year) if said_year else None
-    if year is not None and len(said_year or "") == 2:
-        year += 2000
+    short = (said_year or "").strip("'")
+    year = int(short) + (2000 if len(short) == 2 else 0) if short else None
     if parts.get("one"):
         one, two = int(parts["one"] or 0), int(parts["two"] or 0)
         candidates = [Day(year, one, two), Day(year, two, one)]
     else:
         word = parts["month"] or ""
         month = int(word) if word.isdigit() else _MONTHS[word]
+        if not 1 <= month <= 12:
+            return
         days = [int(day) for day in (parts.get("day"), parts.get("last")) if day]
         candidates = [Day(year, month, day) for day in days] or [Day(year, month, None)]
     for day in candidates:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 from itertools import accumulate
+from typing import NamedTuple
 
 from toolgraph.offline.planner.mentions import FILE_TYPES
 
@@ -21,6 +22,7 @@ PHONE = re.compile(r"(?<![\w.,-])\+?\(?\d{1,5}\)?(?:[ .()/-]{1,2}\d{1,10}){0,7}(
 # Digits with a unit behind them: a number and a word rather than a code.
 MEASURE = re.compile(r"(\d+(?:[.,]\d+)?)([a-z]{1,3})")
 _RUN = re.compile(r"[^\W_]+")
+_GAP = re.compile(r"[\s._/#:-]{1,3}")
 _FEWEST_DIGITS = 7
 _MOST_RUNS = 6
 
@@ -105,6 +107,72 @@ def codes_in(text: str) -> set[str]:
         elif run.isdigit():
             found.add(run)
     return found
+
+
+class Row(NamedTuple):
+    """The letters and digits of a text one after the other, and at which of them a group begins and ends.
+
+    >>> row = Row.of("order ab-12 3")
+    >>> row.spells("ab123"), row.spells("b123"), row.spells("ab12")
+    (True, False, True)
+    """
+
+    text: str
+    starts: frozenset[int]
+    ends: frozenset[int]
+
+    @classmethod
+    def of(cls, text: str) -> Row:
+        """The row of a plain text; what cannot stand between two groups of a code parts rows."""
+        row: list[str] = []
+        starts, ends, last, length, is_dotted = set(), set(), 0, 0, False
+        for match in _RUN.finditer(text):
+            gap = text[last : match.start()]
+            # "1.5" is no code of two groups; "inc.0042.17" is one of three.
+            is_decimal = (
+                gap == "." and text[last - 1].isdigit() and match.group()[0].isdigit() and not is_dotted
+            )
+            is_dotted = gap == "."
+            if length and (is_decimal or not _GAP.fullmatch(gap)):
+                row.append(" ")
+                length += 1
+            starts.add(length)
+            row.append(match.group())
+            length += len(match.group())
+            ends.add(length)
+            last = match.end()
+        return cls("".join(row), frozenset(starts), frozenset(ends))
+
+    def spells(self, code: str) -> bool:
+        """Whether a row of letters and digits stands there, in one group or more."""
+        place = self.text.find(code)
+        for _ in range(50):
+            if place < 0 or not code:
+                return False
+            if place in self.starts and place + len(code) in self.ends:
+                return True
+            place = self.text.find(code, place + 1)
+        return False
+
+
+def is_code(text: str) -> bool:
+    """Whether a text may be a code: letters and digits, or capitals alone, in groups, and no measure.
+
+    >>> is_code("B-MW 1234"), is_code("XKCD"), is_code("5 km"), is_code("report 2026")
+    (True, True, False, False)
+    """
+    key = code_key(text.casefold())
+    if (
+        not 3 <= len(key) <= 40
+        or not key.isascii()
+        or MEASURE.fullmatch(key)
+        or re.search(r"[^\w\s./#:-]", text)
+    ):
+        return False
+    digits = sum(character.isdigit() for character in key)
+    if not digits:
+        return text.isupper() and len(key) > 3 and " " not in text
+    return 0 < digits < len(key) and not re.search(r"\b[a-z]{4,}\b|\d[.:]\d", text.casefold())
 
 
 def code_key(text: str) -> str:

@@ -10,7 +10,7 @@ from __future__ import annotations
 import re
 from typing import Literal, NamedTuple
 
-from toolgraph.gates.knowability import order, words
+from toolgraph.gates.knowability import exact, order, words
 from toolgraph.gates.knowability.dates import days_in
 from toolgraph.gates.knowability.parts import Part, take_parts
 from toolgraph.gates.knowability.results import is_result, is_variable
@@ -59,9 +59,11 @@ def judge(value: str, said: Said) -> Doubt | None:
     if any(_is_said(name, said) for name in words.other_names(plain(bare))):
         return None
     spelled = plain(bare)
+    if exact.is_code(bare) and said.row_of_characters.spells(exact.code_key(spelled)):
+        return None
     row = f" {' '.join(match.group() for match in words.words_in(spelled))} "
-    exact = re.search(r"[\d@]|\w[./]\w", spelled)
-    if exact is None and row in said.word_row and not _is_short_name(bare):
+    has_exact = re.search(r"[\d@]|\w[./]\w", spelled)
+    if has_exact is None and row in said.word_row and not _is_short_name(bare):
         return None
     return _weigh(value, with_digits(spelled), said)
 
@@ -78,6 +80,8 @@ def _weigh(value: str, text: str, said: Said) -> Doubt | None:
     said_words, foreign = _sort_words(rest, text, said)
     content = [*said_words, *foreign]
     if not content and not parts:
+        if words.is_said_in_short(text, said.word_row):
+            return None
         return Doubt("reject", f"'{shorten(value)}' is not in {{it}}")
     if not foreign:
         return _held(value, wrong, "quarantine") if wrong else _out_of_place(value, text, said_words, said)
@@ -92,6 +96,7 @@ def _sort_words(rest: str, text: str, said: Said) -> tuple[dict[str, str], list[
     """The content words by key that were said, and the words that were not."""
     days = [*said.days, *(day for _, days in days_in(text) for day in days)] if _DAY.search(rest) else []
     weekdays = {day.weekday[:3] for day in days if day.weekday}
+    weekdays |= set(said.weekdays if _DAY.search(rest) else ())
     known: dict[str, str] = {}
     foreign: dict[str, str] = {}
     row = [match.group() for match in words.words_in(words.signs_as_words(rest))][:_MOST_WORDS]
@@ -99,12 +104,12 @@ def _sort_words(rest: str, text: str, said: Said) -> tuple[dict[str, str], list[
         key = words.key_of(word)
         if not words.is_content(word) or word in words.NEGATIONS:
             continue
-        if said.knows(key) or (_DAY.fullmatch(word) and word[:3] in weekdays):
+        if said.knows(key) or _is_code_said(word, said) or (_DAY.fullmatch(word) and word[:3] in weekdays):
             known[key] = word
         elif not words.is_filler(key) and not (place == 0 and len(row) > 2 and words.is_light_verb(key)):
             beside = [row[i] for i in (place - 1, place + 1) if 0 <= i < len(row)]
             compounds = (joined for other in beside for joined in (other + word, word + other))
-            if any(said.knows(words.key_of(joined)) for joined in compounds):
+            if any(said.knows(words.key_of(joined)) for joined in compounds) or said.knows_form(word):
                 known[key] = word
             else:
                 foreign[key] = word
@@ -134,9 +139,16 @@ def _is_name(value: str, foreign: list[str], *, whole: bool = False) -> bool:
     return not whole and 0 < len(inside) < len(spelled) / 2 and any(word in inside for word in foreign)
 
 
+def _is_code_said(word: str, said: Said) -> bool:
+    """Whether "chf" is said as francs."""
+    return len(word) > 2 and any(_is_said(name, said) for name in words.other_names(word))
+
+
 def _is_said(name: str, said: Said) -> bool:
     if not name[:1].isalpha():
         return name in said.plain
+    if " " in name and said.says_keys(name.split()):
+        return True
     return said.says(name) or said.knows(words.key_of(name)) or _begins(name, said)
 
 

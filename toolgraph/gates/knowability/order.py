@@ -34,7 +34,8 @@ def negation_fault(text: str, keys: Collection[str], said: Said) -> str | None:
     "{value} leaves out the 'never' of {it}"
     """
     own = [match.group() for match in words_in(text) if match.group() in NEGATIONS]
-    stretch = is_near(keys, said) if len(keys) > 1 else None
+    is_sentence = len(keys) > 1 or text.count(" ") > 1
+    stretch = is_near(keys, said) if keys and is_sentence else None
     if stretch is None:
         return f"the '{own[0]}' of {{value}} is not in {{it}}" if len(own) > len(said.negations) else None
     near = [place for place in said.negations if stretch[0] - _BESIDE <= place <= stretch[1]]

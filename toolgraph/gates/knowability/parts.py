@@ -8,13 +8,20 @@ from decimal import Decimal
 from typing import NamedTuple
 
 from toolgraph.gates.knowability import exact
-from toolgraph.gates.knowability.dates import MONTHS, Day, days_in
+from toolgraph.gates.knowability.dates import MONTHS, Day, days_in, short_day
+from toolgraph.gates.knowability.durations import Duration, durations_in
+from toolgraph.gates.knowability.phones import extensions_in, is_phone_of
 from toolgraph.gates.knowability.quantities import NUMBER, numbers_of, readings
 from toolgraph.gates.knowability.results import is_result
 from toolgraph.gates.knowability.said import Said
+from toolgraph.gates.knowability.shares import is_share
 from toolgraph.gates.knowability.times import times_in
 from toolgraph.gates.knowability.words import key_of
 
+_PERCENT = re.compile(r"(?<![\w.,])\d{1,4}(?:[.,]\d{1,4})?\s?(?:%|percent\b|per cent\b|pct\b)")
+_LONG_NUMBER = re.compile(r"(?<![\w.,-])\+?\d{7,15}(?![\w.]|,\d)")
+# Times and lengths of time that have no digits.
+_SPELLED = re.compile(r"no|mid|hour|min|day|week|fortnight|month|year|half|quarter")
 # What has the form of a time of day and is none: a ratio, a duration.
 _CLOCK = re.compile(r"(?<![\w:])\d{1,3}(?::\d{1,3}){1,2}(?![\w:])")
 _PARTS_OF_DAY = ("morning", "afternoon", "evening", "night", "lunch", "dinner", "breakfast", "lunchtime")
@@ -65,12 +72,16 @@ def take_parts(text: str, said: Said) -> tuple[list[Part], str]:
     rest = take(exact.EMAIL, lambda found: Part(found, exact.email_key(found) in said.emails), rest)
     rest = take(exact.URL, lambda found: Part(found, exact.url_key(found) in said.urls), rest)
     rest = take(exact.FILE, lambda found: _file(found, said), rest)
-    if any(character.isdigit() for character in rest) or "no" in rest or "mid" in rest:
-        for reader in (_dates, _times):
+    if _is_short_day_or_time(rest.strip(), said):
+        return [*parts, Part(text.strip(), True)], ""
+    if any(character.isdigit() for character in rest) or _SPELLED.search(rest):
+        rest = take(_PERCENT, lambda found: _percent(found, said), rest)
+        for reader in (_dates, _times, _durations, _extensions):
             for start, end, part in list(reader(rest, said)):
                 parts.append(part)
                 rest = rest[:start] + " " * (end - start) + rest[end:]
         rest = take(_CLOCK, lambda found: Part(found, found in said.plain), rest)
+        rest = take(_LONG_NUMBER, lambda found: _long_number(found, said), rest)
         rest = take(exact.PHONE, lambda found: _phone(found, said), rest)
         rest = take(exact.CODE, lambda found: _code(found, said), rest)
         alone = not re.search(r"[^\W\d_]", text)
@@ -101,7 +112,7 @@ def _dates(text: str, said: Said) -> Iterator[tuple[int, int, Part]]:
     for match, days in days_in(text):
         if re.fullmatch(r"\d+/\d+", match.group()) and match.group() != text.strip():
             continue
-        told = [any(day.is_said_by(other) for other in said.days) or _said_apart(day, said) for day in days]
+        told = [_is_day_said(day, said) or match.group() in said.codes for day in days]
         known = all(told) if match.groupdict().get("last") else any(told)
         whole = [words for day, words in said.days.items() if day.day]
         remark = f"it says {_some(whole)}" if whole else ""
@@ -111,11 +122,24 @@ def _dates(text: str, said: Said) -> Iterator[tuple[int, int, Part]]:
         yield match.start(), match.end(), Part(match.group().strip(" ,"), known, doubtful, remark)
 
 
+def _is_short_day_or_time(text: str, said: Said) -> bool:
+    if any(_is_day_said(day, said) for day in short_day(text)):
+        return True
+    clock = re.fullmatch(r"([01]?\d|2[0-3])\.([0-5]\d)", text)
+    return clock is not None and float(int(clock[1]) * 60 + int(clock[2])) in said.times
+
+
+def _is_day_said(day: Day, said: Said) -> bool:
+    return any(day.is_said_by(other) for other in said.days) or _said_apart(day, said)
+
+
 def _said_apart(day: Day, said: Said) -> bool:
     """Whether month and day are said, but not beside each other ("in October … on the 17th")."""
+    ordinal = rf"\b{day.day}(?:st|nd|rd|th)\b"
     return (
         day.day is not None
-        and not any(other.day for other in said.days)
+        and not any(other.year and day.year and other.year != day.year for other in said.days)
+        and (not any(other.day for other in said.days) or re.search(ordinal, said.digits) is not None)
         and said.knows(key_of(MONTHS[day.month - 1]))
         and Decimal(day.day) in said.numbers
     )
@@ -128,17 +152,53 @@ def _times(text: str, said: Said) -> Iterator[tuple[int, int, Part]]:
             continue
         taken.append(match.span())
         known = any(time in said.times for time in times) or (times == (0.0,) and not said.times)
+        known = known or _is_length(match, said)
         part_of_day = next((word for word in _PARTS_OF_DAY if said.knows(key_of(word))), None)
         doubtful = not said.times and part_of_day is not None
         remark = f"it says no more than '{part_of_day}'" if doubtful else ""
         yield match.start(), match.end(), Part(match.group().strip(), known, doubtful, remark)
 
 
+def _is_length(match: re.Match[str], said: Said) -> bool:
+    """Whether "2:05" is said as the length of two hours and five minutes."""
+    clock = re.fullmatch(r"(\d{1,2})[:h](\d\d)(?::00)?", match.group().strip())
+    if clock is None or not said.durations:
+        return False
+    hours, minutes = Decimal(clock[1]), Decimal(clock[2])
+    lengths = (Duration(3600 * hours + 60 * minutes), Duration(60 * hours + minutes))
+    return any(length.is_same(other) for length in lengths for other in said.durations)
+
+
+def _durations(text: str, said: Said) -> Iterator[tuple[int, int, Part]]:
+    end_of_last = -1
+    for start, end, length in sorted(durations_in(text), key=lambda found: (found[0], -found[1]))[:100]:
+        if start >= end_of_last and any(length.is_same(other) for other in said.durations):
+            end_of_last = end
+            yield start, end, Part(text[start:end].strip(), True)
+
+
+def _extensions(text: str, said: Said) -> Iterator[tuple[int, int, Part]]:
+    for match in extensions_in(text):
+        if exact.is_phone(text[: match.start()]):
+            known = any(other[1] == match[1] for other in extensions_in(said.digits))
+            yield *match.span(), Part(match.group().strip(" ,;"), known)
+
+
+def _percent(found: str, said: Said) -> Part | None:
+    number = re.split(r"\s|%|p", found)[0].replace(",", ".")
+    return Part(found, True) if is_share(Decimal(number) / 100, said.shares) else None
+
+
+def _long_number(found: str, said: Said) -> Part | None:
+    return Part(found, True) if is_phone_of(found, said.phone_numbers) else None
+
+
 def _phone(found: str, said: Said) -> Part | None:
     if not exact.is_phone(found):
         return None
     digits = exact.digits_of(found)
-    return Part(found.strip(), digits in said.phones or Decimal(digits) in said.numbers)
+    known = digits in said.phones or Decimal(digits) in said.numbers or is_phone_of(found, said.phone_numbers)
+    return Part(found.strip(), known)
 
 
 def _code(found: str, said: Said) -> Part | None:
@@ -166,9 +226,12 @@ def _number(match: re.Match[str], said: Said, alone: bool) -> Part:
         known = (
             not values.isdisjoint(said.all_numbers)
             or not values.isdisjoint(said.converted)
+            or any(is_share(value, said.shares) for value in values)
             or digits in said.phones
             or digits in said.codes
         )
+    if not known and alone and any(value in said.heads for value in values):
+        return Part(match.group().strip(), False, True, "somebody would have to count the people it names")
     return Part(match.group().strip(), known)
 
 

@@ -8,8 +8,8 @@ from decimal import Decimal, InvalidOperation
 _SCALES = {
     **dict.fromkeys(("dozen", "dozens"), 12),
     **dict.fromkeys(("hundred", "100"), 100),
-    **dict.fromkeys(("k", "thousand", "1000"), 1_000),
-    **dict.fromkeys(("m", "mn", "mio", "million", "1000000"), 1_000_000),
+    **dict.fromkeys(("k", "grand", "thousand", "1000"), 1_000),
+    **dict.fromkeys(("m", "mn", "mio", "mil", "million", "1000000"), 1_000_000),
     **dict.fromkeys(("bn", "billion", "1000000000"), 10**9),
 }
 _SCALE = "|".join(sorted(_SCALES, key=len, reverse=True))
@@ -31,25 +31,16 @@ _SAID = (
 )
 _FRACTION = re.compile(r"(?<![\w/])(\d{1,3})/(\d{1,3})(?![\w/])")
 _AND_A_HALF = re.compile(r"\b(an?|1|\d+)(?: \w+)? and a half\b")
-_CENTS = re.compile(r"(\d+) \w+ (?:and )?(\d{1,2}) (?:cents?|pence|p)\b")
 _BELOW = re.compile(r"(\d+(?:\.\d+)?)(?: \w+)? below (?:0|zero|freezing)")
 # What one unit is in the next smaller ones.
 _SMALLER: dict[str, tuple[int, ...]] = {
-    **dict.fromkeys(("hour", "hr"), (60, 3600)),
-    **dict.fromkeys(("minute", "min"), (60,)),
     **dict.fromkeys(("km", "kilometer", "kilometre", "kg", "kilo", "litre", "liter"), (1000,)),
     **dict.fromkeys(("metre", "meter"), (100,)),
-    "day": (24,),
-    "week": (7,),
-    "year": (12,),
 }
 _UNIT = re.compile(
     rf"\b(?P<count>half an|an?|\d+(?:\.\d+)?)(?P<half> and a half)?[ -]?(?P<unit>{'|'.join(_SMALLER)})s?\b"
     r"(?P<more> and a half)?"
 )
-# In percent.
-_SHARES = {"half": 50, "halve": 50, "quarter": 25, "3 quarters": 75}
-_PERCENT = re.compile(r"(\d+(?:[.,]\d+)?)\s?(?:%|percent|per cent)")
 
 
 def readings(body: str) -> set[Decimal]:
@@ -83,7 +74,9 @@ def numbers_of(match: re.Match[str]) -> set[Decimal]:
     found = {value * sign for value in readings(match["body"])}
     if scale:
         # "5 m" may be metres as well as millions.
-        found = {value * _SCALES[scale] for value in found} | (found if scale in ("m", "k") else set())
+        found = {value * _SCALES[scale] for value in found} | (
+            found if scale in ("m", "k", "grand", "mil") else set()
+        )
     return found
 
 
@@ -106,7 +99,6 @@ def numbers_in(text: str) -> set[Decimal]:
     found |= {Decimal(m[1]) / Decimal(m[2]) for m in _FRACTION.finditer(text) if int(m[2])}
     for match in _AND_A_HALF.finditer(text):
         found.add((Decimal(match[1]) if match[1].isdigit() else Decimal(1)) + Decimal("0.5"))
-    found |= {Decimal(f"{match[1]}.{match[2]:0>2}") for match in _CENTS.finditer(text)}
     found |= {-Decimal(match[1]) for match in _BELOW.finditer(text)}
     return found
 
@@ -121,10 +113,10 @@ def says_one(text: str) -> bool:
 
 
 def converted_in(text: str) -> set[Decimal]:
-    """The numbers that a text says in larger units: minutes of its hours, parts of its percents.
+    """The numbers that a text says in larger units: the metres of its kilometres.
 
-    >>> sorted(converted_in("20 % off for half an hour"))
-    [Decimal('0.2'), Decimal('30.0'), Decimal('50'), Decimal('1800.0')]
+    >>> sorted(converted_in("a run of 2.5 km"))
+    [Decimal('2500.0')]
     """
     found: set[Decimal] = set()
     for match in _UNIT.finditer(text):
@@ -133,9 +125,6 @@ def converted_in(text: str) -> set[Decimal]:
         if count is not None:
             count += Decimal("0.5") if match["half"] or match["more"] else 0
             found |= {count * smaller for smaller in _SMALLER[match["unit"]]}
-    found |= {Decimal(share) for word, share in _SHARES.items() if re.search(rf"\b{word}\b", text)}
-    for match in _PERCENT.finditer(text):
-        found |= {value / 100 for value in readings(match[1])}
     return found
 
 

@@ -3,21 +3,33 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Collection
+from collections.abc import Collection, Mapping
 from decimal import Decimal
+from fractions import Fraction
 from functools import cached_property
 from itertools import pairwise
 
 from toolgraph.gates.knowability import exact
-from toolgraph.gates.knowability.dates import RELATIVE, Day, days_from, days_in
+from toolgraph.gates.knowability.amounts import amounts_in
+from toolgraph.gates.knowability.dates import RELATIVE, Day, days_from, days_in, loose_days_in
+from toolgraph.gates.knowability.durations import Duration, durations_in, lengths_as_numbers
+from toolgraph.gates.knowability.lemmas import lemma_key
+from toolgraph.gates.knowability.people import heads_in
+from toolgraph.gates.knowability.phones import by_ending, phones_of
 from toolgraph.gates.knowability.quantities import converted_in, numbers_in, says_one
+from toolgraph.gates.knowability.shares import shares_in
 from toolgraph.gates.knowability.spelling import plain, stands_in, with_digits
 from toolgraph.gates.knowability.times import times_in
-from toolgraph.gates.knowability.words import NEGATIONS, key_of, signs_as_words, words_in
+from toolgraph.gates.knowability.words import NEGATIONS, key_of, other_names, signs_as_words, words_in
 
 # Of a word that is said over and over, so many places are enough to see what stands around it.
 _MOST_PLACES = 200
 _MOST_BASES = 4
+_CAPITALS = re.compile(r"\b(?:[A-Z]{3}|U[SK])\b")
+_WEEKDAY = re.compile(
+    r"\b(?:mon|tues|wednes|thurs|fri|satur|sun)days?\b"
+    r"|\b(?:(?:on|this|next|every|each|and) (?:sat|sun)|mon|tues?|weds?|thur?s?|fri)\b"
+)
 _STEPS = re.compile(r"\bsteps?\s\d+(?:(?:,|,? and| to|-| or)\s?\d+)*")
 _FIRST_MARKER = re.compile(r"(?:^|\s)\(?1[.)]\s")
 _MARKER = re.compile(r"(?:(?<=\s)|^)\(?\d{1,2}[.)](?=\s)")
@@ -81,9 +93,19 @@ class Said:
         return exact.phones_in(self.plain)
 
     @cached_property
+    def phone_numbers(self) -> Mapping[str, list[str]]:
+        """The phone numbers, by their last digits."""
+        return by_ending(phones_of(self.plain))
+
+    @cached_property
     def codes(self) -> Collection[str]:
         """The rows of letters and digits that may be codes."""
         return exact.codes_in(self.plain) | exact.codes_in(self.digits)
+
+    @cached_property
+    def row_of_characters(self) -> exact.Row:
+        """The letters and digits one after the other, for codes that are written in groups."""
+        return exact.Row.of(self.plain)
 
     @cached_property
     def prose(self) -> str:
@@ -99,7 +121,7 @@ class Said:
         for start, end in spans:
             text[start:end] = " " * (end - start)
         years = {Decimal(day.year) for day in self.days if day.year}
-        return numbers_in("".join(text)) | years
+        return numbers_in("".join(text)) | years | amounts_in("".join(text), self.plain)
 
     @cached_property
     def all_numbers(self) -> Collection[Decimal]:
@@ -116,15 +138,30 @@ class Said:
 
     @cached_property
     def converted(self) -> Collection[Decimal]:
-        """The numbers in smaller units (minutes of hours) and as shares (of percents)."""
-        return converted_in(self.digits)
+        """The numbers in other units: metres of kilometres, minutes of hours."""
+        return converted_in(self.digits) | lengths_as_numbers(self.durations)
+
+    @cached_property
+    def durations(self) -> Collection[Duration]:
+        """The lengths of time."""
+        return {duration for _, _, duration in durations_in(self.digits)}
+
+    @cached_property
+    def shares(self) -> Collection[Fraction]:
+        """The shares: of a half, of 20 %."""
+        return shares_in(self.digits)
+
+    @cached_property
+    def heads(self) -> Collection[int]:
+        """How many people it may speak of, counted by their names and kinship."""
+        return heads_in(self.digits, self.text[:10_000])
 
     @cached_property
     def days(self) -> dict[Day, str]:
         """The days, each with the words that say it."""
         found: dict[Day, str] = {}
         bases: list[Day] = []
-        for match, days in days_in(self.prose):
+        for match, days in (*days_in(self.prose), *loose_days_in(self.prose)):
             found |= dict.fromkeys(days, match.group())
             if _TODAY_IS.search(self.prose, max(0, match.start() - 40), match.start()):
                 bases.extend(days)
@@ -172,7 +209,33 @@ class Said:
 
     def knows(self, key: str) -> bool:
         """Whether a word was said, in any form."""
-        return key in self.places or key in self._media
+        return key in self.places or key in self._media or key in self._code_names
+
+    @cached_property
+    def _code_names(self) -> Collection[str]:
+        """The words for the codes that are said in capitals: "CAD" speaks of Canadian dollars."""
+        codes = {match.group().casefold() for match in _CAPITALS.finditer(self.text)}
+        return {key_of(word) for code in codes for name in other_names(code) for word in name.split()}
+
+    @cached_property
+    def weekdays(self) -> Collection[str]:
+        """The first three letters of the days of the week that are named."""
+        return {match.group().split()[-1][:3] for match in _WEEKDAY.finditer(self.plain)}
+
+    def knows_form(self, word: str) -> bool:
+        """Whether an irregular form of a word was said ("swam" for "swimming")."""
+        return lemma_key(word) in self._lemmas
+
+    @cached_property
+    def _lemmas(self) -> Collection[str]:
+        return {lemma_key(word) for word in set(self._words[:5000])} | set(self.places)
+
+    def says_keys(self, words: list[str]) -> bool:
+        """Whether words were said one after the other, in any form."""
+        rows = [self.places.get(key_of(word), []) for word in words]
+        return (
+            any(all(first + i in row for i, row in enumerate(rows)) for first in rows[0]) if rows else False
+        )
 
     @cached_property
     def _media(self) -> Collection[str]:

@@ -51,6 +51,7 @@ def with_digits(text: str) -> str:
     '21 chairs on the 3rd of may'
     """
     try:
+        text = text.replace("-and-a-", " and a ")
         return str(alpha2digit(_COUNTED.sub(r"\1 ", text), "en", 0))
     except (ValueError, OverflowError):  # pragma: no cover - a number that is too large for it
         return text

@@ -20,10 +20,14 @@ _PATTERNS = (
         rf" (?P<hour>\d{{1,2}}|noon|midnight)\b(?!:)(?:\s?{_HALF})?"
     ),
     re.compile(rf"(?<![\w:.])(?P<hour>[0-2]?\d)\s?o'? ?clock(?:\s?{_HALF})?"),
-    re.compile(r"\b(?P<word>noon|midday|midnight)\b"),
+    re.compile(r"(?<![\w:.])(?P<hour>[01]\d|2[0-4])(?P<minute>[0-5]\d)\s?(?:hours|hrs|h)\b"),
+    re.compile(r"\b(?P<word>noon|mid-?day|midnight)(?:-?ish)?\b"),
 )
 # Hours that only their surroundings tell from other numbers: for what a request says, not for a value.
 _LOOSE = (
+    re.compile(
+        rf"(?:\b{_AT}\s|(?<![\w:.])(?=0))(?P<hour>[01]\d|2[0-3])(?P<minute>[0-5]\d)(?![\w:/%-]|[.,]\d)"
+    ),
     re.compile(rf"\b{_AT}\s(?P<hour>[0-2]?\d)\.(?P<minute>[0-5]\d)(?![\w%]|\.\d)"),
     re.compile(rf"\b{_AT}\s?(?P<hour>[0-2]?\d)(?: (?P<minute>[0-5]\d))?(?![\w:/%]|[.,]\d)"),
     re.compile(
@@ -31,7 +35,17 @@ _LOOSE = (
         r"(?P<hour>[0-2]?\d)(?![\w:/%]|[.,]\d)"
     ),
     re.compile(r"(?<![\w:.])(?P<hour>[01]?\d)(?=\s?(?:-|to|and|or)\s?[0-2]?\d(?::[0-5]\d)?\s?[ap]\.?m\b)"),
+    re.compile(r"(?<![\w:.,$€£])(?P<hour>[0-2]?\d)\.(?P<minute>[0-5]\d)(?![\w%]|[.,]\d)"),
+    re.compile(r"(?<![\w:.,])(?<!\d )(?P<hour>1?\d) (?P<minute>[0-5]\d)(?![\w:%]|[.,]\d|\s\d)"),
+    re.compile(r"(?<![\w:.,])(?P<hour>[01]?\d)(?:\s?-?\s?ish\b|\s?(?P<half>[ap])\b)"),
+    re.compile(r"(?<![\w:./-])(?P<hour>[012]?\d)(?=\s?-\s?[012]?\d(?![\w:/%-]|[.,]\d))"),
+    re.compile(r"(?<=\d)\s?-\s?(?P<hour>[012]?\d)(?![\w:/%-]|[.,]\d)"),
+    re.compile(r"\bhalf (?P<hour>[01]?\d)(?P<way>)(?P<amount>)(?![\w:/%]|[.,]\d)"),
     re.compile(r"(?<![\w:.])(?P<hour>[0-2]?\d) (?=(?:in the (?:mor|aftern|even)[a-z]+|at night|sharp)\b)"),
+)
+_PART_OF_DAY = re.compile(
+    r",? ?(?:sharp |o'clock )?"
+    r"(?:(?:in the|this) (?:(?P<morning>morning)|afternoon|evening)|(?P<night>at night)|tonight)\b"
 )
 _DAY = 24 * 60
 
@@ -42,14 +56,30 @@ def times_in(text: str, *, loose: bool = False) -> Iterator[tuple[re.Match[str],
     >>> [times for _, times in times_in("at 7:45 pm, half past 6, noon")]
     [(1185.0,), (390.0, 1110.0), (720.0,)]
     """
+    sure: set[int] = set()
     for pattern in (*_PATTERNS, *(_LOOSE if loose else ())):
         for match in pattern.finditer(text):
-            times = _times(match.groupdict())
-            if times:
+            parts = {**match.groupdict(), **_half_behind(match, text)}
+            hour_at = match.start("hour") if parts.get("hour") else match.start()
+            if hour_at in sure:
+                continue
+            if times := _times(parts, strict=not loose):
+                if parts.get("half"):
+                    sure.add(hour_at)
                 yield match, times
 
 
-def _times(parts: dict[str, str | None]) -> tuple[float, ...]:
+def _half_behind(match: re.Match[str], text: str) -> dict[str, str]:
+    """The half of the day that is told behind a time: "in the morning", "tonight"."""
+    parts = match.groupdict()
+    behind = None if parts.get("half") or parts.get("word") else _PART_OF_DAY.match(text, match.end())
+    if behind is None or not (parts["hour"] or "").isdigit():
+        return {}
+    hour = int(parts["hour"] or 0)
+    return {"half": "a" if behind["morning"] or (behind["night"] and not 5 < hour < 12) else "p"}
+
+
+def _times(parts: dict[str, str | None], *, strict: bool) -> tuple[float, ...]:
     word = parts.get("word") or (parts["hour"] if not (parts["hour"] or "0").isdigit() else None)
     if word:
         hour, minute = (0 if word == "midnight" else 12), 0
@@ -67,11 +97,14 @@ def _times(parts: dict[str, str | None]) -> tuple[float, ...]:
     elif word or hour == 0 or hour > 12 or (parts["hour"] or "").startswith("0"):
         hours = (hour,)
     else:
-        hours = (hour % 12, hour % 12 + 12)
+        # A value of "10:30" is written on the clock of 24 hours.
+        hours = (hour,) if strict and hour > 9 and parts.get("minute") else (hour % 12, hour % 12 + 12)
         if hour == 12:
-            hours = (12, 0)
+            hours = (12,) if strict and parts.get("minute") else (12, 0)
     shift: float = minute
-    if amount := parts.get("amount"):
+    if "amount" in parts and not parts["amount"]:
+        shift = 30  # "half seven"
+    elif amount := parts.get("amount"):
         minutes = {"quarter": 15, "half": 30}.get(amount)
         minutes = int(amount) if minutes is None else minutes
         shift = minutes if parts["way"] in ("past", "after") else -minutes

@@ -12,7 +12,14 @@ from toolgraph.offline.planner.words import STOP_WORDS
 
 NEGATIONS = frozenset({"not", "no", "never", "without", "none", "neither", "nor", "cannot", "except"})
 _WORD = re.compile(r"[^\W_]+")
-_STOP = STOP_WORDS | {"am", "being", "does", "did", "done", "s", "t", "d", "ll", "re", "ve", "m", "o", "x"}
+# What changes when the words of a person are told to another one.
+_TURNED_WORDS = """
+    i me my mine myself we us our ours ourselves you your yours yourself yourselves he him his himself she her
+    hers herself it its itself they them their theirs themselves am is are was were be been being do does did
+    have has had will would shall should can could may might must a an the that this to if whether and please
+"""
+_TURNED = frozenset(_TURNED_WORDS.split())
+_STOP = (STOP_WORDS | _TURNED | {"done", "s", "t", "d", "ll", "re", "ve", "m", "o", "x"}) - {"mine", "might"}
 _BRITISH = (
     ("isation", "ization"),
     ("ise", "ize"),
@@ -100,6 +107,16 @@ def signs_as_words(text: str) -> str:
 def is_content(word: str) -> bool:
     """Whether a plain word says something by itself."""
     return word not in _STOP
+
+
+def is_said_in_short(value: str, row: str) -> bool:
+    """Whether a value without content words was said, pronouns and short verbs apart ("We are done").
+
+    >>> is_said_in_short("we are done", " tell them we re done "), is_said_in_short("we are", " we re done ")
+    (True, False)
+    """
+    own = [match.group() for match in words_in(value) if match.group() not in _TURNED]
+    return bool(own) and all(f" {word} " in row for word in own)
 
 
 def is_filler(key: str) -> bool:
