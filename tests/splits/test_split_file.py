@@ -29,7 +29,7 @@ def test_it_is_read_as_it_was_written(tmp_path: Path) -> None:
     assert found.split("unknown") is None
     value = json.loads(path.read_text())
     assert sorted(value["test_ids"]) == ["chain", "dag", "single"]
-    assert value["signature"].startswith("split|format:1|shares:0.8/0.1/0.1|seed:0|data:")
+    assert value["signature"].startswith("split|format:1|shares:0.8/0.1/0.1|seed:0|near:none|data:")
 
 
 def test_what_the_published_form_does_not_name_is_for_training(tmp_path: Path) -> None:
