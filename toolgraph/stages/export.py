@@ -113,6 +113,8 @@ def export(
         with contextlib.closing(rows):
             refused = _write(selection, rows, tally, new / REFUSED, screen)
             rows.finish(name)
+        if not len(selection):
+            raise ToolgraphError("holds no samples", file=folder.data, fix="name a folder that has some")
         if not tally.total:
             raise ToolgraphError(
                 f"none of {count_of(len(selection), 'sample')} can be exported",
@@ -216,4 +218,4 @@ def _levels(path: Path, level: Level | None) -> dict[str, str] | None:
 
 def _licence(benchmark: Mapping[str, Any]) -> str:
     value = benchmark.get("licence", benchmark.get("license"))
-    return value.strip().casefold() if isinstance(value, str) else "unknown"
+    return "-".join(value.casefold().split()) if isinstance(value, str) else "unknown"
