@@ -133,6 +133,21 @@ def test_the_card_of_a_reviewed_or_doubtful_set_tells_what_it_is(folder: Path, t
     assert "/somewhere" not in body
 
 
+def test_numbers_that_objects_cannot_hold_are_refused(tmp_path: Path) -> None:
+    def seats(number: Any) -> list[Any]:
+        return [{"name": "seats", "value": number}]
+
+    labels = [
+        label(n, [("book", seats(number))]) for n, number in enumerate([2**63 - 1, 2**63, [{"a": 2**80}]])
+    ]
+    folder = write_folder(tmp_path / "d", labels, TEMPORAL, "temporal")
+
+    assert export(folder, to="openai", out=tmp_path / "text").refused == 0
+    assert export(folder, to="openai", arguments="object", out=tmp_path / "object").refused == 2
+    reasons = [line["reason"] for line in lines_of(tmp_path / "object" / "refused.jsonl")]
+    assert reasons == ["gives seats a number of over 64 bits, for which use --arguments text"] * 2
+
+
 def test_a_folder_without_samples_is_told(folder: Path, tmp_path: Path) -> None:
     (folder / "data.json").write_text("")
 

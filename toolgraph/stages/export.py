@@ -12,7 +12,8 @@ from toolgraph.errors import ToolgraphError, UsageError
 from toolgraph.exporters.card import CardFacts, Tally, card
 from toolgraph.exporters.destination import Destination
 from toolgraph.exporters.formats import FORMATS, MOST_TOOLS, Chats, Format, Rows
-from toolgraph.exporters.selection import Refusal, Selection
+from toolgraph.exporters.plan import Unfit
+from toolgraph.exporters.selection import Chosen, Refusal, Selection
 from toolgraph.exporters.turns import CLOSING, ChatStyle
 from toolgraph.exporters.writers import JsonLinesWriter, parquet_libraries
 from toolgraph.files import read_json, read_json_lines, write_text
@@ -154,6 +155,8 @@ def _write(selection: Selection, rows: Rows, tally: Tally, path: Path, screen: S
         screen.progress("exporting", len(selection)) as advance,
     ):
         for found in selection:
+            if isinstance(found, Chosen):
+                found = _sayable(found, rows)
             if isinstance(found, Refusal):
                 count += 1
                 refused.write(found.to_json())
@@ -166,6 +169,14 @@ def _write(selection: Selection, rows: Rows, tally: Tally, path: Path, screen: S
     if not count:
         path.unlink()
     return count
+
+
+def _sayable(chosen: Chosen, rows: Rows) -> Chosen | Refusal:
+    try:
+        rows.check(chosen.plan)
+    except Unfit as error:
+        return Refusal(chosen.gold, *error.fault)
+    return chosen
 
 
 def _report(result: Exported, tally: Tally, destination: Destination, screen: Screen) -> None:
