@@ -14,6 +14,7 @@ from toolgraph.words import count_of
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
+PICTURES = ("first_words", "sizes_and_shapes", "tools", "lengths", "likeness")
 _DPI = 130
 _WIDTH, _HEIGHT = 7.0, 3.2  # inches
 
