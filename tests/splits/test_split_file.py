@@ -63,6 +63,8 @@ def test_ours_is_replaced_and_no_other(tmp_path: Path) -> None:
     assert copy is not None
     assert copy.read_bytes() == edited
     assert SplitFile.load(path).split("one more") is None
+    with pytest.raises(UsageError, match="is a folder, a file is needed"):
+        write_splits(tmp_path, splitting(), force=True)
 
 
 @pytest.mark.parametrize(

@@ -72,9 +72,12 @@ def write_splits(path: Path, splitting: Splitting, *, force: bool = False) -> Pa
     """Write a split file; the dated copy of what was replaced by force.
 
     Raises:
-        UsageError: there is one that somebody else made or a person edited, and `force` is not set.
+        UsageError: a folder; or there is one that somebody else made or a person edited, and `force` is not
+            set.
     """
     copy = None
+    if path.is_dir():
+        raise UsageError("is a folder, a file is needed", file=path, fix="name a file with --out")
     if path.exists() and not _is_ours(path):
         if not force:
             raise UsageError(

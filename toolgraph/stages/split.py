@@ -58,7 +58,10 @@ def split(
     given: dict[Split, float] = {"train": train, "dev": dev, "test": test}
     total = sum(given.values())
     if min(given.values()) < 0 or not 0 < total < float("inf"):
-        raise UsageError("the shares are no shares", fix="give e.g. --train 0.8 --dev 0.1 --test 0.1")
+        told = ", ".join(f"{name} {share:g}" for name, share in given.items())
+        raise UsageError(
+            f"the shares are no shares: {told}", fix="give e.g. --train 0.8 --dev 0.1 --test 0.1"
+        )
     if hold_out_tools and not test:
         raise UsageError("tools are held out for the test split", fix="give --test more than 0")
     bars = Bars(threshold)
