@@ -50,6 +50,38 @@ def test_a_failure_leaves_what_was_there(tmp_path: Path) -> None:
     assert files_below(tmp_path) == before
 
 
+def test_what_a_killed_export_left_is_cleared_away(tmp_path: Path) -> None:
+    left = tmp_path / ".out.unfinished"
+    (left / "index").mkdir(parents=True)
+    (left / "index" / "train.jsonl").write_text("half")
+    (left / "train.jsonl").write_text("half")
+
+    put(tmp_path / "out", a="1")
+    assert files_below(tmp_path).keys() == {"out/a", "out/export.json"}
+    assert [path.name for path in tmp_path.iterdir()] == ["out"]
+
+
+def test_two_exports_at_once_do_not_mix(tmp_path: Path) -> None:
+    waiting = Destination(tmp_path / "out")
+    with Destination(tmp_path / "out").folder() as folder:
+        (folder / "a").write_text("1")
+        with pytest.raises(UsageError, match="another export is writing it"), waiting.folder():
+            pass
+    with waiting.folder() as folder:
+        (folder / "b").write_text("2")
+    assert files_below(tmp_path).keys() == {"out/b", "out/export.json"}
+
+
+def test_what_came_there_in_between_is_not_replaced(tmp_path: Path) -> None:
+    destination = Destination(tmp_path / "out")
+    (tmp_path / "out").mkdir()
+    (tmp_path / "out" / "a").write_text("theirs")
+
+    with pytest.raises(UsageError, match="the folder holds files of somebody else"), destination.folder():
+        pass
+    assert files_below(tmp_path).keys() == {"out/a"}
+
+
 def test_files_of_somebody_else_are_not_replaced(tmp_path: Path) -> None:
     (tmp_path / "a").write_text("theirs")
 

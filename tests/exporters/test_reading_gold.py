@@ -9,7 +9,7 @@ from gold_samples import RESOURCE, TEMPORAL, label
 
 from toolgraph.exporters import Argument, Call, Plan, Unfit, plan_of
 from toolgraph.gold import Gold
-from toolgraph.tools import Tool, ToolLibrary
+from toolgraph.tools import Parameter, Tool, ToolLibrary
 
 
 def resource(value: dict[str, Any]) -> Plan:
@@ -80,6 +80,16 @@ def test_texts_are_typed_as_their_parameters_are() -> None:
     assert values == [4, "12", 9.5, True, ["Ann"], "2026-01-01"]
     (call,) = temporal(label(1, [("pay", named(amount="NaN", by_card="perhaps"))])).calls
     assert [argument.value for argument in call.arguments] == ["NaN", "perhaps"]
+
+
+def test_a_type_that_may_be_nothing_is_that_type() -> None:
+    kinds = {"a": "Optional[int]", "b": "float | null", "c": "null | boolean", "d": "Union[list[str], None]"}
+    tool = Tool("t", parameters=tuple(Parameter(name, kind) for name, kind in kinds.items()))
+    values = {"a": "3", "b": "2.5", "c": "False", "d": '["x"]'}
+    gold = Gold.of(label(1, [("t", named(**values))]))
+    (call,) = plan_of(gold, ToolLibrary([tool]), "temporal").calls
+
+    assert [argument.value for argument in call.arguments] == [3, 2.5, False, ["x"]]
 
 
 def test_the_name_of_a_linked_tool_is_a_reference() -> None:

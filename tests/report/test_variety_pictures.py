@@ -8,6 +8,7 @@ from typing import Any
 import pytest
 
 from toolgraph.report.variety import draw_variety
+from toolgraph.report.variety.panels import draw_lengths, draw_tools
 
 NAMES = ["first_words.png", "sizes_and_shapes.png", "tools.png", "lengths.png", "likeness.png"]
 
@@ -55,3 +56,17 @@ def test_what_is_not_applicable_has_no_picture(figures: dict[str, Any], tmp_path
 def test_many_tools_are_drawn_as_a_curve(figures: dict[str, Any], tmp_path: Path) -> None:
     figures["tools"] = {"tools": 5_000, "used": 5_000, "uses": {str(n): 5_000 - n for n in range(5_000)}}
     assert (tmp_path / "tools.png") in draw_variety(figures, tmp_path)
+
+
+def test_scales_of_counts_show_no_halves(figures: dict[str, Any]) -> None:
+    from matplotlib.backends.backend_agg import FigureCanvasAgg
+    from matplotlib.figure import Figure
+
+    figures["lengths"]["histogram"] = {"single": [1, 0]}
+    for draw, part in ((draw_lengths, "lengths"), (draw_tools, "tools")):
+        figure = Figure()
+        FigureCanvasAgg(figure)
+        axes = figure.subplots()
+        draw(axes, figures[part])
+        ticks = axes.get_yticks() if part == "lengths" else axes.get_xticks()
+        assert all(tick == int(tick) for tick in ticks)

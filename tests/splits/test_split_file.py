@@ -29,7 +29,7 @@ def test_it_is_read_as_it_was_written(tmp_path: Path) -> None:
     assert found.split("unknown") is None
     value = json.loads(path.read_text())
     assert sorted(value["test_ids"]) == ["chain", "dag", "single"]
-    assert value["signature"].startswith("split|format:1|shares:0.8/0.1/0.1|seed:0|data:")
+    assert value["signature"].startswith("split|format:1|shares:0.8/0.1/0.1|seed:0|near:none|data:")
 
 
 def test_what_the_published_form_does_not_name_is_for_training(tmp_path: Path) -> None:
@@ -63,6 +63,8 @@ def test_ours_is_replaced_and_no_other(tmp_path: Path) -> None:
     assert copy is not None
     assert copy.read_bytes() == edited
     assert SplitFile.load(path).split("one more") is None
+    with pytest.raises(UsageError, match="is a folder, a file is needed"):
+        write_splits(tmp_path, splitting(), force=True)
 
 
 @pytest.mark.parametrize(

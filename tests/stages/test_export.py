@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import shutil
 import sys
 from pathlib import Path
 from typing import Any
@@ -12,7 +13,7 @@ import yaml
 from gold_samples import TEMPORAL, label, some_labels, write_folder
 from running import files_below, inside, lines_of, write_lines
 
-from toolgraph import export, split
+from toolgraph import check, export, split
 from toolgraph.errors import ToolgraphError, UsageError
 from toolgraph.exporters.formats import FORMATS, Format
 from toolgraph.gates.gate import Level
@@ -88,11 +89,70 @@ def test_the_card_tells_what_is_in_it(folder: Path, tmp_path: Path) -> None:
     assert "| single | 1 | 2 | 2 |" in body
     assert "| all |  | 5 | 5 |" in body
     assert "| pass | 5 |" in body
-    assert "2 samples were refused" in body
+    assert "2 samples refused" in body
     assert '"samples": 5' in body
     assert "Our own." in body
     assert "Splits: `split|format:1|" in body
     assert "TaskBench" in body
+
+
+def test_the_card_tells_what_the_gates_found(root: Path, tmp_path: Path) -> None:
+    folder = tmp_path / "data"
+    folder.mkdir()
+    for name in ("tool_desc.json", "graph_desc.json", "benchmark.json"):
+        shutil.copy(root / "data_multimedia" / name, folder)
+    lines = (root / "data_multimedia" / "data.json").read_text(encoding="utf-8").splitlines(keepends=True)
+    (folder / "data.json").write_text("".join([*lines[:6], lines[0].replace('"id": "', '"id": "again ')]))
+    check(folder, out=tmp_path / "checked")
+    export(tmp_path / "checked", to="jsonl", out=tmp_path / "out", licence="mit")
+    body = (tmp_path / "out" / "README.md").read_text()
+
+    funnel = json.loads((tmp_path / "checked" / "funnel.json").read_text())
+    assert f"Of the whole set of 7 samples the gates let {funnel['levels']['pass']} pass" in body
+    for gate, states in funnel["gates"].items():
+        assert f"| {gate} | {' | '.join(str(count) for count in states.values())} |" in body
+    assert f"`{funnel['signature']}`" in body
+    assert str(tmp_path) not in body
+
+
+def test_the_card_of_a_reviewed_or_doubtful_set_tells_what_it_is(folder: Path, tmp_path: Path) -> None:
+    checked = {"from": "/somewhere", "level": "quarantine"}
+    (folder / "benchmark.json").write_text(json.dumps({"dependency_type": "resource", "checked": checked}))
+    export(folder, to="jsonl", out=tmp_path / "a")
+    assert "gave these samples the level `quarantine`." in (tmp_path / "a" / "README.md").read_text()
+
+    reviewed = {"correct": 4, "fix_graph": 1, "discard": 2, "undecided": 0}
+    (folder / "benchmark.json").write_text(
+        json.dumps({"dependency_type": "resource", "checked": checked, "reviewed": reviewed})
+    )
+    export(folder, to="jsonl", out=tmp_path / "b")
+    body = (tmp_path / "b" / "README.md").read_text()
+    assert "the level `quarantine`, before people reviewed them." in body
+    assert "(`toolgraph review`): 4 correct, 1 fixed for tool invocation graph, 2 discarded." in body
+    assert "No gates were recorded" not in body
+    assert "/somewhere" not in body
+
+
+def test_numbers_that_objects_cannot_hold_are_refused(tmp_path: Path) -> None:
+    def seats(number: Any) -> list[Any]:
+        return [{"name": "seats", "value": number}]
+
+    labels = [
+        label(n, [("book", seats(number))]) for n, number in enumerate([2**63 - 1, 2**63, [{"a": 2**80}]])
+    ]
+    folder = write_folder(tmp_path / "d", labels, TEMPORAL, "temporal")
+
+    assert export(folder, to="openai", out=tmp_path / "text").refused == 0
+    assert export(folder, to="openai", arguments="object", out=tmp_path / "object").refused == 2
+    reasons = [line["reason"] for line in lines_of(tmp_path / "object" / "refused.jsonl")]
+    assert reasons == ["gives seats a number of over 64 bits, for which use --arguments text"] * 2
+
+
+def test_a_folder_without_samples_is_told(folder: Path, tmp_path: Path) -> None:
+    (folder / "data.json").write_text("")
+
+    with pytest.raises(ToolgraphError, match="holds no samples"):
+        export(folder, to="jsonl", out=tmp_path / "out")
 
 
 def test_only_what_the_gates_let_pass(folder: Path, tmp_path: Path) -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import random
 from pathlib import Path
+from typing import Any
 
 import pytest
 from gold_samples import label, some_labels, write_folder
@@ -108,11 +109,96 @@ def test_the_command(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None
     assert value["test_ids"] == {"single": [], "chain": ["1", "2"], "dag": ["3"]}
 
 
+def near_labels() -> list[dict[str, Any]]:
+    """Ten errands of other tools, each said twice: nearly the same, for another plan."""
+    texts = [
+        f"Please take my holiday photo {name} and make it brighter before dinner tonight"
+        for name in ("otter", "heron", "walrus", "badger", "condor", "lizard", "marmot", "falcon", "osprey")
+    ]
+    labels = []
+    for number, text in enumerate(texts):
+        labels += [
+            label(2 * number, [(f"tool {number}", ["x"])], user_request=f"{text}."),
+            label(2 * number + 1, [(f"tool {number} b", ["x"])], user_request=f"Hello! {text}, thank you"),
+        ]
+    return labels
+
+
+def test_near_duplicates_are_not_parted(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    folder = write_folder(tmp_path / "d", near_labels())
+
+    for seed in range(4):
+        assert (
+            inside(capsys, "split", "--data_dir", folder, "--seed", f"{seed}", "--threshold", "0.9").code == 0
+        )
+        value = json.loads((folder / "split_ids.json").read_text())
+        assert value["near"] == 0.9
+        assert "|near:0.9|" in value["signature"]
+        for one in SPLITS:
+            ids = {int(name) // 2 for ids in value[f"{one}_ids"].values() for name in ids}
+            others = {
+                int(name) // 2
+                for other in set(SPLITS) - {one}
+                for ids in value[f"{other}_ids"].values()
+                for name in ids
+            }
+            assert ids.isdisjoint(others)
+    assert len(split(folder, threshold=0.9).groups) == 9
+    assert len(split(folder, near=False).groups) == 18
+
+
+def test_near_duplicates_do_not_depend_on_the_order_of_the_file(tmp_path: Path) -> None:
+    """A crowd, in which not every pair is looked at."""
+    labels = [
+        label(
+            number,
+            [(f"tool {number}", ["x"])],
+            user_request=f"Tell me of the weather in the land of {number * 7919 % 100_003} rivers",
+        )
+        for number in range(400)
+    ]
+    expected = split(write_folder(tmp_path / "a", labels))
+    for seed in range(3):
+        random.Random(seed).shuffle(labels)
+        found = split(write_folder(tmp_path / f"b{seed}", labels))
+        assert (found.groups, found.splits) == (expected.groups, expected.splits)
+
+
+def test_shares_that_do_not_add_up_to_1_are_told(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    folder = write_folder(tmp_path / "d", some_labels())
+    done = inside(capsys, "split", "--data_dir", folder, "--train", "0.6")
+
+    assert done.code == 0
+    assert "the shares add up to 0.8, and are taken in proportion: train 75.0%, dev 12.5%" in done.err
+    assert "add up" not in inside(capsys, "split", "--data_dir", folder).err
+
+
+def test_one_group_of_nearly_all_is_told(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    labels = [label(n, [(f"tool {n % 3}", ["x"])], user_request=f"Go {n // 4}") for n in range(24)]
+    done = inside(capsys, "split", "--data_dir", write_folder(tmp_path / "d", labels))
+
+    assert done.code == 0
+    assert "warning: there are no samples in dev, test: one group has 24 of 24 samples." in done.err
+    assert "toolgraph check takes them out" in done.err
+
+
+@pytest.mark.parametrize("count", [1, 2, 3])
+def test_tiny_sets(count: int, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    folder = write_folder(tmp_path / "d", some_labels()[:count])
+    done = inside(capsys, "split", "--data_dir", folder)
+    value = json.loads((folder / "split_ids.json").read_text())
+
+    assert done.code == 0
+    assert sum(len(ids) for one in SPLITS for ids in value[f"{one}_ids"].values()) == count
+    assert "warning: too few samples for a share in every split" in done.err
+
+
 @pytest.mark.parametrize(
     ("settings", "message"),
     [
         ({"train": 0, "dev": 0, "test": 0}, "the shares are no shares"),
         ({"train": -1}, "the shares are no shares"),
+        ({"threshold": 2}, "--threshold 2 is not between 0.2 and 1"),
         ({"train": float("nan")}, "the shares are no shares"),
         ({"hold_out_tools": ["Nobody"]}, "no sample uses the tool 'Nobody'"),
         ({"hold_out_tools": ["Fetch"], "test": 0}, "tools are held out for the test split"),

@@ -41,6 +41,22 @@ def test_requests_without_labels(tmp_path: Path) -> None:
     assert not (tmp_path / "out" / "tools.png").exists()
 
 
+def test_files_of_somebody_else_are_not_replaced(tmp_path: Path) -> None:
+    (tmp_path / "user_requests.json").write_text(json.dumps({"id": 1, "user_request": "Crop it"}) + "\n")
+    out = tmp_path / "out"
+    variety(tmp_path, out=out)
+    variety(tmp_path, out=out)
+    (out / "variety.json").write_text("{}")
+    with pytest.raises(UsageError, match=r"variety\.json: is not of a variety report"):
+        variety(tmp_path, out=out)
+    other = tmp_path / "other"
+    other.mkdir()
+    (other / "likeness.png").write_text("theirs")
+    with pytest.raises(UsageError, match="name another folder with --out"):
+        variety(tmp_path, out=other)
+    assert [path.name for path in other.iterdir()] == ["likeness.png"]
+
+
 def test_the_graph_follows_from_the_tools_where_none_is_written(root: Path, tmp_path: Path) -> None:
     shutil.copy(root / "data_multimedia" / "tool_desc.json", tmp_path)
     lines = (root / "data_multimedia" / "data.json").read_text(encoding="utf-8").splitlines(keepends=True)

@@ -9,6 +9,7 @@ import click
 
 from toolgraph.cli import options
 from toolgraph.cli.screen import SCREEN
+from toolgraph.variety.bars import DEFAULT_THRESHOLD
 
 SHARE = click.FloatRange(0)
 
@@ -25,10 +26,21 @@ SHARE = click.FloatRange(0)
     metavar="TOOL[,TOOL…]",
     help="Tools that are never trained on: samples that use them go to test; may be repeated.",
 )
+@options.flag(
+    "near",
+    "Keep requests together that are nearly the same, not only those of the same words.",
+    default=True,
+)
+@options.option(
+    "threshold", type=float, default=DEFAULT_THRESHOLD, help="How alike these are, as in toolgraph check."
+)
 @options.option("out", type=options.PATH, default=None, help="The file [default: DATA_DIR/split_ids.json].")
 @options.flag("force", "Replace a file that somebody else made; a dated copy is kept.")
 def command(data_dir: Path, hold_out_tools: tuple[str, ...], **settings: Any) -> None:
-    """Split a data set; no subgraph and no request is in two splits."""
+    """Split a data set; no subgraph and no request is in two splits.
+
+    The file is what export takes by itself, infer as --ids FILE:test, and evaluate as --alignment test.
+    """
     from toolgraph.stages.split import split
 
     tools = [tool.strip() for given in hold_out_tools for tool in given.split(",") if tool.strip()]

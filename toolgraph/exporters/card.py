@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -11,10 +10,10 @@ from typing import Any
 import yaml
 
 from toolgraph.dataset import SHAPES, Shape
+from toolgraph.exporters.card_checks import told_checks
 from toolgraph.exporters.fields import FIELDS, NOTES, TYPES
 from toolgraph.exporters.formats import Format
 from toolgraph.exporters.plan import Plan
-from toolgraph.exporters.selection import NOT_CHECKED
 
 _SIZES = ((1_000, "n<1K"), (10_000, "1K<n<10K"), (100_000, "10K<n<100K"), (1_000_000, "100K<n<1M"))
 CITATION = """\
@@ -90,7 +89,7 @@ def _front_matter(facts: CardFacts, tally: Tally) -> Iterator[str]:
     size = next((name for most, name in _SIZES if tally.total < most), "n>1M")
     matter = {
         "pretty_name": facts.name,
-        "language": [str(facts.benchmark.get("language", "en"))],
+        "language": _languages(facts.benchmark),
         "license": facts.licence,
         "size_categories": [size],
         "task_categories": ["text-generation"],
@@ -106,6 +105,11 @@ def _front_matter(facts: CardFacts, tally: Tally) -> Iterator[str]:
     yield "---"
     yield yaml.safe_dump(matter, sort_keys=False, allow_unicode=True).rstrip()
     yield "---\n"
+
+
+def _languages(benchmark: Mapping[str, Any]) -> list[str]:
+    said = benchmark.get("language", "en")
+    return [str(one) for one in said] if isinstance(said, list) and said else [str(said or "en")]
 
 
 def _body(facts: CardFacts, tally: Tally) -> Iterator[str]:
@@ -126,7 +130,7 @@ def _body(facts: CardFacts, tally: Tally) -> Iterator[str]:
     yield "\n## How it was made\n"
     yield from _origin(facts)
     yield "\n## Checks\n"
-    yield from _checks(facts, tally)
+    yield from told_checks(tally.levels, facts.benchmark, facts.funnel, facts.refused)
     yield "\n## Fields\n"
     yield f"{NOTES[facts.to]}\n"
     yield "| field | type | meaning |\n| --- | --- | --- |"
@@ -164,23 +168,11 @@ def _origin(facts: CardFacts) -> Iterator[str]:
         )
         known = [key for key in ("llm", "temperature", "top_p", "seed", "check") if key in made]
         yield "\n" + ", ".join(f"{key}: `{made[key]}`" for key in known)
+    if not isinstance(source, str) and not isinstance(made, Mapping):
+        yield "It is not recorded who wrote the requests and the plans."
     yield (
         f"\nSplits: `{facts.splits}`" if facts.splits else "\nThere are no splits: all of it is under train."
     )
-
-
-def _checks(facts: CardFacts, tally: Tally) -> Iterator[str]:
-    if set(tally.levels) - {NOT_CHECKED}:
-        yield "| level by the gates | samples here |\n| --- | ---: |"
-        for level, count in sorted(tally.levels.items()):
-            yield f"| {_cell(level)} | {count:,} |"
-    else:
-        yield "No gates were recorded (`toolgraph check`)."
-    if facts.refused:
-        yield f"\n{facts.refused:,} samples were refused, as no calls can be made of them (`refused.jsonl`)."
-    if facts.funnel is not None:
-        funnel = json.dumps(facts.funnel, indent=2, ensure_ascii=False)
-        yield f"\nThe funnel of the whole set:\n\n```json\n{funnel}\n```"
 
 
 def _cell(text: str) -> str:

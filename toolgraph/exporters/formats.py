@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any, Literal, get_args
 
 from toolgraph.exporters.names import Names
-from toolgraph.exporters.openai import chat_of
+from toolgraph.exporters.openai import chat_of, check_objects
 from toolgraph.exporters.plan import Plan
 from toolgraph.exporters.rows import row_of
 from toolgraph.exporters.schemas import function_of
@@ -87,6 +87,15 @@ class Rows:
         """The file of each split that has plans."""
         known = [split for split in ("train", "dev", "test") if split in self._splits]
         return {split: self._place(split) for split in known}
+
+    def check(self, plan: Plan) -> None:
+        """Make sure that the format can say a plan.
+
+        Raises:
+            Unfit: it cannot.
+        """
+        if self._to == "openai" and self._chats.style.as_objects:
+            check_objects(plan)
 
     def write(self, plan: Plan, split: str) -> None:
         """Add a plan to a split."""

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from toolgraph.exporters.names import Names
-from toolgraph.exporters.plan import Argument, Call, Plan
+from toolgraph.exporters.plan import Argument, Call, Plan, Unfit
 from toolgraph.exporters.turns import ChatStyle, arguments_of, call_id, closing_of, result_of, turns_of
 
 
@@ -71,6 +71,30 @@ def _call(plan: Plan, place: int, names: Names, style: ChatStyle) -> dict[str, A
         arguments = json.dumps(arguments, ensure_ascii=False)
     function = {"name": names.functions[call.tool], "arguments": arguments}
     return {"id": call_id(plan, place), "type": "function", "function": function}
+
+
+def check_objects(plan: Plan) -> None:
+    """Make sure that arguments can be read back as objects: `datasets` takes no whole number of over 64 bits.
+
+    Raises:
+        Unfit: one is larger.
+    """
+    for place, call in enumerate(plan.calls):
+        for argument in call.arguments:
+            for number in _whole_numbers(argument.value):
+                if not -(2**63) <= number < 2**63:
+                    raise Unfit(
+                        f"gives {argument.name} a number of over 64 bits, for which use --arguments text",
+                        f"call {place}",
+                    )
+
+
+def _whole_numbers(value: Any) -> Iterator[int]:
+    if isinstance(value, int):
+        yield value
+    inner = value.values() if isinstance(value, dict) else value if isinstance(value, list) else ()
+    for item in inner:
+        yield from _whole_numbers(item)
 
 
 def calls_of(messages: Sequence[Mapping[str, Any]], names: Names) -> tuple[Call, ...]:

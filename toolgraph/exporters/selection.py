@@ -26,11 +26,12 @@ class KnowsSplits(Protocol):
 
 
 class Chosen(NamedTuple):
-    """A plan, its split, and the level that the gates gave it."""
+    """A plan, its split, the level that the gates gave it, and the label it is of."""
 
     plan: Plan
     split: str
     level: str
+    gold: Gold
 
 
 class Refusal(NamedTuple):
@@ -100,6 +101,6 @@ class Selection:
         if split is None:
             return Refusal(gold, "is in no split of the split file", "id")
         try:
-            return Chosen(plan_of(gold, self.library, self.kind), split, level)
+            return Chosen(plan_of(gold, self.library, self.kind), split, level, gold)
         except Unfit as error:
             return Refusal(gold, *error.fault)

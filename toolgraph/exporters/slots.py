@@ -11,7 +11,8 @@ from typing import Any, NamedTuple
 
 from toolgraph.benchmarks.taskbench.scoring.strict_values import resource_type
 from toolgraph.graph import DependencyType
-from toolgraph.tools import Parameter, Tool, normal_type
+from toolgraph.parameters import is_required, source_of
+from toolgraph.tools import Tool, normal_type
 
 _JSON_TYPES = {
     "integer": "integer int long int32 int64",
@@ -21,6 +22,7 @@ _JSON_TYPES = {
     "object": "object dict dictionary map mapping json",
 }
 _JSON_TYPE = {word: name for name, words in _JSON_TYPES.items() for word in words.split()}
+_MAYBE = frozenset({"optional", "nullable", "union", "null", "none"})
 _READS_AS: dict[str, tuple[type, ...]] = {
     "integer": (int,),
     "number": (int, float),
@@ -53,11 +55,12 @@ class Slot(NamedTuple):
     def json_type(self) -> str:
         """The type in a JSON schema; a word that is not known is a text.
 
-        >>> [Slot("a", kind, "", True, {}).json_type for kind in ("int", "List[str]", "date", "Enum")]
-        ['integer', 'array', 'string', 'string']
+        >>> kinds = ("int", "List[str]", "date", "Enum", "Optional[int]", "null | number")
+        >>> [Slot("a", kind, "", True, {}).json_type for kind in kinds]
+        ['integer', 'array', 'string', 'string', 'integer', 'number']
         """
-        word = re.match(r"[a-z0-9]*", normal_type(self.kind))
-        return _JSON_TYPE.get(word[0] if word else "", "string")
+        words = re.findall(r"[a-z0-9]+", normal_type(self.kind))
+        return _JSON_TYPE.get(next((word for word in words if word not in _MAYBE), ""), "string")
 
     def typed(self, value: Any) -> Any:
         """A value as its type where a text says it in JSON; anything else stays as it is.
@@ -86,13 +89,10 @@ def slots_of(tool: Tool, kind: DependencyType) -> tuple[Slot, ...]:
     """
     if kind == "resource" and tool.is_resource:
         return _input_slots(tool.inputs)
-    given = tool.source.get("parameters")
-    sources = {
-        item["name"]: item
-        for item in (given if isinstance(given, list) else [])
-        if isinstance(item, dict) and "name" in item
-    }
-    return tuple(_parameter_slot(tool, one, sources.get(one.name, {})) for one in tool.parameters)
+    return tuple(
+        Slot(one.name, one.type, one.description, is_required(one, tool), source_of(one, tool))
+        for one in tool.parameters
+    )
 
 
 def _input_slots(inputs: Sequence[str]) -> tuple[Slot, ...]:
@@ -102,16 +102,6 @@ def _input_slots(inputs: Sequence[str]) -> tuple[Slot, ...]:
         name = kind if met[kind] == 1 else f"{kind}_{met[kind]}"
         slots.append(Slot(name, kind, f"{kind}: as given, or the result of an earlier call", True, {}))
     return tuple(slots)
-
-
-def _parameter_slot(tool: Tool, parameter: Parameter, source: Mapping[str, Any]) -> Slot:
-    listed = tool.source.get("required")
-    if isinstance(listed, list):
-        required = parameter.name in listed
-    else:
-        says = source.get("required", not source.get("optional", "default" in source))
-        required = bool(says)
-    return Slot(parameter.name, parameter.type, parameter.description, required, source)
 
 
 def chosen_slots(

@@ -1,10 +1,12 @@
-"""Splits for training and testing: no subgraph and no request in two of them, shapes and sizes shared out.
+"""Splits for training and testing: no subgraph and no request, nor one nearly the same, is in two of them.
 
-Samples that repeat each other are one *group*, which goes into one split whole. A *stratum* is a shape and a
-number of tools; the wished shares are held in each, as closely as its groups allow.
+Shapes and sizes are shared out. Samples that repeat each other are one *group*, which goes into one split
+whole. A *stratum* is a shape and a number of tools; the wished shares are held in each, as closely as its
+groups allow.
 """
 
 from toolgraph.splits.groups import Group, Member, Stratum, groups_of
+from toolgraph.splits.near import near_repeats
 from toolgraph.splits.split_file import SplitFile
 from toolgraph.splits.splitting import DEFAULT_SHARES, SPLITS, Split, Splitting, assign
 
@@ -19,4 +21,5 @@ __all__ = [
     "Stratum",
     "assign",
     "groups_of",
+    "near_repeats",
 ]

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import re
 from collections import Counter, defaultdict
-from collections.abc import Collection, Iterable
+from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from typing import NamedTuple
@@ -104,8 +104,13 @@ class Group:
         return any(not member.tools.isdisjoint(tools) for member in self.members)
 
 
-def groups_of(members: Iterable[Member]) -> list[Group]:
-    """Samples in groups: two that share a key, be it over others in between, are in one; by name."""
+def groups_of(members: Iterable[Member], together: Iterable[Sequence[int]] = ()) -> list[Group]:
+    """Samples in groups: two that share a key, be it over others in between, are in one; by name.
+
+    Args:
+        members: the samples, in any order.
+        together: places of further samples that belong together; see `toolgraph.splits.near_repeats`.
+    """
     known = list(members)
     leader = list(range(len(known)))
 
@@ -119,14 +124,17 @@ def groups_of(members: Iterable[Member]) -> list[Group]:
     for place, member in enumerate(known):
         for key in member.keys:
             leader[find(place)] = find(first.setdefault(key, place))
-    together: defaultdict[int, list[Member]] = defaultdict(list)
+    for places in together:
+        for place in places:
+            leader[find(place)] = find(places[0])
+    parts: defaultdict[int, list[Member]] = defaultdict(list)
     for place, member in enumerate(known):
-        together[find(place)].append(member)
+        parts[find(place)].append(member)
     groups = [
         Group(
             min(key for member in found for key in member.keys),
             tuple(sorted(found, key=lambda member: (str(member.id), member.keys))),
         )
-        for found in together.values()
+        for found in parts.values()
     ]
     return sorted(groups, key=lambda group: group.name)

@@ -72,9 +72,12 @@ def write_splits(path: Path, splitting: Splitting, *, force: bool = False) -> Pa
     """Write a split file; the dated copy of what was replaced by force.
 
     Raises:
-        UsageError: there is one that somebody else made or a person edited, and `force` is not set.
+        UsageError: a folder; or there is one that somebody else made or a person edited, and `force` is not
+            set.
     """
     copy = None
+    if path.is_dir():
+        raise UsageError("is a folder, a file is needed", file=path, fix="name a file with --out")
     if path.exists() and not _is_ours(path):
         if not force:
             raise UsageError(
@@ -92,6 +95,7 @@ def write_splits(path: Path, splitting: Splitting, *, force: bool = False) -> Pa
             "seed": splitting.seed,
             "shares": dict(splitting.shares),
             "hold_out_tools": list(splitting.hold_out),
+            "near": splitting.near,
             **ids,
             "sha256": _digest(ids),
         },
@@ -107,8 +111,9 @@ def signature(splitting: Splitting) -> str:
         names = [group.name, *(str(member.id) for member in group.members)]
         data.update(json.dumps(names).encode())
     held = f"|hold_out:{','.join(splitting.hold_out)}" if splitting.hold_out else ""
-    facts = f"format:{FORMAT}|shares:{shares}|seed:{splitting.seed}{held}|data:{data.hexdigest()[:16]}"
-    return f"split|{facts}|version:{__version__}"
+    near = "none" if splitting.near is None else f"{splitting.near:g}"
+    made = f"shares:{shares}|seed:{splitting.seed}|near:{near}{held}"
+    return f"split|format:{FORMAT}|{made}|data:{data.hexdigest()[:16]}|version:{__version__}"
 
 
 def _is_ours(path: Path) -> bool:

@@ -86,6 +86,7 @@ class Splitting:
         shares: as wished.
         seed: of the draws.
         hold_out: tools that must not be trained on.
+        near: how alike requests must be to be kept together; None where only the same ones are.
     """
 
     groups: Sequence[Group]
@@ -93,6 +94,7 @@ class Splitting:
     shares: Mapping[Split, float]
     seed: int
     hold_out: tuple[str, ...] = ()
+    near: float | None = None
 
     @classmethod
     def of(
@@ -102,11 +104,13 @@ class Splitting:
         *,
         seed: int = 0,
         hold_out: Collection[str] = (),
+        together: Iterable[Sequence[int]] = (),
+        near: float | None = None,
     ) -> Splitting:
-        """Split samples; see `assign`."""
-        groups = groups_of(members)
+        """Split samples; see `assign` and `groups_of`."""
+        groups = groups_of(members, together)
         splits = assign(groups, shares, seed=seed, hold_out=hold_out)
-        return cls(groups, splits, dict(shares), seed, tuple(sorted(hold_out)))
+        return cls(groups, splits, dict(shares), seed, tuple(sorted(hold_out)), near)
 
     def counts(self) -> dict[Stratum, dict[Split, int]]:
         """How many samples of each stratum are in each split; shapes and sizes in order."""

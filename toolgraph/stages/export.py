@@ -12,7 +12,8 @@ from toolgraph.errors import ToolgraphError, UsageError
 from toolgraph.exporters.card import CardFacts, Tally, card
 from toolgraph.exporters.destination import Destination
 from toolgraph.exporters.formats import FORMATS, MOST_TOOLS, Chats, Format, Rows
-from toolgraph.exporters.selection import Refusal, Selection
+from toolgraph.exporters.plan import Unfit
+from toolgraph.exporters.selection import Chosen, Refusal, Selection
 from toolgraph.exporters.turns import CLOSING, ChatStyle
 from toolgraph.exporters.writers import JsonLinesWriter, parquet_libraries
 from toolgraph.files import read_json, read_json_lines, write_text
@@ -113,6 +114,8 @@ def export(
         with contextlib.closing(rows):
             refused = _write(selection, rows, tally, new / REFUSED, screen)
             rows.finish(name)
+        if not len(selection):
+            raise ToolgraphError("holds no samples", file=folder.data, fix="name a folder that has some")
         if not tally.total:
             raise ToolgraphError(
                 f"none of {count_of(len(selection), 'sample')} can be exported",
@@ -152,6 +155,8 @@ def _write(selection: Selection, rows: Rows, tally: Tally, path: Path, screen: S
         screen.progress("exporting", len(selection)) as advance,
     ):
         for found in selection:
+            if isinstance(found, Chosen):
+                found = _sayable(found, rows)
             if isinstance(found, Refusal):
                 count += 1
                 refused.write(found.to_json())
@@ -164,6 +169,14 @@ def _write(selection: Selection, rows: Rows, tally: Tally, path: Path, screen: S
     if not count:
         path.unlink()
     return count
+
+
+def _sayable(chosen: Chosen, rows: Rows) -> Chosen | Refusal:
+    try:
+        rows.check(chosen.plan)
+    except Unfit as error:
+        return Refusal(chosen.gold, *error.fault)
+    return chosen
 
 
 def _report(result: Exported, tally: Tally, destination: Destination, screen: Screen) -> None:
@@ -216,4 +229,4 @@ def _levels(path: Path, level: Level | None) -> dict[str, str] | None:
 
 def _licence(benchmark: Mapping[str, Any]) -> str:
     value = benchmark.get("licence", benchmark.get("license"))
-    return value.strip().casefold() if isinstance(value, str) else "unknown"
+    return "-".join(value.casefold().split()) if isinstance(value, str) else "unknown"

@@ -9,9 +9,10 @@ from toolgraph.dataset import read_labels
 from toolgraph.errors import ToolgraphError, UsageError
 from toolgraph.folder import DataFolder
 from toolgraph.gold import Gold
-from toolgraph.splits import SPLITS, Member, Split, Splitting
+from toolgraph.splits import SPLITS, Member, Split, Splitting, near_repeats
 from toolgraph.splits.split_file import signature, write_splits
 from toolgraph.stages.screen import SILENT, WARNING, Screen
+from toolgraph.variety import DEFAULT_THRESHOLD, Bars
 from toolgraph.words import count_of
 
 
@@ -23,11 +24,15 @@ def split(
     test: float = 0.1,
     seed: int = 0,
     hold_out_tools: Collection[str] = (),
+    near: bool = True,
+    threshold: float = DEFAULT_THRESHOLD,
     out: str | Path | None = None,
     force: bool = False,
     screen: Screen = SILENT,
 ) -> Splitting:
     """Split the samples of a folder, so that no subgraph and no request is in two splits.
+
+    Requests that are nearly the same count as one.
 
     The same samples, shares and seed give the same splits, whatever the order of the file.
 
@@ -38,6 +43,8 @@ def split(
         test: of what is tested on at the end.
         seed: of the draws.
         hold_out_tools: tools that are never trained on: every sample that uses one goes to test.
+        near: keep near duplicates together; without, only requests of the same words.
+        threshold: how alike near duplicates are, as in `toolgraph check`.
         out: the file; default `split_ids.json` of the folder.
         force: replace a split file that somebody else made; a dated copy is kept.
         screen: who listens.
@@ -51,10 +58,30 @@ def split(
     given: dict[Split, float] = {"train": train, "dev": dev, "test": test}
     total = sum(given.values())
     if min(given.values()) < 0 or not 0 < total < float("inf"):
-        raise UsageError("the shares are no shares", fix="give e.g. --train 0.8 --dev 0.1 --test 0.1")
+        told = ", ".join(f"{name} {share:g}" for name, share in given.items())
+        raise UsageError(
+            f"the shares are no shares: {told}", fix="give e.g. --train 0.8 --dev 0.1 --test 0.1"
+        )
     if hold_out_tools and not test:
         raise UsageError("tools are held out for the test split", fix="give --test more than 0")
-    members = [Member.of(Gold.of(line.value, line.number)) for line in read_labels(folder.data)]
+    bars = Bars(threshold)
+    members: list[Member] = []
+
+    def golds() -> Iterator[Gold]:
+        # Nobody knows how many there are before they are read.
+        with screen.progress(f"read {folder.data}", 1) as advance:
+            for line in read_labels(folder.data):
+                gold = Gold.of(line.value, line.number)
+                members.append(Member.of(gold))
+                yield gold
+            advance()
+
+    together: list[list[int]] = []
+    if near:
+        together = near_repeats(golds(), bars)
+    else:
+        for _ in golds():
+            pass
     if not members:
         raise ToolgraphError("holds no samples", file=folder.data, fix="make some with toolgraph generate")
     unused = sorted(set(hold_out_tools).difference(*(member.tools for member in members)))
@@ -63,11 +90,21 @@ def split(
             f"no sample uses the tool '{unused[0]}'", file=folder.data, fix="check --hold_out_tools"
         )
     shares = {name: share / total for name, share in given.items()}
-    result = Splitting.of(members, shares, seed=seed, hold_out=hold_out_tools)
+    result = Splitting.of(
+        members,
+        shares,
+        seed=seed,
+        hold_out=hold_out_tools,
+        together=together,
+        near=threshold if near else None,
+    )
     path = folder.path / "split_ids.json" if out is None else Path(out)
     copy = write_splits(path, result, force=force)
     if copy is not None:
         screen.say(f"kept {copy}")
+    if abs(total - 1) > 1e-9:
+        taken = ", ".join(f"{name} {share:.1%}" for name, share in shares.items())
+        screen.say(f"the shares add up to {total:g}, and are taken in proportion: {taken}")
     screen.say(f"{count_of(len(members), 'sample')} in {count_of(len(result.groups), 'group')} of repeats")
     screen.table(table(result))
     for sentence in not_held(result):
@@ -104,7 +141,17 @@ def not_held(result: Splitting) -> Iterator[str]:
     groups, largest = result.group_counts(), result.largest()
     names = [name for name in SPLITS if result.shares.get(name)]
     empty, missed = [], []
-    for stratum, found in result.counts().items():
+    counts = result.counts()
+    everything = sum(map(len, result.groups))
+    crowd = max(map(len, result.groups))
+    without = [name for name in names if not any(found[name] for found in counts.values())]
+    if without and crowd > everything / 2:
+        yield (
+            f"there are no samples in {', '.join(without)}: one group has {crowd:,} of "
+            f"{count_of(everything, 'sample')}. Repeated requests join the groups of their plans; "
+            "toolgraph check takes them out"
+        )
+    for stratum, found in counts.items():
         total = sum(found.values())
         off = max(abs(found[name] - total * result.shares.get(name, 0)) for name in SPLITS)
         if off > 1:

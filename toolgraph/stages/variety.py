@@ -8,6 +8,7 @@ from pathlib import Path
 
 from toolgraph.dataset import read_labels
 from toolgraph.errors import UsageError
+from toolgraph.files import read_json
 from toolgraph.folder import DataFolder
 from toolgraph.gold import Gold
 from toolgraph.graph import ToolGraph
@@ -15,7 +16,7 @@ from toolgraph.stages.screen import SILENT, Screen
 from toolgraph.tools import ToolLibrary
 from toolgraph.variety.bars import DEFAULT_THRESHOLD, Bars
 from toolgraph.variety.tally import SAMPLE
-from toolgraph.variety.writing import VarietyReport, write_variety
+from toolgraph.variety.writing import REPORT_FILES, VarietyReport, write_variety
 from toolgraph.words import count_of
 
 
@@ -40,7 +41,8 @@ def variety(
         screen: who listens.
 
     Raises:
-        UsageError: no data set, or a malformed one; a file where the folder should be.
+        UsageError: no data set, or a malformed one; a file where the folder should be, or files of somebody
+            else in it that the report would replace.
         ToolgraphError: the folder cannot be written.
     """
     folder, bars = DataFolder(Path(data_dir)).require(), Bars(threshold)
@@ -48,6 +50,7 @@ def variety(
     out = Path(out)
     if out.exists() and not out.is_dir():
         raise UsageError("is a file, a folder is needed", file=out, fix="choose another --out")
+    _leave_alone(out)
 
     def golds() -> Iterator[Gold]:
         # Nobody knows how many there are before they are read.
@@ -61,6 +64,23 @@ def variety(
     report = write_variety(out, golds(), library=library, graph=graph, bars=bars, sample=sample, seed=seed)
     _tell(report, screen)
     return report
+
+
+def _leave_alone(out: Path) -> None:
+    """Make sure that only an earlier report is replaced.
+
+    Raises:
+        UsageError: there is a file of one of its names, but no report.
+    """
+    with suppress(UsageError):
+        earlier = read_json(out / "variety.json")
+        if isinstance(earlier, dict) and {"repeats", "wording"} <= earlier.keys():
+            return
+    for name in REPORT_FILES:
+        if (out / name).exists():
+            raise UsageError(
+                "is not of a variety report", file=out / name, fix="name another folder with --out"
+            )
 
 
 def _graph(folder: DataFolder, screen: Screen) -> ToolGraph | None:

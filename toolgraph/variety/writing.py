@@ -9,13 +9,15 @@ from typing import Any, NamedTuple
 from toolgraph.files import write_json, write_text
 from toolgraph.gold import Gold
 from toolgraph.graph import ToolGraph
-from toolgraph.report.variety import draw_variety
+from toolgraph.report.variety import PICTURES, draw_variety
 from toolgraph.tools import ToolLibrary
 from toolgraph.variety.bars import Bars
 from toolgraph.variety.duplicates import Repeats
 from toolgraph.variety.measures import measure_variety
 from toolgraph.variety.page import variety_page
 from toolgraph.variety.tally import SAMPLE
+
+REPORT_FILES = ("variety.json", "variety.md", *(f"{name}.png" for name in PICTURES))
 
 
 class VarietyReport(NamedTuple):
@@ -47,7 +49,7 @@ def write_variety(
     figures = measure_variety(
         golds, library=library, graph=graph, repeats=repeats, bars=bars, sample=sample, seed=seed
     )
+    write_json(out / "variety.json", figures)  # first: by it a folder is known as that of a report
     pictures = draw_variety(figures, out)
-    write_json(out / "variety.json", figures)
     write_text(out / "variety.md", variety_page(figures, [picture.name for picture in pictures]))
     return VarietyReport(figures, [out / "variety.json", out / "variety.md", *pictures])

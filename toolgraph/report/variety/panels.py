@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from toolgraph.report.colours import ACCENT, NEUTRAL
 from toolgraph.report.figures import INK, QUIET, one_line
+from toolgraph.words import count_of
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -30,6 +31,15 @@ def tidy(axes: Axes, title: str, x: str, y: str) -> None:
     axes.spines["bottom"].set_color("#D7DBE2")
 
 
+def _whole_ticks(axes: Axes, *, x: bool = False, y: bool = False) -> None:
+    """No half requests on the scale of a small set."""
+    from matplotlib.ticker import MaxNLocator
+
+    for axis, wanted in ((axes.xaxis, x), (axes.yaxis, y)):
+        if wanted:
+            axis.set_major_locator(MaxNLocator("auto", steps=[1, 2, 2.5, 5, 10], integer=True))
+
+
 def draw_lengths(axes: Axes, lengths: Mapping[str, Any]) -> None:
     """How many words requests have, stacked by shape."""
     edges = lengths["edges"]
@@ -43,6 +53,7 @@ def draw_lengths(axes: Axes, lengths: Mapping[str, Any]) -> None:
     if any(lengths["histogram"]):
         axes.legend(frameon=False, fontsize=8, labelcolor=QUIET)
     axes.axvline(lengths["median"], color=INK, lw=1, ls=(0, (4, 3)))
+    _whole_ticks(axes, x=True, y=True)
     tidy(axes, f"Half of the requests have {lengths['median']:.0f} words or fewer", "words", "requests")
 
 
@@ -56,6 +67,7 @@ def draw_likeness(axes: Axes, likeness: Mapping[str, Any]) -> None:
         axes.bar(place * width, count, width, align="edge", color=colour, ec="white", lw=0.6)
     axes.axvline(above, color=INK, lw=1, ls=(0, (4, 3)))
     axes.set_xlim(0, 1)
+    _whole_ticks(axes, y=True)
     title = f"{likeness['share_above']:.1%} are more than {above:g} like another request"
     tidy(axes, title, "ROUGE-L with the request most like it", "requests")
 
@@ -68,6 +80,7 @@ def draw_tools(axes: Axes, tools: Mapping[str, Any]) -> None:
         axes.fill_between(range(1, len(uses) + 1), list(uses.values()), color=ACCENT, alpha=0.85, lw=0)
         axes.set_xlim(1, len(uses))
         axes.set_ylim(bottom=0)
+        _whole_ticks(axes, y=True)
         tidy(axes, title, "tools, most used first", "plans")
         return
     names = [one_line(name, longest=34) for name in uses]
@@ -78,6 +91,7 @@ def draw_tools(axes: Axes, tools: Mapping[str, Any]) -> None:
         axes.text(count, place, f" {count:,}", va="center", size=7.5, color=QUIET if count else _WARNING)
     axes.set_yticks(range(len(names)), names)
     axes.set_ylim(len(names) - 0.4, -0.6)
+    _whole_ticks(axes, x=True)
     tidy(axes, title, "plans", "")
 
 
@@ -98,5 +112,5 @@ def draw_sizes(axes: Axes, sizes: Mapping[str, Mapping[str, int]]) -> None:
     axes.set_yticks(range(len(rows)), list(sizes))
     total = sum(sum(counts.values()) for counts in sizes.values())
     more = f" (larger ones, up to {columns[-1]:,}, are not shown)" if len(columns) > len(shown) else ""
-    tidy(axes, f"{total:,} plans by shape and size{more}", "tools in the plan", "")
+    tidy(axes, f"{count_of(total, 'plan')} by shape and size{more}", "tools in the plan", "")
     axes.spines["bottom"].set_visible(False)

@@ -9,10 +9,12 @@ from typing import TYPE_CHECKING, Any
 from toolgraph.report.figures import INK, plain_style, save
 from toolgraph.report.variety.panels import MOST_TOOLS, draw_lengths, draw_likeness, draw_sizes, draw_tools
 from toolgraph.report.variety.sunburst import draw_sunburst
+from toolgraph.words import count_of
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
+PICTURES = ("first_words", "sizes_and_shapes", "tools", "lengths", "likeness")
 _DPI = 130
 _WIDTH, _HEIGHT = 7.0, 3.2  # inches
 
@@ -64,7 +66,7 @@ def _sunburst(axes: Axes, part: Mapping[str, Any], requests: int) -> None:
     axes.set_ylim(-1.04, 1.04)
     axes.set_aspect("equal")
     axes.set_axis_off()
-    title = f"How requests begin: {part['different_openings']:,} pairs of first words"
+    title = f"How requests begin: {count_of(part['different_openings'], 'pair')} of first words"
     axes.set_title(title, loc="left", size=11, color=INK, weight="bold")
     draw_sunburst(axes, part["openings"], requests)
 

@@ -21,6 +21,7 @@ _LIGHT = ("#CCBB44", "#66CCEE", "#DDAA55")
 _FIRST, _SECOND = 2 * len(_COLOURS), 6
 """How many first words are shown, and how many second words of each."""
 _ROOM = 0.055  # the least share of a turn, times its radius, in which a word can be read
+_EDGE = 150  # of a slice of this part of a turn, or a wider one, the edge is a point wide
 _REST = "…"
 
 
@@ -58,7 +59,7 @@ def draw_sunburst(axes: Axes, openings: Sequence[Sequence[Any]], total: int) -> 
         rest = total - round(start * total)
         _draw(axes, _Slice(_REST, rest, NEUTRAL, 0.34, 0.32, 0.35), start, total)
     axes.text(0, 0.03, f"{total:,}", ha="center", va="bottom", size=13, color=INK, weight="bold")
-    axes.text(0, -0.01, "requests", ha="center", va="top", size=9, color=QUIET)
+    axes.text(0, -0.01, "request" if total == 1 else "requests", ha="center", va="top", size=9, color=QUIET)
 
 
 def _most(seconds: Mapping[str, int]) -> list[tuple[str, int]]:
@@ -82,7 +83,7 @@ def _draw(axes: Axes, piece: _Slice, start: float, total: int) -> None:
             facecolor=piece.colour,
             alpha=piece.strength,
             edgecolor="white",
-            linewidth=1,
+            linewidth=min(1.0, share * _EDGE),  # edges of thin slices would hide them
         )
     )
     radius = piece.inner + piece.width / 2
@@ -99,7 +100,5 @@ def _draw(axes: Axes, piece: _Slice, start: float, total: int) -> None:
         ha="center",
         va="center",
         size=8.5,
-        color="white"
-        if piece.strength == 1 and piece.colour not in ("#CCBB44", "#66CCEE", "#DDAA55")
-        else INK,
+        color="white" if piece.strength == 1 and piece.colour not in _LIGHT else INK,
     )

@@ -1,0 +1,81 @@
+"""What the card of an export says of checks: by gates, and by people."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+from toolgraph.exporters.selection import NOT_CHECKED
+from toolgraph.words import count_of
+
+_STATES = ("pass", "quarantine", "reject", "unknown", "not applicable")
+_DECISIONS = {
+    "correct": "correct",
+    "fix_syntax": "fixed for syntax",
+    "fix_instruction": "fixed for instruction",
+    "fix_graph": "fixed for tool invocation graph",
+    "discard": "discarded",
+    "undecided": "undecided",
+}
+
+
+def told_checks(
+    levels: Mapping[str, int], benchmark: Mapping[str, Any], funnel: Any, refused: int
+) -> Iterator[str]:
+    """Lines of Markdown.
+
+    Args:
+        levels: how many samples here the gates gave each level, by `gates.jsonl`.
+        benchmark: the object of `benchmark.json`, in which `toolgraph check` and `toolgraph review` say what
+            they let into a folder.
+        funnel: what `toolgraph check` counted, as it wrote it; None where it did not.
+        refused: how many samples could not be exported.
+    """
+    checked, reviewed = benchmark.get("checked"), benchmark.get("reviewed")
+    level = checked.get("level") if isinstance(checked, Mapping) else None
+    if set(levels) - {NOT_CHECKED}:
+        yield "| level by the gates | samples here |\n| --- | ---: |"
+        for name, count in sorted(levels.items()):
+            yield f"| {_cell(name)} | {count:,} |"
+    elif isinstance(level, str):
+        before = ", before people reviewed them" if isinstance(reviewed, Mapping) else ""
+        yield f"`toolgraph check` gave these samples the level `{_cell(level)}`{before}."
+    else:
+        yield "No gates were recorded (`toolgraph check`)."
+    if isinstance(reviewed, Mapping):
+        counts = {kind: count for kind, count in reviewed.items() if isinstance(count, int) and count}
+        told = ", ".join(f"{count:,} {_DECISIONS.get(kind, _cell(kind))}" for kind, count in counts.items())
+        yield f"\nReviewed by people (`toolgraph review`): {told or 'nobody has decided'}."
+    if refused:
+        yield f"\n{count_of(refused, 'sample')} refused, as no calls can be made of them (`refused.jsonl`)."
+    if funnel is not None:
+        yield from _funnel(funnel)
+
+
+def _funnel(funnel: Any) -> Iterator[str]:
+    try:
+        whole, levels = funnel["input"], funnel["levels"]
+        yield (
+            f"\nOf the whole set of {count_of(whole, 'sample')} the gates let {levels['pass']:,} pass, put "
+            f"{levels['quarantine']:,} in quarantine and rejected {levels['reject']:,}:\n"
+        )
+        rows = [
+            [gate, *(f"{states[state]:,}" for state in _STATES)] for gate, states in funnel["gates"].items()
+        ]
+        signature = funnel.get("signature")
+    except (KeyError, TypeError, ValueError, AttributeError):
+        yield "\nThe funnel of the whole set:\n"
+        yield f"```json\n{json.dumps(funnel, indent=2, ensure_ascii=False)}\n```"
+        return
+    yield f"| gate | {' | '.join(_STATES)} |"
+    yield f"| --- |{' ---: |' * len(_STATES)}"
+    for row in rows:
+        yield f"| {' | '.join(map(_cell, row))} |"
+    yield "\nNot applicable: the gate had nothing to judge, such as arguments or a review; that is no pass."
+    if isinstance(signature, str):
+        yield f"\n`{signature}`"
+
+
+def _cell(text: str) -> str:
+    return " ".join(text.split()).replace("|", "\\|")
