@@ -29,7 +29,7 @@ COMMANDS = {
     "infer": "Ask a model for the plan of every request.",
     "evaluate": "Score predictions.",
     "compare": "Say which of two models is better, and how sure that is.",
-    "pipeline": "All of these in a row.",
+    "pipeline": "From tools to scores in a row: graph to evaluate.",
     "serve": "Answer as a model server on this machine, offline; with faults if asked.",
     "leaderboard": "Models side by side.",
     "report": "Models on several benchmarks: cost, latency, accuracy, stability, security.",
