@@ -29,13 +29,10 @@ export const DECISIONS = {
   fix_graph: ["Graph fixed", "doubt"],
 };
 
+export const FIXES = ["fix_syntax", "fix_instruction", "fix_graph"];
+
 export const PARTS = {
   user_request: "request", task_steps: "steps", task_nodes: "nodes", task_links: "links",
 };
 
 export const shown = (value) => (typeof value === "string" ? value : JSON.stringify(value));
-
-// One finding of a gate, in a box of the colour of its state.
-export const finding = (item) => element("div", { class: `box ${item.state.replace(" ", "-")}` },
-  element("strong", {}, item.gate), ` ${item.reason || item.state} `,
-  element("small", {}, [item.state, item.where].filter(Boolean).join(", ")));

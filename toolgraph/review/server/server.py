@@ -27,11 +27,21 @@ from toolgraph.review.store import checked_name
 BIGGEST = 2**21  # bytes of a request
 _PAGE = {
     "review.css": "text/css",
-    "api.js": "text/javascript",
-    "drawing.js": "text/javascript",
-    "elements.js": "text/javascript",
-    "editor.js": "text/javascript",
-    "review.js": "text/javascript",
+    **dict.fromkeys(
+        (
+            "api.js",
+            "dialogs.js",
+            "drawing.js",
+            "editor.js",
+            "elements.js",
+            "fields.js",
+            "findings.js",
+            "review.js",
+            "sample.js",
+            "theme.js",
+        ),
+        "text/javascript",
+    ),
 }
 _LIBRARY = "cytoscape.min.js"
 
