@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, Literal
 
@@ -16,6 +16,7 @@ from toolgraph.review.editing import Checked, changed_parts, check, edited
 from toolgraph.review.findings import Findings, finding_json
 from toolgraph.review.outcome import Outcome, outcomes
 from toolgraph.review.samples import ReviewSample
+from toolgraph.review.shares import Shares
 from toolgraph.review.store import Log, ReviewStore
 from toolgraph.review.table import markdown, verification
 
@@ -69,6 +70,8 @@ class Session:
         gates: that edits must pass.
         findings: on the samples as they are.
         store: where decisions are kept.
+        unchanged: whether the folder still holds the samples; by default it is taken to.
+        shares: who reviews which samples; by default everybody all.
     """
 
     def __init__(
@@ -79,6 +82,9 @@ class Session:
         gates: Sequence[Gate],
         findings: Findings,
         store: ReviewStore,
+        *,
+        unchanged: Callable[[], bool] = lambda: True,
+        shares: Shares | None = None,
     ) -> None:
         self.name = name
         self.samples = samples
@@ -86,6 +92,8 @@ class Session:
         self.gates = gates
         self.findings = findings
         self.store = store
+        self.shares = shares or Shares()
+        self._unchanged = unchanged
         self._by_id = {sample.id: sample for sample in samples}
 
     def outcomes(self) -> list[Outcome]:
@@ -95,12 +103,14 @@ class Session:
     def overview(self, reviewer: str, queue: Queue) -> dict[str, Any]:
         """The samples to be decided, how far everybody is, and where to begin (the first undecided one)."""
         log, role = self.store.log(reviewer), role_of(queue)
+        if queue == "all":
+            self.shares.check(reviewer)
         standing = log.standing(role)
         every = self.outcomes()
         items = [
             self._item(item, standing.get(item.sample.id))
             for item in every
-            if queue == "all" or item.disputed
+            if self._is_in(queue, item, reviewer)
         ]
         open_ones = [place for place, item in enumerate(items) if not item["decision"] or item["stale"]]
         return {
@@ -112,6 +122,11 @@ class Session:
             "tools": sorted(self.background.library.ids),
             "kind": self.background.kind,
         }
+
+    def _is_in(self, queue: Queue, item: Outcome, reviewer: str) -> bool:
+        if queue == "conflicts":
+            return item.disputed or item.settled is not None
+        return self.shares.holds(reviewer, item.sample.id)
 
     def progress(self, every: Sequence[Outcome] | None = None) -> dict[str, Any]:
         """How many samples each reviewer has decided, and how many conflicts wait."""
@@ -162,12 +177,16 @@ class Session:
         """Save one decision or comment; it is on the disk when this returns.
 
         Raises:
-            ChangedSample: the sample is not what the person saw.
+            ChangedSample: the sample is not what the person saw, or not what the folder holds any more.
             RejectedEdit: gates reject the fix, or it has a wrong form.
             UsageError: the decision makes no sense.
             ToolgraphError: it cannot be written.
         """
         sample = self._sample(wanted.number)
+        if not self._unchanged():
+            raise ChangedSample(
+                "data.json has changed since this review was started", fix="start it again: all is saved"
+            )
         record = self.record_of(sample, reviewer, role_of(queue), wanted)
 
         def make(log: Log) -> list[Record]:

@@ -91,7 +91,7 @@ export const sums = async () => {
 const KEYS = [
   ["c", "correct"], ["d", "discard"], ["s", "fix syntax"], ["i", "fix instruction"], ["g", "fix graph"],
   ["← →, j k", "previous and next sample"], ["u", "undo your last decision"], ["n", "comment"], ["/", "find a sample"],
-  ["t", "table and agreement"], ["1 2 …", "among conflicts: decide as this reviewer"],
+  ["t", "table and agreement"], ["+ -", "larger and smaller plan"], ["1 2 …", "among conflicts: decide as this reviewer"],
   ["Ctrl Enter", "in a fix: save"], ["Esc", "close, or leave a field"], ["?", "this help"],
 ];
 export const help = () => {

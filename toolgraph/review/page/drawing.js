@@ -117,4 +117,11 @@ export const mark = (place) => {
   graph.getElementById(`n${place}`).addClass("chosen");
 };
 
+// Larger or smaller, about the middle; the next plan fits again.
+export const zoomBy = (factor) => {
+  if (graph === null || graph.elements().empty()) return;
+  const middle = { x: graph.width() / 2, y: graph.height() / 2 };
+  graph.zoom({ level: graph.zoom() * factor, renderedPosition: middle });
+};
+
 export const repaint = () => { if (graph) graph.style(style()); };

@@ -56,9 +56,12 @@ export const fieldsOf = (draft, kind, redraw) => {
     const where = { "data-where": `task_nodes[${place}].arguments[${at}]` };
     const what = `argument ${at + 1} of node ${place}`;
     if (item && typeof item === "object" && "name" in item) {
+      // Where arguments have no names, one that has is mended by taking its value.
+      const bare = kind === "temporal" ? null : button("Value only", () => { node.arguments[at] = item.value ?? ""; redraw(); },
+        { "aria-label": `Take the value only of ${what}` });
       return removable(node.arguments, at, what, redraw,
         field("input", item.name, { label: `Name of ${what}`, class: "key" }, (value) => { item.name = value; }),
-        field("textarea", item.value ?? "", { label: `Value of ${what}`, ...where }, (value) => { item.value = value; }));
+        field("textarea", item.value ?? "", { label: `Value of ${what}`, ...where }, (value) => { item.value = value; }), bare);
     }
     return removable(node.arguments, at, what, redraw,
       field("textarea", item, { label: `Argument ${at + 1} of node ${place}`, ...where }, (value) => { node.arguments[at] = value; }));

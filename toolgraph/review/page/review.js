@@ -4,7 +4,7 @@
 import * as api from "./api.js";
 import * as dialogs from "./dialogs.js";
 import { $, DECISIONS, FIXES } from "./elements.js";
-import { onChoose } from "./drawing.js";
+import { onChoose, zoomBy } from "./drawing.js";
 import { edit } from "./editor.js";
 import { choose, paint, paintNothing } from "./sample.js";
 import { startTheme } from "./theme.js";
@@ -180,6 +180,7 @@ const act = {
   c: () => decide("correct"), d: () => decide("discard"), s: () => decide("fix_syntax"),
   i: () => decide("fix_instruction"), g: () => decide("fix_graph"), u: undo, j: () => move(1), k: () => move(-1),
   ArrowRight: () => move(1), ArrowLeft: () => move(-1), "/": find, "?": dialogs.help, t: sums, n: () => $("note").focus(),
+  "+": () => zoomBy(1.25), "-": () => zoomBy(0.8),
 };
 document.addEventListener("keydown", (event) => {
   if (event.ctrlKey || event.metaKey || event.altKey || event.repeat || $("dialog").open) return;
@@ -206,6 +207,8 @@ $("sums").addEventListener("click", sums);
 $("help").addEventListener("click", dialogs.help);
 $("who").addEventListener("click", asked);
 $("queue").addEventListener("click", swap);
+$("larger").addEventListener("click", act["+"]);
+$("smaller").addEventListener("click", act["-"]);
 $("dialog").addEventListener("close", () => $("main").focus({ preventScroll: true }));
 $("dialog").addEventListener("cancel", (event) => { if (!who.reviewer) event.preventDefault(); });
 onChoose((number) => choose(number, true));

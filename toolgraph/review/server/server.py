@@ -24,7 +24,7 @@ from toolgraph.review.session import (
 )
 from toolgraph.review.store import checked_name
 
-BIGGEST = 2**21  # bytes of a request
+BIGGEST = 2**24  # bytes of a request
 _PAGE = {
     "review.css": "text/css",
     **dict.fromkeys(
