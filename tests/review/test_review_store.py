@@ -160,12 +160,15 @@ def test_names_in_any_script_have_files_of_their_own(tmp_path: Path) -> None:
     store = ReviewStore(tmp_path)
     names = ["李雷", "韩梅", "Zoë", "Иван", "Олег", "a" * 60, "李" * 60]
     for name in names:
-        store.append(name, lambda log, name=name: [Record("a", "f", "correct", name)])
+        record = Record("a", "f", "correct", name)
+        store.append(name, lambda _, record=record: [record])  # type: ignore[misc]
     assert sorted(store.logs()) == sorted(names)
     assert store.path("Zoe\u0308") == store.path("Zoë")  # the same name, its accent apart
 
 
-def test_who_comes_second_to_a_file_is_refused_even_at_the_same_time(tmp_path: Path) -> None:
+def test_who_comes_second_to_a_file_is_refused_even_at_the_same_time(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     store = ReviewStore(tmp_path)
     path = store.path("Ann/B")
 
@@ -175,6 +178,6 @@ def test_who_comes_second_to_a_file_is_refused_even_at_the_same_time(tmp_path: P
     (tmp_path / "reviews").mkdir()
     store.append("Ann_B", lambda log: [Record("a", "f", "correct", "Ann_B")])
     late = ReviewStore(tmp_path)
-    late.path = lambda name: path  # type: ignore[method-assign]  # it looked before the other one wrote
+    monkeypatch.setattr(late, "path", lambda name: path)  # it looked before the other one wrote
     with pytest.raises(UsageError, match="would share a file with 'Ann_B'"):
         late.append("Ann/B", make)

@@ -1,8 +1,8 @@
 """Who of several reviewers looks at which samples: each sample is seen by the same number of them.
 
-By rendezvous hashing (Thaler and Ravishankar, A name-based mapping scheme for rendezvous, 1996): a sample goes
-to those whose name and its id give the smallest hashes. So everybody works out the same shares without a file,
-samples that come or go leave the others where they are, and every pair of reviewers shares about as many.
+By rendezvous hashing (Thaler and Ravishankar, A name-based mapping scheme for rendezvous, 1996): a sample
+goes to those whose name and its id give the smallest hashes. So everybody works out the same shares without a
+file; samples that come or go leave the others where they are; each pair of reviewers shares about as many.
 """
 
 from __future__ import annotations
