@@ -48,7 +48,7 @@ export const find = (items, go) => {
     const found = items.map((item, at) => [item, at]).filter(([item]) => wanted.has(item.number));
     count.textContent = `${found.length} of ${items.length}${found.length > SHOWN ? `, the first ${SHOWN} listed` : ""}`;
     results.replaceChildren(...found.slice(0, SHOWN).map(([item, at]) => element("li", {},
-      button([String(item.id), element("span", {}, item.shape),
+      button([element("bdi", {}, String(item.id)), element("span", {}, item.shape),
         element("span", {}, item.decision ? DECISIONS[item.decision][0] : "undecided")],
       () => { close(); go(at); }))));
   };

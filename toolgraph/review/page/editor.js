@@ -47,7 +47,7 @@ export const edit = ({ key: owner, number, title, sample, parts, findings, actio
   const isChanged = () => JSON.stringify(draft) !== JSON.stringify(before);
   let saved = false;
   let chosen = action;
-  const answer = element("div", { role: "alert" });
+  const answer = element("div", { role: "alert", class: "answer" });
   const body = element("div", { class: "inside" });
   body.style.padding = "0";
   const insist = element("input", { type: "checkbox", id: "insist" });

@@ -35,4 +35,9 @@ export const PARTS = {
   user_request: "request", task_steps: "steps", task_nodes: "nodes", task_links: "links",
 };
 
-export const shown = (value) => (typeof value === "string" ? value : JSON.stringify(value));
+// A value as text. Browsers stand still over megabytes of it: the rest is counted.
+export const LONGEST = 20000;
+export const shown = (value) => {
+  const text = typeof value === "string" ? value : JSON.stringify(value) ?? "";
+  return text.length <= LONGEST ? text : `${text.slice(0, LONGEST)} … and ${(text.length - LONGEST).toLocaleString("en")} more characters`;
+};

@@ -1,6 +1,6 @@
 // The fields a sample is mended in: each changes its part of the draft, and says by `data-where` which it is.
 "use strict";
-import { button, element, PARTS } from "./elements.js";
+import { button, element, LONGEST, PARTS } from "./elements.js";
 
 export const isText = (value) => typeof value === "string";
 const REFERENCE = /<node-(\d+)>/g;
@@ -16,6 +16,7 @@ const field = (name, value, attributes, changed) => {
   const made = element(name, { "aria-label": attributes.label, ...attributes, label: null });
   made.value = inField(value);
   if (name === "textarea") made.rows = Math.min(8, Math.max(1, Math.ceil(made.value.length / 90)));
+  made.classList.toggle("endless", made.value.length > LONGEST);
   made.addEventListener("input", () => changed(fromField(made.value, value)));
   return made;
 };
@@ -125,20 +126,21 @@ export const fieldsOf = (draft, kind, redraw) => {
 
   const rawBox = () => {
     const area = element("textarea", { rows: 10, spellcheck: "false", "aria-label": "All parts as JSON" });
-    area.value = JSON.stringify(draft, null, 2);
     const wrong = element("p", { role: "alert" });
-    const box = element("details", {}, element("summary", {}, "As JSON"), area, wrong, button("Use this JSON", () => {
+    const head = element("summary", {}, "As JSON");
+    // Filled when it is opened: as the other fields have made it by then.
+    head.addEventListener("click", () => { area.value = JSON.stringify(draft, null, 2); });
+    return element("details", {}, head, area, wrong, button("Use this JSON", () => {
       try {
         const given = JSON.parse(area.value);
         if (!given || typeof given !== "object" || Array.isArray(given)) throw new Error("it is no object");
-        for (const part of Object.keys(PARTS)) if (part in given) draft[part] = given[part];
-        if (!["task_steps", "task_nodes", "task_links"].every((part) => Array.isArray(draft[part]))) throw new Error("steps, nodes and links are lists");
+        const parts = Object.keys(PARTS).filter((part) => part in given);
+        const fits = (part) => (part === "user_request" ? isText(given[part]) : Array.isArray(given[part]));
+        if (!parts.every(fits)) throw new Error("the request is a text; steps, nodes and links are lists");
+        for (const part of parts) draft[part] = given[part];
         redraw();
       } catch (error) { wrong.textContent = `Not used: ${error.message}`; }
     }));
-    // As the other fields have made it by then.
-    box.addEventListener("toggle", () => { if (box.open) area.value = JSON.stringify(draft, null, 2); });
-    return box;
   };
 
   const request = field("textarea", draft.user_request,

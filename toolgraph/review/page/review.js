@@ -3,7 +3,7 @@
 "use strict";
 import * as api from "./api.js";
 import * as dialogs from "./dialogs.js";
-import { $, DECISIONS, FIXES } from "./elements.js";
+import { $, DECISIONS, element, FIXES } from "./elements.js";
 import { onChoose, zoomBy } from "./drawing.js";
 import { edit } from "./editor.js";
 import { choose, paint, paintNothing } from "./sample.js";
@@ -12,6 +12,7 @@ import { startTheme } from "./theme.js";
 const who = { reviewer: "", queue: "all" };
 let items = [];
 let about = { tools: [], kind: "resource", name: "" };
+let progress = { reviewers: {}, conflicts: 0 };
 let place = 0; // in items
 let sample = null;
 let original = false; // show the sample as it was, though it was fixed
@@ -33,7 +34,7 @@ const alone = async (work) => {
 };
 
 // ---- showing ----
-const showProgress = (progress) => {
+const showProgress = () => {
   const mine = items.filter((item) => item.decision && !item.stale).length;
   $("bar").max = Math.max(1, items.length);
   $("bar").value = mine;
@@ -48,7 +49,8 @@ const showProgress = (progress) => {
 };
 
 const paintNow = () => paint(sample, {
-  title: `${who.queue === "all" ? "Sample" : "Conflict"} ${place + 1} of ${items.length} · ${sample.id} · line ${sample.line}`,
+  title: [`${who.queue === "all" ? "Sample" : "Conflict"} ${place + 1} of ${items.length} · `,
+    element("bdi", {}, String(sample.id)), ` · line ${sample.line}`],
   original, follow,
   toggle: () => { original = !original; paintNow(); },
 });
@@ -57,7 +59,7 @@ const show = async (to, words = "") => {
   if (!items.length) {
     sample = null;
     usable(false);
-    paintNothing(who.queue === "all" ? "No samples." : "No conflicts: the reviewers agree on what both have decided.");
+    paintNothing(who.queue === "all" ? "No samples: none is of your share." : "No conflicts: the reviewers agree on what both have decided.");
     return;
   }
   place = Math.max(0, Math.min(items.length - 1, to));
@@ -65,6 +67,7 @@ const show = async (to, words = "") => {
   // Decided in another window, perhaps.
   const { mine, level } = sample;
   items[place] = { ...items[place], level, decision: mine?.action ?? null, stale: Boolean(mine?.stale) };
+  showProgress();
   original = false;
   $("note").value = sample.note;
   usable(true);
@@ -81,7 +84,8 @@ const begin = async () => {
   items = found.items;
   about = found;
   $("name").textContent = found.name;
-  showProgress(found.progress);
+  progress = found.progress;
+  showProgress();
   await show(found.first);
 };
 
@@ -89,7 +93,8 @@ const begin = async () => {
 const changed = (answer) => {
   const at = items.findIndex((item) => item.number === answer.number);
   if (at >= 0) items[at] = { ...answer.item, level: items[at].level ?? answer.item.level };
-  showProgress(answer.progress);
+  progress = answer.progress;
+  showProgress();
   return at;
 };
 const open = (item) => !item.decision || item.stale;

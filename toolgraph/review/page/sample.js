@@ -110,7 +110,7 @@ const stepOf = (step, at) => {
   return numbered && Number(numbered[1]) === at + 1 ? words.slice(numbered[0].length) : words;
 };
 
-// Shows a sample: `title` over it, `original` as it was before one's own fix; `toggle` and `follow` are what
+// Shows a sample: `title` (texts and elements) over it, `original` as it was before one's own fix; `toggle` and `follow` are what
 // its buttons do.
 export const paint = (sample, { title, original, toggle, follow }) => {
   const record = sample.mine;
@@ -120,7 +120,7 @@ export const paint = (sample, { title, original, toggle, follow }) => {
   const drawn = { ...(fixed ? sample.edited : sample), nodes };
   // Findings are about the sample as it was: beside a fixed plan they would stand in wrong places.
   const findings = fixed ? [] : sample.findings.filter((item) => item.state !== "not applicable");
-  $("place").textContent = title;
+  $("place").replaceChildren(...title);
   $("badges").replaceChildren(decisionChip(record), chip(sample.shape), chip(`gates: ${sample.level}`, LEVELS[sample.level]));
   $("request").textContent = shown(parts.user_request ?? "");
   $("notice").replaceChildren(...noticeOf(record, original, toggle));
