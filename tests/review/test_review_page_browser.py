@@ -202,7 +202,7 @@ def test_a_fix_is_made_in_a_form_and_held_against_the_gates(browser: Browser, tm
         assert "Not used" in page.inner_text("dialog details")
         area.fill(json.dumps({"task_links": [], "task_steps": None}))
         page.get_by_role("button", name="Use this JSON").click()
-        page.wait_for_function("() => document.querySelector('dialog details').innerText.includes('are lists')")
+        assert "are lists" in page.inner_text("dialog details")
         assert page.get_by_role("button", name="Remove link 1").count() == len(whole["task_links"])
         area.fill(json.dumps({**whole, "user_request": "Put it into English."}))
         page.get_by_role("button", name="Use this JSON").click()

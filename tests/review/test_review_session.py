@@ -11,10 +11,11 @@ from reviewing import folder_of, folder_with, label, say, session_of
 
 from toolgraph.errors import UsageError
 from toolgraph.gold import Gold
+from toolgraph.review.deciding import ChangedSample, RejectedEdit
 from toolgraph.review.drawing import draw_plan
 from toolgraph.review.editing import edited
 from toolgraph.review.findings import Findings, read_findings
-from toolgraph.review.session import ChangedSample, RejectedEdit, Session
+from toolgraph.review.session import Session
 from toolgraph.review.table import markdown, verification
 from toolgraph.stages.review import review_session
 from toolgraph.tools import ToolLibrary

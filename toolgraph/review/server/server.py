@@ -11,17 +11,10 @@ from typing import Any, cast
 from aiohttp import web
 
 from toolgraph.errors import ToolgraphError, UsageError
+from toolgraph.review.deciding import ChangedSample, RejectedEdit, Wanted, checked_json
 from toolgraph.review.decision import UNDO
 from toolgraph.review.server.guard import HOST, Guard, Handler
-from toolgraph.review.session import (
-    QUEUES,
-    ChangedSample,
-    Queue,
-    RejectedEdit,
-    Session,
-    Wanted,
-    checked_json,
-)
+from toolgraph.review.session import QUEUES, Queue, Session
 from toolgraph.review.store import checked_name
 
 BIGGEST = 2**24  # bytes of a request

@@ -10,9 +10,10 @@ from typing import Any
 
 from toolgraph.errors import UsageError
 from toolgraph.excel import cell_text
+from toolgraph.review.deciding import Wanted, record_of
 from toolgraph.review.decision import COMMENT, DECISIONS, FIXES, Record
 from toolgraph.review.samples import ReviewSample
-from toolgraph.review.session import Session, Wanted
+from toolgraph.review.session import Session
 from toolgraph.review.sheets.read import SheetRow
 from toolgraph.review.sheets.rows import EDITS, edit_cells, id_text
 from toolgraph.review.store import Log
@@ -124,7 +125,7 @@ def _record(
         note=note,
         insist=insist or (before is not None and bool(before.insisted)),
     )
-    record = session.record_of(sample, reviewer, "reviewer", wanted)
+    record = record_of(sample, reviewer, "reviewer", wanted, session.gates)
     if record.same_as(before) and note == old_note:
         return None
     return replace(record, note=note)
