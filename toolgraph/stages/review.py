@@ -170,7 +170,10 @@ def review_summary(
         screen.show("")
     everything = table["samples"]["all"]
     if everything["undecided"]:
-        screen.say(f"{count_of(everything['undecided'], 'sample')} undecided")
+        stale = (
+            f", {everything['stale']} of them decided on an earlier version" if everything["stale"] else ""
+        )
+        screen.say(f"{count_of(everything['undecided'], 'sample')} undecided{stale}")
     if everything["conflicts"]:
         screen.say(f"{count_of(everything['conflicts'], 'conflict')}: settle with --queue conflicts")
     if write:
