@@ -13,10 +13,11 @@ from running import tool_desc, write_lines
 from toolgraph.gates.gate import Background, Finding, Gate
 from toolgraph.gold import Gold
 from toolgraph.graph import ToolGraph
+from toolgraph.review.deciding import Wanted
 from toolgraph.review.findings import Findings
 from toolgraph.review.samples import read_samples
 from toolgraph.review.server import ReviewServer
-from toolgraph.review.session import Session, Wanted
+from toolgraph.review.session import Session
 from toolgraph.review.store import ReviewStore
 from toolgraph.tools import ToolLibrary
 

@@ -43,6 +43,19 @@ def test_the_table_is_printed_and_written(session: Session, tmp_path: Path, caps
     assert [line for line in written.splitlines() if line] == done.out.split("\n")[:7]
 
 
+def test_the_table_tells_what_was_decided_on_an_earlier_version(
+    session: Session, tmp_path: Path, capsys: Capture
+) -> None:
+    decided(session)
+    labels = [dict(sample.record) for sample in session.samples]
+    labels[0]["user_request"] += " Please."
+    folder_of(tmp_path / "d", labels)
+    done = inside(capsys, "review", "--data_dir", tmp_path / "d", "--table")
+    assert "2 samples undecided, 1 of them decided on an earlier version" in done.err
+    row = json.loads((tmp_path / "d" / "reviews" / "table.json").read_text())["samples"]["all"]
+    assert (row["decided"], row["undecided"], row["stale"]) == (4, 2, 1)
+
+
 def test_the_reviewed_set_is_one_like_any_other(session: Session, tmp_path: Path, capsys: Capture) -> None:
     decided(session)
     out = tmp_path / "out"

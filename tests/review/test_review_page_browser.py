@@ -200,6 +200,10 @@ def test_a_fix_is_made_in_a_form_and_held_against_the_gates(browser: Browser, tm
         area.fill("{")
         page.get_by_role("button", name="Use this JSON").click()
         assert "Not used" in page.inner_text("dialog details")
+        area.fill(json.dumps({"task_links": [], "task_steps": None}))
+        page.get_by_role("button", name="Use this JSON").click()
+        assert "are lists" in page.inner_text("dialog details")
+        assert page.get_by_role("button", name="Remove link 1").count() == len(whole["task_links"])
         area.fill(json.dumps({**whole, "user_request": "Put it into English."}))
         page.get_by_role("button", name="Use this JSON").click()
         assert page.input_value("#edit-request") == "Put it into English."
@@ -209,6 +213,81 @@ def test_a_fix_is_made_in_a_form_and_held_against_the_gates(browser: Browser, tm
         assert session_of(folder).store.log("Ann").standing("reviewer")[2].parts == expected
         assert "409" in " ".join(shown.trouble)  # the browser notes refusals
         shown.trouble.clear()
+        quiet(shown)
+
+
+def test_what_a_gate_says_stands_where_the_fault_is(browser: Browser, tmp_path: Path) -> None:
+    made = label(0)
+    made["task_nodes"][1] = {"task": "Paintr", "arguments": [{"name": "picture", "value": "<node-0>"}, ""]}
+    folder = folder_of(tmp_path / "d", [made])
+    with served(folder) as address:
+        shown = opened(browser, address)
+        page = shown.page
+        at(page, "Sample 1 of 1")
+        assert "'Paintr' is no tool" in page.inner_text("#cards [data-place='1'] .fault")
+        assert page.locator("#cards [data-place='0'] .fault").count() == 0
+        assert "empty text" in page.inner_text("#cards [data-place='1']")
+        assert page.evaluate("() => planGraph.$('.reject').map((node) => node.data('place'))") == [1]
+        page.get_by_role("button", name="Go to node 1").press("Enter")
+        assert page.locator("#cards li.chosen").get_attribute("data-place") == "1"
+        # The form opens at the fault, and says it there.
+        page.keyboard.press("g")
+        assert page.evaluate("() => document.activeElement.ariaLabel") == "Tool of node 1"
+        assert "'Paintr' is no tool" in page.inner_text("dialog [data-node='1'] .fault")
+        # Where arguments have no names, one that has is mended with a key; JSON follows the fields.
+        page.get_by_role("button", name="Take the value only of argument 1 of node 1").press("Enter")
+        page.get_by_text("As JSON").click()
+        parts = json.loads(page.get_by_label("All parts as JSON").input_value())
+        assert parts["task_nodes"][1]["arguments"] == ["<node-0>", ""]
+        page.keyboard.press("Control+Enter")
+        page.get_by_label("Save it all the same").check()
+        page.get_by_label("Tool of node 1").fill("Nobody")  # insisting was on what was shown before
+        page.keyboard.press("Control+Enter")
+        page.wait_for_function("() => document.querySelector('.answer').innerText.includes('Nobody')")
+        assert session_of(folder).store.log("Ann").standing("reviewer") == {}
+        page.get_by_label("Tool of node 1").fill("Painter")
+        page.keyboard.press("Control+Enter")
+        page.wait_for_function("() => document.getElementById('status').textContent.includes('Saved')")
+        assert list(session_of(folder).store.log("Ann").standing("reviewer")[0].parts) == ["task_nodes"]
+        # The findings are about the sample as it was, not about the fixed plan.
+        assert page.locator("#cards .fault").count() == 0
+        assert "said of the original" in page.inner_text("#findings")
+        page.keyboard.press("+")
+        shown.trouble.clear()  # the browser notes refusals
+        quiet(shown)
+
+
+def test_what_another_window_decided_is_not_asked_again(browser: Browser, tmp_path: Path) -> None:
+    folder = folder_with(tmp_path / "d", 4)
+    with served(folder) as address:
+        one, other = opened(browser, address), opened(browser, address)
+        at(other.page, "Sample 1 of 4")
+        press(one.page, "c", "Saved: 0 ")
+        press(one.page, "d", "Saved: s1 ")
+        press(other.page, "c", "Saved: 0 ")
+        at(other.page, "Sample 3 of 4")
+        assert other.page.inner_text("#done") == "2 of 4 decided"
+        quiet(one)
+        quiet(other)
+
+
+def test_a_request_of_megabytes_and_a_plan_of_ten_stay_usable(browser: Browser, tmp_path: Path) -> None:
+    made = label(0)
+    made["user_request"] += " and on" * 400_000
+    made["id"] = "\u202eodd"
+    made["task_nodes"] = [{"task": "Text Translator", "arguments": [f"bonjour {at}"]} for at in range(10)]
+    made["task_links"] = [{"source": "Text Translator", "target": "Text Translator"}]
+    folder = folder_of(tmp_path / "d", [made])
+    with served(folder) as address:
+        shown = opened(browser, address)
+        at(shown.page, "line 1")
+        assert shown.page.inner_text("#request").endswith("more characters")
+        shown.page.keyboard.press("g")
+        shown.page.get_by_label("Argument 1 of node 9", exact=True).fill("salut")
+        shown.page.keyboard.press("Control+Enter")
+        shown.page.wait_for_function("() => document.getElementById('status').textContent.includes('Saved')")
+        (record,) = session_of(folder).store.log("Ann").standing("reviewer").values()
+        assert list(record.parts) == ["task_nodes"]
         quiet(shown)
 
 

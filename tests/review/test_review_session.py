@@ -11,11 +11,13 @@ from reviewing import folder_of, folder_with, label, say, session_of
 
 from toolgraph.errors import UsageError
 from toolgraph.gold import Gold
+from toolgraph.review.deciding import ChangedSample, RejectedEdit
 from toolgraph.review.drawing import draw_plan
 from toolgraph.review.editing import edited
 from toolgraph.review.findings import Findings, read_findings
-from toolgraph.review.session import ChangedSample, RejectedEdit, Session
+from toolgraph.review.session import Session
 from toolgraph.review.table import markdown, verification
+from toolgraph.stages.review import review_session
 from toolgraph.tools import ToolLibrary
 
 
@@ -257,3 +259,45 @@ def test_a_plan_that_goes_in_circles_is_drawn_too(session: Session) -> None:
         ],
     }
     assert len(draw_plan(Gold.of(plan), library)["lines"]) == 3
+
+
+def test_findings_of_ids_alike_in_writing_stay_apart(tmp_path: Path) -> None:
+    path = tmp_path / "gates.jsonl"
+    lines = [{"id": 1, "level": "reject", "findings": []}, {"id": "1", "level": "pass", "findings": []}]
+    path.write_text("".join(json.dumps(line) + "\n" for line in lines))
+    assert {key: level for key, (level, _) in read_findings(path).items()} == {1: "reject", "1": "pass"}
+
+
+def test_what_was_settled_stays_in_the_queue_when_reviewers_agree_later(session: Session) -> None:
+    say(session, "Ann", 0, "correct")
+    say(session, "Bob", 0, "discard")
+    say(session, "Cem", 0, "discard", queue="conflicts")
+    say(session, "Bob", 0, "correct")
+    decision = session.outcomes()[0].decision
+    assert decision is not None and decision.action == "discard"
+    assert [item["id"] for item in session.overview("Cem", "conflicts")["items"]] == [0]
+
+
+def test_a_data_set_that_changes_below_the_review_takes_no_decisions(tmp_path: Path) -> None:
+    folder = folder_with(tmp_path / "d")
+    session = review_session(folder)
+    say(session, "Ann", 0, "correct")
+    (folder / "data.json").touch()
+    say(session, "Ann", 1, "correct")  # the same words, written again
+    folder_of(folder, [{**label(0), "user_request": "Other words."}, label(1)])
+    with pytest.raises(ChangedSample, match="has changed since this review was started"):
+        say(session, "Ann", 2, "correct")
+    (folder / "data.json").unlink()
+    with pytest.raises(ChangedSample, match="has changed since this review was started"):
+        say(session, "Ann", 2, "correct")
+    assert len(session.store.log("Ann").standing("reviewer")) == 2
+
+
+def test_what_the_gates_said_of_a_folder_in_quarantine_lies_beside_it(tmp_path: Path) -> None:
+    folder = folder_with(tmp_path / "out" / "quarantine", 1)
+    finding = {"gate": "near duplicate", "state": "quarantine", "reason": "as s9", "where": "user_request"}
+    line = {"id": 0, "level": "quarantine", "findings": [finding]}
+    (tmp_path / "out" / "gates.jsonl").write_text(json.dumps(line) + "\n")
+    assert review_session(folder).show(0, "Ann", "all")["findings"] != [finding]  # any folder of that name
+    (folder / "benchmark.json").write_text('{"benchmark": "taskbench", "checked": {"level": "quarantine"}}')
+    assert review_session(folder).show(0, "Ann", "all")["findings"] == [finding]

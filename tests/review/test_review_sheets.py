@@ -150,7 +150,7 @@ def test_the_workbook_is_made_for_people(session: Session, tmp_path: Path) -> No
     ("change", "wrong"),
     [
         ({"decision": "maybe"}, "decision 'maybe' is none of"),
-        ({"id": "nobody"}, "there is no sample 'nobody'"),
+        ({"id": "nobody", "fingerprint": "s1"}, r"there is no sample 'nobody' \(column 'id'\)"),
         ({"id": "0"}, "sample 0 is there twice"),
         ({"fingerprint": "0000"}, "sample 2 has changed since"),
         ({"decision": "fix_graph", "edited_nodes": "[{"}, "edited_nodes is no JSON"),
@@ -201,11 +201,62 @@ def test_csv_as_other_programs_write_it(session: Session, tmp_path: Path, encodi
     assert take(session, sheet) == 1
 
 
+@pytest.mark.parametrize(
+    ("encoding", "comma", "end"),
+    [("utf-16", "\t", "\r\n"), ("utf-16-le", ";", "\n"), ("utf-8-sig", ";", "\r\n"), ("utf-8", "\t", "\r")],
+)
+def test_csv_saved_by_excel_in_its_ways(
+    session: Session, tmp_path: Path, encoding: str, comma: str, end: str
+) -> None:
+    sheet = export(session, tmp_path / "r.csv")
+    with sheet.open(encoding="utf-8-sig", newline="") as stream:
+        rows = [[*row, "own"] for row in csv.reader(stream)]
+    rows[2][COLUMNS.index("decision")] = " Fix Instruction "
+    rows[2][COLUMNS.index("edited_request")] = "Say\r\n'bonjour 1' — paint it."
+    mark = "\ufeff" if encoding == "utf-16-le" else ""
+    with sheet.open("w", encoding=encoding, newline="") as stream:
+        stream.write(mark)
+        writer = csv.writer(stream, delimiter=comma, lineterminator=end, quoting=csv.QUOTE_ALL)
+        writer.writerows([*rows, [""] * 5, [""] * 13])
+    assert take(session, sheet) == 1
+    record = session.store.log("Ann").standing("reviewer")["s1"]
+    assert record.parts == {"user_request": "Say\n'bonjour 1' — paint it."}
+    assert take(session, sheet) == 0
+
+
+def test_an_id_that_excel_made_a_date_is_found_by_its_fingerprint(tmp_path: Path) -> None:
+    labels = [label(number) for number in range(4)]
+    labels[1]["id"] = "3-00012"
+    labels[3] = {**labels[2], "id": "again"}  # the same words under two ids: nothing tells them apart
+    session = session_of(folder_of(tmp_path / "d", labels))
+    sheet = export(session, tmp_path / "r.csv")
+    fill(sheet, {3: {"id": "Mrz 12", "decision": "correct"}})
+    assert take(session, sheet) == 1
+    assert list(session.store.log("Ann").standing("reviewer")) == ["3-00012"]
+    fill(sheet, {5: {"id": "1E+17", "decision": "correct"}})
+    with pytest.raises(UsageError, match=r"r\.csv:5: there is no sample '1E\+17' \(column 'id'\)"):
+        take(session, sheet)
+
+
+def test_columns_and_sheets_of_ones_own_are_let_be(session: Session, tmp_path: Path) -> None:
+    sheet = export(session, tmp_path / "r.xlsx")
+    book = openpyxl.load_workbook(sheet)
+    own = len(COLUMNS) + 1
+    book.active.cell(1, own).value, book.active.cell(2, own).value = "count", "=1+1"
+    book.active.cell(3, own).value = 7
+    book.active.cell(2, COLUMNS.index("decision") + 1).value = "Correct"
+    book.active.cell(2, COLUMNS.index("request") + 1).value = "=A1"  # read by people only
+    book.create_sheet("Mine", 0)
+    book.save(sheet)
+    assert take(session, sheet) == 1
+
+
 def test_files_that_are_no_sheets(session: Session, tmp_path: Path) -> None:
     for name, content, wrong in (
         ("a.ods", b"", "is no sheet"),
         ("a.xlsx", b"PK", "no Excel workbook"),
-        ("a.csv", b"\xff\xfe", "not a CSV table"),
+        ("a.csv", b"\xff\xfe\x00", "not a CSV table"),
+        ("d.csv", b"id\xff", "not a CSV table"),
         ("b.csv", b"id,note\n1,2\n", "no column 'fingerprint'"),
         ("c.csv", b"", "holds no rows"),
     ):
@@ -219,7 +270,7 @@ def test_files_that_are_no_sheets(session: Session, tmp_path: Path) -> None:
 def test_a_formula_typed_into_a_sheet_is_refused(session: Session, tmp_path: Path) -> None:
     sheet = export(session, tmp_path / "r.xlsx")
     fill(sheet, {3: {"note": "=1+1"}})
-    with pytest.raises(UsageError, match=r"r\.xlsx:3: holds a formula"):
+    with pytest.raises(UsageError, match=r"r\.xlsx:3: holds a formula \(column 'note'\)"):
         take(session, sheet)
 
 

@@ -21,6 +21,12 @@ from toolgraph.errors import UsageError
     default="all",
     help="conflicts: settle what the reviewers differ on.",
 )
+@options.option(
+    "reviewers",
+    default="",
+    help="Share the samples out among these, with commas [default: everybody looks at all].",
+)
+@options.option("each", type=click.IntRange(1), default=None, help="How many of --reviewers look at each.")
 @options.option("port", type=click.IntRange(0, 65535), default=0, help="On 127.0.0.1; 0 takes a free one.")
 @click.option(
     "--open",
@@ -53,6 +59,8 @@ def command(
     insist: bool,
     keep_undecided: bool,
     gates: Path | None,
+    reviewers: str,
+    each: int | None,
     **page: Any,
 ) -> None:
     """Have people look at every sample: a page on this machine, or a sheet; then the table, and the new set.
@@ -63,8 +71,10 @@ def command(
 
     if sum([export is not None, import_ is not None, apply is not None, table or summary]) > 1:
         raise UsageError("--export, --import, --apply and --table are one command each", fix="choose one")
+    names = [name.strip() for name in reviewers.split(",") if name.strip()]
+    shared: dict[str, Any] = {"reviewers": names, "each": each or 0, "gates": gates, "screen": SCREEN}
     if export is not None:
-        stage.export_reviews(data_dir, export, reviewer=reviewer, gates=gates, screen=SCREEN)
+        stage.export_reviews(data_dir, export, reviewer=reviewer, **shared)
     elif import_ is not None:
         if not reviewer:
             raise UsageError("--import needs to know whose sheet it is", fix="add --reviewer NAME")
@@ -75,6 +85,6 @@ def command(
         stage.review_summary(data_dir, screen=SCREEN)
     else:
         try:
-            stage.review(data_dir, reviewer=reviewer, gates=gates, screen=SCREEN, **page)
+            stage.review(data_dir, reviewer=reviewer, **shared, **page)
         except KeyboardInterrupt as stop:
             raise KeyboardInterrupt("stopped; every decision is saved") from stop

@@ -6,6 +6,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any, cast
 
+from toolgraph.dataset import RequestId
 from toolgraph.errors import UsageError
 from toolgraph.files import read_json_lines
 from toolgraph.gates.gate import LEVELS, STATES, Finding, Gate, Level, State, level_of
@@ -20,17 +21,17 @@ class Findings:
     """The findings of each sample.
 
     Args:
-        written: what `gates.jsonl` says, by the text of the id; empty where there is no file.
+        written: what `gates.jsonl` says, by id; empty where there is no file.
         gates: that look at a sample the file says nothing of.
     """
 
-    def __init__(self, written: Mapping[str, tuple[Level, tuple[Finding, ...]]], gates: Sequence[Gate]):
+    def __init__(self, written: Mapping[RequestId, tuple[Level, tuple[Finding, ...]]], gates: Sequence[Gate]):
         self._found = dict(written)
         self._gates = gates
 
     def of(self, sample: ReviewSample) -> tuple[Level, tuple[Finding, ...]]:
         """The level of a sample and why."""
-        key = str(sample.id)
+        key = sample.id
         if key not in self._found:
             checked = check(sample.record, self._gates)
             findings = (*(Finding("form", "reject", fault) for fault in checked.faults), *checked.findings)
@@ -39,12 +40,12 @@ class Findings:
 
     def level(self, sample: ReviewSample) -> Level | None:
         """The level, if it is known without looking at the sample."""
-        known = self._found.get(str(sample.id))
+        known = self._found.get(sample.id)
         return known[0] if known else None
 
 
-def read_findings(path: Path) -> dict[str, tuple[Level, tuple[Finding, ...]]]:
-    """What a `gates.jsonl` says, by the text of the id.
+def read_findings(path: Path) -> dict[RequestId, tuple[Level, tuple[Finding, ...]]]:
+    """What a `gates.jsonl` says, by id.
 
     A line is `{"id": …, "level": …, "findings": [{"gate": …, "state": …, "reason": …, "where": …}]}`; the
     list may be called `gates` or `reasons` as well. A finding without a `state` has that of the level.
@@ -52,14 +53,14 @@ def read_findings(path: Path) -> dict[str, tuple[Level, tuple[Finding, ...]]]:
     Raises:
         UsageError: a line is none of that form.
     """
-    found: dict[str, tuple[Level, tuple[Finding, ...]]] = {}
+    found: dict[RequestId, tuple[Level, tuple[Finding, ...]]] = {}
     for number, value in read_json_lines(path, fix="make it with toolgraph check"):
         level = value.get("level") if isinstance(value, dict) else None
         if level not in LEVELS or not isinstance(value.get("id"), str | int):
             raise UsageError("has no id or no level", file=path, line=number, fix="make it anew with check")
         listed: list[Any] = next((value[name] for name in _LISTS if isinstance(value.get(name), list)), [])
         findings = tuple(_finding(item, level) for item in listed if isinstance(item, dict))
-        found[str(value["id"])] = level, findings
+        found[value["id"]] = level, findings
     return found
 
 

@@ -6,7 +6,7 @@ A line that passes layers keeps a narrow spot free in each of them.
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from itertools import pairwise
 from typing import NamedTuple
 
@@ -63,17 +63,42 @@ def arrange(nodes: Sequence[int], lines: Sequence[Line]) -> Arranged:
 
 
 def layers_of(nodes: Sequence[int], lines: Sequence[Line]) -> dict[int, int]:
-    """How many lines lead to each node, one after the other, at most; circles are cut."""
+    """How many lines lead to each node, one after the other, at most; lines that close a circle count not.
+
+    >>> layers_of([0, 1, 2], [(0, 1), (1, 2), (2, 1)])
+    {0: 0, 1: 1, 2: 2}
+    """
+    after: dict[int, list[int]] = {node: [] for node in nodes}
+    for start, end in lines:
+        after[start].append(end)
+    order = _backwards(after)
+    rank = {node: number for number, node in enumerate(reversed(order))}
     layers = dict.fromkeys(nodes, 0)
-    for _ in nodes:
-        changed = False
-        for start, end in lines:
-            if start != end and layers[end] <= layers[start] and layers[start] + 1 < len(nodes):
-                layers[end] = layers[start] + 1
-                changed = True
-        if not changed:
-            break
+    for node in reversed(order):
+        for end in after[node]:
+            if rank[end] > rank[node]:
+                layers[end] = max(layers[end], layers[node] + 1)
     return layers
+
+
+def _backwards(after: Mapping[int, Sequence[int]]) -> list[int]:
+    """Each node after those that come after it, by depth-first search."""
+    order: list[int] = []
+    seen: set[int] = set()
+    for first in after:
+        # A node is on its way while it stands in the stack: what leads back to it closes a circle.
+        stack = [] if first in seen else [(first, iter(after[first]))]
+        seen.add(first)
+        while stack:
+            node, ends = stack[-1]
+            end = next((end for end in ends if end not in seen), None)
+            if end is None:
+                order.append(node)
+                stack.pop()
+            else:
+                seen.add(end)
+                stack.append((end, iter(after[end])))
+    return order
 
 
 def _rows(items: Sequence[object]) -> dict[object, float]:

@@ -2,61 +2,26 @@
 
 from __future__ import annotations
 
-import math
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
 from typing import Any, Literal
 
 from toolgraph.errors import UsageError
 from toolgraph.gates.gate import Background, Gate
 from toolgraph.gold import Gold
-from toolgraph.review.decision import COMMENT, DECISIONS, FIXES, LONGEST_NOTE, UNDO, Record, Role
+from toolgraph.review.deciding import ChangedSample, Wanted, checked_json, record_of
+from toolgraph.review.decision import COMMENT, UNDO, Record, Role
 from toolgraph.review.drawing import draw_plan, tool_card
-from toolgraph.review.editing import Checked, changed_parts, check, edited
+from toolgraph.review.editing import changed_parts, check, edited
 from toolgraph.review.findings import Findings, finding_json
 from toolgraph.review.outcome import Outcome, outcomes
 from toolgraph.review.samples import ReviewSample
+from toolgraph.review.shares import Shares
 from toolgraph.review.store import Log, ReviewStore
 from toolgraph.review.table import markdown, verification
 
 Queue = Literal["all", "conflicts"]
 QUEUES: tuple[Queue, ...] = ("all", "conflicts")
-_LONGEST_TIME = 24 * 3600.0
-
-
-class RejectedEdit(UsageError):
-    """A fix that is not saved: its form is wrong, or gates reject it and nobody insisted."""
-
-    def __init__(self, message: str, checked: Checked) -> None:
-        super().__init__(message, fix="mend it, or insist")
-        self.checked = checked
-
-
-class ChangedSample(UsageError):
-    """The decision was made on another version of the sample."""
-
-
-@dataclass(frozen=True)
-class Wanted:
-    """A decision as a person asks for it.
-
-    Attributes:
-        number: of the sample.
-        fingerprint: of the version the person saw.
-        action: one of `DECISIONS`, or `COMMENT`.
-        parts: as a fix leaves them; parts equal to the sample's are no change.
-        note: a comment; None leaves what was there.
-        insist: save a fix that gates reject.
-        seconds: it took.
-    """
-
-    number: int
-    fingerprint: str
-    action: str
-    parts: Mapping[str, Any]
-    note: str | None = None
-    insist: bool = False
-    seconds: float = 0.0
 
 
 class Session:
@@ -69,6 +34,8 @@ class Session:
         gates: that edits must pass.
         findings: on the samples as they are.
         store: where decisions are kept.
+        unchanged: whether the folder still holds the samples; by default it is taken to.
+        shares: who reviews which samples; by default everybody all.
     """
 
     def __init__(
@@ -79,6 +46,9 @@ class Session:
         gates: Sequence[Gate],
         findings: Findings,
         store: ReviewStore,
+        *,
+        unchanged: Callable[[], bool] = lambda: True,
+        shares: Shares | None = None,
     ) -> None:
         self.name = name
         self.samples = samples
@@ -86,6 +56,8 @@ class Session:
         self.gates = gates
         self.findings = findings
         self.store = store
+        self.shares = shares or Shares()
+        self._unchanged = unchanged
         self._by_id = {sample.id: sample for sample in samples}
 
     def outcomes(self) -> list[Outcome]:
@@ -95,12 +67,14 @@ class Session:
     def overview(self, reviewer: str, queue: Queue) -> dict[str, Any]:
         """The samples to be decided, how far everybody is, and where to begin (the first undecided one)."""
         log, role = self.store.log(reviewer), role_of(queue)
+        if queue == "all":
+            self.shares.check(reviewer)
         standing = log.standing(role)
         every = self.outcomes()
         items = [
             self._item(item, standing.get(item.sample.id))
             for item in every
-            if queue == "all" or item.disputed
+            if self._is_in(queue, item, reviewer)
         ]
         open_ones = [place for place, item in enumerate(items) if not item["decision"] or item["stale"]]
         return {
@@ -112,6 +86,11 @@ class Session:
             "tools": sorted(self.background.library.ids),
             "kind": self.background.kind,
         }
+
+    def _is_in(self, queue: Queue, item: Outcome, reviewer: str) -> bool:
+        if queue == "conflicts":
+            return item.disputed or item.settled is not None
+        return self.shares.holds(reviewer, item.sample.id)
 
     def progress(self, every: Sequence[Outcome] | None = None) -> dict[str, Any]:
         """How many samples each reviewer has decided, and how many conflicts wait."""
@@ -162,13 +141,17 @@ class Session:
         """Save one decision or comment; it is on the disk when this returns.
 
         Raises:
-            ChangedSample: the sample is not what the person saw.
+            ChangedSample: the sample is not what the person saw, or not what the folder holds any more.
             RejectedEdit: gates reject the fix, or it has a wrong form.
             UsageError: the decision makes no sense.
             ToolgraphError: it cannot be written.
         """
         sample = self._sample(wanted.number)
-        record = self.record_of(sample, reviewer, role_of(queue), wanted)
+        if not self._unchanged():
+            raise ChangedSample(
+                "data.json has changed since this review was started", fix="start it again: all is saved"
+            )
+        record = record_of(sample, reviewer, role_of(queue), wanted, self.gates)
 
         def make(log: Log) -> list[Record]:
             key = record.role, sample.id
@@ -183,46 +166,6 @@ class Session:
 
         self.store.append(reviewer, make)
         return self._after(sample, reviewer, queue)
-
-    def record_of(self, sample: ReviewSample, reviewer: str, role: Role, wanted: Wanted) -> Record:
-        """The record that a decision is, once it has been found to make sense."""
-        if wanted.fingerprint != sample.fingerprint:
-            raise ChangedSample(
-                f"the sample {sample.id!r} has changed since it was shown", fix="look at it again"
-            )
-        if wanted.action not in (*DECISIONS, COMMENT):
-            raise UsageError(
-                f"unknown decision '{wanted.action[:40]}'", fix=f"use one of {', '.join(DECISIONS)}"
-            )
-        if wanted.note is not None and len(wanted.note) > LONGEST_NOTE:
-            raise UsageError(
-                f"a comment of {len(wanted.note):,} characters", fix=f"write {LONGEST_NOTE:,} at most"
-            )
-        changed = changed_parts(sample.record, wanted.parts)
-        insisted: tuple[str, ...] = ()
-        if wanted.action in FIXES:
-            if not changed:
-                raise UsageError("nothing was changed", fix="change something, or decide correct or discard")
-            checked = check(edited(sample.record, changed), self.gates)
-            if checked.faults:
-                raise RejectedEdit(f"cannot be saved: {checked.faults[0]}", checked)
-            if checked.rejections and not wanted.insist:
-                raise RejectedEdit(f"rejected: {checked.rejections[0]}", checked)
-            insisted = checked.rejections
-        elif changed:
-            raise UsageError(f"'{wanted.action}' with edits", fix="decide for one of the fixes")
-        seconds = min(max(wanted.seconds, 0.0), _LONGEST_TIME) if math.isfinite(wanted.seconds) else 0.0
-        return Record(
-            id=sample.id,
-            fingerprint=sample.fingerprint,
-            action=wanted.action,
-            reviewer=reviewer,
-            parts=changed,
-            note=wanted.note or "",
-            insisted=insisted,
-            seconds=round(seconds, 1),
-            role=role,
-        )
 
     def undo(self, reviewer: str, queue: Queue) -> dict[str, Any]:
         """Take back the person's last decision; which sample it was (`number`), or None if there is none."""
@@ -297,15 +240,6 @@ class Session:
 def role_of(queue: Queue) -> Role:
     """As what a person decides."""
     return "adjudicator" if queue == "conflicts" else "reviewer"
-
-
-def checked_json(checked: Checked) -> dict[str, Any]:
-    """What is to be said of an edit, as a JSON object."""
-    return {
-        "faults": list(checked.faults),
-        "findings": [finding_json(finding) for finding in checked.findings],
-        "rejected": bool(checked.rejections),
-    }
 
 
 def _stale(record: Record, sample: ReviewSample) -> bool:

@@ -7,6 +7,8 @@ torn is cut off. A file is locked while it is written, so one person may work in
 
 from __future__ import annotations
 
+import re
+import unicodedata
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -14,7 +16,6 @@ from typing import Any
 
 from toolgraph.dataset import RequestId
 from toolgraph.errors import UsageError
-from toolgraph.files import safe_name
 from toolgraph.review.decision import COMMENT, UNDO, Record, Role, stamped
 from toolgraph.runs.lines import AppendOnlyLines
 
@@ -100,16 +101,10 @@ class ReviewStore:
             UsageError: no name, or one whose file another person has.
         """
         name = checked_name(reviewer)
-        path = self.folder / f"{safe_name(name)}.jsonl"
+        path = self.folder / f"{file_name(name)}.jsonl"
         for other in self.folder.glob("*.jsonl"):
             if other.name.casefold() == path.name.casefold():
-                owner = self._log(other).reviewer
-                if owner and owner != name:
-                    raise UsageError(
-                        f"the reviewer '{name}' would share a file with '{owner}'",
-                        file=other,
-                        fix="choose a name that differs by more than case and special characters",
-                    )
+                _check_owner(other, self._log(other).reviewer, name)
         return path
 
     def append(self, reviewer: str, make: Make) -> list[Record]:
@@ -124,7 +119,10 @@ class ReviewStore:
         """
         lines = AppendOnlyLines(self.path(reviewer), what=_WHAT, wait=True)
         try:
-            records = [stamped(record) for record in make(_played(lines))]
+            log = _played(lines)
+            # Somebody else may have taken the file meanwhile.
+            _check_owner(lines.path, log.reviewer, checked_name(reviewer))
+            records = [stamped(record) for record in make(log)]
             if records:
                 whole = [record.to_json() for record in records]
                 lines.append(whole[0] if len(whole) == 1 else {"batch": whole})
@@ -149,8 +147,27 @@ class ReviewStore:
         return known[1]
 
 
+def _check_owner(path: Path, owner: str, name: str) -> None:
+    if owner and owner != name:
+        raise UsageError(
+            f"the reviewer '{name}' would share a file with '{owner}'",
+            file=path,
+            fix="choose a name that differs by more than case and special characters",
+        )
+
+
+def file_name(name: str) -> str:
+    """The file name that stands for a reviewer: letters of every script stay; never a folder.
+
+    >>> file_name("Zoë 李"), file_name("../a"), file_name("..")
+    ('Zoë_李', '.._a', '_..')
+    """
+    safe = re.sub(r"[^\w.-]", "_", name)
+    return f"_{safe}" if not safe.strip(".") else safe
+
+
 def checked_name(reviewer: str) -> str:
-    """The name of a reviewer without spaces around it.
+    """The name of a reviewer without spaces around it, accents put together (NFC).
 
     Raises:
         UsageError: it is empty, too long, or not printable.
@@ -158,7 +175,7 @@ def checked_name(reviewer: str) -> str:
     >>> checked_name(" Ann ")
     'Ann'
     """
-    name = reviewer.strip()
+    name = unicodedata.normalize("NFC", reviewer.strip())
     if not name or len(name) > LONGEST_NAME or not name.isprintable():
         raise UsageError(
             f"'{name[:20]}' is no name for a reviewer",

@@ -26,7 +26,8 @@ def verification(outcomes: Sequence[Outcome]) -> dict[str, Any]:
     """The table: for each shape and for all, how many samples were decided how.
 
     Shares are of the decided samples; None where nothing is decided. Each group adds up: the five decisions,
-    the undecided and the conflicts give the samples.
+    the undecided and the conflicts give the samples. `stale` are those of the undecided that were decided on
+    an earlier version only.
     """
     groups = {
         shape: [item for item in outcomes if item.sample.shape == shape or shape == _ALL]
@@ -45,6 +46,7 @@ def _row(items: Sequence[Outcome]) -> dict[str, Any]:
         "samples": len(items),
         "decided": decided,
         "undecided": sum(item.state == "undecided" for item in items),
+        "stale": sum(item.state == "undecided" and bool(item.stale) for item in items),
         "conflicts": sum(item.state == "conflict" for item in items),
         "adjudicated": sum(item.settled is not None for item in items),
         "insisted": sum(item.decision is not None and bool(item.decision.insisted) for item in items),

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+from collections.abc import Sequence
 from pathlib import Path
 
 from toolgraph.errors import UsageError
@@ -12,11 +13,13 @@ from toolgraph.gates.gate import Background
 from toolgraph.gates.line_up import line_up
 from toolgraph.review.applying import Applied, apply_reviews
 from toolgraph.review.findings import FILE, Findings, read_findings
-from toolgraph.review.samples import read_samples
+from toolgraph.review.samples import Unchanged, read_samples
 from toolgraph.review.session import QUEUES, Queue, Session
+from toolgraph.review.shares import Shares
 from toolgraph.review.sheets import read_sheet, rows_of, take_sheet, write_sheet
 from toolgraph.review.store import FOLDER, Log, ReviewStore, checked_name
 from toolgraph.review.table import markdown, verification
+from toolgraph.stages.checked import CHECKED, QUARANTINE
 from toolgraph.stages.screen import SILENT, WARNING, Screen
 from toolgraph.stages.workfolder import graph_of
 from toolgraph.words import count_of
@@ -27,6 +30,8 @@ def review_session(
     *,
     gates: str | Path | None = None,
     dependency_type: str | None = None,
+    reviewers: Sequence[str] = (),
+    each: int = 0,
     screen: Screen = SILENT,
 ) -> Session:
     """The review of a data folder: samples, findings, and what everybody has decided so far.
@@ -36,22 +41,42 @@ def review_session(
         gates: a `gates.jsonl`; default that of the folder; without one the gates look at a sample when it is
             shown.
         dependency_type: resource or temporal; default what the folder says.
+        reviewers: names among whom the samples are shared out; empty: everybody looks at all.
+        each: how many of them look at each sample; 0: all.
         screen: who listens.
 
     Raises:
-        UsageError: a file is missing or malformed.
+        UsageError: a file is missing or malformed, or the shares cannot be made.
     """
+    shares = Shares([checked_name(name) for name in reviewers], each)
     folder = DataFolder(Path(data_dir)).require()
     graph = graph_of(folder, dependency_type, say=screen.say)
     background = Background(graph.library, graph.dependency_type, graph)
+    unchanged = Unchanged(folder.require().data)
     samples = read_samples(folder.data)
-    path = Path(gates) if gates is not None else folder.path / FILE
+    path = Path(gates) if gates is not None else _gates_of(folder)
     written = read_findings(path) if gates is not None or path.exists() else {}
-    if written and written.keys().isdisjoint(str(sample.id) for sample in samples):
+    if written and written.keys().isdisjoint(sample.id for sample in samples):
         screen.say(f"{WARNING}{path} speaks of none of the samples")
     passed = line_up(background)
     name = folder.path.resolve().name
-    return Session(name, samples, background, passed, Findings(written, passed), ReviewStore(folder.path))
+    return Session(
+        name,
+        samples,
+        background,
+        passed,
+        Findings(written, passed),
+        ReviewStore(folder.path),
+        unchanged=unchanged,
+        shares=shares,
+    )
+
+
+def _gates_of(folder: DataFolder) -> Path:
+    """What the gates said of a folder: beside it for one of those in quarantine, else in it."""
+    own = folder.path / FILE
+    apart = CHECKED in folder.benchmark and folder.path.resolve().name == QUARANTINE and not own.exists()
+    return folder.path.resolve().parent / FILE if apart else own
 
 
 def review(
@@ -63,6 +88,8 @@ def review(
     open_browser: bool = False,
     gates: str | Path | None = None,
     dependency_type: str | None = None,
+    reviewers: Sequence[str] = (),
+    each: int = 0,
     screen: Screen = SILENT,
 ) -> None:
     """Serve the page of a review on 127.0.0.1 until interrupted.
@@ -78,6 +105,8 @@ def review(
         open_browser: show the page in the browser.
         gates: a `gates.jsonl`; default that of the folder, else the gates are run.
         dependency_type: resource or temporal; default what the folder says.
+        reviewers: names among whom the samples are shared out; empty: everybody looks at all.
+        each: how many of them look at each sample; 0: all.
         screen: shown the address when there is one.
 
     Raises:
@@ -87,10 +116,14 @@ def review(
     chosen: Queue | None = next((name for name in QUEUES if name == queue), None)
     if chosen is None:
         raise UsageError(f"unknown queue '{queue}'", fix=f"use {' or '.join(QUEUES)}")
-    session = review_session(data_dir, gates=gates, dependency_type=dependency_type, screen=screen)
+    session = review_session(
+        data_dir, gates=gates, dependency_type=dependency_type, reviewers=reviewers, each=each, screen=screen
+    )
     if reviewer:
         reviewer = checked_name(reviewer)
         session.store.log(reviewer)
+        if chosen == "all":
+            session.shares.check(reviewer)
 
     async def run() -> None:
         from toolgraph.review.server import ReviewServer
@@ -137,7 +170,10 @@ def review_summary(
         screen.show("")
     everything = table["samples"]["all"]
     if everything["undecided"]:
-        screen.say(f"{count_of(everything['undecided'], 'sample')} undecided")
+        stale = (
+            f", {everything['stale']} of them decided on an earlier version" if everything["stale"] else ""
+        )
+        screen.say(f"{count_of(everything['undecided'], 'sample')} undecided{stale}")
     if everything["conflicts"]:
         screen.say(f"{count_of(everything['conflicts'], 'conflict')}: settle with --queue conflicts")
     if write:
@@ -153,6 +189,8 @@ def export_reviews(
     *,
     reviewer: str = "",
     gates: str | Path | None = None,
+    reviewers: Sequence[str] = (),
+    each: int = 0,
     screen: Screen = SILENT,
 ) -> int:
     """Write the samples as a sheet to fill in, with what the reviewer has decided; how many rows.
@@ -162,14 +200,19 @@ def export_reviews(
         file: an `.xlsx` or `.csv`.
         reviewer: whose decisions stand in it; empty: nobody's.
         gates: a `gates.jsonl`; default that of the folder, else the gates are run.
+        reviewers: names among whom the samples are shared out; the sheet holds the reviewer's share.
+        each: how many of them look at each sample; 0: all.
         screen: who listens.
 
     Raises:
         UsageError: a file is missing or malformed, or the sheet is of another kind.
     """
-    session = review_session(data_dir, gates=gates, screen=screen)
+    session = review_session(data_dir, gates=gates, reviewers=reviewers, each=each, screen=screen)
+    reviewer = checked_name(reviewer) if reviewer else ""
     log = session.store.log(reviewer) if reviewer else Log()
-    count = write_sheet(Path(file), rows_of(tuple(session.samples), session.findings, log))
+    session.shares.check(reviewer)
+    samples = tuple(sample for sample in session.samples if session.shares.holds(reviewer, sample.id))
+    count = write_sheet(Path(file), rows_of(samples, session.findings, log))
     screen.show(f"{file}: {count_of(count, 'sample')}")
     return count
 

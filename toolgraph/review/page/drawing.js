@@ -2,9 +2,18 @@
 "use strict";
 import { $ } from "./elements.js";
 
-// Nodes are narrow where many stand side by side, so that they can be read all the same.
+// Nodes are narrow where many stand side by side, and flat where many follow each other: so that they can be
+// read all the same.
 const ROOMY = { wide: 168, high: 56, across: 192, down: 112 };
 const TIGHT = { wide: 118, high: 66, across: 130, down: 122 };
+const FLAT = { wide: 210, high: 38, across: 228, down: 66 };
+const TALL = 6; // layers
+const sizeOf = (nodes) => {
+  const rows = new Map();
+  nodes.forEach((node) => rows.set(node.layer, (rows.get(node.layer) || 0) + 1));
+  if (Math.max(0, ...rows.values()) > 2) return TIGHT;
+  return rows.size > TALL ? FLAT : ROOMY;
+};
 let size = ROOMY;
 const FONT = "system-ui, Segoe UI, Roboto, DejaVu Sans, sans-serif";
 const variable = (name) => getComputedStyle(document.documentElement).getPropertyValue(name).trim();
@@ -19,6 +28,8 @@ const style = () => [
     "border-width": 2.5, "border-color": "data(colour)",
   } },
   { selector: "node.strange", style: { "border-style": "dashed", "border-color": variable("--bad") } },
+  { selector: "node.reject", style: { "background-color": variable("--bad-ground") } },
+  { selector: "node.quarantine, node.unknown", style: { "background-color": variable("--doubt-ground") } },
   { selector: "node.chosen", style: { "border-color": variable("--mark"), "border-width": 4 } },
   { selector: "edge", style: {
     width: 2, "line-color": variable("--line"), "target-arrow-color": variable("--line"),
@@ -37,7 +48,7 @@ const style = () => [
 // Names break at signs between words, and where a piece is too long for a node.
 const breakable = (name) => name.replace(/[_\-/.]/g, "$&\u200b").replace(/[^\s\u200b]{15}/g, "$&\u200b");
 
-const elementsOf = (plan) => {
+const elementsOf = (plan, states) => {
   const at = new Map(plan.nodes.map((node) => [node.place, node]));
   const spot = (layer, row) => ({ x: row * size.across, y: layer * size.down });
   // Where a point lies, seen from a line: how far along it, and how far off.
@@ -57,7 +68,7 @@ const elementsOf = (plan) => {
   return [
     ...plan.nodes.map((node) => ({
       group: "nodes",
-      classes: node.known && !node.missing ? "" : "strange",
+      classes: [node.known && !node.missing ? "" : "strange", states.get(node.place) ?? ""].join(" ").trim(),
       data: {
         id: `n${node.place}`, place: node.place, colour: node.colour,
         label: node.missing ? `no node: ${breakable(node.tool)}` : `${node.place}  ${breakable(node.tool)}`,
@@ -80,7 +91,8 @@ const fit = () => {
 
 export const onChoose = (work) => { chosen = work; };
 
-export const draw = (plan) => {
+// Draws a plan; `states` says what the gates found at a node (reject, quarantine, unknown).
+export const draw = (plan, states = new Map()) => {
   if (graph === null) {
     graph = cytoscape({
       container: $("graph"), style: style(), layout: { name: "preset" }, minZoom: 0.1, maxZoom: 3,
@@ -90,10 +102,8 @@ export const draw = (plan) => {
     window.addEventListener("resize", fit);
     window.planGraph = graph; // for the browser's console
   }
-  const rows = new Map();
-  plan.nodes.forEach((node) => rows.set(node.layer, (rows.get(node.layer) || 0) + 1));
-  size = Math.max(0, ...rows.values()) > 2 ? TIGHT : ROOMY;
-  graph.batch(() => { graph.elements().remove(); graph.add(elementsOf(plan)); });
+  size = sizeOf(plan.nodes);
+  graph.batch(() => { graph.elements().remove(); graph.add(elementsOf(plan, states)); });
   graph.style(style());
   fit();
   const name = new Map(plan.nodes.map((node) => [node.place, node.tool]));
@@ -105,6 +115,13 @@ export const draw = (plan) => {
 export const mark = (place) => {
   graph.nodes().removeClass("chosen");
   graph.getElementById(`n${place}`).addClass("chosen");
+};
+
+// Larger or smaller, about the middle; the next plan fits again.
+export const zoomBy = (factor) => {
+  if (graph === null || graph.elements().empty()) return;
+  const middle = { x: graph.width() / 2, y: graph.height() / 2 };
+  graph.zoom({ level: graph.zoom() * factor, renderedPosition: middle });
 };
 
 export const repaint = () => { if (graph) graph.style(style()); };

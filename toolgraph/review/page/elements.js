@@ -29,13 +29,15 @@ export const DECISIONS = {
   fix_graph: ["Graph fixed", "doubt"],
 };
 
+export const FIXES = ["fix_syntax", "fix_instruction", "fix_graph"];
+
 export const PARTS = {
   user_request: "request", task_steps: "steps", task_nodes: "nodes", task_links: "links",
 };
 
-export const shown = (value) => (typeof value === "string" ? value : JSON.stringify(value));
-
-// One finding of a gate, in a box of the colour of its state.
-export const finding = (item) => element("div", { class: `box ${item.state.replace(" ", "-")}` },
-  element("strong", {}, item.gate), ` ${item.reason || item.state} `,
-  element("small", {}, [item.state, item.where].filter(Boolean).join(", ")));
+// A value as text. Browsers stand still over megabytes of it: the rest is counted.
+export const LONGEST = 20000;
+export const shown = (value) => {
+  const text = typeof value === "string" ? value : JSON.stringify(value) ?? "";
+  return text.length <= LONGEST ? text : `${text.slice(0, LONGEST)} … and ${(text.length - LONGEST).toLocaleString("en")} more characters`;
+};

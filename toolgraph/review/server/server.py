@@ -11,27 +11,30 @@ from typing import Any, cast
 from aiohttp import web
 
 from toolgraph.errors import ToolgraphError, UsageError
+from toolgraph.review.deciding import ChangedSample, RejectedEdit, Wanted, checked_json
 from toolgraph.review.decision import UNDO
 from toolgraph.review.server.guard import HOST, Guard, Handler
-from toolgraph.review.session import (
-    QUEUES,
-    ChangedSample,
-    Queue,
-    RejectedEdit,
-    Session,
-    Wanted,
-    checked_json,
-)
+from toolgraph.review.session import QUEUES, Queue, Session
 from toolgraph.review.store import checked_name
 
-BIGGEST = 2**21  # bytes of a request
+BIGGEST = 2**24  # bytes of a request
 _PAGE = {
     "review.css": "text/css",
-    "api.js": "text/javascript",
-    "drawing.js": "text/javascript",
-    "elements.js": "text/javascript",
-    "editor.js": "text/javascript",
-    "review.js": "text/javascript",
+    **dict.fromkeys(
+        (
+            "api.js",
+            "dialogs.js",
+            "drawing.js",
+            "editor.js",
+            "elements.js",
+            "fields.js",
+            "findings.js",
+            "review.js",
+            "sample.js",
+            "theme.js",
+        ),
+        "text/javascript",
+    ),
 }
 _LIBRARY = "cytoscape.min.js"
 

@@ -1,7 +1,8 @@
-"""The sheet of a review, read: Excel, or CSV with and without the mark that Excel writes."""
+"""The sheet of a review, read: Excel, or CSV as spreadsheets save it."""
 
 from __future__ import annotations
 
+import codecs
 import csv
 import sys
 from collections.abc import Iterator, Mapping
@@ -11,7 +12,7 @@ from typing import Any, NamedTuple
 from toolgraph.errors import UsageError
 from toolgraph.extras import needed
 from toolgraph.review.sheets.rows import COLUMNS, EDITS
-from toolgraph.review.sheets.write import EXTRA, armed, kind_of
+from toolgraph.review.sheets.write import EXTRA, SHEET, armed, kind_of
 
 NEEDED = ("id", "fingerprint", "decision", "note", *EDITS)
 
@@ -24,7 +25,7 @@ class SheetRow(NamedTuple):
 
 
 def read_sheet(path: Path) -> list[SheetRow]:
-    """The rows of a sheet, in order; the columns may stand in another one.
+    """The rows of a sheet, in order; the columns may stand in another one, with others among them.
 
     Raises:
         UsageError: the file is missing or no such sheet, a column is missing, or a cell is a formula.
@@ -34,7 +35,7 @@ def read_sheet(path: Path) -> list[SheetRow]:
     rows: list[SheetRow] = []
     for number, cells in lines:
         if header is None:
-            header = [cell.strip() for cell in cells]
+            header = [(cell or "").strip().casefold() for cell in cells]
             for column in NEEDED:
                 if header.count(column) != 1:
                     raise UsageError(
@@ -43,44 +44,53 @@ def read_sheet(path: Path) -> list[SheetRow]:
                         line=number,
                         fix="give the file that --export wrote",
                     )
-        elif any(cells):
-            padded = [*cells, *[""] * len(header)]
-            rows.append(SheetRow(number, dict(zip(header, padded, strict=False))))
+            continue
+        found = dict(zip(header, [*cells, *[""] * len(header)], strict=False))
+        values = {column: text for column, text in found.items() if text is not None}
+        formula = next((column for column in NEEDED if column not in values), None)
+        if formula is not None:
+            wrong = f"holds a formula (column '{formula}')"
+            raise UsageError(wrong, file=path, line=number, fix="write the value instead")
+        if any(values[column].strip() for column in NEEDED):
+            rows.append(SheetRow(number, values))
     if not rows:
         raise UsageError("holds no rows", file=path, fix="give the file that --export wrote")
     return rows
 
 
-def _csv_lines(path: Path) -> Iterator[tuple[int, list[str]]]:
+def _csv_lines(path: Path) -> Iterator[tuple[int, list[str | None]]]:
     csv.field_size_limit(sys.maxsize)
     try:
-        with path.open(encoding="utf-8-sig", newline="") as stream:
+        with path.open(encoding=_encoding(path), newline="") as stream:
             start = stream.readline()
             stream.seek(0)
-            # Excel writes what the machine's settings call a list separator.
-            comma = ";" if start.count(";") > start.count(",") else ","
+            # Spreadsheets write what the machine's settings call a list separator, or tabs.
+            comma = max(",;\t", key=start.count)
             for number, cells in enumerate(csv.reader(stream, delimiter=comma), start=1):
                 yield number, [armed(cell) for cell in cells]
     except FileNotFoundError:
         raise UsageError("no such file", file=path, fix="check --import") from None
-    except (csv.Error, UnicodeDecodeError, OSError) as error:
+    except (csv.Error, UnicodeError, OSError) as error:
         raise UsageError(f"not a CSV table: {error}", file=path, fix="save it as CSV, UTF-8") from None
 
 
-def _excel_lines(path: Path) -> Iterator[tuple[int, list[str]]]:
+def _encoding(path: Path) -> str:
+    """That of a text file, by the mark it begins with; Excel calls UTF-16 "Unicode"."""
+    with path.open("rb") as stream:
+        start = stream.read(2)
+    return "utf-16" if start in (codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE) else "utf-8-sig"
+
+
+def _excel_lines(path: Path) -> Iterator[tuple[int, list[str | None]]]:
+    """The cells of each row; None for a formula."""
     excel = needed("openpyxl", "an Excel sheet", EXTRA)
     try:
         with path.open("rb") as stream:
-            sheet = excel.load_workbook(stream, read_only=True).worksheets[0]
+            book = excel.load_workbook(stream, read_only=True)
+            sheet = book[SHEET] if SHEET in book.sheetnames else book.worksheets[0]
+            sheet.reset_dimensions()  # other programs write wrong ones
             for number, cells in enumerate(sheet.iter_rows(), start=1):
-                for cell in cells:
-                    if cell.data_type == "f":
-                        raise UsageError(
-                            "holds a formula", file=path, line=number, fix="write the value instead"
-                        )
-                yield number, [_text(cell.value) for cell in cells]
-    except UsageError:
-        raise
+                yield number, [None if cell.data_type == "f" else _text(cell.value) for cell in cells]
     except FileNotFoundError:
         raise UsageError("no such file", file=path, fix="check --import") from None
     except Exception as error:  # what openpyxl says of a damaged file is of many kinds

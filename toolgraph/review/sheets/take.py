@@ -10,9 +10,10 @@ from typing import Any
 
 from toolgraph.errors import UsageError
 from toolgraph.excel import cell_text
+from toolgraph.review.deciding import Wanted, record_of
 from toolgraph.review.decision import COMMENT, DECISIONS, FIXES, Record
 from toolgraph.review.samples import ReviewSample
-from toolgraph.review.session import Session, Wanted
+from toolgraph.review.session import Session
 from toolgraph.review.sheets.read import SheetRow
 from toolgraph.review.sheets.rows import EDITS, edit_cells, id_text
 from toolgraph.review.store import Log
@@ -36,7 +37,7 @@ def take_sheet(
         UsageError: rows are wrong (tells which); nothing is saved then.
         ToolgraphError: it cannot be written.
     """
-    samples = {id_text(sample.id): sample for sample in session.samples}
+    find = _Finder(session.samples)
     saved: list[Record] = []
 
     def make(log: Log) -> list[Record]:
@@ -44,9 +45,7 @@ def take_sheet(
         seen: set[str] = set()
         for row in rows:
             try:
-                sample = samples.get(row.cells["id"].strip())
-                if sample is None:
-                    raise UsageError(f"there is no sample {row.cells['id'][:40]!r}")
+                sample = find.sample(row)
                 if id_text(sample.id) in seen:
                     raise UsageError(f"sample {sample.id!r} is there twice")
                 seen.add(id_text(sample.id))
@@ -62,6 +61,32 @@ def take_sheet(
 
     session.store.append(reviewer, make)
     return len(saved)
+
+
+class _Finder:
+    """The sample of a row: by its id; where a spreadsheet made something else of that (a date, a number with
+    an exponent), by the fingerprint, if only one sample has it.
+    """
+
+    def __init__(self, samples: Sequence[ReviewSample]) -> None:
+        self._by_id = {id_text(sample.id): sample for sample in samples}
+        self._by_print: dict[str, list[ReviewSample]] = {}
+        for sample in samples:
+            self._by_print.setdefault(sample.fingerprint, []).append(sample)
+
+    def sample(self, row: SheetRow) -> ReviewSample:
+        """It.
+
+        Raises:
+            UsageError: there is none.
+        """
+        sample = self._by_id.get(row.cells["id"].strip())
+        if sample is not None:
+            return sample
+        alike = self._by_print.get(row.cells["fingerprint"].strip(), [])
+        if len(alike) != 1:
+            raise UsageError(f"there is no sample {row.cells['id'][:40]!r} (column 'id')")
+        return alike[0]
 
 
 def _record(
@@ -80,13 +105,14 @@ def _record(
         before = None
     old_note = log.notes.get(("reviewer", sample.id), "")
     note = old_note if _same_text(cells["note"], old_note) else cells["note"]
-    action = cells["decision"].strip()
+    action = "_".join(cells["decision"].casefold().split())
     if action not in ("", *DECISIONS):
-        raise UsageError(f"decision '{action[:40]}' is none of {', '.join(DECISIONS)}")
+        said = cells["decision"].strip()[:40]
+        raise UsageError(f"decision '{said}' is none of {', '.join(DECISIONS)}")
     parts = _parts(sample, before, cells)
     if not action:
         if any(value != sample.record.get(part) for part, value in parts.items()) and before is None:
-            raise UsageError("is edited, and has no decision")
+            raise UsageError("is edited, and has no decision (column 'decision')")
         if note == old_note:
             return None
     if action not in FIXES and before is not None and parts == dict(before.parts):
@@ -99,7 +125,7 @@ def _record(
         note=note,
         insist=insist or (before is not None and bool(before.insisted)),
     )
-    record = session.record_of(sample, reviewer, "reviewer", wanted)
+    record = record_of(sample, reviewer, "reviewer", wanted, session.gates)
     if record.same_as(before) and note == old_note:
         return None
     return replace(record, note=note)
@@ -121,7 +147,7 @@ def _parts(sample: ReviewSample, before: Record | None, cells: Any) -> dict[str,
         if _same_text(cell, written[column]):
             value = old[part]
         elif part == "user_request":
-            value = cell
+            value = cell if "\r" in str(old[part]) else _plain(cell)
         else:
             try:
                 value = json.loads(cell)

@@ -14,7 +14,7 @@ from toolgraph.files import HALF_PAIRS, atomic_target
 from toolgraph.review.sheets.rows import CHOICES, COLUMNS, READ_ONLY, WIDTHS
 
 EXTRA = "review"
-_SHEET = "Review"
+SHEET = "Review"
 # What spreadsheets take for the beginning of a formula, in both widths; and our own mark.
 _FORMULA = tuple("=+-@\t\r\n'＝＋－＠")
 
@@ -76,7 +76,7 @@ def _write_excel(path: Path, rows: list[Mapping[str, str]]) -> None:
     excel = needed("openpyxl", "an Excel sheet", EXTRA)
     book = excel.Workbook()
     sheet = book.active
-    sheet.title = _SHEET
+    sheet.title = SHEET
     write_head(excel, sheet, WIDTHS)
     for number, row in enumerate(rows, start=2):
         for column in COLUMNS[len(READ_ONLY) :]:

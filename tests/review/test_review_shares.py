@@ -1,0 +1,89 @@
+"""Samples shared out among reviewers."""
+
+from __future__ import annotations
+
+from collections import Counter
+from itertools import combinations
+from pathlib import Path
+
+import pytest
+from reviewing import folder_with, session_of
+from running import Capture, inside
+
+from toolgraph.errors import UsageError
+from toolgraph.review.session import Session
+from toolgraph.review.shares import Shares
+from toolgraph.review.sheets import read_sheet
+from toolgraph.stages.review import export_reviews
+
+NAMES = ("Ann", "Bob", "Cem", "Zoë")
+
+
+def test_each_sample_is_seen_by_as_many_and_everybody_sees_about_as_many() -> None:
+    shares = Shares(NAMES, 2)
+    of = [shares.of(f"s{number}") for number in range(2000)]
+    assert {len(set(names)) for names in of} == {2}
+    load = Counter(name for names in of for name in names)
+    assert all(abs(load[name] - 1000) < 100 for name in NAMES)
+    pairs = Counter(tuple(sorted(names)) for names in of)
+    assert all(abs(pairs[tuple(sorted(pair))] - 333) < 80 for pair in combinations(NAMES, 2))
+
+
+def test_it_depends_on_names_and_ids_alone() -> None:
+    one, other = Shares(NAMES, 2), Shares(NAMES[::-1], 2)
+    assert [one.of(number) for number in range(50)] == [other.of(number) for number in range(50)]
+    assert any(one.of(number) != one.of(str(number)) for number in range(50))
+    # With another person, samples move to that person only.
+    more = Shares((*NAMES, "Eva"), 2)
+    assert all(set(more.of(number)) - {"Eva"} <= set(one.of(number)) for number in range(200))
+
+
+def test_without_names_everybody_looks_at_everything() -> None:
+    assert Shares().holds("Ann", 1)
+    assert all(Shares(NAMES).holds(name, 1) for name in NAMES)
+
+
+@pytest.mark.parametrize(
+    ("names", "each", "wrong"),
+    [
+        (("Ann", "ann"), 1, "named twice"),
+        ((), 2, "needs to know of whom"),
+        (("Ann",), 2, "2 of 1 reviewers"),
+    ],
+)
+def test_shares_that_cannot_be_made(names: tuple[str, ...], each: int, wrong: str) -> None:
+    with pytest.raises(UsageError, match=wrong):
+        Shares(names, each)
+
+
+def test_the_queue_holds_the_share(tmp_path: Path) -> None:
+    made = session_of(folder_with(tmp_path / "d", 12))
+    session = Session(
+        made.name,
+        made.samples,
+        made.background,
+        made.gates,
+        made.findings,
+        made.store,
+        shares=Shares(NAMES[:3], 2),
+    )
+    seen = Counter(item["id"] for name in NAMES[:3] for item in session.overview(name, "all")["items"])
+    assert set(seen.values()) == {2} and len(seen) == 12
+    with pytest.raises(UsageError, match="'Zoë' is none of the reviewers"):
+        session.overview("Zoë", "all")
+    assert session.overview("Zoë", "conflicts")["items"] == []  # an adjudicator may be anybody
+
+
+def test_a_sheet_holds_the_share(tmp_path: Path) -> None:
+    folder, sheet = folder_with(tmp_path / "d", 12), tmp_path / "ann.csv"
+    names, shares = ["Ann", "Bob", "Cem"], Shares(["Ann", "Bob", "Cem"], 1)
+    count = export_reviews(folder, sheet, reviewer="Ann", reviewers=names, each=1)
+    made = session_of(folder)
+    assert count == len(read_sheet(sheet)) == sum(shares.holds("Ann", one.id) for one in made.samples)
+
+
+def test_the_command_shares_out(capsys: Capture, tmp_path: Path) -> None:
+    folder = folder_with(tmp_path / "d", 6)
+    people = ("--reviewer", "Dan", "--reviewers", "Ann, Bob", "--each", "1")
+    done = inside(capsys, "review", "--data_dir", folder, *people)
+    assert done.code == 2 and "'Dan' is none of the reviewers" in done.err

@@ -1,0 +1,146 @@
+// One sample as it is shown: words, plan, tools with their arguments, findings where the faults are, votes.
+"use strict";
+import { $, button, chip, DECISIONS, element, PARTS, shown } from "./elements.js";
+import { draw, mark } from "./drawing.js";
+import { findingList, note, placeOf } from "./findings.js";
+
+const LEVELS = { pass: "good", quarantine: "doubt", reject: "bad-chip" };
+const listOf = (value) => (Array.isArray(value) ? value : []);
+const toolOf = (node) => node && (node.task ?? node.id);
+
+export const decisionChip = (record) => {
+  if (!record) return chip("undecided");
+  const [words, kind] = DECISIONS[record.action];
+  return chip(record.stale ? `${words}, on an earlier version` : words, record.stale ? "" : kind);
+};
+
+const reference = (text) => (typeof text === "string" ? /^\s*<node-(\d+)>\s*$/.exec(text)?.[1] : undefined);
+const value = (given, nodes) => {
+  if (given === "") return element("span", { class: "missing" }, "empty text");
+  if (given === undefined) return element("span", { class: "missing" }, "no value");
+  const to = reference(given);
+  if (to === undefined) return element("span", {}, shown(given));
+  const tool = toolOf(nodes[Number(to)]);
+  return element("span", { class: "chip" }, `result of ${to}${tool ? `  ${tool}` : ", which is no node"}`);
+};
+
+const argumentsOf = (node, card, nodes, findings) => {
+  const given = node.arguments;
+  if (!Array.isArray(given)) return [element("p", { class: "aside" }, "The label has no arguments.")];
+  const rows = [];
+  const seen = new Set();
+  const about = (at) => findings.filter((item) => placeOf(item)[1] === at).map(note);
+  given.forEach((item, at) => {
+    const named = item && typeof item === "object" && "name" in item;
+    const known = named && card.parameters.find(([name]) => name === item.name);
+    if (named) seen.add(item.name);
+    const type = known ? known[1] : card.parameters.length ? "no such parameter" : "";
+    rows.push(element("dt", { title: known ? known[2] : null },
+      named ? shown(item.name) : `argument ${at + 1}`, named && type ? element("small", {}, ` ${type}`) : null));
+    rows.push(element("dd", {}, value(named ? item.value : item, nodes), about(at)));
+  });
+  card.parameters.filter(([name]) => !seen.has(name)).forEach(([name, type, text]) => {
+    rows.push(element("dt", { title: text }, name, element("small", {}, ` ${type}`)),
+      element("dd", { class: "missing" }, "not given"));
+  });
+  return rows.length ? [element("dl", {}, ...rows)] : [element("p", { class: "aside" }, "No arguments.")];
+};
+
+export const choose = (number, scroll) => {
+  for (const row of $("cards").children) row.classList.toggle("chosen", row.dataset.place === String(number));
+  mark(number);
+  if (scroll) $("cards").querySelector(`[data-place="${Number(number)}"]`)?.scrollIntoView({ block: "nearest" });
+};
+
+const cardOf = (node, number, drawn, findings) => {
+  const name = toolOf(node);
+  const card = drawn.cards[name] || { known: false, description: "", takes: [], gives: [], parameters: [] };
+  const count = listOf(node?.arguments).length;
+  const mine = findings.filter((item) => placeOf(item)[0] === number);
+  const row = element("li", { "data-place": number },
+    element("h3", {}, element("span", { class: "number" }, String(number)), shown(name ?? "no tool")),
+    card.known ? element("p", {}, card.description || "No description.") : chip("not in the tool library", "bad-chip"),
+    mine.filter((item) => !(placeOf(item)[1] < count)).map(note));
+  if (card.takes.length || card.gives.length) {
+    row.append(element("div", { class: "chips flow" }, card.takes.map((type) => chip(type)),
+      element("span", { class: "quiet" }, "→"), card.gives.map((type) => chip(type))));
+  }
+  row.append(...argumentsOf(node || {}, card, drawn.nodes, mine));
+  row.addEventListener("mouseenter", () => choose(number, false));
+  return row;
+};
+
+const changedWords = (parts) => Object.keys(parts).map((part) => PARTS[part]).join(", ");
+const noticeOf = (record, original, toggle) => {
+  if (!record) return [];
+  const boxes = [];
+  if (record.stale) boxes.push(element("div", { class: "box notice" }, "The sample has changed since you decided: decide again."));
+  if (Object.keys(record.parts).length && !record.stale) {
+    boxes.push(element("div", { class: "box notice" },
+      original ? "Shown as it was. " : `Shown as you fixed it: ${changedWords(record.parts)}. `,
+      record.insisted.length ? `You insisted, though: ${record.insisted.join("; ")} ` : "",
+      button(original ? "Show the fix" : "Show the original", toggle)));
+  }
+  return boxes;
+};
+
+// A part as people read it; how each is written in a sheet, too.
+const inWords = (part, given) => {
+  const argument = (item) => (item && typeof item === "object" && "name" in item
+    ? `${item.name}=${JSON.stringify(item.value)}` : shown(item));
+  if (part === "task_nodes") {
+    return listOf(given).map((node, at) => `${at}. ${toolOf(node)}(${listOf(node?.arguments).map(argument).join(", ")})`).join("\n");
+  }
+  if (part === "task_links") return listOf(given).map((link) => `${link?.source} → ${link?.target}`).join("\n") || "no links";
+  return Array.isArray(given) ? given.map(shown).join("\n") : shown(given);
+};
+const votesOf = (votes, follow) => Object.entries(votes).map(([name, vote], at) => element("div", { class: "box" },
+  element("div", { class: "chips" }, element("strong", {}, name), decisionChip(vote),
+    vote.insisted.length ? chip("insisted", "bad-chip") : null),
+  vote.note ? element("p", {}, vote.note) : null,
+  vote.insisted.length ? element("p", { class: "aside" }, vote.insisted.join("; ")) : null,
+  Object.entries(vote.parts).map(([part, given]) => element("details", { open: true },
+    element("summary", {}, `The ${PARTS[part]} of ${name}`), element("pre", {}, inWords(part, given)))),
+  button([element("kbd", {}, String(at + 1)), ` Decide as ${name}`], () => follow(vote))));
+
+// A step without the number that its place in the list says already.
+const stepOf = (step, at) => {
+  const words = shown(step);
+  const numbered = /^\s*step\s*(\d+)\s*[:.)-]?\s*(?=\S)/i.exec(words);
+  return numbered && Number(numbered[1]) === at + 1 ? words.slice(numbered[0].length) : words;
+};
+
+// Shows a sample: `title` (texts and elements) over it, `original` as it was before one's own fix; `toggle` and `follow` are what
+// its buttons do.
+export const paint = (sample, { title, original, toggle, follow }) => {
+  const record = sample.mine;
+  const fixed = !original && sample.edited !== null && !record.stale;
+  const parts = fixed ? { ...sample.parts, ...record.parts } : sample.parts;
+  const nodes = listOf(parts.task_nodes);
+  const drawn = { ...(fixed ? sample.edited : sample), nodes };
+  // Findings are about the sample as it was: beside a fixed plan they would stand in wrong places.
+  const findings = fixed ? [] : sample.findings.filter((item) => item.state !== "not applicable");
+  $("place").replaceChildren(...title);
+  $("badges").replaceChildren(decisionChip(record), chip(sample.shape), chip(`gates: ${sample.level}`, LEVELS[sample.level]));
+  $("request").textContent = shown(parts.user_request ?? "");
+  $("notice").replaceChildren(...noticeOf(record, original, toggle));
+  $("findings").replaceChildren(
+    ...(fixed && sample.findings.length ? [element("p", { class: "aside" }, "The gates said of the original:")] : []),
+    ...findingList(sample.findings, fixed ? null : (item) => choose(placeOf(item)[0], true)));
+  $("votes").replaceChildren(...votesOf(sample.votes, follow));
+  $("steps").replaceChildren(...listOf(parts.task_steps).map((step, at) => element("li", {}, stepOf(step, at))));
+  $("cards").replaceChildren(...nodes.map((node, number) => cardOf(node, number, drawn, findings)));
+  draw(drawn.plan, new Map(findings.map((item) => [placeOf(item)[0], item.state]).reverse()));
+  document.querySelectorAll("[data-action]").forEach((item) => {
+    item.setAttribute("aria-pressed", String(record?.action === item.dataset.action && !record.stale));
+  });
+};
+
+// Nothing to show, and why.
+export const paintNothing = (title) => {
+  $("place").textContent = title;
+  $("request").textContent = "";
+  for (const id of ["badges", "notice", "findings", "votes", "steps", "cards"]) $(id).replaceChildren();
+  $("note").value = "";
+  draw({ nodes: [], lines: [] });
+};
