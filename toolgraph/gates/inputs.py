@@ -6,12 +6,13 @@ from collections.abc import Mapping
 from typing import Any, NamedTuple
 
 from toolgraph.gates.families import family_of, literal_fit
-from toolgraph.gates.fits import FITS, Fit
+from toolgraph.gates.fits import FITS, Fit, doubtful, wrong
 from toolgraph.gates.gate import Background, Finding, State
 from toolgraph.gates.known import names_of
 from toolgraph.gates.literals import is_empty, text_of_number
 from toolgraph.gates.references import Reader
 from toolgraph.gates.slots import match
+from toolgraph.gates.stand_ins import stand_in
 from toolgraph.gates.telling import shown
 from toolgraph.gates.wires import output_fit
 from toolgraph.gold import GoldNode
@@ -75,6 +76,9 @@ class ResourceCall:
         if not isinstance(value, str):
             return anything  # its form has been complained of
         reading = reader.read(value, node.place)
+        if reading is None and (nothing := stand_in(value, reader.request)):
+            say = wrong if nothing == "reject" else doubtful
+            return [say("which says nothing")] * len(tool.inputs)
         if reading is None or reading.spelling == "inside":
             return [literal_fit(value, kind, self._families) for kind in tool.inputs]
         source = (
