@@ -47,7 +47,9 @@ def texts_in(argument: Argument) -> Iterator[Argument]:
                 Argument(place, item, f"{where}[{i}]") for i, item in reversed([*enumerate(value)])
             )
         elif isinstance(value, Mapping):
-            waiting.extend(Argument(place, item, f"{where}.{key}") for key, item in reversed(value.items()))
+            waiting.extend(
+                Argument(place, item, f"{where}.{key}") for key, item in reversed([*value.items()])
+            )
 
 
 def is_empty(value: Any) -> bool:
