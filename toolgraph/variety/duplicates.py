@@ -206,7 +206,7 @@ def _near(table: _Table, boundary: int, bars: Bars, file: Path) -> list[Match]:
     others = _others(spoken) if boundary else {}
     alike = [
         (pair >> 32, place)
-        for pair in np.unique(np.concatenate(met)).tolist()
+        for pair in _crowd_by_crowd(np.unique(np.concatenate(met)), len(spoken)).tolist()
         for place in (pair & 0xFFFFFFFF, *others.get(pair & 0xFFFFFFFF, ()))
     ]
     first, second = np.array(alike, np.int64).reshape(-1, 2).T
@@ -217,6 +217,24 @@ def _near(table: _Table, boundary: int, bars: Bars, file: Path) -> list[Match]:
         if likeness >= bars.of(plans):
             found.append(Match(later, earlier, likeness, False, plans))
     return found
+
+
+def _crowd_by_crowd(packed: npt.NDArray[np.uint64], count: int) -> npt.NDArray[np.uint64]:
+    """Pairs in an order in which those of requests that belong together stand together.
+
+    The shingles of a crowd are then made once, however many pairs it has and wherever it stands.
+    """
+    import numpy as np
+    from scipy.sparse import coo_array
+    from scipy.sparse.csgraph import connected_components
+
+    first, second = (
+        (packed >> np.uint64(32)).astype(np.int64),
+        (packed & np.uint64(0xFFFFFFFF)).astype(np.int64),
+    )
+    links = coo_array((np.ones(len(packed), np.int8), (first, second)), shape=(count, count))
+    _, crowd = connected_components(links, directed=False)
+    return packed[np.argsort(crowd[first], kind="stable")]
 
 
 def _others(spoken: npt.NDArray[np.uint64]) -> dict[int, list[int]]:
