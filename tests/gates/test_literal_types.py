@@ -60,6 +60,7 @@ def test_extensions_of_all_media_are_known() -> None:
         ("example.mp4", "audio", "wrong"),
         ("a red fox", "audio", "wrong"),
         ("the recording of my talk", "audio", "doubtful"),
+        ("What is in the picture?", "image", "wrong"),
         ("see https://x.org for it", "url", "doubtful"),
         ("a red fox", "url", "wrong"),
         ("https://x.org/a.mp4", "text", "doubtful"),

@@ -104,7 +104,10 @@ def _medium_fit(literal: str, family: str, others: Collection[str]) -> Fit:
     if "url" in content.kinds:
         # Where addresses have a type of their own, another tool may have to fetch it first.
         return doubtful(content.what) if "url" in others or not _PAGE.search(literal) else FITS
-    if content.kinds == {"text"} and (content.is_name or _mentions(family).search(literal[:200])):
+    asks = literal.rstrip("'\"”’) ").endswith("?")  # "Who is in the picture?" is the name of none
+    if content.kinds == {"text"} and (
+        content.is_name or (not asks and _mentions(family).search(literal[:200]))
+    ):
         return doubtful(f"a text that names no {family} file")
     return wrong(content.what)
 
