@@ -202,17 +202,21 @@ def _near(table: _Table, boundary: int, bars: Bars, file: Path) -> list[Match]:
         met.append(packed)
         if sum(map(len, met[1:])) > _MOST_WAITING:
             met = [np.unique(np.concatenate(met))]
-    # The others of the same words are exact duplicates of one of their set, but not of the other set.
-    others = _others(spoken) if boundary else {}
-    alike = [
-        (pair >> 32, place)
-        for pair in _crowd_by_crowd(np.unique(np.concatenate(met)), len(spoken)).tolist()
-        for place in (pair & 0xFFFFFFFF, *others.get(pair & 0xFFFFFFFF, ()))
-    ]
-    first, second = np.array(alike, np.int64).reshape(-1, 2).T
+    packed = _crowd_by_crowd(np.unique(np.concatenate(met)), len(spoken))
+    first, second = (
+        (packed >> np.uint64(32)).astype(np.int64),
+        (packed & np.uint64(0xFFFFFFFF)).astype(np.int64),
+    )
+    if boundary:
+        # The others of the same words are exact duplicates of one of their set, but not of the other set.
+        others = _others(spoken)
+        again = [[place, *others.get(place, ())] for place in second.tolist()]
+        first = np.repeat(first, np.array([*map(len, again)], np.int64))
+        second = np.array([place for places in again for place in places], np.int64)
     shingled = lru_cache(4_096)(lambda place: shingles(table.texts[place]))
     found = []
-    for (earlier, later), plans in zip(alike, known.plans(first, second), strict=True):
+    for one_pair, plans in zip(zip(first, second, strict=True), known.plans(first, second), strict=True):
+        earlier, later = map(int, one_pair)
         likeness = jaccard(shingled(earlier), shingled(later))
         if likeness >= bars.of(plans):
             found.append(Match(later, earlier, likeness, False, plans))
