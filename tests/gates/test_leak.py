@@ -30,6 +30,9 @@ TOOLS = (
         "weather",
         "list-orders",
         "pay_for_credit_card",
+        "slack.postMessage",
+        "GET /users/{id}",
+        "图像编辑",
     ),
 )
 
@@ -73,6 +76,17 @@ def label(request: str, *tools: str, arguments: list[Any] | None = None) -> Gold
         ("Show my orders, use list-orders.", "list-orders"),
         ("Do this with made_up_tool.", "made_up_tool"),
         ("Pass <node-0> on.", "send_email"),
+        ("Use Image–Editing for it.", "Image Editing"),
+        ("The Image Editings will do, with Image Editing.", "Image Editing"),
+        ("Nimm dafür das Werkzeug Image Editing.", "Image Editing"),
+        ("Utilise l'outil image editing.", "Image Editing"),
+        ("请使用Image Editing工具。", "Image Editing"),
+        ("请用图像编辑工具处理。", "图像编辑"),
+        ("Read it out: texttoSpeech.", "Text-to-Speech"),
+        ("Post it by slack_postmessage.", "slack.postMessage"),
+        ("Invoke GET /users/{id} for Bo.", "GET /users/{id}"),
+        ("Do translation(text='x').", "Translation"),
+        ('Do {"task": "translation"}.', "Translation"),
         ("Pass <node 1> on.", "send_email"),
     ],
 )
@@ -96,6 +110,9 @@ def test_a_tool_of_the_plan_that_is_named_is_a_reject(request_text: str, tool: s
         ("Do that with texttospeech.", "Text-to-Speech"),
         ("Do it with pay for credit card.", "pay_for_credit_card"),
         ("Step 1: Call set_it with time: '6:00'", "weather"),
+        ("See https://x.org/api/send-email for it.", "send_email"),
+        ("Say it in French (Translation)", "Translation"),
+        ("请使用图像编辑。", "图像编辑"),
     ],
 )
 def test_what_may_name_a_tool_is_for_a_person_to_look_at(request_text: str, tool: str) -> None:
@@ -120,6 +137,8 @@ def test_what_may_name_a_tool_is_for_a_person_to_look_at(request_text: str, tool
         "Step 1: Call Anna with the news. Step 2: find it. After steps 1 and 2, send it.",
         "See https://example.com/send_email.html and weather@example.com.",
         "Wash the example_check_in_list.",
+        "请帮我图像编辑一下这张照片。",
+        "Mail the translation(s) to Bo, and list orders - all of them.",
     ],
 )
 def test_words_that_do_their_ordinary_work_are_no_names(request_text: str) -> None:

@@ -60,6 +60,7 @@ def test_extensions_of_all_media_are_known() -> None:
         ("example.mp4", "audio", "wrong"),
         ("a red fox", "audio", "wrong"),
         ("the recording of my talk", "audio", "doubtful"),
+        ("What is in the picture?", "image", "wrong"),
         ("see https://x.org for it", "url", "doubtful"),
         ("a red fox", "url", "wrong"),
         ("https://x.org/a.mp4", "text", "doubtful"),
@@ -74,10 +75,16 @@ def test_extensions_of_all_media_are_known() -> None:
         ("a red fox", "number", "wrong"),
         ("example2.mp3", "number", "wrong"),
         ("example.mp4", "any", "fits"),
+        ("https://x.org/photos/9", "image", "fits"),
+        ("https://x.org", "image", "doubtful"),
     ],
 )
 def test_whether_a_literal_fits_a_type(literal: str, kind: str, grade: str) -> None:
     assert literal_fit(literal, kind).grade == grade
+
+
+def test_an_address_may_have_to_be_fetched_where_addresses_have_a_type() -> None:
+    assert literal_fit("https://x.org/photos/9", "image", {"image", "url"}).grade == "doubtful"
 
 
 def test_without_a_type_for_images_anything_may_be_one() -> None:

@@ -47,6 +47,11 @@ def test_valid_resource_plans_pass(record: dict[str, Any]) -> None:
         ([("Painter", [True])], "reject", "task_nodes[0].arguments[0]", "a truth value"),
         ([("Painter", named(text="a"))], "reject", "task_nodes[0].arguments[0]", "an object, not a text"),
         ([("Painter", "a fox")], "reject", "task_nodes[0].arguments", "is not a list of arguments"),
+        ([("Painter", ["N/A"])], "reject", "task_nodes[0].arguments[0]", "which says nothing"),
+        ([("Painter", ["…"])], "reject", "task_nodes[0].arguments[0]", "which says nothing"),
+        ([("Painter", ["<text>"])], "reject", "task_nodes[0].arguments[0]", "which says nothing"),
+        ([("Painter", ["None"])], "quarantine", "task_nodes[0].arguments[0]", "which says nothing"),
+        ([("Painter", ["\u200b"])], "reject", "task_nodes[0].arguments", "no argument gives the text"),
         (
             [("Speaker", ["a"]), ("Describer", ["<node-0>"])],
             "reject",
@@ -71,6 +76,10 @@ def test_invalid_resource_calls_are_told(nodes: Any, state: str, where: str, wor
         label(("set_heating", named(mode="Eco"))),
         label(("lock_up", None), ("make_note", named(text="tea"))),
         label(("order_tracking", named(anything="at all"))),
+        label(("book_room", named(day="29 February", seats="zwei", note="none"))),
+        label(("make_note", named(text="N/A")), user_request="Note that N/A stands for nothing."),
+        label(("make_note", named(text="...")), user_request="Note '...' and no more."),
+        label(("make_note", named(text="-")), user_request="Note a dash."),
     ],
 )
 def test_valid_temporal_plans_pass(record: dict[str, Any]) -> None:
@@ -96,6 +105,9 @@ def test_valid_temporal_plans_pass(record: dict[str, Any]) -> None:
         ("set_heating", named(mode="hot"), "reject", "[0].value", "none of eco, warm"),
         ("set_heating", named(mode="very eco"), "quarantine", "[0].value", "none of eco, warm"),
         ("lock_up", named(door="front"), "reject", "[0].name", "takes no parameters"),
+        ("book_room", named(day="2026-02-31", seats=3), "reject", "[0].value", "a day that no calendar has"),
+        ("make_note", named(text="tbd"), "reject", "[0].value", "'tbd' says no value for 'text'"),
+        ("make_note", named(text="unknown"), "quarantine", "[0].value", "says no value for 'text'"),
     ],
 )
 def test_invalid_temporal_calls_are_told(
@@ -104,6 +116,16 @@ def test_invalid_temporal_calls_are_told(
     findings = check(OFFICE_GATE, label((tool, arguments)))
     assert (state, f"task_nodes[0].arguments{where}") in told(findings)
     assert any(words in finding.reason for finding in findings)
+
+
+def test_what_a_downloader_gets_from_an_address_is_what_it_gives() -> None:
+    name = "Sound Downloader"
+    tool = {"id": name, "input-type": ["url"], "output-type": ["audio"]}
+    gate = SchemaGate(type(STUDIO)(ToolLibrary.from_json([tool]), "resource"))
+    for address in ("https://x.org/a.mp3", "https://x.org/a"):
+        assert check(gate, label((name, [address]))) == []
+    (finding,) = check(gate, label((name, ["https://x.org/a.jpeg?s=1"])))
+    assert (finding.state, "the address of an image file" in finding.reason) == ("quarantine", True)
 
 
 def test_what_a_library_marks_as_optional_may_be_missing() -> None:

@@ -48,6 +48,14 @@ def test_references_to_nothing_or_in_another_spelling_are_rejected(argument: str
     assert any(words in finding.reason for finding in findings)
 
 
+def test_references_within_lists_and_objects_are_followed() -> None:
+    record = label(("send_mail", named(to=["a@b.c", "<node-7>"], text={"body": ["<node-0>"]})))
+    assert told(check(OFFICE_GATE, record)) == [
+        ("reject", "task_nodes[0].arguments[0].value[1]"),
+        ("reject", "task_nodes[0].arguments[1].value.body[0]"),
+    ]
+
+
 def test_what_the_user_said_is_no_reference() -> None:
     assert check(GATE, label(("Painter", ["[the result]"]), user_request="Paint [the result]")) == []
 

@@ -6,11 +6,12 @@ from collections.abc import Mapping
 from typing import Any
 
 from toolgraph.backinstruct.critics import Spellings
-from toolgraph.gates.declared import called, value_fit
+from toolgraph.gates.declared import called, options_of, value_fit
 from toolgraph.gates.gate import Finding
 from toolgraph.gates.literals import is_empty
 from toolgraph.gates.parameters import declares_parameters, is_required, source_of
 from toolgraph.gates.references import Reader
+from toolgraph.gates.stand_ins import stand_in
 from toolgraph.gates.telling import listed, shown
 from toolgraph.gold import GoldNode
 from toolgraph.tools import Parameter, Tool
@@ -52,9 +53,9 @@ class NamedCall:
             given.add(meant)
             if is_empty(argument.get("value")):
                 empty.add(meant)
-            else:
-                value = argument["value"]
-                findings += self._value(value, parameters[meant], tool, reader, node.place, f"{where}.value")
+                continue
+            value = argument["value"]
+            findings += self._value(value, parameters[meant], tool, reader, node.place, f"{where}.value")
         lacking = [
             parameter.name
             for parameter in tool.parameters
@@ -71,6 +72,11 @@ class NamedCall:
         source = source_of(parameter, tool)
         if isinstance(value, str) and reader.read(value, place) is not None:
             return []  # what another step gives, whose type is not declared
+        # What the tool can do without may be said to be none.
+        needed = is_required(parameter, tool) and not options_of(parameter.type, source)
+        if needed and isinstance(value, str) and (nothing := stand_in(value, reader.request)):
+            reason = f"{shown(value)} says no value for '{parameter.name}' of '{tool.id}'"
+            return [Finding(self._gate, nothing, reason, where)]
         fit = value_fit(value, parameter.type, source)
         if fit.fits:
             return []

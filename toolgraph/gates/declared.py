@@ -10,7 +10,7 @@ from typing import Any
 from toolgraph.backinstruct.critics import same_tool
 from toolgraph.gates.content import content_of
 from toolgraph.gates.fits import FITS, Fit, doubtful, wrong
-from toolgraph.gates.moments import may_be_date, may_be_time
+from toolgraph.gates.moments import is_no_day, may_be_date, may_be_time
 from toolgraph.gates.numerals import is_whole, may_be_number
 
 _WORDS = {
@@ -52,6 +52,9 @@ _CALLED = {
     "address": "a web address",
     "phone": "a phone number",
 }
+_CHOICE = re.compile(
+    r"(?:enum|literal|choice|one ?of)\s*(?::\s*(?P<open>.+)|[(\[<]\s*(?P<in>.+?)[)\]>]?)$", re.IGNORECASE
+)
 _TRUTH_WORDS = "true false yes no on off 1 0 y n t f enabled disabled enable disable"
 _TRUTH = frozenset(_TRUTH_WORDS.split())
 _NOTHING = frozenset({"none", "null", "nil", "undefined", ""})
@@ -116,12 +119,12 @@ def options_of(declared: str, source: Mapping[str, Any]) -> list[str]:
         given = source.get(key)
         if isinstance(given, list) and all(isinstance(item, str | int | float | None) for item in given):
             return [str(item) for item in given if item is not None]
-    match = re.match(
-        r"(?:enum|literal|choice|one ?of)\s*[:(\[<]\s*(.+?)[)\]>]?$", declared.strip(), re.IGNORECASE
-    )
+    match = _CHOICE.match(declared.strip())
     if match is None:
         return []
-    return [item.strip(" '\"") for item in re.split(r"[,|]", match[1]) if item.strip(" '\"")]
+    return [
+        item.strip(" '\"") for item in re.split(r"[,|]", match["open"] or match["in"]) if item.strip(" '\"")
+    ]
 
 
 def _option_fit(value: Any, options: list[str]) -> Fit:
@@ -188,6 +191,8 @@ def _number_fit(value: float, kind: str) -> Fit:
 
 def _text_fit(text: str, kind: str) -> Fit:
     content = content_of(text)
+    if kind in ("date", "moment") and is_no_day(text):
+        return wrong("a day that no calendar has")
     if kind in _FIGURES and content.media and "text" not in content.kinds:
         return wrong(content.what)
     return FITS if _SAYS[kind](text) else wrong(content.what)

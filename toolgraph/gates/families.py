@@ -27,6 +27,7 @@ _NAMES = {
     "table csv json xml html geojson dataset presentation slides",
 }
 _FAMILY = {word: family for family, words in _NAMES.items() for word in words.split()}
+_PAGE = re.compile(r"\w/[^/\s]*\w")
 _ANYTHING = frozenset(
     {"any", "anything", "media", "content", "data", "object", "resource", "attachment", "file"}
 )
@@ -66,7 +67,7 @@ def literal_fit(literal: str, kind: str, others: Collection[str] = MEDIA) -> Fit
         return FITS
     family, content = family_of(kind), content_of(literal)
     if family in MEDIA:
-        return _medium_fit(literal, family)
+        return _medium_fit(literal, family, others)
     if family == "text":
         if "text" in content.kinds or not content.media:
             return FITS
@@ -91,7 +92,7 @@ def _foreign_fit(content: Content, others: Collection[str], *never: str) -> Fit:
     return doubtful(content.what) if content.media & {*others, "audio", "video"} else FITS
 
 
-def _medium_fit(literal: str, family: str) -> Fit:
+def _medium_fit(literal: str, family: str, others: Collection[str]) -> Fit:
     content = content_of(literal)
     if family in content.kinds:
         return FITS
@@ -101,8 +102,12 @@ def _medium_fit(literal: str, family: str) -> Fit:
         # The pages of a PDF are pictures of a document.
         return FITS if literal.rstrip("'\"`.>)] ").casefold().endswith("pdf") else doubtful(content.what)
     if "url" in content.kinds:
-        return doubtful(content.what)
-    if content.kinds == {"text"} and (content.is_name or _mentions(family).search(literal[:200])):
+        # Where addresses have a type of their own, another tool may have to fetch it first.
+        return doubtful(content.what) if "url" in others or not _PAGE.search(literal) else FITS
+    asks = literal.rstrip("'\"”’) ").endswith("?")  # "Who is in the picture?" is the name of none
+    if content.kinds == {"text"} and (
+        content.is_name or (not asks and _mentions(family).search(literal[:200]))
+    ):
         return doubtful(f"a text that names no {family} file")
     return wrong(content.what)
 

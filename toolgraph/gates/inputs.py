@@ -5,13 +5,15 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any, NamedTuple
 
+from toolgraph.gates.content import MEDIA, content_of
 from toolgraph.gates.families import family_of, literal_fit
-from toolgraph.gates.fits import FITS, Fit
+from toolgraph.gates.fits import FITS, Fit, doubtful, wrong
 from toolgraph.gates.gate import Background, Finding, State
 from toolgraph.gates.known import names_of
 from toolgraph.gates.literals import is_empty, text_of_number
 from toolgraph.gates.references import Reader
 from toolgraph.gates.slots import match
+from toolgraph.gates.stand_ins import stand_in
 from toolgraph.gates.telling import shown
 from toolgraph.gates.wires import output_fit
 from toolgraph.gold import GoldNode
@@ -75,8 +77,12 @@ class ResourceCall:
         if not isinstance(value, str):
             return anything  # its form has been complained of
         reading = reader.read(value, node.place)
+        if reading is None and (nothing := stand_in(value, reader.request)):
+            say = wrong if nothing == "reject" else doubtful
+            return [say("which says nothing")] * len(tool.inputs)
         if reading is None or reading.spelling == "inside":
-            return [literal_fit(value, kind, self._families) for kind in tool.inputs]
+            fits = [literal_fit(value, kind, self._families) for kind in tool.inputs]
+            return [_fetched(fit, value, tool) for fit in fits]
         source = (
             reader.tools[reading.places[0]]
             if reading.places and reading.places[0] < len(reader.tools)
@@ -87,6 +93,16 @@ class ResourceCall:
             return anything  # a reference to nothing is for the gate of the wiring
         library = self._background.library
         return [output_fit(library[meant], tool, slot, self._background) for slot in range(len(tool.inputs))]
+
+
+def _fetched(fit: Fit, value: str, tool: Tool) -> Fit:
+    """An address that fits, seen by what is there: an "Image Downloader" gets no sound from it."""
+    gives = {family for kind in tool.outputs if (family := family_of(kind)) in MEDIA}
+    if not (fit.fits and gives and "download" in tool.id.casefold()):
+        return fit
+    content = content_of(value)
+    strange = "url" in content.kinds and content.media and not content.media & gives
+    return doubtful(content.what) if strange else fit
 
 
 def _read(argument: Any) -> tuple[Any, tuple[State, str] | None]:

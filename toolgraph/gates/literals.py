@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Mapping
 from typing import Any, NamedTuple
 
 from toolgraph.gold import GoldNode
+
+_MOST = 10_000  # values of one argument that are looked at
+_INVISIBLE = re.compile("[\u00ad\u200b\u200c\u200d\u2060\ufeff]")
 
 
 class Argument(NamedTuple):
@@ -26,10 +30,33 @@ def arguments_of(node: GoldNode) -> Iterator[Argument]:
             yield Argument(place, argument, where)
 
 
+def texts_in(argument: Argument) -> Iterator[Argument]:
+    """The texts in an argument, those in its lists and objects too, each with its place.
+
+    >>> [(text.value, text.where) for text in texts_in(Argument(0, ["a", {"b": "c"}], "arguments[0].value"))]
+    [('a', 'arguments[0].value[0]'), ('c', 'arguments[0].value[1].b')]
+    """
+    waiting, count = [argument], 0
+    while waiting and count < _MOST:
+        place, value, where = waiting.pop()
+        count += 1
+        if isinstance(value, str):
+            yield Argument(place, value, where)
+        elif isinstance(value, list):
+            waiting.extend(
+                Argument(place, item, f"{where}[{i}]") for i, item in reversed([*enumerate(value)])
+            )
+        elif isinstance(value, Mapping):
+            waiting.extend(
+                Argument(place, item, f"{where}.{key}") for key, item in reversed([*value.items()])
+            )
+
+
 def is_empty(value: Any) -> bool:
     """Whether a value is nothing: null, a blank text, an empty list or object."""
     if isinstance(value, str):
-        return not value.strip() or value.strip().casefold() in ("<empty>", "null")
+        text = _INVISIBLE.sub("", value).strip()
+        return not text or text.casefold() in ("<empty>", "null")
     return value is None or (isinstance(value, list | Mapping) and not value)
 
 

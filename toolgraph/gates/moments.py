@@ -36,7 +36,10 @@ _CLOCK = (
     "dinnertime "
     "breakfast teatime bedtime hour hours hr hrs minute minutes min mins second seconds sec secs am pm "
     "o'clock oclock "
-    "uhr half quarter asap now immediately soon later tonight rush anytime"
+    "uhr mittag mittags mitternacht abend abends nachmittag vormittag früh halb viertel stunde stunden "
+    "midi minuit matin après-midi soir nuit heure heures mediodía medianoche tarde noche "
+    "mezzogiorno mezzanotte mattina sera meio-dia meia-noite noite "
+    "half quarter asap now immediately soon later tonight rush anytime"
 )
 
 
@@ -63,10 +66,46 @@ _HOUR = re.compile(
 )
 
 
+_ENGLISH = ("jan", "feb", "mar", "apr", "may", "jun", "jul", "aug", "sep", "oct", "nov", "dec")
+_LENGTHS = (31, 29, 31, 30, 31, 30, 31, 31, 30, 31, 30, 31)
+_YEAR_FIRST = re.compile(r"(?<![\d-])(?:19|20)\d\d([-/.])(?P<month>\d{1,2})\1(?P<day>\d{1,2})(?!\d|-\d)")
+_YEAR_LAST = re.compile(r"(?<![\d.-])(?P<one>\d{1,2})([-/.])(?P<two>\d{1,2})\2(?:19|20)\d\d(?!\d)")
+_NAME = (
+    r"(?P<name>jan(?:uary)?|feb(?:ruary)?|mar(?:ch)?|apr(?:il)?|may|june?|july?|aug(?:ust)?|sept?(?:ember)?"
+    r"|oct(?:ober)?|nov(?:ember)?|dec(?:ember)?)"
+)
+_DAY_AND_MONTH = re.compile(
+    rf"(?<![\d:.,-])(?P<day>\d\d?)(?:st|nd|rd|th)?(?: of)? {_NAME}(?!\w)", re.IGNORECASE
+)
+_MONTH_AND_DAY = re.compile(
+    rf"(?<!\w){_NAME}\.? (?P<day>\d\d?)(?:st|nd|rd|th)?(?![\w:]|[.,-]\d)", re.IGNORECASE
+)
+
+
 def _is_foreign(text: str) -> bool:
     """Whether a text is in a script whose words are not known here."""
     letters = [letter for letter in text if letter.isalpha()]
     return bool(letters) and sum(ord(letter) > 0x2FF for letter in letters) > len(letters) / 2
+
+
+def is_no_day(text: str) -> bool:
+    """Whether a text says a day that no calendar has, however its figures are read.
+
+    >>> [is_no_day(text) for text in ("2026-02-31", "2026-13-05", "31 June", "29 February", "31/12/2026")]
+    [True, True, True, False, False]
+    """
+    text = text[:500]
+    days = [_possible(int(m["month"]), int(m["day"])) for m in _YEAR_FIRST.finditer(text)]
+    for match in _YEAR_LAST.finditer(text):
+        one, two = int(match["one"]), int(match["two"])
+        days.append(_possible(one, two) or _possible(two, one))
+    for match in (*_DAY_AND_MONTH.finditer(text), *_MONTH_AND_DAY.finditer(text)):
+        days.append(_possible(1 + _ENGLISH.index(match["name"][:3].casefold()), int(match["day"])))
+    return bool(days) and not all(days)
+
+
+def _possible(month: int, day: int) -> bool:
+    return 1 <= month <= 12 and 1 <= day <= _LENGTHS[month - 1]
 
 
 def may_be_date(text: str) -> bool:

@@ -10,7 +10,17 @@ _NUMBERS = (
     "thousand thousands million millions billion dozen dozens half quarter third double triple single couple "
     "pair once twice thrice few several all none no minimum maximum"
 )
-_WORDS = frozenset(_NUMBERS.split())
+_FOREIGN = (
+    "null eins ein eine einen zwei drei vier fünf sechs sieben acht neun zehn elf zwölf halb dutzend paar "
+    "un une deux trois quatre cinq sept huit neuf dix onze douze quinze vingt trente cent mille douzaine "
+    "demi uno una dos tres cuatro cinco seis siete ocho nueve diez once doce veinte cien docena "
+    "tre quattro cinque sette otto nove dieci dodici um uma dois duas três quatro sete oito dez"
+)
+_WORDS = frozenset(f"{_NUMBERS} {_FOREIGN}".split())
+_COMPOUND = re.compile(
+    r"\w*(?:zwanzig|dreißig|vierzig|fünfzig|sechzig|siebzig|achtzig|neunzig|zehn|hundert|tausend)",
+    re.IGNORECASE,
+)
 _MOST_WORDS = 6
 # 2026-05-14, 19:45, +1 415 555 0172, INV-2041: figures, but no quantity.
 _OTHER = re.compile(
@@ -39,7 +49,7 @@ def may_be_number(text: str) -> bool:
         return _CURRENCY.fullmatch(text) is not None or _OTHER.fullmatch(text) is None
     if any(ord(character) > 0x2FF for character in text):
         return True  # figures of another script
-    return bool(_WORDS & set(words))
+    return bool(_WORDS & set(words)) or any(map(_COMPOUND.fullmatch, words))
 
 
 def is_whole(text: str) -> bool:

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from toolgraph.gates.gate import Background, Finding, State
 from toolgraph.gates.graph import place_of
 from toolgraph.gates.known import names_of
-from toolgraph.gates.literals import Argument, arguments_of
+from toolgraph.gates.literals import Argument, arguments_of, texts_in
 from toolgraph.gates.order import circle, says, witnesses
 from toolgraph.gates.references import Reader, Reading
 from toolgraph.gates.telling import shown
@@ -51,8 +51,8 @@ class WiringGate:
         findings = [
             finding
             for node in gold.nodes
-            for argument in arguments_of(node)
-            if isinstance(argument.value, str)
+            for whole in arguments_of(node)
+            for argument in texts_in(whole)
             for finding in self._argument(argument, node, reader, found)
         ]
         findings += self._backward(found)

@@ -202,21 +202,43 @@ def _near(table: _Table, boundary: int, bars: Bars, file: Path) -> list[Match]:
         met.append(packed)
         if sum(map(len, met[1:])) > _MOST_WAITING:
             met = [np.unique(np.concatenate(met))]
-    # The others of the same words are exact duplicates of one of their set, but not of the other set.
-    others = _others(spoken) if boundary else {}
-    alike = [
-        (pair >> 32, place)
-        for pair in np.unique(np.concatenate(met)).tolist()
-        for place in (pair & 0xFFFFFFFF, *others.get(pair & 0xFFFFFFFF, ()))
-    ]
-    first, second = np.array(alike, np.int64).reshape(-1, 2).T
+    packed = _crowd_by_crowd(np.unique(np.concatenate(met)), len(spoken))
+    first, second = (
+        (packed >> np.uint64(32)).astype(np.int64),
+        (packed & np.uint64(0xFFFFFFFF)).astype(np.int64),
+    )
+    if boundary:
+        # The others of the same words are exact duplicates of one of their set, but not of the other set.
+        others = _others(spoken)
+        again = [[place, *others.get(place, ())] for place in second.tolist()]
+        first = np.repeat(first, np.array([*map(len, again)], np.int64))
+        second = np.array([place for places in again for place in places], np.int64)
     shingled = lru_cache(4_096)(lambda place: shingles(table.texts[place]))
     found = []
-    for (earlier, later), plans in zip(alike, known.plans(first, second), strict=True):
+    for one_pair, plans in zip(zip(first, second, strict=True), known.plans(first, second), strict=True):
+        earlier, later = map(int, one_pair)
         likeness = jaccard(shingled(earlier), shingled(later))
         if likeness >= bars.of(plans):
             found.append(Match(later, earlier, likeness, False, plans))
     return found
+
+
+def _crowd_by_crowd(packed: npt.NDArray[np.uint64], count: int) -> npt.NDArray[np.uint64]:
+    """Pairs in an order in which those of requests that belong together stand together.
+
+    The shingles of a crowd are then made once, however many pairs it has and wherever it stands.
+    """
+    import numpy as np
+    from scipy.sparse import coo_array
+    from scipy.sparse.csgraph import connected_components
+
+    first, second = (
+        (packed >> np.uint64(32)).astype(np.int64),
+        (packed & np.uint64(0xFFFFFFFF)).astype(np.int64),
+    )
+    links = coo_array((np.ones(len(packed), np.int8), (first, second)), shape=(count, count))
+    _, crowd = connected_components(links, directed=False)
+    return packed[np.argsort(crowd[first], kind="stable")]
 
 
 def _others(spoken: npt.NDArray[np.uint64]) -> dict[int, list[int]]:

@@ -17,6 +17,7 @@ _PERHAPS_PLUMBING = re.compile(
     r"\bnode[- ]?\d+\b|\bstep\s*\d+\s*:?\s*call\s+\w{1,80}\s+with\s+\w{1,80}\s*:", re.IGNORECASE
 )
 _INVISIBLE = re.compile("[\u00ad\u200b\u200c\u200d\u2060\ufeff]")
+_DASH = re.compile(r"(?<=\w)[\u2010-\u2015](?=\w)")
 _WHERE = "user_request"
 
 
@@ -54,7 +55,7 @@ class LeakGate:
         """One finding for each tool that is named, and for each mention of the plan's plumbing."""
         if not gold.request.strip():
             return [Finding(self.name, "not applicable", "there is no request")]
-        text = _INVISIBLE.sub("", unicodedata.normalize("NFKC", gold.request))
+        text = _DASH.sub("-", _INVISIBLE.sub("", unicodedata.normalize("NFKC", gold.request)))
         findings = [
             Finding(self.name, "reject", f"the request speaks of the plan's own '{words}'", _WHERE)
             for words in dict.fromkeys(match.group() for match in _PLUMBING.finditer(text))
@@ -96,6 +97,14 @@ class LeakGate:
                     continue
                 if known is None or (sure and not known.sure):
                     found[tool] = _Mention(text[place.start : place.end], tool, sure, tool in planned)
+            for place in finder.in_addresses(text):
+                tool = place.name.tool
+                if values is None:
+                    values = _values_in(gold, text)
+                if tool in found or tool not in planned:
+                    continue
+                if not any(start <= place.start and place.end <= end for start, end in values):
+                    found[tool] = _Mention(text[place.start : place.end], tool, False, True)
         return list(found.values())
 
 

@@ -13,8 +13,16 @@ from toolgraph.offline.writer.words import verbs
 
 Naming = Literal["no", "perhaps", "yes"]
 
-_TOOL = r"(?:tool|api|function|endpoint|plugin|plug-in)s?\b"
-_TOOL_BEHIND = re.compile(rf"['\"`*”’)\]]*\s+{_TOOL}", re.IGNORECASE)
+_TOOL = (
+    r"(?:(?:tool|api|function|endpoint|plugin|plug-in|outil|fonction|funzione|función|função|herramienta"
+    r"|ferramenta|strumento)s?|werkzeugs?|tools|funktion|schnittstelle)\b"
+)
+_EASTERN_TOOL = r"(?:工具|函数|函數|接口|插件|ツール|関数|도구|함수)"
+_TOOL_BEHIND = re.compile(rf"['\"`*”’)\]}}]*(?:\s+{_TOOL}|\s*{_EASTERN_TOOL}|\s*api\b)", re.IGNORECASE)
+_EASTERN_USE = re.compile(r"(?:使用|调用|調用|利用|通过)\s*['\"`“‘「『(]*$")
+_KEY_BEFORE = re.compile(r"['\"](?:task|tool|tool_name|name|function|api)['\"]\s*:\s*['\"]$", re.IGNORECASE)
+_CALL_BEHIND = re.compile(r"\(\)|\([^()]{0,80}[=:'\"_][^()]{0,80}\)")
+_OWN_MARK = re.compile(r"[/{}\[\]#:@]")
 _MODEL_BEHIND = re.compile(r"['\"`*”’)\]]*\s+(?:model|module|pipeline|task|node)s?\b", re.IGNORECASE)
 _TOOL_BEFORE = re.compile(rf"\b{_TOOL}\s*(?:called|named|is|:)?\s*['\"`*“‘(\[]*$", re.IGNORECASE)
 _USE_BEFORE = re.compile(
@@ -57,7 +65,11 @@ def naming(text: str, place: Place, *, in_value: bool = False, shouted: bool = F
     before = text[max(0, place.start - _NEARBY) : place.start]
     behind = text[place.end : place.end + _NEARBY]
     surface = text[place.start : place.end]
+    if place.name.is_eastern:
+        return _naming_eastern(before, behind)
     if _is_identifier(surface, place) or (before.endswith("`") and behind.startswith("`")):
+        return "yes"
+    if _KEY_BEFORE.search(before) or _CALL_BEHIND.match(behind):
         return "yes"
     uses = _USE_BEFORE.search(before) is not None
     called = _TOOL_BEHIND.match(behind) is not None or _TOOL_BEFORE.search(before) is not None
@@ -72,6 +84,14 @@ def naming(text: str, place: Place, *, in_value: bool = False, shouted: bool = F
     if not in_value and before[-1:] and before[-1:] in "'\"“‘«*" and behind[:1] and behind[:1] in "'\"”’»*":
         return "perhaps"
     return "perhaps" if model or _is_strange(place, uses, before, behind) else "no"
+
+
+def _naming_eastern(before: str, behind: str) -> Naming:
+    """Of a name in a script without blanks, which may be what people say for the task."""
+    if _TOOL_BEHIND.match(behind):
+        return "yes"
+    quoted = before[-1:] and before[-1:] in "'\"“‘「『`" and behind[:1] and behind[:1] in "'\"”’」』`"
+    return "perhaps" if quoted or _EASTERN_USE.search(before) else "no"
 
 
 def _is_strange(place: Place, uses: bool, before: str, behind: str) -> bool:
@@ -102,6 +122,9 @@ def _naming_word(
     starts = _SENTENCE_START.search(before) is not None
     if (stressed or (capital and surface == place.name.tool.strip())) and not starts:
         return "yes" if uses or _MODEL_BEHIND.match(behind) else "perhaps"
+    alone = before.endswith("(") and behind.startswith(")") and capital and surface == place.name.tool.strip()
+    if alone or (uses and capital and not starts):
+        return "perhaps"
     if _CLAUSE_BEHIND.match(behind) is None:
         return "no"
     # "With translate", unlike "with the weather", is no English.
@@ -115,6 +138,8 @@ def _is_identifier(surface: str, place: Place) -> bool:
     own = place.name.tool
     if any("_" in gap for gap in place.gaps):
         return True
+    if surface in own and any(_OWN_MARK.search(gap) for gap in place.gaps) and place.gaps == place.name.gaps:
+        return place.name.is_identifier or " " in own
     if any(gap == "" for gap in place.gaps):
         return surface not in own or surface == own.strip()
     if place.gaps and all(gap in ("-", ".", "/", ":") for gap in place.gaps) and place.name.is_identifier:
