@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import NamedTuple
 
 from toolgraph.gates.gate import Background, Finding
+from toolgraph.gates.knowability.currencies import is_currency
 from toolgraph.gates.knowability.judge import Doubt, judge, shorten
 from toolgraph.gates.knowability.literals import Literal, earlier_nodes, leaves, literals_of
 from toolgraph.gates.knowability.said import Said
@@ -92,6 +93,8 @@ class KnowabilityGate:
             return Doubt("reject", f"'{text}' is not in {{it}}, but '{other}' is")
         doubt = judge(text, said)
         if doubt is None or slot is None or small not in {item.casefold() for item in slot.allowed}:
+            return doubt
+        if doubt.state == "quarantine" and is_currency(small):
             return doubt
         others = [item for item in slot.allowed if item.casefold() != small and judge(item, said) is None]
         if not others:

@@ -6,7 +6,7 @@ import re
 from collections.abc import Collection
 
 from toolgraph.gates.knowability.said import Said
-from toolgraph.gates.knowability.words import NEGATIONS, words_in
+from toolgraph.gates.knowability.words import NEGATIONS, is_turned, words_in
 
 _FEWEST_WORDS = 6
 _MOST_WORDS = 80
@@ -60,6 +60,6 @@ def replaced_word(text: str, said: Said) -> str | None:
         before, behind = " ".join(row[:place]), " ".join(row[place + 1 :])
         if f" {before} " in said.word_row and f" {behind} " in said.word_row:
             match = re.search(rf" {re.escape(before)} (\w+) {re.escape(behind)} ", said.word_row)
-            if match and match[1] != row[place]:
+            if match and match[1] != row[place] and not (is_turned(match[1]) and is_turned(row[place])):
                 return row[place]
     return None

@@ -11,6 +11,8 @@ from text_to_num import alpha2digit
 _QUOTES = dict.fromkeys(map(ord, '‘’‚‛′`´“”„‟″«»‹›「」『』"'), "'")
 _DASHES = dict.fromkeys(map(ord, "‐‑‒–—―−"), "-")
 _INVISIBLE = dict.fromkeys(map(ord, "\u00ad\u200b\u200c\u200d\u2060\ufeff"))
+# Letters that are no letter and an accent for Unicode.
+_LETTERS = str.maketrans("łŁøØđĐı", "lLoOdDi")
 _SAME_CHARACTER: dict[int, str | None] = {**_QUOTES, **_DASHES, **_INVISIBLE}
 _SPACES = re.compile(r"\s+")
 _NOT = re.compile(r"\b(?P<verb>ca|wo|sha|[a-z]{2,6})n't\b")
@@ -31,7 +33,7 @@ def plain(text: str) -> str:
     "the 'cafe' - do not"
     """
     if not text.isascii():
-        text = unicodedata.normalize("NFKC", text).translate(_SAME_CHARACTER)
+        text = unicodedata.normalize("NFKC", text).translate(_SAME_CHARACTER).translate(_LETTERS)
     text = text.casefold()
     if not text.isascii():
         text = unicodedata.normalize("NFKC", text)
