@@ -26,7 +26,7 @@ _CALLED = {
         "franc": "sfr",
         "euro": "€",
         "yen": "¥",
-        "rupee": "₹",
+        "rupee": "₹ rs",
         "won": "₩",
         "dong": "₫",
         "peso": "₱",
@@ -43,7 +43,7 @@ _SIGNS = {
     sign: code
     for code, signs in {
         "USD": "us$ u$",
-        "CAD": "c$ ca$ can$",
+        "CAD": "c$ ca$ can$ loonie loonies",
         "AUD": "a$ au$",
         "NZD": "nz$",
         "HKD": "hk$",
@@ -57,9 +57,7 @@ _SIGNS = {
     for sign in signs.split()
 }
 _NATIONS = {"aussie": "australian", "kiwi": "zealand", "american": "us", "emirati": "emirates"}
-_EMPTY = frozenset(
-    {"new", "islands", "convertible", "st", "cfa"} | {"north", "south", "central", "west", "east"}
-)
+_EMPTY = frozenset({"new", "islands", "convertible", "st"} | {"north", "south", "central", "west", "east"})
 _TOKEN = re.compile(r"[a-z]{1,3}[$¥]|[$£€¥₹₩₪₫₱₺₽฿₴₦]|\d[\d.,]*k?|[^\W\d_]+|[.,;:!?()]")
 # Behind the adjective stands no noun that it belongs to.
 _BEHIND = "to in into for from and or as at on is are via by with please worth . , ; : ! ? ( )"
@@ -95,8 +93,12 @@ def currencies_in(text: str) -> Currencies:
             around = tokens[max(0, place - _WINDOW) : place] + tokens[place + 1 : place + 2]
             sure |= _meant(_unit(token), of_unit, around, named)
             possible |= set(of_unit)
+        elif token in ("currency", "money", "cash") and place:
+            sure |= _of_nation(tokens[place - 1])
         elif place and tokens[place - 1][0].isdigit() and (codes := _of_nation(token)):
             sure |= codes if place + 1 == len(tokens) or tokens[place + 1] in _NO_NOUN else set()
+        elif sure and place and tokens[place - 1] in ("to", "into"):
+            sure |= _of_nation(token) if place + 1 == len(tokens) or tokens[place + 1] in _NO_NOUN else set()
     possible |= {code for code, nation in _nations() if nation[:4] in named}
     return Currencies(frozenset(sure), frozenset(possible - sure))
 

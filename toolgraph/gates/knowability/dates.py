@@ -22,7 +22,8 @@ _MONTH = rf"(?P<month>{'|'.join(sorted(_MONTHS, key=len, reverse=True))})\b\.?"
 _YEAR = r"(?:\s?,?\s?(?P<year>(?:19|20|21)\d\d|'\d\d)\b(?!:))?"
 _TH = r"(?:st|nd|rd|th)?"
 _TO = r"\s?(?:-|to|and|until|till|through|or|,)\s?(?:the\s)?"
-_DAYS = rf"(?P<day>\d{{1,2}}){_TH}(?:{_TO}(?P<last>\d{{1,2}}){_TH})?"
+_ON = r"(?:(?:mon|tue|wed|thu|fri|sat|sun)[a-z]{0,6},? (?:the )?)?"
+_DAYS = rf"(?P<day>\d{{1,2}}){_TH}(?:{_TO}{_ON}(?P<last>\d{{1,2}}){_TH})?"
 _PATTERNS = (
     re.compile(r"(?<![\w.])(?P<year>\d{4})(?P<mark>[-/.])(?P<month>\d{1,2})(?P=mark)(?P<day>\d{1,2})(?!\d)"),
     re.compile(r"(?<![\w.])(?P<year>20\d\d)(?P<month>[01]\d)(?P<day>[0-3]\d)(?![\d.])"),

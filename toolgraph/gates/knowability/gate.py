@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from typing import NamedTuple
 
 from toolgraph.gates.gate import Background, Finding
@@ -14,6 +15,8 @@ from toolgraph.offline.writer.limits import allowed_values
 
 _YES_OR_NO = frozenset({"true", "false", "yes", "no", "on", "off", "none", "null"})
 _OPPOSITE = {"true": "false", "false": "true"}
+# "Turn off the lights" for a switch that a plan puts on.
+_SWITCHED = re.compile(r"\b(?:turn|switch|put|set|power|shut)(?:ed|ing|s)?\b[^.;!?]{0,40}?\b(on|off)\b")
 _BOOLEAN = frozenset({"bool", "boolean"})
 
 
@@ -87,6 +90,9 @@ class KnowabilityGate:
         text = f"{value:.15g}" if isinstance(value, float) else str(value)
         small = text.strip().casefold()
         if isinstance(value, bool) or (small in _YES_OR_NO and (slot is None or slot.is_boolean)):
+            switched = set(_SWITCHED.findall(said.plain)) if small in ("on", "off") else set()
+            if switched and small not in switched:
+                return Doubt("quarantine", f"{{it}} says '{switched.pop()}' rather than '{text}'")
             other = _OPPOSITE.get(small)
             if other is None or not said.says(other) or said.says(small):
                 return None

@@ -256,7 +256,11 @@ def _number(match: re.Match[str], said: Said, alone: bool) -> Part:
             or not values.isdisjoint(said.converted)
             or any(is_share(value, said.shares) for value in values)
             or digits in said.phones
-            or digits in said.codes
+            or (
+                digits in said.codes
+                and (len(digits) > 2 or digits[0] == "0")
+                and not any(-value in said.numbers for value in values)
+            )
             or (values == {0} and said.says_none)
         )
     if not known and alone and any(value in said.heads for value in values):

@@ -13,7 +13,7 @@ from toolgraph.gates.knowability import exact
 from toolgraph.gates.knowability.amounts import amounts_in
 from toolgraph.gates.knowability.currencies import Currencies, currencies_in, names_of
 from toolgraph.gates.knowability.dates import RELATIVE, Day, days_from, days_in, loose_days_in, years_in
-from toolgraph.gates.knowability.dictated import dictated
+from toolgraph.gates.knowability.dictated import dictated, dictated_digits
 from toolgraph.gates.knowability.durations import Duration, durations_in, lengths_as_numbers
 from toolgraph.gates.knowability.lemmas import lemma_key
 from toolgraph.gates.knowability.people import heads_in
@@ -90,22 +90,24 @@ class Said:
 
     @cached_property
     def _with_dictated(self) -> str:
-        return f"{self.plain}\n{dictated(self.plain)}"
+        return f"{self.plain}\n{dictated(self.plain)}\n{dictated_digits(self.plain)}"
 
     @cached_property
     def files(self) -> Collection[str]:
         """The names of files, in order, without their folders."""
-        return dict.fromkeys(exact.file_key(match.group()) for match in exact.FILE.finditer(self.plain))
+        return dict.fromkeys(
+            exact.file_key(match.group()) for match in exact.FILE.finditer(self._with_dictated)
+        )
 
     @cached_property
     def phones(self) -> Collection[str]:
         """The rows of digits that may be phone numbers."""
-        return exact.phones_in(self.plain)
+        return exact.phones_in(self._with_dictated)
 
     @cached_property
     def phone_numbers(self) -> Mapping[str, list[str]]:
         """The phone numbers, by their last digits."""
-        return by_ending(phones_of(self.plain))
+        return by_ending(phones_of(self._with_dictated))
 
     @cached_property
     def codes(self) -> Collection[str]:
@@ -237,6 +239,8 @@ class Said:
             places = found.setdefault(key_of(word), [])
             if len(places) < _MOST_PLACES:
                 places.append(place)
+            if measure := exact.MEASURE.fullmatch(word):
+                found.setdefault(key_of(measure[2]), []).append(place)
         for place, (one, two) in enumerate(pairwise(words)):
             if min(len(one), len(two)) > 1 and len(one) + len(two) < 30:
                 found.setdefault(key_of(one + two), [place])

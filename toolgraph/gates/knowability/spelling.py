@@ -17,6 +17,8 @@ _SAME_CHARACTER: dict[int, str | None] = {**_QUOTES, **_DASHES, **_INVISIBLE}
 _SPACES = re.compile(r"\s+")
 _NOT = re.compile(r"\b(?P<verb>ca|wo|sha|[a-z]{2,6})n't\b")
 _SHORT_VERBS = {"ca": "can", "wo": "will", "sha": "shall"}
+_AREA = re.compile(r"\b(square|sq\.?|cubic) ?(met(?:er|re)s?|m|feet|foot|ft)\b\.?")
+_POWERS = {"s": {"m": "m2", "f": "ft2"}.__getitem__, "c": {"m": "m3", "f": "ft3"}.__getitem__}
 # "Two-week" counts weeks, "twenty-one" is one number.
 _COUNTED = re.compile(
     r"\b(two|three|four|five|six|seven|eight|nine|ten|eleven|twelve|[a-z]{3,5}teen|twenty|thirty|forty|fifty|sixty)-"
@@ -54,6 +56,8 @@ def with_digits(text: str) -> str:
     """
     try:
         text = text.replace("-and-a-", " and a ")
+        if "sq" in text or "cubic" in text:
+            text = _AREA.sub(lambda unit: _POWERS[unit[1][0]](unit[2][0]), text)
         return str(alpha2digit(_COUNTED.sub(r"\1 ", text), "en", 0))
     except (ValueError, OverflowError):  # pragma: no cover - a number that is too large for it
         return text

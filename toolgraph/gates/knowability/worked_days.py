@@ -24,7 +24,7 @@ _SPAN = re.compile(
     r"\b(?:(?P<way>next|following|previous|preceding) |(?P<count>\d{1,3}|an?|the|(?:a )?couple(?: of)?)[ -])"
     r"(?:(?:full|more|whole|extra) )?"
     r"(?P<unit>night|day|week|fortnight|month|year|weekend|morning|evening)s?'?\b"
-    r"(?:,? (?P<behind>later|after|afterwards|on|hence|from|earlier|before|beforehand|prior|previously))?"
+    r"(?:,? (?P<behind>later|after|afterwards|following|on|hence|from|earlier|before|beforehand|prior|previously))?"
 )
 _BACK = frozenset({"earlier", "before", "beforehand", "prior", "previously", "previous", "preceding"})
 _AHEAD = frozenset({"later", "after", "afterwards", "on", "hence", "from", "next", "following"})
@@ -32,6 +32,8 @@ _SINGLE = ("day", "night", "morning", "evening")
 _AFTER = re.compile(r"\b(?:after|in|within) (?:the )?$")
 _POINTED = re.compile(r"\b(?:the|that) $")
 _NIGHT = re.compile(r"\bovernight\b")
+_EVE = re.compile(r"\b(?:eve|vigil) of\b")
+_BESIDE = re.compile(r"[\s,(]{0,3}(?:the |of ){0,2}")
 _MONTH = "|".join((*MONTHS, *(name[:3] for name in MONTHS), "sept"))
 _EDGE = re.compile(
     r"\b(?P<edge>last(?: day)?|end|close|1st day|start|beginning|middle|mid|early|late)(?: (?:of|in))?"
@@ -154,8 +156,14 @@ def _steps(text: str, mentions: tuple[Mention, ...]) -> Iterator[_Step]:
             yield step
     for match in _NIGHT.finditer(text):
         yield _Step(*match.span(), days=1)
+    for match in _EVE.finditer(text):
+        yield _Step(*match.span(), days=-1)
     for match in _WEEKDAY.finditer(text):
-        if any(-8 <= m.start - match.end() <= 8 or 0 <= match.start() - m.end <= 3 for m in mentions):
+        gaps = (
+            text[match.end() : m.start] if m.start >= match.end() else text[m.end : match.start()]
+            for m in mentions
+        )
+        if any(_BESIDE.fullmatch(gap) for gap in gaps):
             continue  # it belongs to that day: "Saturday, 8 May"
         place = next(i for i, name in enumerate(WEEKDAYS) if name.startswith(match["name"][:3]))
         behind = text[match.end() : match.end() + 20].split()[:1]
