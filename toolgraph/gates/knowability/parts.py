@@ -256,11 +256,7 @@ def _number(match: re.Match[str], said: Said, alone: bool) -> Part:
             or not values.isdisjoint(said.converted)
             or any(is_share(value, said.shares) for value in values)
             or digits in said.phones
-            or (
-                digits in said.codes
-                and (len(digits) > 2 or digits[0] == "0")
-                and not any(-value in said.numbers for value in values)
-            )
+            or _is_code_of_digits(digits, values, said)
             or (values == {0} and said.says_none)
         )
     if not known and alone and any(value in said.heads for value in values):
@@ -268,6 +264,12 @@ def _number(match: re.Match[str], said: Said, alone: bool) -> Part:
     if not known and alone and not values.isdisjoint(said.worked_numbers):
         return Part(match.group().strip(), False, True, "somebody would have to reckon it from what it says")
     return Part(match.group().strip(), known)
+
+
+def _is_code_of_digits(digits: str, values: set[Decimal], said: Said) -> bool:
+    """Whether digits stand in a row that may be a code ("0042"): short ones and negatives are numbers."""
+    is_long = len(digits) > 2 or digits[:1] == "0"
+    return is_long and digits in said.codes and not any(-value in said.numbers for value in values)
 
 
 def _some(names: list[str]) -> str:

@@ -95,9 +95,8 @@ class Said:
     @cached_property
     def files(self) -> Collection[str]:
         """The names of files, in order, without their folders."""
-        return dict.fromkeys(
-            exact.file_key(match.group()) for match in exact.FILE.finditer(self._with_dictated)
-        )
+        found = exact.FILE.finditer(self._with_dictated)
+        return dict.fromkeys(exact.file_key(match.group()) for match in found)
 
     @cached_property
     def phones(self) -> Collection[str]:

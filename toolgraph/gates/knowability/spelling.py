@@ -22,7 +22,7 @@ _POWERS = {"s": {"m": "m2", "f": "ft2"}.__getitem__, "c": {"m": "m3", "f": "ft3"
 # "Two-week" counts weeks, "twenty-one" is one number.
 _COUNTED = re.compile(
     r"\b(two|three|four|five|six|seven|eight|nine|ten|eleven|twelve|[a-z]{3,5}teen|twenty|thirty|forty|fifty|sixty)-"
-    r"(?!(?:one|two|three|four|five|six|seven|eight|nine|first|second|third|[a-z]{3,6}th)\b)"
+    r"(?!(?:one|two|three|four|five|six|seven|eight|nine|first|second|third|(?!month)[a-z]{3,6}th)\b)"
 )
 # Scripts without blanks between words: there a word may stand anywhere.
 _UNSPACED = re.compile(r"[\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff\u3040-\u30ff\u3400-\u9fff\uf900-\ufaff]")

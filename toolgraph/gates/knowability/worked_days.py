@@ -24,7 +24,8 @@ _SPAN = re.compile(
     r"\b(?:(?P<way>next|following|previous|preceding) |(?P<count>\d{1,3}|an?|the|(?:a )?couple(?: of)?)[ -])"
     r"(?:(?:full|more|whole|extra) )?"
     r"(?P<unit>night|day|week|fortnight|month|year|weekend|morning|evening)s?'?\b"
-    r"(?:,? (?P<behind>later|after|afterwards|following|on|hence|from|earlier|before|beforehand|prior|previously))?"
+    r"(?:,? (?P<behind>later|after|afterwards|following|on|hence|from"
+    r"|earlier|before|beforehand|prior|previously))?"
 )
 _BACK = frozenset({"earlier", "before", "beforehand", "prior", "previously", "previous", "preceding"})
 _AHEAD = frozenset({"later", "after", "afterwards", "on", "hence", "from", "next", "following"})
@@ -59,7 +60,7 @@ _MOVING = {
 _FAR = 62
 _REACH = 250
 _STOP = re.compile(r"[.;!?](?=\s)")
-_MOST_MENTIONS = 50
+_MOST_MENTIONS = 24
 _MOST_TEXT = 20_000
 Told = Literal["sure", "possible"]
 
@@ -106,7 +107,7 @@ def worked_out(value: Day, clues: DayClues) -> Told | None:
     for base, mention in _bases(whole, clues.mentions):
         if whole.day in clues.ordinals and _is_in_months_of(whole, base):
             return "sure"
-        if any(whole in step.days_from(base) and step.is_by(mention, clues.text) for step in clues.steps):
+        if any(step.is_by(mention, clues.text) and whole in step.days_from(base) for step in clues.steps):
             return "sure"
         is_near |= abs((whole - base).days) <= _FAR
     has_parts = bool(clues.steps or clues.ordinals or _EDGE.search(clues.text))
@@ -133,7 +134,7 @@ class _Step(NamedTuple):
         """Whether it stands so near a day that it goes on from there."""
         first, last = sorted(((self.start, self.end), (mention.start, mention.end)))
         between = text[first[1] : last[0]]
-        return len(between) <= _REACH and len(_STOP.findall(between)) <= self.sentences
+        return last[0] - first[1] <= _REACH and len(_STOP.findall(between)) <= self.sentences
 
     def days_from(self, base: date) -> Iterator[date]:
         if not self.is_sure:
