@@ -63,7 +63,9 @@ def judge(value: str, said: Said) -> Doubt | None:
         if bare.upper() in said.currencies.sure:
             return None
         if bare.upper() in said.currencies.possible:
-            return Doubt("quarantine", f"{{it}} may mean '{bare}', and does not say so")
+            sure = ", ".join(sorted(said.currencies.sure)[:3])
+            remark = f", whose words are read as {sure}" if sure else ", though it names a country with it"
+            return Doubt("quarantine", f"'{bare}' is not in {{it}}{remark}")
     spelled = plain(bare)
     if exact.is_code(bare) and said.row_of_characters.spells(exact.code_key(spelled)):
         return None
