@@ -17,12 +17,13 @@ MONTHS = (
 )
 _MONTHS = {name[:length]: number for number, name in enumerate(MONTHS, 1) for length in (3, len(name))}
 _MONTHS |= {"sept": 9, "juli": 7}
-_WEEKDAYS = ("monday", "tuesday", "wednesday", "thursday", "friday", "saturday", "sunday")
+WEEKDAYS = ("monday", "tuesday", "wednesday", "thursday", "friday", "saturday", "sunday")
 _MONTH = rf"(?P<month>{'|'.join(sorted(_MONTHS, key=len, reverse=True))})\b\.?"
 _YEAR = r"(?:\s?,?\s?(?P<year>(?:19|20|21)\d\d|'\d\d)\b(?!:))?"
 _TH = r"(?:st|nd|rd|th)?"
 _TO = r"\s?(?:-|to|and|until|till|through|or|,)\s?(?:the\s)?"
-_DAYS = rf"(?P<day>\d{{1,2}}){_TH}(?:{_TO}(?P<last>\d{{1,2}}){_TH})?"
+_ON = r"(?:(?:mon|tue|wed|thu|fri|sat|sun)[a-z]{0,6},? (?:the )?)?"
+_DAYS = rf"(?P<day>\d{{1,2}}){_TH}(?:{_TO}{_ON}(?P<last>\d{{1,2}}){_TH})?"
 _PATTERNS = (
     re.compile(r"(?<![\w.])(?P<year>\d{4})(?P<mark>[-/.])(?P<month>\d{1,2})(?P=mark)(?P<day>\d{1,2})(?!\d)"),
     re.compile(r"(?<![\w.])(?P<year>20\d\d)(?P<month>[01]\d)(?P<day>[0-3]\d)(?![\d.])"),
@@ -49,19 +50,46 @@ _FEASTS = {
     "christmas day": (12, 25),
     "boxing day": (12, 26),
     "christmas": (12, 25),
+    "xmas eve": (12, 24),
+    "xmas": (12, 25),
+    "st stephen's day": (12, 26),
     "new year's eve": (12, 31),
+    "hogmanay": (12, 31),
     "new year's day": (1, 1),
+    "new year's": (1, 1),
     "new year": (1, 1),
-    "halloween": (10, 31),
+    "epiphany": (1, 6),
+    "burns night": (1, 25),
+    "groundhog day": (2, 2),
     "valentine's day": (2, 14),
     "valentine's": (2, 14),
-    "valentines day": (2, 14),
+    "women's day": (3, 8),
     "st patrick's day": (3, 17),
-    "independence day": (7, 4),
     "april fools": (4, 1),
+    "april fool's day": (4, 1),
+    "earth day": (4, 22),
+    "st george's day": (4, 23),
     "may day": (5, 1),
+    "cinco de mayo": (5, 5),
+    "juneteenth": (6, 19),
+    "canada day": (7, 1),
+    "independence day": (7, 4),
+    "bastille day": (7, 14),
+    "halloween": (10, 31),
+    "all saints' day": (11, 1),
+    "bonfire night": (11, 5),
+    "guy fawkes night": (11, 5),
+    "st nicholas' day": (12, 6),
 }
-_FEAST = re.compile(rf"\b(?P<feast>{'|'.join(sorted(_FEASTS, key=len, reverse=True))})\b(?! eve)")
+_FEAST_NAMES = "|".join(
+    name.replace("'", "'?").replace("st ", r"st\.? ") for name in sorted(_FEASTS, key=len, reverse=True)
+)
+_FEAST = re.compile(rf"\b(?P<feast>{_FEAST_NAMES})(?!\w)(?! eve|'s eve)")
+_FEAST_KEYS = {re.sub(r"[.']", "", name): day for name, day in _FEASTS.items()}
+_OTHER_YEAR = re.compile(
+    r"\b(?:in|of|it's|it is|year|year is|for|during|spring|summer|autumn|fall|winter|season)"
+    r" ((?:19|20|21)\d\d)\b"
+)
 _SHORT = re.compile(
     r"(?P<one>\d{1,2})[-/.](?P<two>\d{1,2})\.?|(?P<year>(?:19|20|21)\d\d)[-/](?P<month>\d{1,2})"
     r"|(?P<monthfirst>\d{1,2})[-/](?P<lastyear>(?:19|20|21)\d\d)"
@@ -69,7 +97,7 @@ _SHORT = re.compile(
 RELATIVE = re.compile(
     r"\b(?:today|tonight|tomorrow|yesterday|now|weekend|(?:next|this|coming|last|following)\s(?:week|month|year)"
     r"|in\s\w+\s(?:days?|weeks?|months?)|\w+\s(?:days?|weeks?|months?)\s(?:from|later|ago)"
-    rf"|(?:{'|'.join(f'{day[:3]}(?:{day[3:]})?' for day in _WEEKDAYS)})s?)\b"
+    rf"|(?:{'|'.join(f'{day[:3]}(?:{day[3:]})?' for day in WEEKDAYS)})s?)\b"
 )
 _OFFSETS = {"today": 0, "tonight": 0, "tomorrow": 1, "yesterday": -1, "day after tomorrow": 2}
 _IN_DAYS = re.compile(r"\b(?:in (\d+) (day|week)s?|(\d+) (day|week)s? (?:from|later))\b")
@@ -95,7 +123,7 @@ class Day(NamedTuple):
     def weekday(self) -> str | None:
         """Its day of the week, where the year is known."""
         whole = _whole(self)
-        return _WEEKDAYS[whole.weekday()] if whole else None
+        return WEEKDAYS[whole.weekday()] if whole else None
 
 
 def days_in(text: str) -> Iterator[tuple[re.Match[str], tuple[Day, ...]]]:
@@ -123,11 +151,20 @@ def loose_days_in(text: str) -> Iterator[tuple[re.Match[str], tuple[Day, ...]]]:
     [(Day(year=None, month=12, day=25),), (Day(year=None, month=12, day=24),)]
     """
     for match in _FEAST.finditer(text):
-        yield match, (Day(None, *_FEASTS[match["feast"]]),)
+        yield match, (Day(None, *_FEAST_KEYS[re.sub(r"[.']", "", match["feast"])]),)
     for pattern in _LOOSE:
         for match in pattern.finditer(text):
             if days := tuple(_days(match.groupdict())):
                 yield match, days
+
+
+def years_in(text: str) -> set[int]:
+    """The years that a text says apart from a day.
+
+    >>> years_in("on christmas eve; it is 2026")
+    {2026}
+    """
+    return {int(match[1]) for match in _OTHER_YEAR.finditer(text)}
 
 
 def short_day(text: str) -> tuple[Day, ...]:
@@ -151,7 +188,7 @@ def days_from(text: str, base: Day) -> set[Day]:
     if start is None:
         return set()
     offsets = {days for words, days in _OFFSETS.items() if words in text}
-    for place, name in enumerate(_WEEKDAYS):
+    for place, name in enumerate(WEEKDAYS):
         if re.search(rf"\b{name}\b", text):
             ahead = (place - start.weekday()) % 7
             offsets |= {ahead, ahead + 7}

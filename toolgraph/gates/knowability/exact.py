@@ -11,7 +11,8 @@ from toolgraph.offline.planner.mentions import FILE_TYPES
 
 URL = re.compile(
     r"(?:(?:https?|ftp|s3|file)://|www\.)[^\s'<>`\[\]{}]{1,2000}"
-    r"|(?<![\w@./-])(?:[a-z0-9-]{1,63}\.){1,5}(?:com|org|net|io|edu|gov|ai|dev|app|info|co|de|fr|uk|eu|us)\b(?!@)"
+    r"|(?<![\w@./-])(?:[a-z0-9-]{1,63}\.){1,5}(?:com|org|net|io|edu|gov|ai|dev|app|info|co|de|fr|uk|eu|us"
+    r"|example|test|shop|online|site|xyz|ch|es|nl|se|ca|au|jp|nz|biz|tv|pl|dk|ie)\b(?!@)"
     r"(?:[/?#][^\s'<>`\[\]{}]{0,2000})?"
 )
 EMAIL = re.compile(r"(?:mailto:)?[\w.+%-]{1,64}@[\w-]{1,63}(?:\.[\w-]{1,63}){1,5}")

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import re
 from typing import NamedTuple
 
 from toolgraph.gates.gate import Background, Finding
+from toolgraph.gates.knowability.currencies import is_currency
 from toolgraph.gates.knowability.judge import Doubt, judge, shorten
 from toolgraph.gates.knowability.literals import Literal, earlier_nodes, leaves, literals_of
 from toolgraph.gates.knowability.said import Said
@@ -13,6 +15,8 @@ from toolgraph.offline.writer.limits import allowed_values
 
 _YES_OR_NO = frozenset({"true", "false", "yes", "no", "on", "off", "none", "null"})
 _OPPOSITE = {"true": "false", "false": "true"}
+# "Turn off the lights" for a switch that a plan puts on.
+_SWITCHED = re.compile(r"\b(?:turn|switch|put|set|power|shut)(?:ed|ing|s)?\b[^.;!?]{0,40}?\b(on|off)\b")
 _BOOLEAN = frozenset({"bool", "boolean"})
 
 
@@ -86,12 +90,17 @@ class KnowabilityGate:
         text = f"{value:.15g}" if isinstance(value, float) else str(value)
         small = text.strip().casefold()
         if isinstance(value, bool) or (small in _YES_OR_NO and (slot is None or slot.is_boolean)):
+            switched = set(_SWITCHED.findall(said.plain)) if small in ("on", "off") else set()
+            if switched and small not in switched:
+                return Doubt("quarantine", f"{{it}} says '{switched.pop()}' rather than '{text}'")
             other = _OPPOSITE.get(small)
             if other is None or not said.says(other) or said.says(small):
                 return None
             return Doubt("reject", f"'{text}' is not in {{it}}, but '{other}' is")
         doubt = judge(text, said)
         if doubt is None or slot is None or small not in {item.casefold() for item in slot.allowed}:
+            return doubt
+        if doubt.state == "quarantine" and is_currency(small):
             return doubt
         others = [item for item in slot.allowed if item.casefold() != small and judge(item, said) is None]
         if not others:

@@ -11,6 +11,7 @@ import re
 from typing import Literal, NamedTuple
 
 from toolgraph.gates.knowability import exact, order, words
+from toolgraph.gates.knowability.currencies import is_currency
 from toolgraph.gates.knowability.dates import days_in
 from toolgraph.gates.knowability.parts import Part, take_parts
 from toolgraph.gates.knowability.results import is_result, is_variable
@@ -58,6 +59,13 @@ def judge(value: str, said: Said) -> Doubt | None:
         return Doubt("quarantine", f"'{shorten(value)}' looks like a name for the result of a step")
     if any(_is_said(name, said) for name in words.other_names(plain(bare))):
         return None
+    if len(bare) == 3 and is_currency(bare):
+        if bare.upper() in said.currencies.sure:
+            return None
+        if bare.upper() in said.currencies.possible:
+            sure = ", ".join(sorted(said.currencies.sure)[:3])
+            remark = f", whose words are read as {sure}" if sure else ", though it names a country with it"
+            return Doubt("quarantine", f"'{bare}' is not in {{it}}{remark}")
     spelled = plain(bare)
     if exact.is_code(bare) and said.row_of_characters.spells(exact.code_key(spelled)):
         return None
@@ -104,7 +112,9 @@ def _sort_words(rest: str, text: str, said: Said) -> tuple[dict[str, str], list[
         key = words.key_of(word)
         if not words.is_content(word) or word in words.NEGATIONS:
             continue
-        if said.knows(key) or _is_code_said(word, said) or (_DAY.fullmatch(word) and word[:3] in weekdays):
+        if _is_other_currency(word, said):
+            foreign[key] = word
+        elif said.knows(key) or _is_code_said(word, said) or (_DAY.fullmatch(word) and word[:3] in weekdays):
             known[key] = word
         elif not words.is_filler(key) and not (place == 0 and len(row) > 2 and words.is_light_verb(key)):
             beside = [row[i] for i in (place - 1, place + 1) if 0 <= i < len(row)]
@@ -141,7 +151,16 @@ def _is_name(value: str, foreign: list[str], *, whole: bool = False) -> bool:
 
 def _is_code_said(word: str, said: Said) -> bool:
     """Whether "chf" is said as francs."""
+    if len(word) == 3 and word.upper() in said.currencies.sure:
+        return True
     return len(word) > 2 and any(_is_said(name, said) for name in words.other_names(word))
+
+
+def _is_other_currency(word: str, said: Said) -> bool:
+    """Whether "usd" is put for the dollars of another country."""
+    if len(word) != 3 or not words.key_of(word).startswith("=") or not is_currency(word):
+        return False
+    return bool(said.currencies.sure) and word.upper() not in said.currencies.sure and not said.says(word)
 
 
 def _is_said(name: str, said: Said) -> bool:

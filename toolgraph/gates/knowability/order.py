@@ -6,11 +6,12 @@ import re
 from collections.abc import Collection
 
 from toolgraph.gates.knowability.said import Said
-from toolgraph.gates.knowability.words import NEGATIONS, words_in
+from toolgraph.gates.knowability.words import NEGATIONS, is_content, is_turned, words_in
 
 _FEWEST_WORDS = 6
 _MOST_WORDS = 80
 _BESIDE = 2
+_MOST_BEFORE = 4
 
 
 def is_near(keys: Collection[str], said: Said) -> tuple[int, int] | None:
@@ -38,7 +39,11 @@ def negation_fault(text: str, keys: Collection[str], said: Said) -> str | None:
     stretch = is_near(keys, said) if keys and is_sentence else None
     if stretch is None:
         return f"the '{own[0]}' of {{value}} is not in {{it}}" if len(own) > len(said.negations) else None
-    near = [place for place in said.negations if stretch[0] - _BESIDE <= place <= stretch[1]]
+    start = stretch[0]
+    while start and stretch[0] - start < _MOST_BEFORE and _is_small(said.word_at(start - 1)):
+        start -= 1
+    start = min(start, stretch[0] - _BESIDE)
+    near = [place for place in said.negations if start <= place <= stretch[1]]
     if len(own) > len(near):
         return f"the '{own[0]}' of {{value}} is not in {{it}}"
     if not own and near:
@@ -60,6 +65,10 @@ def replaced_word(text: str, said: Said) -> str | None:
         before, behind = " ".join(row[:place]), " ".join(row[place + 1 :])
         if f" {before} " in said.word_row and f" {behind} " in said.word_row:
             match = re.search(rf" {re.escape(before)} (\w+) {re.escape(behind)} ", said.word_row)
-            if match and match[1] != row[place]:
+            if match and match[1] != row[place] and not (is_turned(match[1]) and is_turned(row[place])):
                 return row[place]
     return None
+
+
+def _is_small(word: str) -> bool:
+    return word in NEGATIONS or not is_content(word)

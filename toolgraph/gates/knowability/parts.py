@@ -114,12 +114,19 @@ def _dates(text: str, said: Said) -> Iterator[tuple[int, int, Part]]:
             continue
         told = [_is_day_said(day, said) or match.group() in said.codes for day in days]
         known = all(told) if match.groupdict().get("last") else any(told)
-        whole = [words for day, words in said.days.items() if day.day]
-        remark = f"it says {_some(whole)}" if whole else ""
-        doubtful = said.has_relative_days and not whole
-        if doubtful:
-            remark = "it says the day only relative to a day that nobody tells"
-        yield match.start(), match.end(), Part(match.group().strip(" ,"), known, doubtful, remark)
+        found = match.group().strip(" ,")
+        yield *match.span(), Part(found, True) if known else _day_not_said(found, days, said)
+
+
+def _day_not_said(found: str, days: tuple[Day, ...], said: Said) -> Part:
+    whole = [words for day, words in said.days.items() if day.day]
+    if said.has_relative_days and not whole:
+        return Part(found, False, True, "it says the day only relative to a day that nobody tells")
+    if any(_is_but_for_year(day, said) for day in days):
+        return Part(found, False, True, f"the year it says is {min(said.years)}")
+    if any(said.works_out(day) for day in days):
+        return Part(found, False, True, f"it says {_some(whole)}, and somebody would have to work it out")
+    return Part(found, False, remark=f"it says {_some(whole)}" if whole else "")
 
 
 def _is_short_day_or_time(text: str, said: Said) -> bool:
@@ -130,7 +137,22 @@ def _is_short_day_or_time(text: str, said: Said) -> bool:
 
 
 def _is_day_said(day: Day, said: Said) -> bool:
-    return any(day.is_said_by(other) for other in said.days) or _said_apart(day, said)
+    if any(day.is_said_by(other) and not _is_other_year(day, other, said) for other in said.days):
+        return True
+    return _said_apart(day, said) or said.works_out(day) == "sure"
+
+
+def _is_other_year(day: Day, other: Day, said: Said) -> bool:
+    """Whether a day without a year is meant in a year that is said elsewhere, and not in this one."""
+    if other.year or not day.year or not said.years or day.year in said.years:
+        return False
+    # "From 28 December 2026 to 3 January".
+    is_next = day.year - 1 in said.years and any(known.month > day.month for known in said.days)
+    return not is_next
+
+
+def _is_but_for_year(day: Day, said: Said) -> bool:
+    return any(day.is_said_by(other) and not other.year for other in said.days)
 
 
 def _said_apart(day: Day, said: Said) -> bool:
@@ -153,10 +175,16 @@ def _times(text: str, said: Said) -> Iterator[tuple[int, int, Part]]:
         taken.append(match.span())
         known = any(time in said.times for time in times) or (times == (0.0,) and not said.times)
         known = known or _is_length(match, said)
+        known = known or any(time in said.shifted_times for time in times)
         part_of_day = next((word for word in _PARTS_OF_DAY if said.knows(key_of(word))), None)
-        doubtful = not said.times and part_of_day is not None
-        remark = f"it says no more than '{part_of_day}'" if doubtful else ""
-        yield match.start(), match.end(), Part(match.group().strip(), known, doubtful, remark)
+        remark = ""
+        if part_of_day is not None and not said.times:
+            remark = f"it says no more than '{part_of_day}'"
+        elif said.times and said.durations:
+            remark = "somebody would have to work it out from the times and lengths it says"
+        elif part_of_day is not None:
+            remark = f"it gives no time for its '{part_of_day}'"
+        yield *match.span(), Part(match.group().strip(), known, bool(remark), remark)
 
 
 def _is_length(match: re.Match[str], said: Said) -> bool:
@@ -228,11 +256,20 @@ def _number(match: re.Match[str], said: Said, alone: bool) -> Part:
             or not values.isdisjoint(said.converted)
             or any(is_share(value, said.shares) for value in values)
             or digits in said.phones
-            or digits in said.codes
+            or _is_code_of_digits(digits, values, said)
+            or (values == {0} and said.says_none)
         )
     if not known and alone and any(value in said.heads for value in values):
         return Part(match.group().strip(), False, True, "somebody would have to count the people it names")
+    if not known and alone and not values.isdisjoint(said.worked_numbers):
+        return Part(match.group().strip(), False, True, "somebody would have to reckon it from what it says")
     return Part(match.group().strip(), known)
+
+
+def _is_code_of_digits(digits: str, values: set[Decimal], said: Said) -> bool:
+    """Whether digits stand in a row that may be a code ("0042"): short ones and negatives are numbers."""
+    is_long = len(digits) > 2 or digits[:1] == "0"
+    return is_long and digits in said.codes and not any(-value in said.numbers for value in values)
 
 
 def _some(names: list[str]) -> str:

@@ -24,6 +24,11 @@ _ONE = re.compile(
 _TWO = re.compile(
     r"\b(?:my|our|his|her|their|the)\s(?:parents|grandparents|twins|couple)\b|\bboth of\b|\ba couple\b(?! of)"
 )
+_FOR_TWO = re.compile(r"\b(?:twin|double|couple|pair|both|each other|the other (?:one|person))\b")
+_ALONE = re.compile(
+    r"\b(?:(?:just|only) (?:for )?(?:me|myself|him|her)|(?:for|by) (?:myself|himself|herself)|alone|solo"
+    r"|on my own|nobody else|no one else|single (?:room|bed|ticket|traveller))\b"
+)
 _COUPLES = re.compile(r"\b(\d{1,2})\s(?:couples|pairs)\b")
 _SPEAKER = re.compile(r"\b(?:me|i|myself|i'm)\b")
 _NAMES = re.compile(r"\b[A-Z]\w+(?:,\s[A-Z]\w+)*,?\s(?:and|&|plus)\s(?:[A-Z]\w+|I\b|me\b|myself\b)")
@@ -46,4 +51,7 @@ def heads_in(digits: str, text: str) -> set[int]:
     for match in _NAMES.finditer(text):
         names = len(re.findall(r"[A-Z]\w+", match.group()))
         found |= {names, names + 1}
-    return found - {0, 1}
+    found -= {0, 1}
+    if _ALONE.search(digits):
+        found.add(1)
+    return found | ({2} if _FOR_TWO.search(digits) else set())

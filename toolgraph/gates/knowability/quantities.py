@@ -20,17 +20,19 @@ NUMBER = re.compile(
 _THOUSANDS = re.compile(r"\d{1,3}(?P<mark>[.,' ])\d{3}(?:(?P=mark)\d{3})*")
 _ONE = re.compile(r"\b(?:an?|single|once)\b")
 _SAID = (
-    (re.compile(r"\b(?:couple|both|pair|twice|double)\b"), "2"),
-    (re.compile(r"\b(?:thrice|triple)\b"), "3"),
-    (re.compile(r"\ba? ?dozen\b"), "12"),
+    (re.compile(r"\b(?:couple|both|pair|twice|double|duo)\b"), "2"),
+    (re.compile(r"\b(?:thrice|triple|trio|triplets?)\b"), "3"),
+    (re.compile(r"(?<!\d )(?<!half )(?<!half-)(?<!half a )\bdozen\b"), "12"),
     (re.compile(r"\bhalf\b"), "0.5"),
-    (re.compile(r"\bhalf a dozen\b"), "6"),
+    (re.compile(r"\bhalf[ -](?:a )?dozen\b"), "6"),
     (re.compile(r"\bquarter\b"), "0.25"),
     (re.compile(r"\bthree quarters\b|\b3 quarters\b"), "0.75"),
     (re.compile(r"\b(?:fortnight)\b"), "14"),
 )
 _FRACTION = re.compile(r"(?<![\w/])(\d{1,3})/(\d{1,3})(?![\w/])")
 _AND_A_HALF = re.compile(r"\b(an?|1|\d+)(?: \w+)? and a half\b")
+_AND_PART = re.compile(r"\b(\d+) and (?:a (half|quarter)|(3 quarters))\b")
+_PART_SIZES = {"half": Decimal("0.5"), "quarter": Decimal("0.25"), "3 quarters": Decimal("0.75")}
 _BELOW = re.compile(r"(\d+(?:\.\d+)?)(?: \w+)? below (?:0|zero|freezing)")
 # What one unit is in the next smaller ones.
 _SMALLER: dict[str, tuple[int, ...]] = {
@@ -88,7 +90,11 @@ def numbers_in(text: str) -> set[Decimal]:
     """
     found: set[Decimal] = set()
     for match in NUMBER.finditer(text):
-        found |= numbers_of(match) | readings(match["body"])
+        if _AND_PART.match(text, match.start("body")):
+            continue
+        found |= numbers_of(match)
+        if not match["minus"]:
+            found |= readings(match["body"])
         if match["scale"] and match["scale"].isdigit():
             found.add(Decimal(match["scale"]))
     for match in re.finditer(r"(?<![\w.])(\d+(?:[.,]\d+)?)(?=[a-z]{1,3}\b)", text):
@@ -97,6 +103,8 @@ def numbers_in(text: str) -> set[Decimal]:
         if pattern.search(text):
             found.add(Decimal(value))
     found |= {Decimal(m[1]) / Decimal(m[2]) for m in _FRACTION.finditer(text) if int(m[2])}
+    for match in _AND_PART.finditer(text):
+        found.add(int(match[1]) + _PART_SIZES[match[2] or match[3]])
     for match in _AND_A_HALF.finditer(text):
         found.add((Decimal(match[1]) if match[1].isdigit() else Decimal(1)) + Decimal("0.5"))
     found |= {-Decimal(match[1]) for match in _BELOW.finditer(text)}

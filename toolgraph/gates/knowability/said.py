@@ -11,7 +11,9 @@ from itertools import pairwise
 
 from toolgraph.gates.knowability import exact
 from toolgraph.gates.knowability.amounts import amounts_in
-from toolgraph.gates.knowability.dates import RELATIVE, Day, days_from, days_in, loose_days_in
+from toolgraph.gates.knowability.currencies import Currencies, currencies_in, names_of
+from toolgraph.gates.knowability.dates import RELATIVE, Day, days_from, days_in, loose_days_in, years_in
+from toolgraph.gates.knowability.dictated import dictated, dictated_digits
 from toolgraph.gates.knowability.durations import Duration, durations_in, lengths_as_numbers
 from toolgraph.gates.knowability.lemmas import lemma_key
 from toolgraph.gates.knowability.people import heads_in
@@ -21,6 +23,9 @@ from toolgraph.gates.knowability.shares import shares_in
 from toolgraph.gates.knowability.spelling import plain, stands_in, with_digits
 from toolgraph.gates.knowability.times import times_in
 from toolgraph.gates.knowability.words import NEGATIONS, key_of, other_names, signs_as_words, words_in
+from toolgraph.gates.knowability.worked_days import DayClues, Mention, Told, worked_out
+from toolgraph.gates.knowability.worked_numbers import worked_numbers
+from toolgraph.gates.knowability.worked_times import shifted_times
 
 # Of a word that is said over and over, so many places are enough to see what stands around it.
 _MOST_PLACES = 200
@@ -30,6 +35,7 @@ _WEEKDAY = re.compile(
     r"\b(?:mon|tues|wednes|thurs|fri|satur|sun)days?\b"
     r"|\b(?:(?:on|this|next|every|each|and) (?:sat|sun)|mon|tues?|weds?|thur?s?|fri)\b"
 )
+_NONE = re.compile(r"\b(?:no|without|none|nothing|nil|nobody|zero|not any|free of charge|isn't any)\b")
 _STEPS = re.compile(r"\bsteps?\s\d+(?:(?:,|,? and| to|-| or)\s?\d+)*")
 _FIRST_MARKER = re.compile(r"(?:^|\s)\(?1[.)]\s")
 _MARKER = re.compile(r"(?:(?<=\s)|^)\(?\d{1,2}[.)](?=\s)")
@@ -74,28 +80,33 @@ class Said:
     @cached_property
     def urls(self) -> Collection[str]:
         """The addresses, and the hosts of addresses."""
-        keys = {exact.url_key(match.group()) for match in exact.URL.finditer(self.plain)}
+        keys = {exact.url_key(match.group()) for match in exact.URL.finditer(self._with_dictated)}
         return keys | {re.split(r"[/?#]", key)[0] for key in keys}
 
     @cached_property
     def emails(self) -> Collection[str]:
         """The e-mail addresses."""
-        return {exact.email_key(match.group()) for match in exact.EMAIL.finditer(self.plain)}
+        return {exact.email_key(match.group()) for match in exact.EMAIL.finditer(self._with_dictated)}
+
+    @cached_property
+    def _with_dictated(self) -> str:
+        return f"{self.plain}\n{dictated(self.plain)}\n{dictated_digits(self.plain)}"
 
     @cached_property
     def files(self) -> Collection[str]:
         """The names of files, in order, without their folders."""
-        return dict.fromkeys(exact.file_key(match.group()) for match in exact.FILE.finditer(self.plain))
+        found = exact.FILE.finditer(self._with_dictated)
+        return dict.fromkeys(exact.file_key(match.group()) for match in found)
 
     @cached_property
     def phones(self) -> Collection[str]:
         """The rows of digits that may be phone numbers."""
-        return exact.phones_in(self.plain)
+        return exact.phones_in(self._with_dictated)
 
     @cached_property
     def phone_numbers(self) -> Mapping[str, list[str]]:
         """The phone numbers, by their last digits."""
-        return by_ending(phones_of(self.plain))
+        return by_ending(phones_of(self._with_dictated))
 
     @cached_property
     def codes(self) -> Collection[str]:
@@ -152,6 +163,16 @@ class Said:
         return shares_in(self.digits)
 
     @cached_property
+    def currencies(self) -> Currencies:
+        """The currencies, by name, nation or sign."""
+        return currencies_in(self.plain)
+
+    @cached_property
+    def worked_numbers(self) -> Collection[Decimal]:
+        """The numbers that somebody gets who reckons with what is said."""
+        return worked_numbers(self.numbers, self.days, self.times)
+
+    @cached_property
     def heads(self) -> Collection[int]:
         """How many people it may speak of, counted by their names and kinship."""
         return heads_in(self.digits, self.text[:10_000])
@@ -171,6 +192,20 @@ class Said:
         return found
 
     @cached_property
+    def _day_clues(self) -> DayClues:
+        found = (*days_in(self.prose), *loose_days_in(self.prose))
+        return DayClues.of(self.prose, [Mention(*match.span(), days) for match, days in found])
+
+    def works_out(self, day: Day) -> Told | None:
+        """Whether a day follows exactly from the days that are said ("a week later"), or may do so."""
+        return worked_out(day, self._day_clues)
+
+    @cached_property
+    def years(self) -> Collection[int]:
+        """The years that are said, with a day or alone."""
+        return {day.year for day in self.days if day.year} | years_in(self.prose)
+
+    @cached_property
     def has_relative_days(self) -> bool:
         """Whether days are said that only somebody who knows the day of speaking can tell."""
         return RELATIVE.search(self.plain) is not None
@@ -179,6 +214,16 @@ class Said:
     def times(self) -> Collection[float]:
         """The times of day, in minutes since midnight."""
         return {time for _, times in times_in(self.prose, loose=True) for time in times}
+
+    @cached_property
+    def shifted_times(self) -> Collection[float]:
+        """The times of day that are told by another one: "at 9, and again an hour later"."""
+        return shifted_times(self.digits, self.times)
+
+    @property
+    def says_none(self) -> bool:
+        """Whether there is to be none of something: "no bags", "without luggage"."""
+        return _NONE.search(self.plain) is not None
 
     @cached_property
     def _words(self) -> list[str]:
@@ -193,6 +238,8 @@ class Said:
             places = found.setdefault(key_of(word), [])
             if len(places) < _MOST_PLACES:
                 places.append(place)
+            if measure := exact.MEASURE.fullmatch(word):
+                found.setdefault(key_of(measure[2]), []).append(place)
         for place, (one, two) in enumerate(pairwise(words)):
             if min(len(one), len(two)) > 1 and len(one) + len(two) < 30:
                 found.setdefault(key_of(one + two), [place])
@@ -215,7 +262,8 @@ class Said:
     def _code_names(self) -> Collection[str]:
         """The words for the codes that are said in capitals: "CAD" speaks of Canadian dollars."""
         codes = {match.group().casefold() for match in _CAPITALS.finditer(self.text)}
-        return {key_of(word) for code in codes for name in other_names(code) for word in name.split()}
+        names = (name for code in codes for name in (*other_names(code), *names_of(code)))
+        return {key_of(word) for name in names for word in name.split()}
 
     @cached_property
     def weekdays(self) -> Collection[str]:

@@ -11,14 +11,18 @@ from text_to_num import alpha2digit
 _QUOTES = dict.fromkeys(map(ord, '‘’‚‛′`´“”„‟″«»‹›「」『』"'), "'")
 _DASHES = dict.fromkeys(map(ord, "‐‑‒–—―−"), "-")
 _INVISIBLE = dict.fromkeys(map(ord, "\u00ad\u200b\u200c\u200d\u2060\ufeff"))
+# Letters that are no letter and an accent for Unicode.
+_LETTERS = str.maketrans("łŁøØđĐı", "lLoOdDi")
 _SAME_CHARACTER: dict[int, str | None] = {**_QUOTES, **_DASHES, **_INVISIBLE}
 _SPACES = re.compile(r"\s+")
 _NOT = re.compile(r"\b(?P<verb>ca|wo|sha|[a-z]{2,6})n't\b")
 _SHORT_VERBS = {"ca": "can", "wo": "will", "sha": "shall"}
+_AREA = re.compile(r"\b(square|sq\.?|cubic) ?(met(?:er|re)s?|m|feet|foot|ft)\b\.?")
+_POWERS = {"s": {"m": "m2", "f": "ft2"}.__getitem__, "c": {"m": "m3", "f": "ft3"}.__getitem__}
 # "Two-week" counts weeks, "twenty-one" is one number.
 _COUNTED = re.compile(
     r"\b(two|three|four|five|six|seven|eight|nine|ten|eleven|twelve|[a-z]{3,5}teen|twenty|thirty|forty|fifty|sixty)-"
-    r"(?!(?:one|two|three|four|five|six|seven|eight|nine|first|second|third|[a-z]{3,6}th)\b)"
+    r"(?!(?:one|two|three|four|five|six|seven|eight|nine|first|second|third|(?!month)[a-z]{3,6}th)\b)"
 )
 # Scripts without blanks between words: there a word may stand anywhere.
 _UNSPACED = re.compile(r"[\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff\u3040-\u30ff\u3400-\u9fff\uf900-\ufaff]")
@@ -31,7 +35,7 @@ def plain(text: str) -> str:
     "the 'cafe' - do not"
     """
     if not text.isascii():
-        text = unicodedata.normalize("NFKC", text).translate(_SAME_CHARACTER)
+        text = unicodedata.normalize("NFKC", text).translate(_SAME_CHARACTER).translate(_LETTERS)
     text = text.casefold()
     if not text.isascii():
         text = unicodedata.normalize("NFKC", text)
@@ -52,6 +56,8 @@ def with_digits(text: str) -> str:
     """
     try:
         text = text.replace("-and-a-", " and a ")
+        if "sq" in text or "cubic" in text:
+            text = _AREA.sub(lambda unit: _POWERS[unit[1][0]](unit[2][0]), text)
         return str(alpha2digit(_COUNTED.sub(r"\1 ", text), "en", 0))
     except (ValueError, OverflowError):  # pragma: no cover - a number that is too large for it
         return text

@@ -109,6 +109,11 @@ def is_content(word: str) -> bool:
     return word not in _STOP
 
 
+def is_turned(word: str) -> bool:
+    """Whether a plain word changes when the words of a person are told to another one ("her" for "you")."""
+    return word in _TURNED
+
+
 def is_said_in_short(value: str, row: str) -> bool:
     """Whether a value without content words was said, pronouns and short verbs apart ("We are done").
 
