@@ -30,6 +30,20 @@ CODES = [
     ("invoice no 0 0 7 8", "0078", "0079"),
     ("dossier 2026.0815", "20260815", "20260816"),
 ]
+TIMES_AND_FRACTIONS = [
+    ("reserve it for 20 February 2027, 19:00-21:30", "21:30", "21:45"),
+    ("open 22:00-06:00, please", "06:00", "05:00"),
+    ("it gets cold at night, so from a quarter past ten p.m. onward", "22:15", "22:30"),
+    ("wants the barn between 0900 and 1700", "17:00", "16:00"),
+    ("the hall is ours 1900-2130", "21:30", "20:30"),
+    ("a driver on the 8th, quarter to six pm", "17:45", "18:15"),
+    ("at half past four p.m., to practise", "16:30", "17:30"),
+    ("ten past eleven a.m. on 3 May", "11:10", "11:20"),
+    ("the call is at 14:30:00-05:00 sharp", "14:30", "05:00"),
+    ("keep the attic at 17½ degrees", "17.5", "18.5"),
+    ("17 1/2 degrees will do", "17.5", "16.5"),
+    ("3¾ cups of flour", "3.75", "3.25"),
+]
 DURATIONS = [
     ("set a timer for three quarters of an hour", "45", "40"),
     ("block an hour and a quarter", "1.25", "1.5"),
@@ -237,7 +251,7 @@ COUNTS = [
     ("my three roommates and I", "4", "8"),
     ("for my boss and her two assistants", "3", "7"),
 ]
-ALL = [*CODES, *DURATIONS, *SHARES, *MONEY, *WORDS, *PHONES, *DATES, *PRONOUNS]
+ALL = [*CODES, *TIMES_AND_FRACTIONS, *DURATIONS, *SHARES, *MONEY, *WORDS, *PHONES, *DATES, *PRONOUNS]
 
 
 @pytest.mark.parametrize(("request_text", "value"), [(request, value) for request, value, _ in ALL])

@@ -30,6 +30,7 @@ _SAID = (
     (re.compile(r"\b(?:fortnight)\b"), "14"),
 )
 _FRACTION = re.compile(r"(?<![\w/])(\d{1,3})/(\d{1,3})(?![\w/])")
+_MIXED = re.compile(r"(?<![\w/.,])(\d+) (\d{1,2})/(\d{1,2})(?![\w/])")
 _AND_A_HALF = re.compile(r"\b(an?|1|\d+)(?: \w+)? and a half\b")
 _AND_PART = re.compile(r"\b(\d+) and (?:a (half|quarter)|(3 quarters))\b")
 _PART_SIZES = {"half": Decimal("0.5"), "quarter": Decimal("0.25"), "3 quarters": Decimal("0.75")}
@@ -103,6 +104,9 @@ def numbers_in(text: str) -> set[Decimal]:
         if pattern.search(text):
             found.add(Decimal(value))
     found |= {Decimal(m[1]) / Decimal(m[2]) for m in _FRACTION.finditer(text) if int(m[2])}
+    found |= {
+        Decimal(m[1]) + Decimal(m[2]) / Decimal(m[3]) for m in _MIXED.finditer(text) if int(m[2]) < int(m[3])
+    }
     for match in _AND_PART.finditer(text):
         found.add(int(match[1]) + _PART_SIZES[match[2] or match[3]])
     for match in _AND_A_HALF.finditer(text):

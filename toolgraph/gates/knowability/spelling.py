@@ -12,9 +12,10 @@ _QUOTES = dict.fromkeys(map(ord, '‘’‚‛′`´“”„‟″«»‹›「
 _DASHES = dict.fromkeys(map(ord, "‐‑‒–—―−"), "-")
 _INVISIBLE = dict.fromkeys(map(ord, "\u00ad\u200b\u200c\u200d\u2060\ufeff"))
 # Letters that are no letter and an accent for Unicode.
-_LETTERS = str.maketrans("łŁøØđĐı", "lLoOdDi")
+_LETTERS = str.maketrans("łŁøØđĐı⁄", "lLoOdDi/")
 _SAME_CHARACTER: dict[int, str | None] = {**_QUOTES, **_DASHES, **_INVISIBLE}
 _SPACES = re.compile(r"\s+")
+_FRACTION_BEHIND = re.compile(r"(?<=\d)(?=[\u00bc-\u00be\u2150-\u215e])")  # "17½" is no 171/2
 _NOT = re.compile(r"\b(?P<verb>ca|wo|sha|[a-z]{2,6})n't\b")
 _SHORT_VERBS = {"ca": "can", "wo": "will", "sha": "shall"}
 _AREA = re.compile(r"\b(square|sq\.?|cubic) ?(met(?:er|re)s?|m|feet|foot|ft)\b\.?")
@@ -35,7 +36,8 @@ def plain(text: str) -> str:
     "the 'cafe' - do not"
     """
     if not text.isascii():
-        text = unicodedata.normalize("NFKC", text).translate(_SAME_CHARACTER).translate(_LETTERS)
+        text = unicodedata.normalize("NFKC", _FRACTION_BEHIND.sub(" ", text))
+        text = text.translate(_SAME_CHARACTER).translate(_LETTERS)
     text = text.casefold()
     if not text.isascii():
         text = unicodedata.normalize("NFKC", text)

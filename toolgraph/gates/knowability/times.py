@@ -6,19 +6,21 @@ import re
 from collections.abc import Iterator
 
 _HALF = r"(?P<half>[ap])\.?\s?m\b\.?"
-_ZONE = r"(?:\s?(?:z|utc|gmt)\b|[+-]\d\d:?\d\d(?!\d))?"
+# A "-" is the end of "19:00-21:30", and only behind seconds a zone.
+_ZONE = r"(?:\s?(?:z|utc|gmt)\b|(?:\+|(?<=:\d\d:\d\d)-)\d\d:?\d\d(?!\d))?"
 _AT = r"(?:at|by|around|about|from|until|till|before|after|between)"
 _PATTERNS = (
     re.compile(
         rf"(?<![\w:.])(?P<hour>[0-2]?\d)[:h](?P<minute>[0-5]\d)(?::(?P<second>[0-5]\d)(?:\.0+)?)?(?![\d:])"
         rf"(?:\s?{_HALF})?{_ZONE}"
     ),
-    re.compile(rf"(?<![\w:.])(?P<hour>[01]?\d)[. ](?P<minute>[0-5]\d)\s?{_HALF}"),
-    re.compile(rf"(?<![\w:.])(?P<hour>[01]?\d)\s?{_HALF}"),
+    # Before "6 pm" alone is read out of it.
     re.compile(
         rf"\b(?P<amount>quarter|half|\d{{1,2}})(?: minutes?)? (?P<way>to|past|after|before|of|til)"
         rf" (?P<hour>\d{{1,2}}|noon|midnight)\b(?!:)(?:\s?{_HALF})?"
     ),
+    re.compile(rf"(?<![\w:.])(?P<hour>[01]?\d)[. ](?P<minute>[0-5]\d)\s?{_HALF}"),
+    re.compile(rf"(?<![\w:.])(?P<hour>[01]?\d)\s?{_HALF}"),
     re.compile(rf"(?<![\w:.])(?P<hour>[0-2]?\d)\s?o'? ?clock(?:\s?{_HALF})?"),
     re.compile(r"(?<![\w:.])(?P<hour>[01]\d|2[0-4])(?P<minute>[0-5]\d)\s?(?:hours|hrs|h)\b"),
     re.compile(r"\b(?P<word>noon|mid-?day|midnight)(?:-?ish)?\b"),
@@ -27,6 +29,11 @@ _PATTERNS = (
 _LOOSE = (
     re.compile(
         rf"(?:\b{_AT}\s|(?<![\w:.])(?=0))(?P<hour>[01]\d|2[0-3])(?P<minute>[0-5]\d)(?![\w:/%-]|[.,]\d)"
+    ),
+    re.compile(
+        r"(?:(?<=\b\d{4} and )|(?<=\b\d{4} to )|(?<=\b\d{4} till )|(?<=\b\d{4} until )|(?<=\b\d{4}-)"
+        r"|(?<=\b\d{4} - ))"
+        r"(?P<hour>[01]\d|2[0-3])(?P<minute>[0-5]\d)(?![\w:/%-]|[.,]\d)"
     ),
     re.compile(rf"\b{_AT}\s(?P<hour>[0-2]?\d)\.(?P<minute>[0-5]\d)(?![\w%]|\.\d)"),
     re.compile(rf"\b{_AT}\s?(?P<hour>[0-2]?\d)(?: (?P<minute>[0-5]\d))?(?![\w:/%]|[.,]\d)"),
