@@ -2,12 +2,24 @@ from __future__ import annotations
 
 import json
 import os
+import subprocess
 from pathlib import Path
 from typing import Any
 
 import pytest
 from checking import NO, YES, label, labelled_folder
-from running import Capture, files_below, ids, inside, lines_of, shell, started, write_lines
+from running import (
+    Capture,
+    command_of,
+    environment,
+    files_below,
+    ids,
+    inside,
+    lines_of,
+    shell,
+    started,
+    write_lines,
+)
 
 from toolgraph import check
 from toolgraph.errors import ToolgraphError, UsageError
@@ -435,3 +447,17 @@ def test_what_a_review_left_is_not_replaced(folder: Path, tmp_path: Path) -> Non
     for force in (False, True):
         with pytest.raises(UsageError, match="did not write"):
             check(folder, out=out, force=force)
+
+
+def test_a_disk_that_is_full_is_told_with_the_file_and_leaves_nothing(folder: Path, tmp_path: Path) -> None:
+    out = tmp_path / "checked"
+    write_lines(folder / "data.json", [label(number) for number in range(300)])
+    limited = ["bash", "-c", 'ulimit -f 60; exec "$@"', "-", *command_of("check")]
+    arguments = ["--data_dir", str(folder), "--out", str(out)]
+    for more, named in ((["--gates", "leak"], "checked/data.json"), (["--gates", "duplicate"], "temporary")):
+        done = subprocess.run(
+            [*limited, *arguments, *more], env=environment(), capture_output=True, text=True, check=False
+        )
+        assert done.returncode == 1
+        assert named in done.stderr and "File too large" in done.stderr
+        assert not out.exists()

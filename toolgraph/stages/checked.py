@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterator, Mapping
-from contextlib import ExitStack, contextmanager
+from contextlib import ExitStack, contextmanager, suppress
 from pathlib import Path
-from typing import IO, Any
+from typing import Any
 
 from toolgraph.errors import UsageError
 from toolgraph.files import (
@@ -20,10 +19,9 @@ from toolgraph.files import (
     write_json,
 )
 from toolgraph.folder import DataFolder
-from toolgraph.gates.gate import Level
-from toolgraph.gates.inspection import Inspection
 from toolgraph.graph import ToolGraph
 from toolgraph.locks import only_one
+from toolgraph.stages.checked_writer import CheckedWriter, Lines
 
 CHECKED = "checked"
 """The entry of `benchmark.json` by which a folder is known as the output of a check."""
@@ -85,7 +83,11 @@ class CheckedFolder:
                 own = (GATES, REJECTED, REPAIRS, FUNNEL, FUNNEL_PAGE, FUNNEL_PICTURE)
                 for path in (*folder.files, *(folder.path / name for name in own)):
                     clear_unfinished(path)
-            yield
+            try:
+                yield
+            finally:
+                with suppress(OSError):  # there is something in it
+                    self.quarantine.path.rmdir()
 
     def claim(self) -> None:
         """Mark the folder as the output of this check before anything else is written to it.
@@ -111,8 +113,8 @@ class CheckedFolder:
             keep_dated_copy(path)
         with ExitStack() as files:
 
-            def opened(path: Path) -> IO[str]:
-                return files.enter_context(atomic_writer(path))
+            def opened(path: Path) -> Lines:
+                return Lines(files.enter_context(atomic_writer(path)), path)
 
             yield CheckedWriter(
                 gates=opened(self.path / GATES),
@@ -147,54 +149,6 @@ class CheckedFolder:
         what = "quarantine" if folder is self.quarantine else "pass"
         checked = {_FROM: path_from(folder.path, self._source.path), "level": what, **state}
         folder.describe(*gone, dependency_type=graph.dependency_type, **about, **{CHECKED: checked})
-
-
-class CheckedWriter:
-    """Takes samples in input order.
-
-    Args:
-        gates: a line a sample.
-        rejected: the labels that are rejected, with their findings.
-        repairs: a line a repair; None where nothing is mended.
-        passed: the labels that pass, and their requests.
-        quarantine: likewise of those in quarantine.
-    """
-
-    def __init__(
-        self,
-        gates: IO[str],
-        rejected: IO[str],
-        repairs: IO[str] | None,
-        passed: tuple[IO[str], IO[str]],
-        quarantine: tuple[IO[str], IO[str]],
-    ) -> None:
-        self._gates, self._rejected, self._repairs = gates, rejected, repairs
-        self._kept: dict[Level, tuple[IO[str], IO[str]]] = {"pass": passed, "quarantine": quarantine}
-
-    def add(self, inspection: Inspection, facts: Mapping[str, Any], repairs: list[dict[str, Any]]) -> None:
-        """Write one sample.
-
-        Args:
-            inspection: what the gates say.
-            facts: more for its line in `gates.jsonl`.
-            repairs: what was mended in it.
-        """
-        line = inspection.to_json()
-        _write(self._gates, {**line, **facts})
-        if self._repairs is not None:
-            for repair in repairs:
-                _write(self._repairs, repair)
-        gold = inspection.gold
-        kept = self._kept.get(inspection.level)
-        if kept is None:
-            _write(self._rejected, {**gold.record, "findings": line["findings"]})
-            return
-        _write(kept[0], gold.record)
-        _write(kept[1], {"id": gold.id, "user_request": gold.request})
-
-
-def _write(stream: IO[str], value: Mapping[str, Any]) -> None:
-    stream.write(json.dumps(value, ensure_ascii=False) + "\n")
 
 
 def as_reviewed(benchmark: Mapping[str, Any], source: Path, target: Path) -> dict[str, Any]:

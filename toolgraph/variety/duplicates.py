@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import tempfile
 from array import array
 from collections.abc import Iterable, Iterator
 from functools import lru_cache
@@ -17,7 +16,7 @@ from toolgraph.variety.plans import PlanDigest, digest
 from toolgraph.variety.repeats import Key, Matches, Repeats, crowds
 from toolgraph.variety.shingles import jaccard, shingles
 from toolgraph.variety.signatures import PERMUTATIONS, write_signatures
-from toolgraph.variety.spill import Spill
+from toolgraph.variety.spill import Spill, temporary_folder
 
 if TYPE_CHECKING:
     import numpy as np
@@ -56,6 +55,9 @@ def find_repeats(
         against: another set; then only pairs of one request of each set are looked for.
         bars: how alike near duplicates are.
 
+    Raises:
+        ToolgraphError: there is no space for temporary files.
+
     Returns:
         With `against`, its requests are the first places.
 
@@ -64,14 +66,14 @@ def find_repeats(
     [('b', True)]
     """
     bars = bars or Bars()
-    with tempfile.TemporaryDirectory(prefix="toolgraph-") as folder, Spill(Path(folder) / "texts") as texts:
+    with temporary_folder() as folder, Spill(folder / "texts") as texts:
         table = _Table(texts)
         for item in against or ():
             table.add(item)
         first = len(table.keys)
         for item in items:
             table.add(item)
-        exact, near = _exact(table, first), _near(table, first, bars, Path(folder) / "signatures")
+        exact, near = _exact(table, first), _near(table, first, bars, folder / "signatures")
     return Repeats(table.keys, Matches.joined([exact, near]))
 
 
