@@ -71,7 +71,7 @@ def test_extensions_of_all_media_are_known() -> None:
         ("INV-2041", "invoice", "fits"),
         ("extras are in", "document", "doubtful"),
         ("extras are in", "Travel Document", "doubtful"),
-        ("extras are in", "table", "doubtful"),
+        ("extras are in", "table", "fits"),  # may be told in words
         ("extras are in", "file", "doubtful"),
         ("the slides I showed", "presentation", "doubtful"),
         ("extras are in", "report", "fits"),  # may be its words

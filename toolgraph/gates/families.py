@@ -28,7 +28,7 @@ _NAMES = {
 }
 _FAMILY = {word: family for family, words in _NAMES.items() for word in words.split()}
 _CARRIER_WORDS = (
-    "document documents doc docx pdf pdfs file files spreadsheet spreadsheets xlsx workbook table tables "
+    "document documents doc docx pdf pdfs file files spreadsheet spreadsheets xlsx workbook "
     "presentation presentations slides pptx"
 )
 _CARRIERS = frozenset(_CARRIER_WORDS.split())
