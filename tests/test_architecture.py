@@ -11,7 +11,7 @@ import pytest
 
 FLOORS = [
     {"errors", "version", "watching", "words"},
-    {"files", "answers", "extras", "excel"},
+    {"files", "locks", "answers", "extras", "excel"},
     {"tools"},
     {"graph", "parameters"},
     {"dataset", "folder"},

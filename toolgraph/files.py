@@ -19,6 +19,7 @@ from toolgraph.errors import ToolgraphError, UsageError
 
 _DECODER = json.JSONDecoder()
 _BLANK = re.compile(r"[ \t\n\r]*")
+_UNFINISHED = ".unfinished"  # ends the name of what is being written
 
 
 HALF_PAIRS = "backslashreplace"
@@ -51,7 +52,7 @@ def atomic_target(path: Path) -> Iterator[IO[bytes]]:
     temporary: Path | None = None
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
-        handle, name = tempfile.mkstemp(prefix=f".{path.name}.", dir=path.parent)
+        handle, name = tempfile.mkstemp(prefix=f".{path.name}.", suffix=_UNFINISHED, dir=path.parent)
         temporary = Path(name)
         with os.fdopen(handle, "wb") as stream:
             yield stream
@@ -69,6 +70,29 @@ def atomic_target(path: Path) -> Iterator[IO[bytes]]:
     finally:
         if temporary is not None:
             temporary.unlink(missing_ok=True)
+
+
+def clear_unfinished(path: Path) -> None:
+    """Remove what a killed process left of writing `path`; nobody may be writing it now."""
+    whole = re.compile(rf"\.{re.escape(path.name)}\.[a-z0-9_]{{8}}{re.escape(_UNFINISHED)}")
+    if path.parent.is_dir():
+        for left in path.parent.iterdir():
+            if whole.fullmatch(left.name) and left.is_file() and not left.is_symlink():
+                left.unlink(missing_ok=True)
+
+
+def path_from(folder: Path, path: Path) -> str:
+    """How a path is written down in a folder: relative to it, so that both may be moved together."""
+    return os.path.relpath(path.resolve(), folder.resolve())
+
+
+def path_in(folder: Path, written: str) -> Path:
+    """The path that `path_from` wrote down in a folder; an absolute one is taken as it stands.
+
+    >>> path_in(Path("/data/checked"), path_from(Path("/data/checked"), Path("/data/raw"))).name
+    'raw'
+    """
+    return (folder.resolve() / written).resolve()
 
 
 @contextlib.contextmanager

@@ -84,9 +84,10 @@ class DataFolder:
             )
         return {"benchmark": "taskbench", **value}
 
-    def describe(self, **facts: Any) -> None:
-        """Add facts to `benchmark.json`; what it said before stays unless named again."""
-        write_json(self.benchmark_file, {**self.benchmark, **facts})
+    def describe(self, *gone: str, **facts: Any) -> None:
+        """Add facts to `benchmark.json`; what it said before stays unless named again or `gone`."""
+        kept = {key: value for key, value in self.benchmark.items() if key not in gone}
+        write_json(self.benchmark_file, {**kept, **facts})
         self.__dict__.pop("benchmark", None)
 
     def dependency_type(

@@ -85,6 +85,11 @@ def test_an_output_of_the_wrong_type_is_told() -> None:
     assert "is what 'Speaker' gives (audio), but 'Describer' takes image" in finding.reason
 
 
+def without_links(record: dict[str, Any]) -> dict[str, Any]:
+    """The label without its key for links."""
+    return {key: value for key, value in record.items() if key != "task_links"}
+
+
 def test_links_and_references_say_the_same() -> None:
     (finding,) = check(GATE, painted("<node-0>", "Describer>Painter"))
     assert (finding.state, finding.where) == ("reject", "task_links[0]")
@@ -93,7 +98,13 @@ def test_links_and_references_say_the_same() -> None:
     assert "no argument of 'Describer' refers to 'Painter'" in finding.reason
     (finding,) = check(GATE, painted("<node-0>", ""))
     assert "there is no link 'Painter' -> 'Describer'" in finding.reason
-    assert check(GATE, painted("<node-0>", "", task_links=None)) == []
+
+
+def test_a_label_that_lists_no_links_is_doubtful_if_its_arguments_refer() -> None:
+    for lacking in (without_links(painted("<node-0>", "")), painted("<node-0>", "", task_links=None)):
+        assert told(check(GATE, lacking)) == [("quarantine", "task_links")]
+    assert check(GATE, without_links(painted("b.jpg"))) == []
+    assert check(GATE, without_links(label(("Painter", ["a fox"])))) == []
 
 
 def test_temporal_links_go_in_no_circle() -> None:

@@ -8,9 +8,12 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from reviewing import folder_of, folder_with, say, session_of
-from running import Capture, ids, inside, lines_of, started
+from reviewing import folder_of, folder_with, label, say, session_of
+from running import Capture, ids, inside, lines_of, started, write_lines
 
+from toolgraph import check, export
+from toolgraph.errors import UsageError
+from toolgraph.folder import DataFolder
 from toolgraph.review.session import Session
 
 
@@ -193,3 +196,31 @@ def test_a_set_in_the_hub_form_without_arguments_or_samples(tmp_path: Path, caps
     ]
     found = json.loads((tmp_path / "out" / "alignment_ids.json").read_text())
     assert found["both_node_link_alignment_id"]["single"] == [1]
+
+
+@pytest.mark.parametrize("part", [".", "quarantine"])
+def test_a_reviewed_set_tells_who_wrote_it_and_what_the_gates_counted(
+    tmp_path: Path, capsys: Capture, part: str
+) -> None:
+    labels = [{**label(0), "task_steps": []}, {**label(0), "id": 1}, label(2)]
+    DataFolder(folder_of(tmp_path / "d", labels)).describe(generation={"llm": "acme/writer"})
+    checked, out = tmp_path / "checked", tmp_path / "deep" / "er"
+    check(tmp_path / "d", out=checked, gates=["schema"])
+    source = checked / part
+    if part == "quarantine":
+        write_lines(source / "data.json", labels[:1])
+    session = session_of(source)
+    say(session, "Ann", 0, "correct")
+    done = inside(capsys, "review", "--data_dir", source, "--apply", out)
+    assert done.code == 0, done.err
+    told = DataFolder(out).benchmark
+    assert told["generation"] == {"llm": "acme/writer"}
+    level = {".": "pass", "quarantine": "quarantine"}[part]
+    assert told["checked"] == {"from": "../../d", "level": level}
+    assert (out / "funnel.json").read_bytes() == (checked / "funnel.json").read_bytes()
+    export(out, to="jsonl", out=tmp_path / "card")
+    card = (tmp_path / "card" / "README.md").read_text()
+    assert "llm: `acme/writer`" in card
+    assert "Before the review: of the whole set of 3 samples the gates let" in card
+    with pytest.raises(UsageError, match="did not write"):
+        check(tmp_path / "d", out=out, force=True)

@@ -1,18 +1,32 @@
 from __future__ import annotations
 
 import json
+import os
+import subprocess
 from pathlib import Path
 from typing import Any
 
 import pytest
 from checking import NO, YES, label, labelled_folder
-from running import Capture, files_below, ids, inside, lines_of, shell, started, write_lines
+from running import (
+    Capture,
+    command_of,
+    environment,
+    files_below,
+    ids,
+    inside,
+    lines_of,
+    shell,
+    started,
+    write_lines,
+)
 
 from toolgraph import check
 from toolgraph.errors import ToolgraphError, UsageError
 from toolgraph.folder import DataFolder
 from toolgraph.models import ModelOptions
 from toolgraph.serving.completions import Received, Reply
+from toolgraph.stages.checked import CheckedFolder
 from toolgraph.testkit import FakeServer
 
 MIXED = [
@@ -360,3 +374,90 @@ def test_predictions_that_are_there_are_used(tmp_path: Path, capsys: Capture) ->
     done = inside(capsys, "check", "--data_dir", folder, "--out", out, *solved)
     assert done.code == 0, done.err
     assert [line["gates"]["second opinion"] for line in lines_of(out / "gates.jsonl")] == ["pass", "pass"]
+
+
+def test_two_checks_into_one_folder_cannot_mix(folder: Path, tmp_path: Path, capsys: Capture) -> None:
+    out = tmp_path / "checked"
+    place = CheckedFolder(out, DataFolder(folder))
+    with place.held():
+        done = inside(capsys, "check", "--data_dir", folder, "--out", out)
+        assert done.code == 2
+        assert f"checked: another check is writing it (process {os.getpid()} on " in done.error
+        assert not (out / "data.json").exists()
+    assert not out.exists()
+    assert inside(capsys, "check", "--data_dir", folder, "--out", out).code == 0
+    assert not (out / ".check.lock").exists()
+
+
+def test_what_was_put_there_before_the_lock_was_had_is_looked_at_again(folder: Path, tmp_path: Path) -> None:
+    out, other = tmp_path / "checked", labelled_folder(tmp_path / "other", MIXED)
+    late = CheckedFolder(out, DataFolder(folder))
+    check(other, out=out)
+    with pytest.raises(UsageError, match=r"is what was checked of .*other"), late.held():
+        pass
+
+
+def test_what_a_killed_check_left_is_cleared_and_nothing_else(folder: Path, tmp_path: Path) -> None:
+    out = tmp_path / "checked"
+    check(folder, out=out)
+    before = files_below(out)
+    left = (".data.json.a1_b2c3d.unfinished", ".funnel.png.abcdefgh.unfinished", ".check.lock")
+    theirs = (
+        ".data.json.original",
+        ".data.json.swp",
+        ".notes.md.abcdefgh.unfinished",
+        "data.json.unfinished",
+    )
+    for part in (out, out / "quarantine"):
+        for name in (*left[:2], *theirs):
+            (part / name).write_text("half")
+    (out / left[2]).write_text("process 1 on another")
+    check(folder, out=out)
+    after = files_below(out)
+    assert set(after) == set(before) | {f"{part}{name}" for part in ("", "quarantine/") for name in theirs}
+
+
+def test_the_folder_tells_its_source_so_that_both_can_be_moved(folder: Path, tmp_path: Path) -> None:
+    generation = {"llm": "acme/writer", "seed": 7}
+    DataFolder(folder).describe(generation=generation, source="Made by Ann.")
+    out = tmp_path / "checked"
+    check(folder, out=out)
+    for made, written in ((out, "../data"), (out / "quarantine", "../../data")):
+        told = json.loads((made / "benchmark.json").read_text())
+        assert (told["generation"], told["source"]) == (generation, "Made by Ann.")
+        assert told["checked"]["from"] == written
+    moved = tmp_path / "moved"
+    moved.mkdir()
+    for path in (folder, out):
+        path.rename(moved / path.name)
+    assert check(moved / "data", out=moved / "checked").levels["pass"] == 2
+    # What an earlier version wrote: the whole path.
+    told = DataFolder(moved / "checked").benchmark["checked"]
+    DataFolder(moved / "checked").describe(checked={**told, "from": str(moved / "data")})
+    assert check(moved / "data", out=moved / "checked").levels["pass"] == 2
+    (moved / "data" / "benchmark.json").write_text("{}")
+    check(moved / "data", out=moved / "checked")
+    assert not {"generation", "source"} & DataFolder(moved / "checked").benchmark.keys()
+
+
+def test_what_a_review_left_is_not_replaced(folder: Path, tmp_path: Path) -> None:
+    out = tmp_path / "checked"
+    check(folder, out=out)
+    DataFolder(out).describe(reviewed={"correct": 2})
+    for force in (False, True):
+        with pytest.raises(UsageError, match="did not write"):
+            check(folder, out=out, force=force)
+
+
+def test_a_disk_that_is_full_is_told_with_the_file_and_leaves_nothing(folder: Path, tmp_path: Path) -> None:
+    out = tmp_path / "checked"
+    write_lines(folder / "data.json", [label(number) for number in range(300)])
+    limited = ["bash", "-c", 'ulimit -f 60; exec "$@"', "-", *command_of("check")]
+    arguments = ["--data_dir", str(folder), "--out", str(out)]
+    for more, named in ((["--gates", "leak"], "checked/data.json"), (["--gates", "duplicate"], "temporary")):
+        done = subprocess.run(
+            [*limited, *arguments, *more], env=environment(), capture_output=True, text=True, check=False
+        )
+        assert done.returncode == 1
+        assert named in done.stderr and "File too large" in done.stderr
+        assert not out.exists()

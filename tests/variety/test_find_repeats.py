@@ -8,7 +8,7 @@ import pytest
 
 from toolgraph.errors import UsageError
 from toolgraph.gold import Gold
-from toolgraph.variety import Bars, Item, PlanDigest, Repeats, find_repeats
+from toolgraph.variety import Bars, Item, PlanDigest, find_repeats
 
 LONG = (
     "For the village festival we need a press kit about urban beekeeping. I took a photo of the hives on our "
@@ -104,7 +104,7 @@ def test_against_another_set_its_repeats_and_ones_own_do_not_count() -> None:
 
 def test_empty_requests_repeat_nothing() -> None:
     assert held([Item(1, ""), Item(2, " "), Item(3, ""), Item(4, "?"), Item(5, "?")]) == [5]
-    assert find_repeats([]) == Repeats([], [])
+    assert not find_repeats([]).matches and not find_repeats([]).clusters()
     assert held([], against=[Item(1, LONG)]) == held([Item(1, LONG)], against=[]) == []
 
 

@@ -72,14 +72,12 @@ def command(data_dir: Path, out: Path, min_pass: float | None, **settings: Any) 
     from toolgraph.stages.check import check
 
     settings = options.with_budget(options.with_model_options(settings))
-    settings["gates"], settings["without"] = _names(settings["gates"]), _names(settings["without"]) or ()
+    if settings["gates"] is not None:
+        settings["gates"] = options.names(settings["gates"])
+    settings["without"] = options.names(settings["without"] or "")
     settings["solvers"] = settings.pop("solver")
     checked = check(data_dir, out=out, command=options.typed(), screen=SCREEN, **settings)
     if min_pass is not None and checked.share < min_pass:
         say(f"{WARNING}{checked.share:.1%} pass, fewer than the {min_pass:.1%} of --min_pass")
         return 3
     return 0 if checked.complete else 3
-
-
-def _names(text: str | None) -> list[str] | None:
-    return None if text is None else [name.strip() for name in text.split(",") if name.strip()]

@@ -102,7 +102,7 @@ def sample(
     from toolgraph.stages.classic_build import sample_chats
 
     messages, beside = find_source(raw)
-    senders = {"user": _names(user_is), "bot": _names(bot_is), "human": _names(human_is)}
+    senders = {"user": options.names(user_is), "bot": options.names(bot_is), "human": options.names(human_is)}
     source = RawSource(
         messages,
         workflows or beside,
@@ -118,7 +118,7 @@ def sample(
         source,
         actions=actions,  # type: ignore[arg-type]
         mask_patterns=_pairs("--mask_pattern", mask_pattern),
-        phone_regions=_names(phone_regions),
+        phone_regions=options.names(phone_regions),
         screen=SCREEN,
         **settings,
     )
@@ -134,7 +134,7 @@ def workbook(annotators: str, **settings: Any) -> None:
     """Write an Excel workbook for each annotator."""
     from toolgraph.stages.classic_build import write_workbooks
 
-    write_workbooks(annotators=_names(annotators), screen=SCREEN, **settings)
+    write_workbooks(annotators=options.names(annotators), screen=SCREEN, **settings)
 
 
 @build.command("merge")
@@ -175,10 +175,6 @@ def publish(**settings: Any) -> None:
     from toolgraph.stages.classic_build import publish_set
 
     publish_set(screen=SCREEN, **settings)
-
-
-def _names(text: str) -> list[str]:
-    return [name.strip() for name in text.split(",") if name.strip()]
 
 
 def _pairs(flag: str, values: tuple[str, ...]) -> dict[str, str]:

@@ -123,7 +123,7 @@ def command(data_dir: Path, demo_ids: str | None, **settings: Any) -> int:
     """
     from toolgraph.stages.infer import infer
 
-    demos = [name.strip() for name in demo_ids.split(",")] if demo_ids else []
+    demos = options.names(demo_ids or "")
     settings = options.with_budget(options.with_model_options(settings))
     inference = infer(data_dir, demo_ids=demos, command=options.typed(), screen=SCREEN, **settings)
     return 0 if inference.summary.complete else 3

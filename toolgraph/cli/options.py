@@ -30,6 +30,15 @@ def flag(name: str, text: str, *, default: bool = False) -> Callable[[Function],
     return option(name, type=bool, default=default, is_flag=False, flag_value=True, help=text)
 
 
+def names(*lists: str) -> list[str]:
+    """The names in lists that were typed with commas between.
+
+    >>> names("Ann, Zoë,", "Bob")
+    ['Ann', 'Zoë', 'Bob']
+    """
+    return [name.strip() for text in lists for name in text.split(",") if name.strip()]
+
+
 def together(*decorators: Callable[[Any], Any]) -> Callable[[Function], Function]:
     """Several options as one decorator, in the given order."""
 

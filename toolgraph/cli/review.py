@@ -71,8 +71,12 @@ def command(
 
     if sum([export is not None, import_ is not None, apply is not None, table or summary]) > 1:
         raise UsageError("--export, --import, --apply and --table are one command each", fix="choose one")
-    names = [name.strip() for name in reviewers.split(",") if name.strip()]
-    shared: dict[str, Any] = {"reviewers": names, "each": each or 0, "gates": gates, "screen": SCREEN}
+    shared: dict[str, Any] = {
+        "reviewers": options.names(reviewers),
+        "each": each or 0,
+        "gates": gates,
+        "screen": SCREEN,
+    }
     if export is not None:
         stage.export_reviews(data_dir, export, reviewer=reviewer, **shared)
     elif import_ is not None:

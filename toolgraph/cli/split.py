@@ -43,5 +43,4 @@ def command(data_dir: Path, hold_out_tools: tuple[str, ...], **settings: Any) ->
     """
     from toolgraph.stages.split import split
 
-    tools = [tool.strip() for given in hold_out_tools for tool in given.split(",") if tool.strip()]
-    split(data_dir, hold_out_tools=tools, screen=SCREEN, **settings)
+    split(data_dir, hold_out_tools=options.names(*hold_out_tools), screen=SCREEN, **settings)

@@ -50,14 +50,15 @@ def told_checks(
     if refused:
         yield f"\n{count_of(refused, 'sample')} refused, as no calls can be made of them (`refused.jsonl`)."
     if funnel is not None:
-        yield from _funnel(funnel)
+        yield from _funnel(funnel, reviewed=isinstance(reviewed, Mapping))
 
 
-def _funnel(funnel: Any) -> Iterator[str]:
+def _funnel(funnel: Any, *, reviewed: bool) -> Iterator[str]:
+    of = "Before the review: of" if reviewed else "Of"
     try:
         whole, levels = funnel["input"], funnel["levels"]
         yield (
-            f"\nOf the whole set of {count_of(whole, 'sample')} the gates let {levels['pass']:,} pass, put "
+            f"\n{of} the whole set of {count_of(whole, 'sample')} the gates let {levels['pass']:,} pass, put "
             f"{levels['quarantine']:,} in quarantine and rejected {levels['reject']:,}:\n"
         )
         rows = [
@@ -65,7 +66,7 @@ def _funnel(funnel: Any) -> Iterator[str]:
         ]
         signature = funnel.get("signature")
     except (KeyError, TypeError, ValueError, AttributeError):
-        yield "\nThe funnel of the whole set:\n"
+        yield f"\n{'Before the review: the' if reviewed else 'The'} funnel of the whole set:\n"
         yield f"```json\n{json.dumps(funnel, indent=2, ensure_ascii=False)}\n```"
         return
     yield f"| gate | {' | '.join(_STATES)} |"

@@ -27,6 +27,14 @@ _NAMES = {
     "table csv json xml html geojson dataset presentation slides",
 }
 _FAMILY = {word: family for family, words in _NAMES.items() for word in words.split()}
+_CARRIER_WORDS = (
+    "document documents doc docx pdf pdfs file files spreadsheet spreadsheets xlsx workbook "
+    "presentation presentations slides pptx"
+)
+_CARRIERS = frozenset(_CARRIER_WORDS.split())
+"""Types of which a plan has the name and not the words, as it has of a picture."""
+_NAMING = re.compile(r"[\d_/\\@#'\"`“”‘«|;:{}<>\[\]\n\t=]|\s(?!I\b)[A-Z]")
+_LONGEST_PHRASE = 200
 _PAGE = re.compile(r"\w/[^/\s]*\w")
 _ANYTHING = frozenset(
     {"any", "anything", "media", "content", "data", "object", "resource", "attachment", "file"}
@@ -63,6 +71,8 @@ def literal_fit(literal: str, kind: str, others: Collection[str] = MEDIA) -> Fit
     ('an audio file', True)
     """
     words = kind.casefold()
+    if _is_carrier(kind) and _is_phrase(literal):
+        return doubtful("a text that names none")
     if words in _ANYTHING:
         return FITS
     family, content = family_of(kind), content_of(literal)
@@ -81,6 +91,23 @@ def literal_fit(literal: str, kind: str, others: Collection[str] = MEDIA) -> Fit
             wrong(content.what) if content.media and "text" not in content.kinds else value_fit(literal, kind)
         )
     return _foreign_fit(content, others)
+
+
+@cache
+def _is_carrier(kind: str) -> bool:
+    words = re.findall(r"[a-z0-9]+", kind.casefold())
+    return bool(words) and words[-1] in _CARRIERS
+
+
+def _is_phrase(literal: str) -> bool:
+    """Whether a literal is plain words: no name, address or number of anything, and no contents either.
+
+    >>> [_is_phrase(text) for text in ("extras are in", "contract", "the Annual Report", "form 7", "a: b")]
+    [True, False, False, False, False]
+    """
+    content, text = content_of(literal), literal.strip()
+    plain = content.kinds == {"text"} and not content.is_name
+    return plain and len(text) <= _LONGEST_PHRASE and not _NAMING.search(text)
 
 
 def _foreign_fit(content: Content, others: Collection[str], *never: str) -> Fit:

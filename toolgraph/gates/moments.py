@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from calendar import monthrange
 
 _MONTHS = (
     "january february march april may june july august september october november december "
@@ -67,9 +68,13 @@ _HOUR = re.compile(
 
 
 _ENGLISH = ("jan", "feb", "mar", "apr", "may", "jun", "jul", "aug", "sep", "oct", "nov", "dec")
-_LENGTHS = (31, 29, 31, 30, 31, 30, 31, 31, 30, 31, 30, 31)
-_YEAR_FIRST = re.compile(r"(?<![\d-])(?:19|20)\d\d([-/.])(?P<month>\d{1,2})\1(?P<day>\d{1,2})(?!\d|-\d)")
-_YEAR_LAST = re.compile(r"(?<![\d.-])(?P<one>\d{1,2})([-/.])(?P<two>\d{1,2})\2(?:19|20)\d\d(?!\d)")
+_LEAP_YEAR = 2000
+_YEAR_FIRST = re.compile(
+    r"(?<![\d-])(?P<year>(?:19|20)\d\d)(?P<dash>[-/.])(?P<month>\d{1,2})(?P=dash)(?P<day>\d{1,2})(?!\d|-\d)"
+)
+_YEAR_LAST = re.compile(
+    r"(?<![\d.-])(?P<one>\d{1,2})(?P<dash>[-/.])(?P<two>\d{1,2})(?P=dash)(?P<year>(?:19|20)\d\d)(?!\d)"
+)
 _NAME = (
     r"(?P<name>jan(?:uary)?|feb(?:ruary)?|mar(?:ch)?|apr(?:il)?|may|june?|july?|aug(?:ust)?|sept?(?:ember)?"
     r"|oct(?:ober)?|nov(?:ember)?|dec(?:ember)?)"
@@ -93,19 +98,21 @@ def is_no_day(text: str) -> bool:
 
     >>> [is_no_day(text) for text in ("2026-02-31", "2026-13-05", "31 June", "29 February", "31/12/2026")]
     [True, True, True, False, False]
+    >>> [is_no_day(text) for text in ("2027-02-29", "29.02.2027", "2028-02-29", "02/29/2028")]
+    [True, True, False, False]
     """
     text = text[:500]
-    days = [_possible(int(m["month"]), int(m["day"])) for m in _YEAR_FIRST.finditer(text)]
+    days = [_possible(int(m["month"]), int(m["day"]), int(m["year"])) for m in _YEAR_FIRST.finditer(text)]
     for match in _YEAR_LAST.finditer(text):
-        one, two = int(match["one"]), int(match["two"])
-        days.append(_possible(one, two) or _possible(two, one))
+        one, two, year = int(match["one"]), int(match["two"]), int(match["year"])
+        days.append(_possible(one, two, year) or _possible(two, one, year))
     for match in (*_DAY_AND_MONTH.finditer(text), *_MONTH_AND_DAY.finditer(text)):
         days.append(_possible(1 + _ENGLISH.index(match["name"][:3].casefold()), int(match["day"])))
     return bool(days) and not all(days)
 
 
-def _possible(month: int, day: int) -> bool:
-    return 1 <= month <= 12 and 1 <= day <= _LENGTHS[month - 1]
+def _possible(month: int, day: int, year: int = _LEAP_YEAR) -> bool:
+    return 1 <= month <= 12 and 1 <= day <= monthrange(year, month)[1]
 
 
 def may_be_date(text: str) -> bool:

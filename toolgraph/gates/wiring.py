@@ -148,7 +148,10 @@ class WiringGate:
     def _links(self, gold: Gold, reader: Reader, found: _Wires) -> list[Finding]:
         """Every link is a reference, every reference a link; links name tools, so tools are compared."""
         if gold.record.get("task_links") is None:
-            return []
+            if not found.wires:
+                return []
+            reason = "arguments refer to other steps, but the label lists no links"
+            return [self._say("quarantine", reason, "task_links")]
         flows = {self._ends(wire, reader): wire for wire in found.wires}
         tools = {self._names.read(node.tool) for node in gold.nodes}
         unsure = {self._names.read(reader.tools[place] or "") for place in found.open}

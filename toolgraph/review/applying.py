@@ -34,7 +34,12 @@ class Applied:
 
 
 def apply_reviews(
-    outcomes: Sequence[Outcome], source: DataFolder, target: DataFolder, *, keep_undecided: bool = False
+    outcomes: Sequence[Outcome],
+    source: DataFolder,
+    target: DataFolder,
+    *,
+    keep_undecided: bool = False,
+    about: Mapping[str, Any] | None = None,
 ) -> Applied:
     """Write the data folder that the decisions make of another one.
 
@@ -47,6 +52,7 @@ def apply_reviews(
         source: the folder that was reviewed.
         target: another folder; made if missing.
         keep_undecided: keep what nobody has decided on; else it is left out.
+        about: what `benchmark.json` is to say of it, besides; default what that of the source says.
 
     Raises:
         IncompleteError: there are conflicts (names them).
@@ -91,7 +97,9 @@ def apply_reviews(
     for path in (source.tool_desc, source.graph_desc):
         if path.exists():
             shutil.copyfile(path, target.path / path.name)
-    target.describe(**{**source.benchmark, "reviewed": dict(counts), FINGERPRINT: sha256_of(target.data)})
+    told = source.benchmark if about is None else about
+    facts = {**told, "reviewed": dict(counts), FINGERPRINT: sha256_of(target.data)}
+    target.describe(*(target.benchmark.keys() - facts.keys()), **facts)
     return Applied(kept, counts)
 
 

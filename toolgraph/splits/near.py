@@ -2,15 +2,13 @@
 
 from __future__ import annotations
 
-import tempfile
 from array import array
 from collections.abc import Iterable
-from pathlib import Path
 
 from toolgraph.gold import Gold
 from toolgraph.variety import Bars, Item, PlanDigest, find_repeats
 from toolgraph.variety.plans import digest
-from toolgraph.variety.spill import Spill
+from toolgraph.variety.spill import Spill, temporary_folder
 
 
 def near_repeats(golds: Iterable[Gold], bars: Bars | None = None) -> list[list[int]]:
@@ -29,7 +27,7 @@ def near_repeats(golds: Iterable[Gold], bars: Bars | None = None) -> list[list[i
     """
     plans: list[PlanDigest] = []
     ranks = array("Q")
-    with tempfile.TemporaryDirectory(prefix="toolgraph-") as folder, Spill(Path(folder) / "texts") as texts:
+    with temporary_folder() as folder, Spill(folder / "texts") as texts:
         for gold in golds:
             plan = PlanDigest.of(gold)
             texts.append(gold.request)

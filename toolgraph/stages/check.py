@@ -21,7 +21,7 @@ from toolgraph.models import ModelOptions
 from toolgraph.runs import Budget
 from toolgraph.stages.ask_critic import ask_critic
 from toolgraph.stages.ask_solvers import ask_solvers
-from toolgraph.stages.checked import GATES, REPAIRS, CheckedFolder
+from toolgraph.stages.checked import FUNNEL, FUNNEL_PAGE, FUNNEL_PICTURE, GATES, REPAIRS, CheckedFolder
 from toolgraph.stages.choice import Choice, other_set, worth_asking
 from toolgraph.stages.screen import SILENT, WARNING, Screen
 from toolgraph.stages.sort_set import Sorted, sort_set
@@ -116,77 +116,80 @@ def check(
         screen: who listens.
 
     Raises:
-        UsageError: files missing or malformed, an `out` that must not be replaced, no such gate. Nothing is
-            written then.
+        UsageError: files missing or malformed, an `out` that must not be replaced or that another check is
+            writing, no such gate. Nothing is written then.
         ToolgraphError: a model cannot be reached.
     """
     folder = DataFolder(Path(data_dir)).require()
     _refuse_others(folder)
     place = CheckedFolder(Path(out), folder, force=force)
-    graph = graph_of(folder, dependency_type, say=screen.say)
-    background = Background(graph.library, graph.dependency_type, graph)
-    labels = LabelledSet(folder.data, _mend(background) if repair else None)
-    asked: dict[str, Any] = {
-        "options": options or ModelOptions(connections=multiworker),
-        "multiworker": multiworker,
-        "budget": budget,
-        "prices": prices,
-        "force": force,
-        "command": command,
-        "screen": screen,
-    }
-    bars = Bars() if threshold is None else Bars(threshold)
-    other = None if against is None else other_set(Path(against))
-    choice = Choice(gates, without, critic=critic, solvers=solvers, other=other is not None)
-    choice.settle(background)
-    if solvers and not folder.user_requests.exists():
-        raise UsageError(
-            "no such file: --solver asks its requests",
-            file=folder.user_requests,
-            fix="make it with format_data.py",
-        )
-    known = Known(labels.repeated, whole_set=choice.whole_set(labels, other, bars))
-    line = choice.of(line_up(background, known))
-    complete = True
-    with ExitStack() as open_files:
-        if critic or solvers:
-            worth = worth_asking(labels, line, screen)
-            place.claim()
-            if critic:
-                verdicts, complete = ask_critic(
-                    worth, background, out=place.path, data=folder.data, llm=critic, **asked
-                )
-                known = replace(known, critic=verdicts, critic_name=critic)
-            if solvers:
-                where = place.path / PREDICTIONS if prediction_dir is None else folder.path / prediction_dir
-                opinion, answered = ask_solvers(
-                    worth, background, solvers=solvers, folder=folder, predictions=where, settings=asked
-                )
-                open_files.callback(opinion.close)
-                known, complete = replace(known, second_opinion=opinion), complete and answered
-            line = choice.of(line_up(background, known))
-        ended = sort_set(labels, line, place, background, graph, mended=repair, screen=screen)
-    funnel = ended.funnel
-    settings = {
-        "toolgraph": __version__,
-        "dependency_type": graph.dependency_type,
-        "gates": [gate.name for gate in line],
-        "threshold": bars.threshold,
-        "seed": SEED,
-        "repair": repair,
-        "critic": critic,
-        "solvers": list(solvers),
-        "sha256": {
-            path.name: sha256_of(path)
-            for path in (folder.data, folder.tool_desc, folder.graph_desc)
-            if path.is_file()
-        },
-        "against_sha256": None if other is None else sha256_of(other.path),
-    }
-    value = funnel.to_json(settings, _signature(settings))
-    _write_funnel(place.path, funnel, value)
-    _report(ended, place.path, screen)
-    return Checked(place.path, dict(funnel.levels), value, complete)
+    with place.held():
+        graph = graph_of(folder, dependency_type, say=screen.say)
+        background = Background(graph.library, graph.dependency_type, graph)
+        labels = LabelledSet(folder.data, _mend(background) if repair else None)
+        asked: dict[str, Any] = {
+            "options": options or ModelOptions(connections=multiworker),
+            "multiworker": multiworker,
+            "budget": budget,
+            "prices": prices,
+            "force": force,
+            "command": command,
+            "screen": screen,
+        }
+        bars = Bars() if threshold is None else Bars(threshold)
+        other = None if against is None else other_set(Path(against))
+        choice = Choice(gates, without, critic=critic, solvers=solvers, other=other is not None)
+        choice.settle(background)
+        if solvers and not folder.user_requests.exists():
+            raise UsageError(
+                "no such file: --solver asks its requests",
+                file=folder.user_requests,
+                fix="make it with format_data.py",
+            )
+        known = Known(labels.repeated, whole_set=choice.whole_set(labels, other, bars))
+        line = choice.of(line_up(background, known))
+        complete = True
+        with ExitStack() as open_files:
+            if critic or solvers:
+                worth = worth_asking(labels, line, screen)
+                place.claim()
+                if critic:
+                    verdicts, complete = ask_critic(
+                        worth, background, out=place.path, data=folder.data, llm=critic, **asked
+                    )
+                    known = replace(known, critic=verdicts, critic_name=critic)
+                if solvers:
+                    where = (
+                        place.path / PREDICTIONS if prediction_dir is None else folder.path / prediction_dir
+                    )
+                    opinion, answered = ask_solvers(
+                        worth, background, solvers=solvers, folder=folder, predictions=where, settings=asked
+                    )
+                    open_files.callback(opinion.close)
+                    known, complete = replace(known, second_opinion=opinion), complete and answered
+                line = choice.of(line_up(background, known))
+            ended = sort_set(labels, line, place, background, graph, mended=repair, screen=screen)
+        funnel = ended.funnel
+        settings = {
+            "toolgraph": __version__,
+            "dependency_type": graph.dependency_type,
+            "gates": [gate.name for gate in line],
+            "threshold": bars.threshold,
+            "seed": SEED,
+            "repair": repair,
+            "critic": critic,
+            "solvers": list(solvers),
+            "sha256": {
+                path.name: sha256_of(path)
+                for path in (folder.data, folder.tool_desc, folder.graph_desc)
+                if path.is_file()
+            },
+            "against_sha256": None if other is None else sha256_of(other.path),
+        }
+        value = funnel.to_json(settings, _signature(settings))
+        _write_funnel(place.path, funnel, value)
+        _report(ended, place.path, screen)
+        return Checked(place.path, dict(funnel.levels), value, complete)
 
 
 def _refuse_others(folder: DataFolder) -> None:
@@ -225,9 +228,9 @@ def _signature(settings: Mapping[str, Any]) -> str:
 def _write_funnel(path: Path, funnel: Funnel, value: Mapping[str, Any]) -> None:
     from toolgraph.report.funnel_picture import FunnelBar, draw_funnel
 
-    draw_funnel([FunnelBar(**row) for row in value["funnel"]], path / "funnel.png")
-    write_text(path / "funnel.md", funnel_page(funnel, value["signature"]))
-    write_json(path / "funnel.json", value)
+    draw_funnel([FunnelBar(**row) for row in value["funnel"]], path / FUNNEL_PICTURE)
+    write_text(path / FUNNEL_PAGE, funnel_page(funnel, value["signature"]))
+    write_json(path / FUNNEL, value)
 
 
 def _report(ended: Sorted, out: Path, screen: Screen) -> None:

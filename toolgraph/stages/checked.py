@@ -2,24 +2,38 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterator, Mapping
-from contextlib import ExitStack, contextmanager
+from contextlib import ExitStack, contextmanager, suppress
 from pathlib import Path
-from typing import IO, Any
+from typing import Any
 
 from toolgraph.errors import UsageError
-from toolgraph.files import atomic_target, atomic_writer, keep_dated_copy, sha256_of, write_json
+from toolgraph.files import (
+    atomic_target,
+    atomic_writer,
+    clear_unfinished,
+    keep_dated_copy,
+    path_from,
+    path_in,
+    sha256_of,
+    write_json,
+)
 from toolgraph.folder import DataFolder
-from toolgraph.gates.gate import Level
-from toolgraph.gates.inspection import Inspection
 from toolgraph.graph import ToolGraph
+from toolgraph.locks import only_one
+from toolgraph.stages.checked_writer import CheckedWriter, Lines
 
 CHECKED = "checked"
 """The entry of `benchmark.json` by which a folder is known as the output of a check."""
 QUARANTINE = "quarantine"
 GATES, REJECTED, REPAIRS = "gates.jsonl", "rejected.json", "repairs.jsonl"
+FUNNEL, FUNNEL_PAGE, FUNNEL_PICTURE = "funnel.json", "funnel.md", "funnel.png"
+REVIEWED = "reviewed"
+"""The entry of `benchmark.json` by which a folder is known as what a review has left."""
+_LOCK = ".check.lock"
 _SHA, _FROM, _WRITING = "data_sha256", "from", "writing"
+_ABOUT = ("source", "generation")
+"""What `benchmark.json` says of who wrote a set; it is as true of a part of it."""
 
 
 class CheckedFolder:
@@ -35,19 +49,45 @@ class CheckedFolder:
     """
 
     def __init__(self, path: Path, source: DataFolder, *, force: bool = False) -> None:
-        self.path, self._source = path, source
-        self.passed, self.quarantine = DataFolder(path), DataFolder(path / QUARANTINE)
+        self.path, self._source, self._force = path, source, force
         if path.exists() and not path.is_dir():
             raise UsageError("is a file, a folder is needed", file=path, fix="check --out")
         if path.resolve() == source.path.resolve():
             raise UsageError("is the folder that is checked", file=path, fix="choose another --out")
+        self._look()
+
+    def _look(self) -> None:
+        """Read what lies there, and whether it may be replaced."""
+        self.passed, self.quarantine = DataFolder(self.path), DataFolder(self.path / QUARANTINE)
         self._kept: list[Path] = []
         for folder in (self.passed, self.quarantine):
-            changed = _refusal(folder, source)
-            if changed is not None and not (force and CHECKED in folder.benchmark):
+            changed = _refusal(folder, self._source)
+            if changed is not None and not (self._force and _is_checked(folder)):
                 raise changed
             if changed is not None and folder.data.exists():
                 self._kept.append(folder.data)
+
+    @contextmanager
+    def held(self) -> Iterator[None]:
+        """Nobody else checks into it meanwhile; what a check that was killed left half-written is gone.
+
+        Raises:
+            UsageError: another check writes it now (names its process), or has just put there what must not
+                be replaced.
+            ToolgraphError: it cannot be written.
+        """
+        fix = "wait until it is done, or choose another --out"
+        with only_one(self.path, _LOCK, what="another check", fix=fix):
+            self._look()
+            for folder in (self.passed, self.quarantine):
+                own = (GATES, REJECTED, REPAIRS, FUNNEL, FUNNEL_PAGE, FUNNEL_PICTURE)
+                for path in (*folder.files, *(folder.path / name for name in own)):
+                    clear_unfinished(path)
+            try:
+                yield
+            finally:
+                with suppress(OSError):  # there is something in it
+                    self.quarantine.path.rmdir()
 
     def claim(self) -> None:
         """Mark the folder as the output of this check before anything else is written to it.
@@ -56,7 +96,7 @@ class CheckedFolder:
             ToolgraphError: it cannot be written.
         """
         if CHECKED not in self.passed.benchmark:
-            self.passed.describe(**{CHECKED: {_FROM: str(self._source.path.resolve())}})
+            self.passed.describe(**{CHECKED: {_FROM: path_from(self.path, self._source.path)}})
 
     @contextmanager
     def writing(self, graph: ToolGraph, *, repairs: bool) -> Iterator[CheckedWriter]:
@@ -73,8 +113,8 @@ class CheckedFolder:
             keep_dated_copy(path)
         with ExitStack() as files:
 
-            def opened(path: Path) -> IO[str]:
-                return files.enter_context(atomic_writer(path))
+            def opened(path: Path) -> Lines:
+                return Lines(files.enter_context(atomic_writer(path)), path)
 
             yield CheckedWriter(
                 gates=opened(self.path / GATES),
@@ -103,58 +143,33 @@ class CheckedFolder:
             write_json(folder.tool_desc, graph.library.to_json())
 
     def _describe(self, folder: DataFolder, graph: ToolGraph, state: Mapping[str, Any]) -> None:
-        about = {key: self._source.benchmark[key] for key in ("source",) if key in self._source.benchmark}
+        said = self._source.benchmark
+        about = {key: said[key] for key in _ABOUT if key in said}
+        gone = [key for key in _ABOUT if key not in said]
         what = "quarantine" if folder is self.quarantine else "pass"
-        checked = {_FROM: str(self._source.path.resolve()), "level": what, **state}
-        folder.describe(dependency_type=graph.dependency_type, **about, **{CHECKED: checked})
+        checked = {_FROM: path_from(folder.path, self._source.path), "level": what, **state}
+        folder.describe(*gone, dependency_type=graph.dependency_type, **about, **{CHECKED: checked})
 
 
-class CheckedWriter:
-    """Takes samples in input order.
+def as_reviewed(benchmark: Mapping[str, Any], source: Path, target: Path) -> dict[str, Any]:
+    """What `benchmark.json` says of a check, as it is true of the set that a review makes of that one.
 
     Args:
-        gates: a line a sample.
-        rejected: the labels that are rejected, with their findings.
-        repairs: a line a repair; None where nothing is mended.
-        passed: the labels that pass, and their requests.
-        quarantine: likewise of those in quarantine.
+        benchmark: of the set that was reviewed.
+        source: its folder.
+        target: the folder of what the review left.
     """
-
-    def __init__(
-        self,
-        gates: IO[str],
-        rejected: IO[str],
-        repairs: IO[str] | None,
-        passed: tuple[IO[str], IO[str]],
-        quarantine: tuple[IO[str], IO[str]],
-    ) -> None:
-        self._gates, self._rejected, self._repairs = gates, rejected, repairs
-        self._kept: dict[Level, tuple[IO[str], IO[str]]] = {"pass": passed, "quarantine": quarantine}
-
-    def add(self, inspection: Inspection, facts: Mapping[str, Any], repairs: list[dict[str, Any]]) -> None:
-        """Write one sample.
-
-        Args:
-            inspection: what the gates say.
-            facts: more for its line in `gates.jsonl`.
-            repairs: what was mended in it.
-        """
-        line = inspection.to_json()
-        _write(self._gates, {**line, **facts})
-        if self._repairs is not None:
-            for repair in repairs:
-                _write(self._repairs, repair)
-        gold = inspection.gold
-        kept = self._kept.get(inspection.level)
-        if kept is None:
-            _write(self._rejected, {**gold.record, "findings": line["findings"]})
-            return
-        _write(kept[0], gold.record)
-        _write(kept[1], {"id": gold.id, "user_request": gold.request})
+    checked = benchmark.get(CHECKED)
+    if not isinstance(checked, Mapping):
+        return dict(benchmark)
+    kept = {key: value for key, value in checked.items() if key not in (_SHA, _WRITING)}
+    if _FROM in kept:
+        kept[_FROM] = path_from(target, path_in(source, str(kept[_FROM])))
+    return {**benchmark, CHECKED: kept}
 
 
-def _write(stream: IO[str], value: Mapping[str, Any]) -> None:
-    stream.write(json.dumps(value, ensure_ascii=False) + "\n")
+def _is_checked(folder: DataFolder) -> bool:
+    return CHECKED in folder.benchmark and REVIEWED not in folder.benchmark
 
 
 def _refusal(folder: DataFolder, source: DataFolder) -> UsageError | None:
@@ -163,13 +178,14 @@ def _refusal(folder: DataFolder, source: DataFolder) -> UsageError | None:
     if there is None:
         return None
     checked = folder.benchmark.get(CHECKED)
-    if not isinstance(checked, Mapping):
+    if not isinstance(checked, Mapping) or not _is_checked(folder):
         return UsageError(
             "is of a data set that this command did not write", file=there, fix="choose another --out"
         )
     ways_on = "choose another --out, or --force true (keeps a dated copy)"
-    if checked.get(_FROM) != str(source.path.resolve()):
-        return UsageError(f"is what was checked of {checked.get(_FROM)}", file=folder.path, fix=ways_on)
+    written = path_in(folder.path, str(checked.get(_FROM)))
+    if written != source.path.resolve():
+        return UsageError(f"is what was checked of {written}", file=folder.path, fix=ways_on)
     if checked.get(_WRITING) or not folder.data.exists() or checked.get(_SHA) is None:
         return None
     if checked[_SHA] != sha256_of(folder.data):

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from toolgraph.errors import UsageError
-from toolgraph.files import write_json, write_text
+from toolgraph.files import atomic_target, write_json, write_text
 from toolgraph.folder import DataFolder
 from toolgraph.gates.gate import Background
 from toolgraph.gates.line_up import line_up
@@ -19,7 +19,7 @@ from toolgraph.review.shares import Shares
 from toolgraph.review.sheets import read_sheet, rows_of, take_sheet, write_sheet
 from toolgraph.review.store import FOLDER, Log, ReviewStore, checked_name
 from toolgraph.review.table import markdown, verification
-from toolgraph.stages.checked import CHECKED, QUARANTINE
+from toolgraph.stages.checked import CHECKED, FUNNEL, QUARANTINE, as_reviewed
 from toolgraph.stages.screen import SILENT, WARNING, Screen
 from toolgraph.stages.workfolder import graph_of
 from toolgraph.words import count_of
@@ -73,10 +73,15 @@ def review_session(
 
 
 def _gates_of(folder: DataFolder) -> Path:
-    """What the gates said of a folder: beside it for one of those in quarantine, else in it."""
-    own = folder.path / FILE
+    """What the gates said of the samples of a folder."""
+    return _of_check(folder, FILE)
+
+
+def _of_check(folder: DataFolder, name: str) -> Path:
+    """A file of a check: beside the folder for one of those in quarantine, else in it."""
+    own = folder.path / name
     apart = CHECKED in folder.benchmark and folder.path.resolve().name == QUARANTINE and not own.exists()
-    return folder.path.resolve().parent / FILE if apart else own
+    return folder.path.resolve().parent / name if apart else own
 
 
 def review(
@@ -256,7 +261,18 @@ def apply_review(
     """
     folder, target = DataFolder(Path(data_dir)), DataFolder(Path(out))
     session = review_session(data_dir, screen=screen)
-    applied = apply_reviews(session.outcomes(), folder, target, keep_undecided=keep_undecided)
+    about = as_reviewed(folder.benchmark, folder.path, target.path)
+    applied = apply_reviews(session.outcomes(), folder, target, keep_undecided=keep_undecided, about=about)
+    _copy_funnel(_of_check(folder, FUNNEL), target.path / FUNNEL)
     told = ", ".join(f"{count} {name}" for name, count in sorted(applied.counts.items()))
     screen.show(f"{target.data}: {applied.kept} of {len(session.samples)} samples ({told})")
     return applied
+
+
+def _copy_funnel(funnel: Path, copy: Path) -> None:
+    """Have what the gates counted before the review stand beside what it left; that of another set goes."""
+    if not funnel.exists():
+        copy.unlink(missing_ok=True)
+        return
+    with atomic_target(copy) as stream:
+        stream.write(funnel.read_bytes())

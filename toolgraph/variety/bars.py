@@ -16,6 +16,8 @@ SAME_PLAN_LESS = 0.1
 OTHER_PLAN_MORE = 0.15
 
 Plans = Literal["same", "other", "unknown"]
+PLANS: tuple[Plans, ...] = ("unknown", "other", "same")
+"""What stands for each where there are many: its place here."""
 
 
 @dataclass(frozen=True)
@@ -59,13 +61,12 @@ class Known:
     whole: npt.NDArray[np.uint64]
     figures: npt.NDArray[np.uint64]
 
-    def plans(self, first: npt.NDArray[np.int64], second: npt.NDArray[np.int64]) -> list[Plans]:
-        """How the plans of each of many pairs stand to each other."""
-        same, others = self.same(first, second).tolist(), self.others(first, second).tolist()
-        return [
-            "same" if alike else "other" if differ else "unknown"
-            for alike, differ in zip(same, others, strict=True)
-        ]
+    def plans(self, first: npt.NDArray[np.int64], second: npt.NDArray[np.int64]) -> npt.NDArray[np.int8]:
+        """How the plans of each of many pairs stand to each other, as places in `PLANS`."""
+        import numpy as np
+
+        differ = np.where(self.others(first, second), PLANS.index("other"), PLANS.index("unknown"))
+        return np.where(self.same(first, second), PLANS.index("same"), differ).astype(np.int8)
 
     def same(self, first: npt.NDArray[np.int64], second: npt.NDArray[np.int64]) -> npt.NDArray[np.bool_]:
         """Where both plans are known, and the same."""

@@ -2,28 +2,25 @@
 
 from __future__ import annotations
 
-import tempfile
 from array import array
-from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterable, Iterator
 from functools import lru_cache
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
 from toolgraph.gold import Gold
 from toolgraph.variety.bands import band_groups, groups, pairs, rows_of_a_band
-from toolgraph.variety.bars import Bars, Known, Plans
+from toolgraph.variety.bars import Bars, Known
 from toolgraph.variety.normal_form import content, figures, same_words
 from toolgraph.variety.plans import PlanDigest, digest
+from toolgraph.variety.repeats import Key, Matches, Repeats, crowds
 from toolgraph.variety.shingles import jaccard, shingles
 from toolgraph.variety.signatures import PERMUTATIONS, write_signatures
-from toolgraph.variety.spill import Spill
+from toolgraph.variety.spill import Spill, temporary_folder
 
 if TYPE_CHECKING:
     import numpy as np
     import numpy.typing as npt
-
-Key = str | int
 
 # An estimate is below the truth by more than this once in a thousand times (three standard errors).
 _SLACK = 0.09
@@ -43,68 +40,6 @@ class Item(NamedTuple):
         return cls(gold.line or gold.id, gold.request, PlanDigest.of(gold))
 
 
-class Match(NamedTuple):
-    """Two requests that repeat each other.
-
-    Attributes:
-        later: the place of the one, counted from 0 in the order given.
-        earlier: the place of the other.
-        likeness: the Jaccard likeness of their shingles; 1 if they are exact duplicates.
-        exact: whether the words are the same.
-        plans: how their plans stand to each other.
-    """
-
-    later: int
-    earlier: int
-    likeness: float
-    exact: bool
-    plans: Plans
-
-
-@dataclass(frozen=True)
-class Repeats:
-    """What was found in a set of requests.
-
-    Attributes:
-        keys: of all of them, in the order given.
-        matches: near duplicates among requests of different words, and each exact duplicate with the
-            first request of its words; by place.
-    """
-
-    keys: Sequence[Key]
-    matches: Sequence[Match]
-
-    def held_back(self) -> dict[Key, Match]:
-        """The requests that repeat an earlier one, with the one that each repeats most closely, by key.
-
-        An exact duplicate is always held back. A near duplicate is, if the earlier one stays: of a chain
-        in which each is near the next, every second may stay.
-        """
-        held: dict[int, Match] = {}
-        for match in sorted(self.matches, key=lambda m: (m.later, not m.exact, -m.likeness, m.earlier)):
-            if match.later not in held and (match.exact or match.earlier not in held):
-                held[match.later] = match
-        return {self.keys[place]: match for place, match in held.items()}
-
-    def clusters(self) -> list[list[Key]]:
-        """The keys of requests that belong together, by whatever chain: a split keeps them together."""
-        leader = list(range(len(self.keys)))
-
-        def find(place: int) -> int:
-            while leader[place] != place:
-                leader[place] = leader[leader[place]]
-                place = leader[place]
-            return place
-
-        for match in self.matches:
-            one, other = sorted((find(match.earlier), find(match.later)))
-            leader[other] = one
-        together: dict[int, list[Key]] = {}
-        for place in sorted({place for match in self.matches for place in (match.earlier, match.later)}):
-            together.setdefault(find(place), []).append(self.keys[place])
-        return list(together.values())
-
-
 def find_repeats(
     items: Iterable[Item], *, against: Iterable[Item] | None = None, bars: Bars | None = None
 ) -> Repeats:
@@ -120,6 +55,9 @@ def find_repeats(
         against: another set; then only pairs of one request of each set are looked for.
         bars: how alike near duplicates are.
 
+    Raises:
+        ToolgraphError: there is no space for temporary files.
+
     Returns:
         With `against`, its requests are the first places.
 
@@ -128,15 +66,15 @@ def find_repeats(
     [('b', True)]
     """
     bars = bars or Bars()
-    with tempfile.TemporaryDirectory(prefix="toolgraph-") as folder, Spill(Path(folder) / "texts") as texts:
+    with temporary_folder() as folder, Spill(folder / "texts") as texts:
         table = _Table(texts)
         for item in against or ():
             table.add(item)
         first = len(table.keys)
         for item in items:
             table.add(item)
-        matches = [*_exact(table, first), *_near(table, first, bars, Path(folder) / "signatures")]
-    return Repeats(table.keys, matches)
+        exact, near = _exact(table, first), _near(table, first, bars, folder / "signatures")
+    return Repeats(table.keys, Matches.joined([exact, near]))
 
 
 class _Table:
@@ -167,7 +105,7 @@ def _known(table: _Table) -> Known:
     return Known(_numbers(table.tools), _numbers(table.whole), _numbers(table.figures))
 
 
-def _exact(table: _Table, boundary: int) -> Iterator[Match]:
+def _exact(table: _Table, boundary: int) -> Matches:
     """Each request with the first one of the same words."""
     import numpy as np
 
@@ -178,11 +116,11 @@ def _exact(table: _Table, boundary: int) -> Iterator[Match]:
         if leader < boundary <= place or not boundary
     ]
     first, second = np.array(repeated, np.int64).reshape(-1, 2).T
-    for (leader, place), plans in zip(repeated, _known(table).plans(first, second), strict=True):
-        yield Match(place, leader, 1.0, True, plans)
+    plans = _known(table).plans(first, second)
+    return Matches(second, first, np.ones(len(first)), np.ones(len(first), np.bool_), plans)
 
 
-def _near(table: _Table, boundary: int, bars: Bars, file: Path) -> list[Match]:
+def _near(table: _Table, boundary: int, bars: Bars, file: Path) -> Matches:
     """The near duplicates among the first requests of their words."""
     import numpy as np
 
@@ -202,43 +140,41 @@ def _near(table: _Table, boundary: int, bars: Bars, file: Path) -> list[Match]:
         met.append(packed)
         if sum(map(len, met[1:])) > _MOST_WAITING:
             met = [np.unique(np.concatenate(met))]
-    packed = _crowd_by_crowd(np.unique(np.concatenate(met)), len(spoken))
-    first, second = (
-        (packed >> np.uint64(32)).astype(np.int64),
-        (packed & np.uint64(0xFFFFFFFF)).astype(np.int64),
-    )
+    first, second = _unpacked(np.unique(np.concatenate(met)))
+    met.clear()
+    # Those of a crowd stand together: its shingles are then made once, however many pairs it has.
+    order = np.argsort(crowds(first, second, len(spoken))[first], kind="stable")
+    first, second = first[order], second[order]
     if boundary:
         # The others of the same words are exact duplicates of one of their set, but not of the other set.
         others = _others(spoken)
         again = [[place, *others.get(place, ())] for place in second.tolist()]
         first = np.repeat(first, np.array([*map(len, again)], np.int64))
         second = np.array([place for places in again for place in places], np.int64)
-    shingled = lru_cache(4_096)(lambda place: shingles(table.texts[place]))
-    found = []
-    for one_pair, plans in zip(zip(first, second, strict=True), known.plans(first, second), strict=True):
-        earlier, later = map(int, one_pair)
-        likeness = jaccard(shingled(earlier), shingled(later))
-        if likeness >= bars.of(plans):
-            found.append(Match(later, earlier, likeness, False, plans))
-    return found
+    likeness = _likeness(table, first, second)
+    near = likeness >= known.bars(bars, first, second)
+    first, second, likeness = first[near], second[near], likeness[near]
+    return Matches(second, first, likeness, np.zeros(len(first), np.bool_), known.plans(first, second))
 
 
-def _crowd_by_crowd(packed: npt.NDArray[np.uint64], count: int) -> npt.NDArray[np.uint64]:
-    """Pairs in an order in which those of requests that belong together stand together.
-
-    The shingles of a crowd are then made once, however many pairs it has and wherever it stands.
-    """
+def _unpacked(pairs: npt.NDArray[np.uint64]) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.int64]]:
+    """The first and the second places of pairs that were held as one number each."""
     import numpy as np
-    from scipy.sparse import coo_array
-    from scipy.sparse.csgraph import connected_components
 
-    first, second = (
-        (packed >> np.uint64(32)).astype(np.int64),
-        (packed & np.uint64(0xFFFFFFFF)).astype(np.int64),
+    return (pairs >> np.uint64(32)).astype(np.int64), (pairs & np.uint64(0xFFFFFFFF)).astype(np.int64)
+
+
+def _likeness(
+    table: _Table, first: npt.NDArray[np.int64], second: npt.NDArray[np.int64]
+) -> npt.NDArray[np.float64]:
+    """The true likeness of each of many pairs."""
+    import numpy as np
+
+    shingled = lru_cache(4_096)(lambda place: shingles(table.texts[place]))
+    alike = (
+        jaccard(shingled(int(one)), shingled(int(other))) for one, other in zip(first, second, strict=True)
     )
-    links = coo_array((np.ones(len(packed), np.int8), (first, second)), shape=(count, count))
-    _, crowd = connected_components(links, directed=False)
-    return packed[np.argsort(crowd[first], kind="stable")]
+    return np.fromiter(alike, np.float64, len(first))
 
 
 def _others(spoken: npt.NDArray[np.uint64]) -> dict[int, list[int]]:

@@ -13,8 +13,9 @@ from toolgraph.metrics.intervals import mean_intervals
 from toolgraph.tools import ToolLibrary
 from toolgraph.variety.bars import Bars
 from toolgraph.variety.coverage import link_coverage, tool_coverage
-from toolgraph.variety.duplicates import Item, Repeats, find_repeats
+from toolgraph.variety.duplicates import Item, find_repeats
 from toolgraph.variety.likeness import nearest
+from toolgraph.variety.repeats import Repeats
 from toolgraph.variety.tally import SAMPLE, Tally
 from toolgraph.variety.wording import WINDOW, distinct, moving_ratio
 

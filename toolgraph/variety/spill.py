@@ -2,10 +2,35 @@
 
 from __future__ import annotations
 
+import tempfile
 from array import array
+from collections.abc import Iterator
+from contextlib import contextmanager
 from functools import lru_cache
 from pathlib import Path
 from types import TracebackType
+
+from toolgraph.errors import ToolgraphError
+
+
+@contextmanager
+def temporary_folder() -> Iterator[Path]:
+    """A folder for what memory should not hold, gone at the end.
+
+    Raises:
+        ToolgraphError: what is written to it finds no space (names the place).
+    """
+    try:
+        with tempfile.TemporaryDirectory(prefix="toolgraph-") as folder:
+            yield Path(folder)
+    except OSError as error:
+        if error.filename is not None:
+            raise  # says itself what it is about
+        raise ToolgraphError(
+            f"cannot write temporary files: {error.strerror or error}",
+            file=tempfile.gettempdir(),
+            fix="free some space, or set TMPDIR to a folder on another disk",
+        ) from error
 
 
 class Spill:

@@ -12,9 +12,9 @@ from toolgraph.graph import ToolGraph
 from toolgraph.report.variety import PICTURES, draw_variety
 from toolgraph.tools import ToolLibrary
 from toolgraph.variety.bars import Bars
-from toolgraph.variety.duplicates import Repeats
 from toolgraph.variety.measures import measure_variety
 from toolgraph.variety.page import variety_page
+from toolgraph.variety.repeats import Repeats
 from toolgraph.variety.tally import SAMPLE
 
 REPORT_FILES = ("variety.json", "variety.md", *(f"{name}.png" for name in PICTURES))
