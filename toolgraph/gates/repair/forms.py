@@ -7,10 +7,10 @@ from collections.abc import Mapping
 from typing import Any
 
 from toolgraph.backinstruct.critics import Spellings, same_tool
-from toolgraph.gates.declared import kinds_of_type
 from toolgraph.gates.gate import Background
 from toolgraph.gates.literals import text_of_number
 from toolgraph.gates.repair.changes import Record, Repair, nodes_of
+from toolgraph.gates.schema.declared import kinds_of_type
 from toolgraph.tools import Tool
 
 _TOLD_AS_TEXT = {"text", "date", "time", "moment", "phone"}

@@ -1,15 +1,15 @@
-"""The gate of the schema: every tool known, every argument valid for its parameter or type, none missing."""
+"""The gate "schema": every tool known, every argument valid for its parameter or type, none missing."""
 
 from __future__ import annotations
 
-from toolgraph.gates.calls import NamedCall
 from toolgraph.gates.gate import Background, Finding
-from toolgraph.gates.inputs import ResourceCall
-from toolgraph.gates.known import names_of
-from toolgraph.gates.parameters import declares_parameters, is_required
+from toolgraph.gates.quoting import listed, shown
 from toolgraph.gates.references import Reader
-from toolgraph.gates.telling import listed, shown
+from toolgraph.gates.schema.named_call import NamedCall
+from toolgraph.gates.schema.resource_call import ResourceCall
+from toolgraph.gates.tool_names import names_of
 from toolgraph.gold import Gold, GoldNode
+from toolgraph.parameters import declares_parameters, is_required
 from toolgraph.tools import Tool
 
 
