@@ -62,7 +62,7 @@ def agreement_on(label: str, votes: Sequence[Votes]) -> Agreement:
     yes_or_no = [{name: str(vote == label) for name, vote in item.items()} for item in votes if len(item) > 1]
     whole = agreement_of(yes_or_no)
     chosen = [item for item in yes_or_no if "True" in item.values()]
-    return Agreement(*(len(chosen), _specific(chosen), whole.kappa, whole.kind))
+    return Agreement(len(chosen), _specific(chosen), whole.kappa, whole.kind)
 
 
 def _specific(chosen: Sequence[Votes]) -> float | None:
