@@ -305,6 +305,15 @@ def safe_name(name: str) -> str:
     return f"_{safe}" if not safe.strip(".") else safe
 
 
+def stamp_of(path: Path) -> tuple[int, int] | None:
+    """The size (bytes) and time (nanoseconds) of a file, which tell that it changed; None without a file."""
+    try:
+        status = path.stat()
+    except OSError:
+        return None
+    return status.st_size, status.st_mtime_ns
+
+
 def sha256_of(path: Path) -> str:
     """The SHA-256 of a file's bytes, in hexadecimal; read in blocks."""
     with path.open("rb") as stream:

@@ -1,4 +1,4 @@
-"""What a tool says of its parameters beside their names: the library's object, and whether it is required."""
+"""What a tool says of its parameters beside their names: their objects, and which ones are required."""
 
 from __future__ import annotations
 
@@ -20,6 +20,11 @@ def source_of(parameter: Parameter, tool: Tool) -> Mapping[str, Any]:
         if isinstance(item, Mapping) and item.get("name") == parameter.name:
             return item
     return {}
+
+
+def declares_parameters(tool: Tool) -> bool:
+    """Whether the tool says which parameters it takes, be it none."""
+    return bool(tool.parameters) or isinstance(tool.source.get("parameters"), list)
 
 
 def is_required(parameter: Parameter, tool: Tool) -> bool:

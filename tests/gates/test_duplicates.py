@@ -3,12 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from pathlib import Path
 
-import pytest
-
-from toolgraph.errors import UsageError
-from toolgraph.gates.duplicates import ContaminationGate, DuplicateGate, other_set
+from toolgraph.gates.duplicates import ContaminationGate, DuplicateGate
 from toolgraph.gates.gate import Finding, Gate
 from toolgraph.gold import Gold
 from toolgraph.variety import Bars
@@ -78,22 +74,6 @@ def test_contamination_names_the_other_set() -> None:
             "user_request",
         )
     ]
-
-
-def test_another_set_is_another_folder_with_requests(tmp_path: Path) -> None:
-    mine, theirs = tmp_path / "mine", tmp_path / "theirs"
-    for folder in (mine, theirs):
-        folder.mkdir()
-    with pytest.raises(UsageError, match="data folder itself"):
-        other_set(mine, tmp_path / "theirs" / ".." / "mine")
-    with pytest.raises(UsageError, match="holds neither"):
-        other_set(mine, theirs)
-    with pytest.raises(UsageError, match="no such folder"):
-        other_set(mine, tmp_path / "none")
-    (theirs / "user_requests.json").write_text('{"id": "a", "user_request": "Crop it"}\n')
-    assert [(gold.id, gold.line, gold.request) for gold in other_set(mine, theirs)] == [("a", 1, "Crop it")]
-    (theirs / "data.json").write_text('{"id": "b", "instruction": "Cut it"}\n')
-    assert [gold.request for gold in other_set(mine, theirs)] == ["Cut it"]
 
 
 def test_sets_are_read_once_and_may_be_streams() -> None:

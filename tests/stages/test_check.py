@@ -242,6 +242,9 @@ def test_requests_that_repeat_are_held_back(tmp_path: Path) -> None:
     assert checked.funnel["levels"] == {"pass": 1, "quarantine": 0, "reject": 2}
     with pytest.raises(UsageError, match="'contamination' left out"):
         check(folder, out=tmp_path / "four", against=other, without=["contamination"])
+    with pytest.raises(UsageError, match="the set itself"):
+        check(folder, out=tmp_path / "five", against=other / ".." / folder.name)
+    assert not (tmp_path / "five").exists()
     assert not (tmp_path / "four").exists()
 
 

@@ -303,7 +303,7 @@ def test_a_missing_package_is_one_line(folder: Path, tmp_path: Path, monkeypatch
     monkeypatch.setitem(sys.modules, "pyarrow", None)
 
     with pytest.raises(
-        UsageError, match=r"Parquet needs the pyarrow package\. Fix: .*pip install '\.\[export\]'"
+        UsageError, match=r"Parquet needs the package pyarrow\. Fix: .*pip install '\.\[export\]'"
     ):
         export(folder, to="hf", out=tmp_path / "out")
     assert export(folder, to="jsonl", out=tmp_path / "out").counts == {"train": 5}

@@ -14,6 +14,7 @@ from toolgraph.exporters.card_checks import told_checks
 from toolgraph.exporters.fields import FIELDS, NOTES, TYPES
 from toolgraph.exporters.formats import Format
 from toolgraph.exporters.plan import Plan
+from toolgraph.words import cell_of
 
 _SIZES = ((1_000, "n<1K"), (10_000, "1K<n<10K"), (100_000, "10K<n<100K"), (1_000_000, "100K<n<1M"))
 CITATION = """\
@@ -124,7 +125,7 @@ def _body(facts: CardFacts, tally: Tally) -> Iterator[str]:
     yield f"\n{used:,} of {facts.library_size:,} tools are used; most often:\n"
     yield "| tool | calls |\n| --- | ---: |"
     for tool, count in tally.tools.most_common(10):
-        yield f"| {_cell(tool)} | {count:,} |"
+        yield f"| {cell_of(tool)} | {count:,} |"
     if tally.without_arguments:
         yield f"\n{tally.without_arguments:,} plans come without arguments: those of their calls are empty."
     yield "\n## How it was made\n"
@@ -173,7 +174,3 @@ def _origin(facts: CardFacts) -> Iterator[str]:
     yield (
         f"\nSplits: `{facts.splits}`" if facts.splits else "\nThere are no splits: all of it is under train."
     )
-
-
-def _cell(text: str) -> str:
-    return " ".join(text.split()).replace("|", "\\|")

@@ -7,7 +7,7 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 from toolgraph.exporters.selection import NOT_CHECKED
-from toolgraph.words import count_of
+from toolgraph.words import cell_of, count_of
 
 _STATES = ("pass", "quarantine", "reject", "unknown", "not applicable")
 _DECISIONS = {
@@ -37,15 +37,15 @@ def told_checks(
     if set(levels) - {NOT_CHECKED}:
         yield "| level by the gates | samples here |\n| --- | ---: |"
         for name, count in sorted(levels.items()):
-            yield f"| {_cell(name)} | {count:,} |"
+            yield f"| {cell_of(name)} | {count:,} |"
     elif isinstance(level, str):
         before = ", before people reviewed them" if isinstance(reviewed, Mapping) else ""
-        yield f"`toolgraph check` gave these samples the level `{_cell(level)}`{before}."
+        yield f"`toolgraph check` gave these samples the level `{cell_of(level)}`{before}."
     else:
         yield "No gates were recorded (`toolgraph check`)."
     if isinstance(reviewed, Mapping):
         counts = {kind: count for kind, count in reviewed.items() if isinstance(count, int) and count}
-        told = ", ".join(f"{count:,} {_DECISIONS.get(kind, _cell(kind))}" for kind, count in counts.items())
+        told = ", ".join(f"{count:,} {_DECISIONS.get(kind, cell_of(kind))}" for kind, count in counts.items())
         yield f"\nReviewed by people (`toolgraph review`): {told or 'nobody has decided'}."
     if refused:
         yield f"\n{count_of(refused, 'sample')} refused, as no calls can be made of them (`refused.jsonl`)."
@@ -72,11 +72,7 @@ def _funnel(funnel: Any, *, reviewed: bool) -> Iterator[str]:
     yield f"| gate | {' | '.join(_STATES)} |"
     yield f"| --- |{' ---: |' * len(_STATES)}"
     for row in rows:
-        yield f"| {' | '.join(map(_cell, row))} |"
+        yield f"| {' | '.join(map(cell_of, row))} |"
     yield "\nNot applicable: the gate had nothing to judge, such as arguments or a review; that is no pass."
     if isinstance(signature, str):
         yield f"\n`{signature}`"
-
-
-def _cell(text: str) -> str:
-    return " ".join(text.split()).replace("|", "\\|")

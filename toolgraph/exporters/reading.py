@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-import heapq
 import json
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from typing import Any
+
+import networkx as nx
 
 from toolgraph.dataset import reference_index
 from toolgraph.exporters.plan import Argument, Call, Plan, Unfit, references, renumbered, with_texts
@@ -153,24 +154,18 @@ def _numbered_links(gold: Gold, calls: Sequence[Call]) -> list[tuple[int, int]]:
 
 def _order(calls: Sequence[Call], links: Sequence[tuple[int, int]]) -> list[int]:
     """The numbers of the calls, each after those it needs; the given order where that is one."""
-    needs = [
-        {number for number in references(call.arguments) if number < len(calls) and number != place}
-        for place, call in enumerate(calls)
-    ]
-    for source, target in links:
-        needs[target].add(source)
-    ready = [place for place, before in enumerate(needs) if not before]
-    heapq.heapify(ready)
+    needs: nx.DiGraph[int] = nx.DiGraph()
+    needs.add_nodes_from(range(len(calls)))
+    needs.add_edges_from(links)
+    for place, call in enumerate(calls):
+        taken = {number for number in references(call.arguments) if number < len(calls)} - {place}
+        needs.add_edges_from((number, place) for number in taken)
     order: list[int] = []
-    while ready:
-        done = heapq.heappop(ready)
-        order.append(done)
-        for place, before in enumerate(needs):
-            if done in before:
-                before.remove(done)
-                if not before:
-                    heapq.heappush(ready, place)
-    if len(order) < len(calls):
-        waiting = [f"'{calls[place].tool}'" for place, before in enumerate(needs) if before]
-        raise Unfit(f"calls wait for one another: {', '.join(waiting)}", "task_links")
+    try:
+        # One by one: what stands before a circle is told from what waits in it.
+        for place in nx.lexicographical_topological_sort(needs):
+            order.append(place)
+    except nx.NetworkXUnfeasible:
+        waiting = [f"'{call.tool}'" for place, call in enumerate(calls) if place not in order]
+        raise Unfit(f"calls wait for one another: {', '.join(waiting)}", "task_links") from None
     return order

@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any, Protocol
 
-from toolgraph.errors import UsageError, install
+from toolgraph.extras import needed
 from toolgraph.files import HALF_PAIRS
 
 ROWS_OF_A_GROUP = 1_000
@@ -86,9 +86,4 @@ def parquet_libraries() -> tuple[Any, Any]:
     Raises:
         UsageError: it is missing.
     """
-    try:
-        import pyarrow
-        import pyarrow.parquet
-    except ImportError as error:
-        raise UsageError("Parquet needs the pyarrow package", fix=install("export")) from error
-    return pyarrow, pyarrow.parquet
+    return needed("pyarrow", "Parquet", "export"), needed("pyarrow.parquet", "Parquet", "export")

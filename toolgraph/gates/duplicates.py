@@ -3,11 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
-from pathlib import Path
 
-from toolgraph.dataset import RequestId, read_labels
-from toolgraph.errors import UsageError
-from toolgraph.folder import DataFolder
+from toolgraph.dataset import RequestId
 from toolgraph.gates.gate import Finding, State
 from toolgraph.gold import Gold
 from toolgraph.variety import Bars, Item, Match, Plans, find_repeats
@@ -77,30 +74,6 @@ class ContaminationGate:
     def check(self, gold: Gold) -> list[Finding]:
         """What an item repeats of the other set, if anything."""
         return _answer(self._findings, self.name, gold)
-
-
-def other_set(data_dir: Path, against: Path) -> Iterator[Gold]:
-    """The requests to hold a data folder against: `data.json` of another, or its `user_requests.json`.
-
-    Raises:
-        UsageError: it is the same folder, or there is none, or it holds no requests; while they are read: a
-            malformed line.
-    """
-    folder = DataFolder(against)
-    if not against.is_dir():
-        raise UsageError("no such folder", file=against, fix="check --against")
-    if against.resolve() == data_dir.resolve():
-        raise UsageError(
-            "is the data folder itself, in which everything would repeat itself",
-            file=against,
-            fix="give another with --against; repeats within a set are found without it",
-        )
-    labels = folder.data if folder.data.exists() else folder.user_requests
-    if not labels.exists():
-        raise UsageError(
-            "holds neither data.json nor user_requests.json", file=against, fix="check --against"
-        )
-    return (Gold.of(record, line) for line, record in read_labels(labels))
 
 
 class _Set:

@@ -8,7 +8,7 @@ from typing import Literal, NamedTuple, Protocol
 
 from toolgraph.gold import Gold
 from toolgraph.graph import DependencyType, ToolGraph
-from toolgraph.tools import ToolLibrary
+from toolgraph.tools import Tool, ToolLibrary
 
 Level = Literal["pass", "quarantine", "reject"]
 State = Literal["pass", "quarantine", "reject", "unknown", "not applicable"]
@@ -32,6 +32,10 @@ class Finding(NamedTuple):
     reason: str
     where: str = ""
 
+    def to_json(self) -> dict[str, str]:
+        """The finding as an object of `gates.jsonl`."""
+        return self._asdict()
+
 
 @dataclass(frozen=True, slots=True)
 class Background:
@@ -40,6 +44,10 @@ class Background:
     library: ToolLibrary
     kind: DependencyType
     graph: ToolGraph | None = None
+
+    def takes_inputs(self, tool: Tool) -> bool:
+        """Whether calls of the tool fill its inputs by their types; else they name its parameters."""
+        return tool.is_resource and (self.kind == "resource" or not tool.parameters)
 
 
 class Gate(Protocol):

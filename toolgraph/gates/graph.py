@@ -7,10 +7,10 @@ from collections.abc import Sequence
 
 from toolgraph.backinstruct.critics import Spellings, rule_critic
 from toolgraph.dataset import shape_of
+from toolgraph.gates.compatibility import can_feed
 from toolgraph.gates.gate import Background, Finding
-from toolgraph.gates.known import names_of
-from toolgraph.gates.telling import listed
-from toolgraph.gates.wires import can_feed
+from toolgraph.gates.quoting import listed
+from toolgraph.gates.tool_names import names_of
 from toolgraph.gold import Ends, Gold
 from toolgraph.words import count_of
 

@@ -31,10 +31,7 @@ class Inspection(NamedTuple):
 
     def to_json(self) -> dict[str, Any]:
         """Its line in `gates.jsonl`."""
-        findings = [
-            {"gate": gate, "state": state, "reason": reason, "where": where}
-            for gate, state, reason, where in self.findings
-        ]
+        findings = [finding.to_json() for finding in self.findings]
         return {"id": self.gold.id, "level": self.level, "findings": findings, "gates": self.states}
 
 

@@ -9,6 +9,7 @@ from typing import Any
 from toolgraph.benchmarks.taskbench.requests import key_of
 from toolgraph.dataset import read_labels
 from toolgraph.errors import UsageError
+from toolgraph.files import stamp_of
 from toolgraph.gold import Gold
 
 Mend = Callable[[dict[str, Any]], tuple[dict[str, Any], Sequence[Any]]]
@@ -34,7 +35,7 @@ class LabelledSet:
     def __init__(self, path: Path, mend: Mend | None = None) -> None:
         self.path = path
         self.repeated: dict[int, int] = {}
-        self._mend, self._state, self._count = mend, _state(path), 0
+        self._mend, self._stamp, self._count = mend, stamp_of(path), 0
         first: dict[int, int] = {}  # hashes: two ids that share one are told apart below
         suspects: dict[int, str] = {}
         for number, record in read_labels(path):
@@ -55,7 +56,7 @@ class LabelledSet:
 
     def mended(self) -> Iterator[tuple[Gold, Sequence[Any]]]:
         """Each sample, and what was changed in it."""
-        if _state(self.path) != self._state:
+        if stamp_of(self.path) != self._stamp:
             raise UsageError("changed while it was being used", file=self.path, fix="run it again")
         for number, record in read_labels(self.path):
             changes: Sequence[Any] = ()
@@ -91,11 +92,3 @@ class Selected:
     def but(self, lines: frozenset[int]) -> Selected:
         """The same without those on some lines."""
         return Selected(self._labels, self.lines - lines)
-
-
-def _state(path: Path) -> tuple[int, int] | None:
-    try:
-        status = path.stat()
-    except OSError:
-        return None  # reading it says what is wrong
-    return status.st_size, status.st_mtime_ns

@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 
+from toolgraph.gates.compatibility import can_feed, is_order_only
 from toolgraph.gates.gate import Background, Finding, State
 from toolgraph.gates.graph import place_of
-from toolgraph.gates.known import names_of
 from toolgraph.gates.literals import Argument, arguments_of, texts_in
 from toolgraph.gates.order import circle, says, witnesses
+from toolgraph.gates.quoting import shown
 from toolgraph.gates.references import Reader, Reading
-from toolgraph.gates.telling import shown
-from toolgraph.gates.wires import can_feed, is_order_only
+from toolgraph.gates.tool_names import names_of
 from toolgraph.gold import Ends, Gold, GoldNode
 
 Wire = tuple[int, int]

@@ -40,10 +40,13 @@ class Agreement:
 
 
 def agreement_of(votes: Sequence[Votes]) -> Agreement:
-    """Agreement of raters.
+    """Agreement of raters: Cohen's kappa of two, Fleiss' of more.
 
     Args:
-        votes: one entry an item.
+        votes: one entry an item; those with fewer than two votes are left out.
+
+    Returns:
+        The agreement on the others; `raw` is the mean over items of the share of pairs of raters that agree.
 
     >>> agreement_of([{"a": "x", "b": "x"}, {"a": "x", "b": "y"}, {"a": "y", "b": "y"}]).raw
     0.6666666666666666
@@ -58,15 +61,27 @@ def agreement_of(votes: Sequence[Votes]) -> Agreement:
 
 
 def agreement_on(label: str, votes: Sequence[Votes]) -> Agreement:
-    """Agreement on whether an item has this label, of the items for which somebody chose it."""
+    """Agreement on whether an item has this label, of the items for which somebody chose it.
+
+    Args:
+        label: the label.
+        votes: one entry an item.
+
+    Returns:
+        `raw` is the specific agreement (Dice, Measures of the amount of ecologic association between species,
+        1945): if one rater chose the label, the chance that another one of the same item did too; `kappa` is
+        that of yes and no, over all items with two votes or more.
+
+    >>> agreement_on("x", [{"a": "x", "b": "x"}, {"a": "x", "b": "y"}, {"a": "y", "b": "y"}]).raw
+    0.6666666666666666
+    """
     yes_or_no = [{name: str(vote == label) for name, vote in item.items()} for item in votes if len(item) > 1]
     whole = agreement_of(yes_or_no)
     chosen = [item for item in yes_or_no if "True" in item.values()]
-    return Agreement(*(len(chosen), _specific(chosen), whole.kappa, whole.kind))
+    return Agreement(len(chosen), _specific(chosen), whole.kappa, whole.kind)
 
 
 def _specific(chosen: Sequence[Votes]) -> float | None:
-    """If one rater chose it, the chance that another one of the same item did too."""
     pairs = both = 0
     for item in chosen:
         yes = sum(vote == "True" for vote in item.values())

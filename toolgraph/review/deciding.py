@@ -11,7 +11,6 @@ from toolgraph.errors import UsageError
 from toolgraph.gates.gate import Gate
 from toolgraph.review.decision import COMMENT, DECISIONS, FIXES, LONGEST_NOTE, Record, Role
 from toolgraph.review.editing import Checked, changed_parts, check, edited
-from toolgraph.review.findings import finding_json
 from toolgraph.review.samples import ReviewSample
 
 _LONGEST_TIME = 24 * 3600.0
@@ -110,6 +109,6 @@ def checked_json(checked: Checked) -> dict[str, Any]:
     """What is to be said of an edit, as a JSON object."""
     return {
         "faults": list(checked.faults),
-        "findings": [finding_json(finding) for finding in checked.findings],
+        "findings": [finding.to_json() for finding in checked.findings],
         "rejected": bool(checked.rejections),
     }

@@ -68,8 +68,3 @@ def _finding(item: Mapping[str, Any], level: Level) -> Finding:
     state = item.get("state", level)
     gate, reason, where = (str(item.get(key, "")) for key in ("gate", "reason", "where"))
     return Finding(gate, cast(State, state if state in STATES else level), reason, where)
-
-
-def finding_json(finding: Finding) -> dict[str, str]:
-    """A finding as a JSON object."""
-    return finding._asdict()

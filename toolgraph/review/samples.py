@@ -11,7 +11,7 @@ from typing import Any
 
 from toolgraph.dataset import SHAPES, RequestId, Shape, read_labels, shape_of
 from toolgraph.errors import UsageError
-from toolgraph.files import sha256_of
+from toolgraph.files import sha256_of, stamp_of
 from toolgraph.gold import Gold
 
 PARTS = ("user_request", "task_steps", "task_nodes", "task_links")
@@ -79,23 +79,16 @@ class Unchanged:
 
     def __init__(self, path: Path) -> None:
         self.path = path
-        self._stamp, self._sha = self._state(), sha256_of(path)
+        self._stamp, self._sha = stamp_of(path), sha256_of(path)
 
     def __call__(self) -> bool:
         """Looked at again only where its size or time is another one."""
-        stamp = self._state()
+        stamp = stamp_of(self.path)
         if stamp != self._stamp:
             if stamp is None or sha256_of(self.path) != self._sha:
                 return False
             self._stamp = stamp
         return True
-
-    def _state(self) -> tuple[int, int] | None:
-        try:
-            state = self.path.stat()
-        except OSError:
-            return None
-        return state.st_size, state.st_mtime_ns
 
 
 def fingerprint_of(record: Mapping[str, Any]) -> str:

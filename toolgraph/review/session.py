@@ -13,7 +13,7 @@ from toolgraph.review.deciding import ChangedSample, Wanted, checked_json, recor
 from toolgraph.review.decision import COMMENT, UNDO, Record, Role
 from toolgraph.review.drawing import draw_plan, tool_card
 from toolgraph.review.editing import changed_parts, check, edited
-from toolgraph.review.findings import Findings, finding_json
+from toolgraph.review.findings import Findings
 from toolgraph.review.outcome import Outcome, outcomes
 from toolgraph.review.samples import ReviewSample
 from toolgraph.review.shares import Shares
@@ -122,7 +122,7 @@ class Session:
             "fingerprint": sample.fingerprint,
             "parts": sample.parts,
             "level": level,
-            "findings": [finding_json(finding) for finding in findings],
+            "findings": [finding.to_json() for finding in findings],
             "mine": _record_json(record, sample),
             "note": log.notes.get((role, sample.id), ""),
             "votes": {name: _record_json(vote, sample) for name, vote in votes.items()},

@@ -11,6 +11,7 @@ from toolgraph.dataset import SHAPES
 from toolgraph.metrics.agreement import Agreement, agreement_of
 from toolgraph.review.decision import DECISIONS
 from toolgraph.review.outcome import Outcome
+from toolgraph.words import cell_of
 
 WORDS = {
     "correct": "correct",
@@ -100,7 +101,7 @@ def markdown(table: dict[str, Any]) -> list[tuple[str, str]]:
     if agreement["pairs"]:
         lines = ["| reviewers | samples of both | same decision | kappa |", "| --- | ---: | ---: | --- |"]
         for pair in agreement["pairs"]:
-            lines.append(_agreement_row(" and ".join(map(_cell, pair["reviewers"])), pair, "Cohen"))
+            lines.append(_agreement_row(" and ".join(map(cell_of, pair["reviewers"])), pair, "Cohen"))
         if agreement["all"] is not None:
             lines.append(_agreement_row("all", agreement["all"], "Fleiss"))
         found.append(("Agreement of the reviewers on the decision", "\n".join(lines)))
@@ -115,7 +116,3 @@ def _agreement_row(who: str, figures: dict[str, Any], name: str) -> str:
     raw = "-" if figures["raw"] is None else f"{100 * figures['raw']:.1f} %"
     kappa = figures["reason"] if figures["kappa"] is None else f"{figures['kappa']:.3f} ({name})"
     return f"| {who} | {figures['samples']} | {raw} | {kappa} |"
-
-
-def _cell(name: str) -> str:
-    return name.replace("|", "\\|")

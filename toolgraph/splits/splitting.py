@@ -26,9 +26,11 @@ def assign(
 ) -> list[Split]:
     """The split of each group.
 
-    The largest come first. Each is drawn among the splits that want at least half of it, by how much of its
-    strata they still want, so that common subgraphs are not all trained on; one that none wants goes where
-    most of its strata is missing. A split that has its share over all strata takes no more.
+    Stratified and greedy, whole groups at a time, the largest first (after Sechidis, Tsoumakas and Vlahavas,
+    On the Stratification of Multi-Label Data, ECML PKDD 2011, where it is the rarest label first). Each is
+    drawn among the splits that want at least half of it, by how much of its strata they still want, so that
+    common subgraphs are not all trained on; one that none wants goes where most of its strata is missing. A
+    split that has its share over all strata takes no more.
 
     Args:
         groups: in any order; the same groups are given the same splits.

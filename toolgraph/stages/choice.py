@@ -67,7 +67,17 @@ class Choice:
         return chosen(gates, self.only, self.without)
 
     def whole_set(self, labels: LabelledSet, other: LabelledSet | None, bars: Bars) -> list[Gate]:
-        """The gates made from the whole set; one that is left out is not made, for it reads everything."""
+        """The gates made from the whole set; one that is left out is not made, for it reads everything.
+
+        Raises:
+            UsageError: the other set is this one.
+        """
+        if other is not None and other.path.resolve() == labels.path.resolve():
+            raise UsageError(
+                "--against is the set itself, in which everything would repeat itself",
+                file=other.path,
+                fix="give another; repeats within a set are found without it",
+            )
         gates: list[Gate] = [DuplicateGate(labels if DuplicateGate.name in self._names else (), bars)]
         if other is not None:
             gates.append(ContaminationGate(labels, other, bars))

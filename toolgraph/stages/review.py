@@ -52,7 +52,7 @@ def review_session(
     folder = DataFolder(Path(data_dir)).require()
     graph = graph_of(folder, dependency_type, say=screen.say)
     background = Background(graph.library, graph.dependency_type, graph)
-    unchanged = Unchanged(folder.require().data)
+    unchanged = Unchanged(folder.data)
     samples = read_samples(folder.data)
     path = Path(gates) if gates is not None else _gates_of(folder)
     written = read_findings(path) if gates is not None or path.exists() else {}
@@ -149,15 +149,11 @@ def review(
     asyncio.run(run())
 
 
-def review_summary(
-    data_dir: str | Path, *, write: bool = True, session: Session | None = None, screen: Screen = SILENT
-) -> dict[str, object]:
-    """The table of human verification and the agreement of the reviewers.
+def review_summary(data_dir: str | Path, *, screen: Screen = SILENT) -> dict[str, object]:
+    """The table of human verification and the agreement of the reviewers, in `reviews/table.json` and `.md`.
 
     Args:
         data_dir: the folder that was reviewed.
-        write: write `reviews/table.json` and `reviews/table.md`.
-        session: of the folder, where there is one already.
         screen: shown the tables.
 
     Returns:
@@ -166,8 +162,7 @@ def review_summary(
     Raises:
         UsageError: a file is missing or malformed.
     """
-    session = session or review_session(data_dir, screen=screen)
-    table = verification(session.outcomes())
+    table = verification(review_session(data_dir, screen=screen).outcomes())
     pieces = markdown(table)
     for heading, rows in pieces:
         screen.show(heading)
@@ -181,10 +176,9 @@ def review_summary(
         screen.say(f"{count_of(everything['undecided'], 'sample')} undecided{stale}")
     if everything["conflicts"]:
         screen.say(f"{count_of(everything['conflicts'], 'conflict')}: settle with --queue conflicts")
-    if write:
-        folder = Path(data_dir) / FOLDER
-        write_json(folder / "table.json", table)
-        write_text(folder / "table.md", "\n".join(f"{heading}\n\n{rows}\n" for heading, rows in pieces))
+    folder = Path(data_dir) / FOLDER
+    write_json(folder / "table.json", table)
+    write_text(folder / "table.md", "\n".join(f"{heading}\n\n{rows}\n" for heading, rows in pieces))
     return table
 
 

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 from toolgraph.variety.wording import WINDOW
-from toolgraph.words import count_of
+from toolgraph.words import cell_of, count_of
 
 _OPENINGS = 10
 _NAMED = 100
@@ -60,12 +60,7 @@ def _picture(name: str, title: str, pictures: Sequence[str]) -> list[str]:
 
 def _table(heads: Sequence[str], rows: Iterable[Sequence[str]]) -> str:
     lines = [heads, ["---", *["---:"] * (len(heads) - 1)], *rows]
-    return "\n".join("| " + " | ".join(_cell(cell) for cell in line) + " |" for line in lines)
-
-
-def _cell(text: str) -> str:
-    """A text that breaks no table."""
-    return " ".join(text.replace("\\", "\\\\").replace("|", "\\|").split())
+    return "\n".join("| " + " | ".join(cell_of(cell) for cell in line) + " |" for line in lines)
 
 
 def _share(value: float | None) -> str:
@@ -161,7 +156,7 @@ def _tools(part: Mapping[str, Any]) -> list[str]:
 
 
 def _names(names: Sequence[str]) -> str:
-    told = ", ".join(_cell(name) for name in names[:_NAMED])
+    told = ", ".join(cell_of(name) for name in names[:_NAMED])
     rest = len(names) - _NAMED
     return f"{told} and {rest:,} more (all are in variety.json)" if rest > 0 else told
 

@@ -18,7 +18,10 @@ _BLOCK = 4_096
 
 
 def write_signatures(contents: Iterable[str], path: Path) -> npt.NDArray[np.uint32]:
-    """The MinHash signature of each text (Broder 1997; datasketch's), one row a text.
+    """The MinHash signature of each text, one row a text.
+
+    Broder, On the resemblance and containment of documents, Compression and Complexity of Sequences, 1997;
+    the permutations are those of datasketch.
 
     Args:
         contents: the texts, `toolgraph.variety.normal_form.content` of the requests.

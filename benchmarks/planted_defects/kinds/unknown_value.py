@@ -127,16 +127,15 @@ def _of_another_sample(record: Record, world: World) -> Change | None:
     if not found:
         return None
     slot = world.chance.choice(found)
-    tool = tools_of(record)[slot.node]
+    tool, medium = tools_of(record)[slot.node], file_type(slot.value)
     values = []
     for other in world.data.records:
-        for there in slots(other):
-            same = tools_of(other)[there.node] == tool and (there.name, there.place) == (
-                slot.name,
-                slot.place,
-            )
-            alike = type(there.value) is type(slot.value) and file_type(there.value) == file_type(slot.value)
-            if same and alike and not is_reference(there.value, other):
+        tools = tools_of(other)
+        for there in slots(other) if tool in tools else ():
+            if (tools[there.node], there.name, there.place) != (tool, slot.name, slot.place):
+                continue
+            alike = type(there.value) is type(slot.value) and file_type(there.value) == medium
+            if alike and not is_reference(there.value, other):
                 values.append(there.value)
     values = [value for value in values if _unknown(value, record)]
     if not values:

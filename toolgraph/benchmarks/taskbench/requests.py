@@ -10,7 +10,7 @@ from pathlib import Path
 
 from toolgraph.dataset import Request, RequestId, ids_by_shape, read_requests
 from toolgraph.errors import UsageError
-from toolgraph.files import read_json, read_text
+from toolgraph.files import read_json, read_text, stamp_of
 
 
 class Requests:
@@ -28,7 +28,7 @@ class Requests:
 
     def __init__(self, path: Path) -> None:
         self.path = path
-        self._state = _state(path)
+        self._stamp = stamp_of(path)
         codes = array("q", (hash(key_of(request.id)) for request in read_requests(path)))
         self._superseded, self.repeated = self._repeated(_met_twice(codes))
         self._count = len(codes) - len(self._superseded)
@@ -37,7 +37,7 @@ class Requests:
         return self._count
 
     def __iter__(self) -> Iterator[Request]:
-        if _state(self.path) != self._state:
+        if stamp_of(self.path) != self._stamp:
             raise UsageError("changed while it was being used", file=self.path, fix="run it again")
         for request in read_requests(self.path):
             if request.line not in self._superseded:
@@ -147,11 +147,3 @@ def _met_twice(codes: array[int]) -> set[int]:
 
     ranked = np.sort(np.frombuffer(codes, dtype=np.int64)) if codes else np.empty(0, np.int64)
     return {int(code) for code in ranked[1:][ranked[1:] == ranked[:-1]]}
-
-
-def _state(path: Path) -> tuple[int, int] | None:
-    try:
-        status = path.stat()
-    except OSError:
-        return None  # reading it says what is wrong
-    return status.st_size, status.st_mtime_ns

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 import hashlib
 from collections.abc import Iterable, Iterator, Mapping
 from typing import Any, NamedTuple
@@ -51,12 +50,7 @@ class CriticWork:
         self._golds, self._background = golds, background
         self.verdicts: dict[int, CriticVerdict] = {}
 
-    def run(
-        self,
-        model: ChatModel,
-        journal: Journal,
-        loop: Loop,
-    ) -> int:
+    def run(self, model: ChatModel, journal: Journal, loop: Loop) -> int:
         """Review what the journal does not settle yet; how many samples it settled before.
 
         Raises:
@@ -67,8 +61,8 @@ class CriticWork:
         async def ask(gold: Gold) -> str:
             try:
                 return await self._ask(model, journal, gold)
-            except (ModelError, asyncio.CancelledError) as error:
-                if isinstance(error, ModelError) and error.settles:
+            except ModelError as error:
+                if error.settles:
                     self._note(journal, gold, error)
                 raise
 

@@ -7,10 +7,10 @@ from collections.abc import Mapping
 from typing import Any
 
 from toolgraph.backinstruct.critics import Spellings, same_tool
-from toolgraph.gates.declared import kinds_of_type
 from toolgraph.gates.gate import Background
 from toolgraph.gates.literals import text_of_number
 from toolgraph.gates.repair.changes import Record, Repair, nodes_of
+from toolgraph.gates.schema.declared import kinds_of_type
 from toolgraph.tools import Tool
 
 _TOLD_AS_TEXT = {"text", "date", "time", "moment", "phone"}
@@ -29,7 +29,7 @@ def _node(node: Any, where: str, background: Background, repairs: list[Repair]) 
         return node
     name = node.get("task", node.get("id"))
     tool = background.library[name] if isinstance(name, str) and name in background.library else None
-    by_inputs = background.kind == "resource" if tool is None else _by_inputs(tool, background)
+    by_inputs = background.kind == "resource" if tool is None else background.takes_inputs(tool)
     before = arguments = node["arguments"]
     if not isinstance(arguments, list):
         arguments = _resource_list(arguments) if by_inputs else _named_list(arguments, tool)
@@ -45,10 +45,6 @@ def _node(node: Any, where: str, background: Background, repairs: list[Repair]) 
     if arguments is before and all(new is old for new, old in zip(mended, before, strict=True)):
         return node
     return {**node, "arguments": mended}
-
-
-def _by_inputs(tool: Tool, background: Background) -> bool:
-    return tool.is_resource and (background.kind == "resource" or not tool.parameters)
 
 
 def _is_plain(value: Any) -> bool:

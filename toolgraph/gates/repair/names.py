@@ -7,8 +7,8 @@ from typing import Any
 
 from toolgraph.backinstruct.critics import Spellings
 from toolgraph.gates.gate import Background
-from toolgraph.gates.known import names_of
 from toolgraph.gates.repair.changes import Record, Repair
+from toolgraph.gates.tool_names import names_of
 
 _ENDS = {"task_nodes": ("task", "id"), "sampled_nodes": ("task", "id")} | dict.fromkeys(
     ("task_links", "sampled_links"), ("source", "target")

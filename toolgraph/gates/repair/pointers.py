@@ -6,12 +6,12 @@ from collections.abc import Iterator
 from typing import NamedTuple
 
 from toolgraph.dataset import reference_index
+from toolgraph.gates.compatibility import can_feed
 from toolgraph.gates.gate import Background
-from toolgraph.gates.known import names_of
 from toolgraph.gates.literals import arguments_of
 from toolgraph.gates.references import Reader, Reading
 from toolgraph.gates.repair.changes import Record, Repair, gold_of, with_arguments
-from toolgraph.gates.wires import can_feed
+from toolgraph.gates.tool_names import names_of
 from toolgraph.gold import Gold
 
 

@@ -1,7 +1,7 @@
 // What the page asks of its server. A refusal becomes an error with the server's words and whole answer.
 "use strict";
 
-export class Refused extends Error {
+class Refused extends Error {
   constructor(message, answer = {}) {
     super(message);
     this.answer = answer;

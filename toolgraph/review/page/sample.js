@@ -8,7 +8,7 @@ const LEVELS = { pass: "good", quarantine: "doubt", reject: "bad-chip" };
 const listOf = (value) => (Array.isArray(value) ? value : []);
 const toolOf = (node) => node && (node.task ?? node.id);
 
-export const decisionChip = (record) => {
+const decisionChip = (record) => {
   if (!record) return chip("undecided");
   const [words, kind] = DECISIONS[record.action];
   return chip(record.stale ? `${words}, on an earlier version` : words, record.stale ? "" : kind);

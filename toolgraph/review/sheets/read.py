@@ -11,7 +11,7 @@ from typing import Any, NamedTuple
 
 from toolgraph.errors import UsageError
 from toolgraph.extras import needed
-from toolgraph.review.sheets.rows import COLUMNS, EDITS
+from toolgraph.review.sheets.rows import EDITS
 from toolgraph.review.sheets.write import EXTRA, SHEET, armed, kind_of
 
 NEEDED = ("id", "fingerprint", "decision", "note", *EDITS)
@@ -101,6 +101,3 @@ def _text(value: Any) -> str:
     if isinstance(value, float) and value.is_integer():
         return str(int(value))
     return "" if value is None else str(value)
-
-
-assert set(NEEDED) <= set(COLUMNS)

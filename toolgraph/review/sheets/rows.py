@@ -7,7 +7,7 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 from toolgraph.gold import Gold
-from toolgraph.review.decision import DECISIONS, Record
+from toolgraph.review.decision import Record
 from toolgraph.review.editing import edited
 from toolgraph.review.findings import Findings
 from toolgraph.review.samples import ReviewSample
@@ -24,7 +24,6 @@ EDITS = {
 
 COLUMNS = (*READ_ONLY, "decision", "note", *EDITS)
 WIDTHS = dict(zip(COLUMNS, (12, 18, 60, 50, 60, 40, 16, 30, 50, 40, 50, 40), strict=True))
-CHOICES = DECISIONS
 
 
 def rows_of(samples: tuple[ReviewSample, ...], findings: Findings, log: Log) -> Iterator[dict[str, str]]:

@@ -11,7 +11,8 @@ from toolgraph.errors import UsageError
 from toolgraph.excel import LONGEST_CELL, cell_text, offer_choices, unlock, write_head, write_row
 from toolgraph.extras import needed
 from toolgraph.files import HALF_PAIRS, atomic_target
-from toolgraph.review.sheets.rows import CHOICES, COLUMNS, READ_ONLY, WIDTHS
+from toolgraph.review.decision import DECISIONS
+from toolgraph.review.sheets.rows import COLUMNS, READ_ONLY, WIDTHS
 
 EXTRA = "review"
 SHEET = "Review"
@@ -90,7 +91,7 @@ def _write_excel(path: Path, rows: list[Mapping[str, str]]) -> None:
         for place in range(len(READ_ONLY) + 1, len(COLUMNS) + 1):
             unlock(excel, sheet.cell(number, place))
     decision = COLUMNS.index("decision") + 1
-    choices = f'"{",".join(CHOICES)}"'
+    choices = f'"{",".join(DECISIONS)}"'
     offer_choices(excel, sheet, choices, "a decision", range(decision, decision + 1), len(rows) + 1)
     sheet.freeze_panes = "B2"
     with atomic_target(path) as stream:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import NamedTuple
 
-from toolgraph.gates.fits import Fit
+from toolgraph.gates.fit import Fit
 from toolgraph.metrics.assignment import best_assignment
 
 _MOST = 64

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from toolgraph.gates.fits import FITS, Fit, wrong
+from toolgraph.gates.fit import FITS, Fit, wrong
 from toolgraph.gates.gate import Background
 from toolgraph.tools import Tool, normal_type
 

@@ -6,14 +6,14 @@ from collections.abc import Mapping
 from typing import Any
 
 from toolgraph.backinstruct.critics import Spellings
-from toolgraph.gates.declared import called, options_of, value_fit
 from toolgraph.gates.gate import Finding
 from toolgraph.gates.literals import is_empty
-from toolgraph.gates.parameters import declares_parameters, is_required, source_of
+from toolgraph.gates.quoting import listed, shown
 from toolgraph.gates.references import Reader
-from toolgraph.gates.stand_ins import stand_in
-from toolgraph.gates.telling import listed, shown
+from toolgraph.gates.schema.declared import called, options_of, value_fit
+from toolgraph.gates.schema.stand_ins import stand_in
 from toolgraph.gold import GoldNode
+from toolgraph.parameters import declares_parameters, is_required, source_of
 from toolgraph.tools import Parameter, Tool
 
 

@@ -5,17 +5,17 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any, NamedTuple
 
-from toolgraph.gates.content import MEDIA, content_of
-from toolgraph.gates.families import family_of, literal_fit
-from toolgraph.gates.fits import FITS, Fit, doubtful, wrong
+from toolgraph.gates.compatibility import output_fit
+from toolgraph.gates.fit import FITS, Fit, doubtful, wrong
 from toolgraph.gates.gate import Background, Finding, State
-from toolgraph.gates.known import names_of
 from toolgraph.gates.literals import is_empty, text_of_number
+from toolgraph.gates.quoting import shown
 from toolgraph.gates.references import Reader
-from toolgraph.gates.slots import match
-from toolgraph.gates.stand_ins import stand_in
-from toolgraph.gates.telling import shown
-from toolgraph.gates.wires import output_fit
+from toolgraph.gates.schema.content import MEDIA, content_of
+from toolgraph.gates.schema.families import family_of, literal_fit
+from toolgraph.gates.schema.matching import match
+from toolgraph.gates.schema.stand_ins import stand_in
+from toolgraph.gates.tool_names import names_of
 from toolgraph.gold import GoldNode
 from toolgraph.tools import Tool
 

@@ -8,10 +8,10 @@ from functools import cache
 from typing import Any
 
 from toolgraph.backinstruct.critics import same_tool
-from toolgraph.gates.content import content_of
-from toolgraph.gates.fits import FITS, Fit, doubtful, wrong
-from toolgraph.gates.moments import is_no_day, may_be_date, may_be_time
-from toolgraph.gates.numerals import is_whole, may_be_number
+from toolgraph.gates.fit import FITS, Fit, doubtful, wrong
+from toolgraph.gates.schema.content import content_of
+from toolgraph.gates.schema.moments import is_no_day, may_be_date, may_be_time
+from toolgraph.gates.schema.numerals import is_whole, may_be_number
 
 _WORDS = {
     "text": "string str text varchar char character chars name title file filename path city country "

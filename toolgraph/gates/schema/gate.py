@@ -1,15 +1,15 @@
-"""The gate of the schema: every tool known, every argument valid for its parameter or type, none missing."""
+"""The gate "schema": every tool known, every argument valid for its parameter or type, none missing."""
 
 from __future__ import annotations
 
-from toolgraph.gates.calls import NamedCall
 from toolgraph.gates.gate import Background, Finding
-from toolgraph.gates.inputs import ResourceCall
-from toolgraph.gates.known import names_of
-from toolgraph.gates.parameters import declares_parameters, is_required
+from toolgraph.gates.quoting import listed, shown
 from toolgraph.gates.references import Reader
-from toolgraph.gates.telling import listed, shown
+from toolgraph.gates.schema.named_call import NamedCall
+from toolgraph.gates.schema.resource_call import ResourceCall
+from toolgraph.gates.tool_names import names_of
 from toolgraph.gold import Gold, GoldNode
+from toolgraph.parameters import declares_parameters, is_required
 from toolgraph.tools import Tool
 
 
@@ -20,7 +20,7 @@ class SchemaGate:
 
     def __init__(self, background: Background) -> None:
         self._library = background.library
-        self._kind = background.kind
+        self._background = background
         self._names = names_of(background.library)
         self._inputs = ResourceCall(background, self.name)
         self._parameters = NamedCall(self.name)
@@ -67,13 +67,9 @@ class SchemaGate:
         if meant is None:
             return []
         tool = self._library[meant]
-        if self._by_inputs(tool):
+        if self._background.takes_inputs(tool):
             return self._inputs.check(node, tool, reader)
         return self._parameters.check(node, tool, reader)
-
-    def _by_inputs(self, tool: Tool) -> bool:
-        """Whether the tool takes resources, or else parameters by name."""
-        return tool.is_resource and (self._kind == "resource" or not tool.parameters)
 
     def _without_arguments(self, gold: Gold) -> list[Finding]:
         """Several calls may be meant without arguments; a single one without what it needs has lost them."""
@@ -88,6 +84,6 @@ class SchemaGate:
         return [Finding(self.name, "not applicable", reason)]
 
     def _needs(self, tool: Tool) -> list[str]:
-        if self._by_inputs(tool):
+        if self._background.takes_inputs(tool):
             return list(tool.inputs)
         return [parameter.name for parameter in tool.parameters if is_required(parameter, tool)]

@@ -6,9 +6,9 @@ import re
 from collections.abc import Collection
 from functools import cache
 
-from toolgraph.gates.content import MEDIA, Content, content_of
-from toolgraph.gates.declared import kinds_of_type, value_fit
-from toolgraph.gates.fits import FITS, Fit, doubtful, wrong
+from toolgraph.gates.fit import FITS, Fit, doubtful, wrong
+from toolgraph.gates.schema.content import MEDIA, Content, content_of
+from toolgraph.gates.schema.declared import kinds_of_type, value_fit
 
 _NAMES = {
     "image": "image images picture pictures photo photos photograph img jpg jpeg png gif drawing painting "
