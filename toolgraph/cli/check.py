@@ -34,7 +34,7 @@ from toolgraph.stages.screen import WARNING
     "gates",
     default=None,
     help="Only these gates, with commas between, of id, schema, graph, wiring, knowability, leak, duplicate, "
-    "contamination, llm_critic, second_opinion.",
+    "contamination (with --against), llm_critic, second_opinion (with --solver).",
 )
 @options.option("without", default=None, help="All gates but these, with commas between.")
 @options.option(
