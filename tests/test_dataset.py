@@ -94,7 +94,7 @@ def test_of_repeated_ids_the_last_line_counts(tmp_path: Path) -> None:
         ('{"id": "a", "user_request": 3}', "no 'user_request' text"),
         ("{", "not valid JSON"),
         (f'{{"id": {"9" * 5000}}}', "not valid JSON"),
-        ('{"id": true}', "no 'id'"),
+        ('{"id": true}', "has an 'id' that is no text or whole number"),
     ],
 )
 def test_a_bad_request_line_is_named(tmp_path: Path, line: str, message: str) -> None:

@@ -173,7 +173,8 @@ def label_record(path: Path, number: int, value: Any) -> dict[str, Any]:
     if not isinstance(value, dict):
         raise UsageError("is not an object", file=path, line=number, fix='write {"id": …, …}')
     if not isinstance(value.get("id"), str | int) or isinstance(value["id"], bool):
-        raise UsageError("has no 'id'", file=path, line=number, fix="give every line an id (text or number)")
+        wrong = "has no 'id'" if value.get("id") is None else "has an 'id' that is no text or whole number"
+        raise UsageError(wrong, file=path, line=number, fix="give every line an id (text or whole number)")
     return repository_form(value)
 
 

@@ -188,15 +188,15 @@ def read_json_lines(path: Path, *, fix: str | None = None) -> Iterator[Line]:
             f"cannot be read: {error.strerror}", file=path, fix="check its permissions"
         ) from None
     with stream:
-        number = 0
+        number, text = 0, ""
         try:
             for number, text in enumerate(stream, start=1):
                 if text.strip():
                     yield Line(number, json.loads(text))
         except json.JSONDecodeError as error:
-            raise UsageError(
-                f"not valid JSON: {error.msg}", file=path, line=number, fix="mend or remove that line"
-            ) from None
+            whole = number == 1 and text.strip() in ("[", "{")  # as json.dump(…, indent=…) writes it
+            remedy = "write one JSON object a line" if whole else "mend or remove that line"
+            raise UsageError(f"not valid JSON: {error.msg}", file=path, line=number, fix=remedy) from None
         except RecursionError:
             raise UsageError("JSON nested too deeply", file=path, line=number, fix="flatten it") from None
         except UnicodeDecodeError:

@@ -139,6 +139,11 @@ def test_sheets_go_out_and_in(session: Session, tmp_path: Path, capsys: Capture,
         (["--export", "a.ods"], "is no sheet"),
         (["--reviewer", "x" * 61], "no name for a reviewer"),
         (["--gates", "none.jsonl"], "no such file"),
+        (["--queue", "conflicts", "--export", "a.csv"], "--queue is for the page alone"),
+        (
+            ["--reviewers", "Ann,Bob", "--export", "a.csv"],
+            "nobody is named with --reviewer. Fix: use one of Ann",
+        ),
     ],
 )
 def test_flags_that_make_no_sense(

@@ -242,9 +242,15 @@ def test_requests_that_repeat_are_held_back(tmp_path: Path) -> None:
     assert checked.funnel["levels"] == {"pass": 1, "quarantine": 0, "reject": 2}
     with pytest.raises(UsageError, match="'contamination' left out"):
         check(folder, out=tmp_path / "four", against=other, without=["contamination"])
-    with pytest.raises(UsageError, match="the set itself"):
-        check(folder, out=tmp_path / "five", against=other / ".." / folder.name)
-    assert not (tmp_path / "five").exists()
+    for wrong, message in (
+        (folder, "is the set that is checked"),
+        (folder / "data.json", "is the set that is checked"),
+        (tmp_path / "gone", "no such file or folder"),
+        (tmp_path / "one" / "nothing", "holds neither data.json nor user_requests.json"),
+    ):
+        (tmp_path / "one" / "nothing").mkdir(exist_ok=True)
+        with pytest.raises(UsageError, match=message):
+            check(folder, out=tmp_path / "four", against=wrong)
     assert not (tmp_path / "four").exists()
 
 

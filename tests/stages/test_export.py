@@ -272,6 +272,8 @@ def test_libraries_beyond_what_a_request_may_offer(tmp_path: Path) -> None:
         (["--splits", "gone.json"], 2, "gone.json: no such file. Fix: make it with toolgraph split"),
         (["--level", "pass"], 2, "gates.jsonl: no such file. Fix: make it with toolgraph check"),
         (["--to", "csv"], 2, "'csv' is not one of"),
+        (["--system", "gone.txt"], 2, "gone.txt: no such file. Fix: check --system"),
+        (["--data_dir", "data_workbench"], 2, "is a WorkBench folder, without a tool graph"),
     ],
 )
 def test_bad_input(

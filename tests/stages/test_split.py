@@ -84,6 +84,7 @@ def test_tools_held_out(root: Path, tmp_path: Path) -> None:
             assert "send_email" not in json.dumps(labels[one]["task_nodes"])
     assert value["hold_out_tools"] == ["send_email"]
     assert any(line.startswith("warning: shares are missed, as tools are held out") for line in said)
+    assert not any("the largest of" in line for line in said)
 
 
 def test_the_command(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
@@ -179,7 +180,8 @@ def test_one_group_of_nearly_all_is_told(tmp_path: Path, capsys: pytest.CaptureF
 
     assert done.code == 0
     assert "warning: there are no samples in dev, test: one group has 24 of 24 samples." in done.err
-    assert "toolgraph check takes them out" in done.err
+    assert "toolgraph check takes repeats out" in done.err
+    assert "24 samples in 1 group: those with the same plan" in done.err
 
 
 @pytest.mark.parametrize("count", [1, 2, 3])
@@ -210,6 +212,12 @@ def test_bad_settings(settings: dict[str, object], message: str, tmp_path: Path)
     with pytest.raises(UsageError, match=message):
         split(folder, **settings)  # type: ignore[arg-type]
     assert not (folder / "split_ids.json").exists()
+
+
+@pytest.mark.parametrize("other", ["data_workbench", "data_classic"])
+def test_a_folder_of_another_benchmark(root: Path, other: str) -> None:
+    with pytest.raises(UsageError, match=r"folder, without a tool graph"):
+        split(root / other)
 
 
 def test_a_folder_without_samples(tmp_path: Path) -> None:

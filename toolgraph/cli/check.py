@@ -30,8 +30,13 @@ from toolgraph.stages.screen import WARNING
     "threshold", type=float, default=None, help="How alike near duplicates are, 0.2 to 1 [default: 0.6]."
 )
 @options.flag("repair", "Mend first what is mechanical; every change stands in repairs.jsonl.")
-@options.option("gates", default=None, help="Only these gates, with commas between, e.g. schema,llm_critic.")
-@options.option("without", default=None, help="All gates but these.")
+@options.option(
+    "gates",
+    default=None,
+    help="Only these gates, with commas between, of id, schema, graph, wiring, knowability, leak, duplicate, "
+    "contamination (with --against), llm_critic, second_opinion (with --solver).",
+)
+@options.option("without", default=None, help="All gates but these, with commas between.")
 @options.option(
     "min_pass",
     type=click.FloatRange(0, 1),

@@ -11,6 +11,8 @@ from toolgraph.cli import options
 from toolgraph.cli.screen import SCREEN
 from toolgraph.errors import UsageError
 
+_TEXTS = (".txt", ".md")
+
 
 @click.command("export")
 @options.option("data_dir", type=options.PATH, required=True, help="The data folder.")
@@ -32,27 +34,27 @@ from toolgraph.errors import UsageError
     "level",
     type=click.Choice(["pass", "quarantine"]),
     default=None,
-    help="Only what the gates gave this level or a better one (DATA_DIR/gates.jsonl).",
+    help="Only what the gates let pass, or quarantine: that and what is doubtful (DATA_DIR/gates.jsonl).",
 )
 @options.option(
     "tools",
     default=None,
     help="Functions a chat offers: all, gold (those of its plan), or a number [default: all, 128 at most].",
 )
-@options.option("system", default=None, help="The system message of chats, or a file of it.")
+@options.option("system", default=None, help="The system message of chats, or a text file of it.")
 @options.option(
     "closing",
     default="Done: $results",
     help="The last words of a chat, $results being the results; none: it ends with its last call.",
 )
-@options.flag("parallel", "Make calls that do not need one another in one turn.")
+@options.flag("parallel", "Chats: make calls that do not need one another in one turn.")
 @options.option(
     "arguments",
     type=click.Choice(["text", "object"]),
     default="text",
     help="openai: of calls; text as OpenAI wants them, object for most chat templates.",
 )
-@options.option("seed", type=int, default=0, help="Of the draws of --tools.")
+@options.option("seed", type=int, default=0, help="Seed of the draws of --tools.")
 @options.option(
     "licence", "--license", default=None, help="For the card, e.g. mit [default: of benchmark.json]."
 )
@@ -90,5 +92,8 @@ def _text(given: str | None) -> str:
 
     if given is None:
         return ""
-    is_file = len(given) < 256 and "\n" not in given and Path(given).is_file()
-    return read_text(Path(given)).strip() if is_file else given
+    one_line = len(given) < 256 and "\n" not in given
+    # One word that ends like a text file is meant as one: where it is missing, no chat should hold its name.
+    if one_line and (Path(given).is_file() or (given.split() == [given] and Path(given).suffix in _TEXTS)):
+        return read_text(Path(given), fix="check --system").strip()
+    return given

@@ -14,16 +14,17 @@ from toolgraph.errors import UsageError
 
 @click.command("review")
 @options.option("data_dir", type=options.PATH, required=True, help="The data folder to review.")
-@options.option("reviewer", default="", help="Your name [default: the page asks].")
+@options.option("reviewer", default="", show_default=False, help="Your name [default: the page asks].")
 @options.option(
     "queue",
     type=click.Choice(["all", "conflicts"]),
     default="all",
-    help="conflicts: settle what the reviewers differ on.",
+    help="Of the page; conflicts: settle what the reviewers differ on.",
 )
 @options.option(
     "reviewers",
     default="",
+    show_default=False,
     help="Share the samples out among these, with commas [default: everybody looks at all].",
 )
 @options.option("each", type=click.IntRange(1), default=None, help="How many of --reviewers look at each.")
@@ -37,7 +38,12 @@ from toolgraph.errors import UsageError
     flag_value=True,
     help="Open the browser.",
 )
-@options.option("gates", type=options.PATH, default=None, help="A gates.jsonl [default: the folder's own].")
+@options.option(
+    "gates",
+    type=options.PATH,
+    default=None,
+    help="A gates.jsonl that toolgraph check wrote [default: the folder's own].",
+)
 @options.dependency_type()
 @options.flag("table", "Print the human-verification table and the agreement, and write them; no page.")
 @options.flag("summary", "The same as --table.")
@@ -71,6 +77,8 @@ def command(
 
     if sum([export is not None, import_ is not None, apply is not None, table or summary]) > 1:
         raise UsageError("--export, --import, --apply and --table are one command each", fix="choose one")
+    if page["queue"] != "all" and not (export is import_ is apply is None and not table and not summary):
+        raise UsageError("--queue is for the page alone", fix="leave it out, or settle conflicts on the page")
     shared: dict[str, Any] = {
         "reviewers": options.names(reviewers),
         "each": each or 0,

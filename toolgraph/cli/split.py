@@ -16,10 +16,10 @@ SHARE = click.FloatRange(0)
 
 @click.command("split")
 @options.option("data_dir", type=options.PATH, required=True, help="The data folder.")
-@options.option("train", type=SHARE, default=0.8, help="Share of training.")
+@options.option("train", type=SHARE, default=0.8, help="Share for training.")
 @options.option("dev", type=SHARE, default=0.1, help="Share for developing.")
-@options.option("test", type=SHARE, default=0.1, help="Share of testing.")
-@options.option("seed", type=int, default=0, help="Of the draws.")
+@options.option("test", type=SHARE, default=0.1, help="Share for testing.")
+@options.option("seed", type=int, default=0, help="Seed of the draws.")
 @options.option(
     "hold_out_tools",
     multiple=True,

@@ -44,7 +44,7 @@ class LabelledSet:
             if first.setdefault(hash(key), number) != number:
                 suspects[number] = key
         if not self._count:
-            raise UsageError("holds no label", file=path, fix="make it with format_data.py")
+            raise UsageError("holds no label", file=path, fix="name a data set that has some")
         if suspects:
             self._find_repeated(set(suspects.values()))
 

@@ -70,7 +70,7 @@ def read_samples(path: Path) -> tuple[ReviewSample, ...]:
         gold = Gold.of(record, line)
         samples.append(ReviewSample(number, gold, fingerprint_of(record), plan_shape(gold)))
     if not samples:
-        raise UsageError("holds no samples to review", file=path, fix="make it with format_data.py")
+        raise UsageError("holds no samples to review", file=path, fix="name a folder that has some")
     return tuple(samples)
 
 

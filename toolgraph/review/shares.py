@@ -53,9 +53,10 @@ class Shares:
     def check(self, reviewer: str) -> None:
         """Raise UsageError if nobody of that name is expected."""
         if self.reviewers and reviewer not in self.reviewers:
-            raise UsageError(
-                f"'{reviewer}' is none of the reviewers", fix=f"use one of {', '.join(self.reviewers)}"
+            wrong = (
+                f"'{reviewer}' is none of the reviewers" if reviewer else "nobody is named with --reviewer"
             )
+            raise UsageError(wrong, fix=f"use one of {', '.join(self.reviewers)}")
 
 
 def _hash(name: str, sample: RequestId) -> bytes:

@@ -137,7 +137,7 @@ def check(
             "screen": screen,
         }
         bars = Bars() if threshold is None else Bars(threshold)
-        other = None if against is None else other_set(Path(against))
+        other = None if against is None else other_set(Path(against), folder)
         choice = Choice(gates, without, critic=critic, solvers=solvers, other=other is not None)
         choice.settle(background)
         if solvers and not folder.user_requests.exists():
@@ -241,7 +241,7 @@ def _report(ended: Sorted, out: Path, screen: Screen) -> None:
     screen.table(funnel_table(funnel.rows))
     for gate, kinds in funnel.reasons.items():
         kind, count = kinds[0]
-        screen.say(f"{gate}: most often ({count:,} of {funnel.total:,}) {kind}")
+        screen.say(f"{gate}, most often ({count:,} of {count_of(funnel.total, 'sample')}): {kind}")
     if ended.mendable:
         screen.say(f"{count_of(ended.mendable, 'sample')} would fare better mended: --repair true")
     screen.show(f"{out}: {levels_text(funnel)}, of {funnel.total:,}")

@@ -67,17 +67,7 @@ class Choice:
         return chosen(gates, self.only, self.without)
 
     def whole_set(self, labels: LabelledSet, other: LabelledSet | None, bars: Bars) -> list[Gate]:
-        """The gates made from the whole set; one that is left out is not made, for it reads everything.
-
-        Raises:
-            UsageError: the other set is this one.
-        """
-        if other is not None and other.path.resolve() == labels.path.resolve():
-            raise UsageError(
-                "--against is the set itself, in which everything would repeat itself",
-                file=other.path,
-                fix="give another; repeats within a set are found without it",
-            )
+        """The gates made from the whole set; one that is left out is not made, for it reads everything."""
         gates: list[Gate] = [DuplicateGate(labels if DuplicateGate.name in self._names else (), bars)]
         if other is not None:
             gates.append(ContaminationGate(labels, other, bars))
@@ -94,13 +84,23 @@ def worth_asking(labels: LabelledSet, gates: Sequence[Gate], screen: Screen) -> 
     return Selected(labels, frozenset(lines))
 
 
-def other_set(path: Path) -> LabelledSet:
+def other_set(path: Path, checked: DataFolder) -> LabelledSet:
     """Another set: a file of labels or requests, or a data folder with one.
 
     Raises:
-        UsageError: there is none, or it is malformed.
+        UsageError: there is none, it is malformed, or it is the one that is checked.
     """
+    if path.resolve() in (checked.path.resolve(), checked.data.resolve()):
+        raise UsageError(
+            "is the set that is checked: all of it would repeat itself",
+            file=path,
+            fix="give another with --against; repeats within a set are found without it",
+        )
+    if not path.exists():
+        raise UsageError("no such file or folder", file=path, fix="check --against")
     if not path.is_dir():
         return LabelledSet(path)
     folder = DataFolder(path)
+    if not folder.data.exists() and not folder.user_requests.exists():
+        raise UsageError("holds neither data.json nor user_requests.json", file=path, fix="check --against")
     return LabelledSet(folder.data if folder.data.exists() else folder.user_requests)

@@ -21,6 +21,7 @@ from toolgraph.folder import DataFolder
 from toolgraph.gates.gate import Level
 from toolgraph.splits import SplitFile
 from toolgraph.stages.screen import SILENT, WARNING, Screen
+from toolgraph.stages.workfolder import refuse_other_benchmarks
 from toolgraph.tools import ToolLibrary
 from toolgraph.version import __version__
 from toolgraph.words import count_of
@@ -97,6 +98,7 @@ def export(
     if to == "hf":
         parquet_libraries()
     folder = DataFolder(Path(data_dir)).require()
+    refuse_other_benchmarks(folder)
     destination = Destination(Path(out), force=force)
     library = ToolLibrary.load(folder.tool_desc if folder.tool_desc.exists() else folder.graph_desc)
     kind = folder.dependency_type(dependency_type, library=library, say=screen.say)
@@ -120,7 +122,7 @@ def export(
             raise ToolgraphError(
                 f"none of {count_of(len(selection), 'sample')} can be exported",
                 file=folder.data,
-                fix="toolgraph check says what is wrong with each",
+                fix="the warnings say why; toolgraph check says more, toolgraph split splits anew",
             )
         facts = CardFacts(
             name,

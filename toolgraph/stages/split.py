@@ -12,6 +12,7 @@ from toolgraph.gold import Gold
 from toolgraph.splits import SPLITS, Member, Split, Splitting, near_repeats
 from toolgraph.splits.split_file import signature, write_splits
 from toolgraph.stages.screen import SILENT, WARNING, Screen
+from toolgraph.stages.workfolder import refuse_other_benchmarks
 from toolgraph.variety import DEFAULT_THRESHOLD, Bars
 from toolgraph.words import count_of
 
@@ -64,6 +65,7 @@ def split(
         )
     if hold_out_tools and not test:
         raise UsageError("tools are held out for the test split", fix="give --test more than 0")
+    refuse_other_benchmarks(folder)
     bars = Bars(threshold)
     members: list[Member] = []
 
@@ -83,7 +85,7 @@ def split(
         for _ in golds():
             pass
     if not members:
-        raise ToolgraphError("holds no samples", file=folder.data, fix="make some with toolgraph generate")
+        raise ToolgraphError("holds no samples", file=folder.data, fix="name a folder that has some")
     unused = sorted(set(hold_out_tools).difference(*(member.tools for member in members)))
     if unused:
         raise UsageError(
@@ -105,7 +107,10 @@ def split(
     if abs(total - 1) > 1e-9:
         taken = ", ".join(f"{name} {share:.1%}" for name, share in shares.items())
         screen.say(f"the shares add up to {total:g}, and are taken in proportion: {taken}")
-    screen.say(f"{count_of(len(members), 'sample')} in {count_of(len(result.groups), 'group')} of repeats")
+    screen.say(
+        f"{count_of(len(members), 'sample')} in {count_of(len(result.groups), 'group')}: those with the same "
+        "plan, and requests that repeat each other, stay together"
+    )
     screen.table(table(result))
     for sentence in not_held(result):
         screen.say(f"{WARNING}{sentence}")
@@ -148,17 +153,17 @@ def not_held(result: Splitting) -> Iterator[str]:
     if without and crowd > everything / 2:
         yield (
             f"there are no samples in {', '.join(without)}: one group has {crowd:,} of "
-            f"{count_of(everything, 'sample')}. Repeated requests join the groups of their plans; "
-            "toolgraph check takes them out"
+            f"{count_of(everything, 'sample')}. They have the same plan, or repeat each other's requests. "
+            "More different plans help; toolgraph check takes repeats out"
         )
     for stratum, found in counts.items():
         total = sum(found.values())
         off = max(abs(found[name] - total * result.shares.get(name, 0)) for name in SPLITS)
         if off > 1:
-            missed.append(
-                f"{stratum} by {off:.1f} of {count_of(total, 'sample')} (the largest of "
-                f"{count_of(groups[stratum], 'group')} has {largest[stratum]})"
-            )
+            told = f"{stratum} by {off:.1f} of {count_of(total, 'sample')}"
+            if not result.hold_out:
+                told += f" (the largest of {count_of(groups[stratum], 'group')} has {largest[stratum]})"
+            missed.append(told)
         elif lacking := [name for name in names if not found[name]]:
             few = f"{count_of(total, 'sample')}, {count_of(groups[stratum], 'group')}"
             empty.append(f"{stratum} ({few}; none in {', '.join(lacking)})")

@@ -13,6 +13,7 @@ from toolgraph.folder import DataFolder
 from toolgraph.gold import Gold
 from toolgraph.graph import ToolGraph
 from toolgraph.stages.screen import SILENT, Screen
+from toolgraph.stages.workfolder import refuse_other_benchmarks
 from toolgraph.tools import ToolLibrary
 from toolgraph.variety.bars import DEFAULT_THRESHOLD, Bars
 from toolgraph.variety.tally import SAMPLE
@@ -46,6 +47,7 @@ def variety(
         ToolgraphError: the folder cannot be written.
     """
     folder, bars = DataFolder(Path(data_dir)).require(), Bars(threshold)
+    refuse_other_benchmarks(folder)
     labels = folder.data if folder.data.exists() else folder.user_requests
     out = Path(out)
     if out.exists() and not out.is_dir():
