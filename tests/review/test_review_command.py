@@ -229,3 +229,23 @@ def test_a_reviewed_set_tells_who_wrote_it_and_what_the_gates_counted(
     assert "Before the review: of the whole set of 3 samples the gates let" in card
     with pytest.raises(UsageError, match="did not write"):
         check(tmp_path / "d", out=out, force=True)
+
+
+def test_what_was_accepted_of_a_quarantine_joins_what_passed(tmp_path: Path, capsys: Capture) -> None:
+    doubtful = {**label(0), "task_steps": 7}
+    folder_of(tmp_path / "d", [doubtful, label(1), {**doubtful, "id": "s9"}])
+    check(tmp_path / "d", out=tmp_path / "checked", gates=["schema"])
+    quarantine = tmp_path / "checked" / "quarantine"
+    session = session_of(quarantine)
+    say(session, "Ann", 0, "correct")
+    say(session, "Ann", 1, "discard")
+    apply = ("review", "--data_dir", quarantine, "--apply", tmp_path / "out", "--with_passed", "true")
+    done = inside(capsys, *apply)
+    assert done.code == 0, done.err
+    assert "1 of 2 samples (1 correct, 1 discard), and 1 that passed the gates" in done.out
+    assert ids(tmp_path / "out" / "data.json") == ["s1", 0]
+    assert ids(tmp_path / "out" / "user_requests.json") == ["s1", 0]
+    assert DataFolder(tmp_path / "out").benchmark["checked"]["level"] == "pass or quarantine"
+    refused = inside(capsys, *apply[:2], tmp_path / "d", *apply[3:])
+    assert refused.code == 2
+    assert "is no quarantine that toolgraph check wrote" in refused.err

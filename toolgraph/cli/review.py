@@ -54,6 +54,7 @@ from toolgraph.errors import UsageError
 @options.flag("insist", "With --import: save fixes that the gates reject; it is noted.")
 @options.option("apply", type=options.PATH, default=None, help="Write the reviewed data set to this folder.")
 @options.flag("keep_undecided", "With --apply: keep what nobody has decided on.")
+@options.flag("with_passed", "With --apply, of the quarantine of a check: take along what passed the gates.")
 def command(
     data_dir: Path,
     reviewer: str,
@@ -64,6 +65,7 @@ def command(
     summary: bool,
     insist: bool,
     keep_undecided: bool,
+    with_passed: bool,
     gates: Path | None,
     reviewers: str,
     each: int | None,
@@ -92,7 +94,9 @@ def command(
             raise UsageError("--import needs to know whose sheet it is", fix="add --reviewer NAME")
         stage.import_reviews(data_dir, import_, reviewer=reviewer, insist=insist, screen=SCREEN)
     elif apply is not None:
-        stage.apply_review(data_dir, apply, keep_undecided=keep_undecided, screen=SCREEN)
+        stage.apply_review(
+            data_dir, apply, keep_undecided=keep_undecided, with_passed=with_passed, screen=SCREEN
+        )
     elif table or summary:
         stage.review_summary(data_dir, screen=SCREEN)
     else:

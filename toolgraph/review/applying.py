@@ -5,9 +5,10 @@ from __future__ import annotations
 import json
 import shutil
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass
+from itertools import chain
 from typing import Any
 
 from toolgraph.backinstruct.alignment import Alignment
@@ -27,10 +28,17 @@ _NAMED = 10
 
 @dataclass(frozen=True)
 class Applied:
-    """What was written: samples by what became of them, and how many are in the new set."""
+    """What was written.
+
+    Attributes:
+        kept: reviewed samples in the new set.
+        counts: reviewed samples by what became of them.
+        passed: samples that went along as they are.
+    """
 
     kept: int
     counts: Mapping[str, int]
+    passed: int = 0
 
 
 def apply_reviews(
@@ -39,6 +47,7 @@ def apply_reviews(
     target: DataFolder,
     *,
     keep_undecided: bool = False,
+    passed: Iterable[Mapping[str, Any]] = (),
     about: Mapping[str, Any] | None = None,
 ) -> Applied:
     """Write the data folder that the decisions make of another one.
@@ -52,6 +61,7 @@ def apply_reviews(
         source: the folder that was reviewed.
         target: another folder; made if missing.
         keep_undecided: keep what nobody has decided on; else it is left out.
+        passed: labels that go along as they are, before the reviewed ones.
         about: what `benchmark.json` is to say of it, besides; default what that of the source says.
 
     Raises:
@@ -69,25 +79,22 @@ def apply_reviews(
         )
     _check_target(source, target)
     counts = Counter(_fate(item, keep_undecided) for item in outcomes)
-    alignment, kept = Alignment(), 0
+    alignment, written = Alignment(), 0
     target.path.mkdir(parents=True, exist_ok=True)
     with ExitStack() as files:
         data, requests, errors, ids, markdown = (
             files.enter_context(atomic_writer(path)) for path in _data_set(target)
         )
-        for item in outcomes:
-            fate = _fate(item, keep_undecided)
-            if fate == "discard":
-                errors.write(_line({**item.sample.record, "errors": [_why(item)]}))
-            if fate in ("discard", "left out"):
-                continue
-            label = _label(item)
-            kept += 1
+        for label in chain(passed, _kept(outcomes, keep_undecided)):
+            written += 1
             data.write(_line(label))
             gold = Gold.of(label)
             requests.write(_line({"id": gold.id, "user_request": gold.request}))
             _align(alignment, gold)
-        if not kept:
+        for item in outcomes:
+            if _fate(item, keep_undecided) == "discard":
+                errors.write(_line({**item.sample.record, "errors": [_why(item)]}))
+        if not written:
             # Raised in here, so that none of the files is replaced.
             raise ToolgraphError(
                 "no sample is left", file=source.path, fix="review some, or --keep_undecided"
@@ -100,7 +107,8 @@ def apply_reviews(
     told = source.benchmark if about is None else about
     facts = {**told, "reviewed": dict(counts), FINGERPRINT: sha256_of(target.data)}
     target.describe(*(target.benchmark.keys() - facts.keys()), **facts)
-    return Applied(kept, counts)
+    kept = sum(1 for _ in _kept(outcomes, keep_undecided))
+    return Applied(kept, counts, written - kept)
 
 
 def _check_target(source: DataFolder, target: DataFolder) -> None:
@@ -117,6 +125,12 @@ def _check_target(source: DataFolder, target: DataFolder) -> None:
 
 def _data_set(folder: DataFolder) -> tuple[Any, ...]:
     return (folder.data, folder.user_requests, folder.data_error, folder.alignment_ids, folder.path / TABLES)
+
+
+def _kept(outcomes: Sequence[Outcome], keep_undecided: bool) -> Iterator[dict[str, Any]]:
+    for item in outcomes:
+        if _fate(item, keep_undecided) not in ("discard", "left out"):
+            yield _label(item)
 
 
 def _fate(item: Outcome, keep_undecided: bool) -> str:

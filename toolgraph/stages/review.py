@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
+from typing import Any
 
+from toolgraph.dataset import read_labels
 from toolgraph.errors import UsageError
 from toolgraph.files import atomic_target, write_json, write_text
 from toolgraph.folder import DataFolder
@@ -238,7 +240,12 @@ def import_reviews(
 
 
 def apply_review(
-    data_dir: str | Path, out: str | Path, *, keep_undecided: bool = False, screen: Screen = SILENT
+    data_dir: str | Path,
+    out: str | Path,
+    *,
+    keep_undecided: bool = False,
+    with_passed: bool = False,
+    screen: Screen = SILENT,
 ) -> Applied:
     """Write the data folder that the decisions make of this one.
 
@@ -246,21 +253,46 @@ def apply_review(
         data_dir: the folder that was reviewed.
         out: another folder; made if missing.
         keep_undecided: keep what nobody has decided on; else it is left out.
+        with_passed: of the quarantine of a check: take along what passed the gates.
         screen: told the counts.
 
     Raises:
         IncompleteError: reviewers differ on samples that nobody has settled.
-        UsageError: a file is missing or malformed, or `out` holds another data set.
+        UsageError: a file is missing or malformed, `out` holds another data set, or `with_passed` of what is
+            no quarantine.
         ToolgraphError: no sample is left.
     """
     folder, target = DataFolder(Path(data_dir)), DataFolder(Path(out))
+    passed = _passed_beside(folder) if with_passed else ()
     session = review_session(data_dir, screen=screen)
     about = as_reviewed(folder.benchmark, folder.path, target.path)
-    applied = apply_reviews(session.outcomes(), folder, target, keep_undecided=keep_undecided, about=about)
+    if with_passed:
+        about[CHECKED]["level"] = "pass or quarantine"
+    applied = apply_reviews(
+        session.outcomes(), folder, target, keep_undecided=keep_undecided, passed=passed, about=about
+    )
     _copy_funnel(_of_check(folder, FUNNEL), target.path / FUNNEL)
     told = ", ".join(f"{count} {name}" for name, count in sorted(applied.counts.items()))
-    screen.show(f"{target.data}: {applied.kept} of {len(session.samples)} samples ({told})")
+    more = f", and {applied.passed} that passed the gates" if applied.passed else ""
+    screen.show(f"{target.data}: {applied.kept} of {len(session.samples)} samples ({told}){more}")
     return applied
+
+
+def _passed_beside(quarantine: DataFolder) -> Iterator[Mapping[str, Any]]:
+    """The labels that passed where these were put in quarantine.
+
+    Raises:
+        UsageError: this is no quarantine of a check, or what passed is gone or malformed.
+    """
+    passed = DataFolder(quarantine.path.resolve().parent)
+    checked = quarantine.benchmark.get(CHECKED)
+    if not isinstance(checked, Mapping) or checked.get("level") != "quarantine" or not passed.data.exists():
+        raise UsageError(
+            "is no quarantine that toolgraph check wrote: nothing passed beside it",
+            file=quarantine.path,
+            fix="leave --with_passed out",
+        )
+    return (label for _, label in read_labels(passed.data))
 
 
 def _copy_funnel(funnel: Path, copy: Path) -> None:
