@@ -39,6 +39,8 @@ TIMES_AND_FRACTIONS = [
     ("a driver on the 8th, quarter to six pm", "17:45", "18:15"),
     ("at half past four p.m., to practise", "16:30", "17:30"),
     ("ten past eleven a.m. on 3 May", "11:10", "11:20"),
+    ("choir from half six til nine pm", "21:00", "20:00"),
+    ("somewhere between 5 to 7 pm", "19:00", "20:00"),
     ("the call is at 14:30:00-05:00 sharp", "14:30", "05:00"),
     ("keep the attic at 17½ degrees", "17.5", "18.5"),
     ("17 1/2 degrees will do", "17.5", "16.5"),

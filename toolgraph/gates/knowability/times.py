@@ -71,7 +71,8 @@ def times_in(text: str, *, loose: bool = False) -> Iterator[tuple[re.Match[str],
             if hour_at in sure:
                 continue
             if times := _times(parts, strict=not loose):
-                if parts.get("half"):
+                # "6 to 9 pm" may be 6 minutes or three hours.
+                if parts.get("half") and not (parts.get("amount") or "").isdigit():
                     sure.add(hour_at)
                 yield match, times
 
