@@ -185,7 +185,7 @@ def test_what_the_gates_wrote_down_is_shown_and_the_rest_is_found_out(
 ) -> None:
     path = tmp_path / "gates.jsonl"
     lines: list[Any] = [
-        {"id": 0, "level": "quarantine", "gates": [{"gate": "near", "reason": "as s1", "where": ""}]},
+        {"id": 0, "level": "quarantine", "findings": [{"gate": "near", "reason": "as s1", "where": ""}]},
         {"id": "s1", "level": "pass", "findings": [], "gates": {"schema": "pass", "leak": "pass"}},
         {
             "id": "s3",

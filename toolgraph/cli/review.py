@@ -46,7 +46,6 @@ from toolgraph.errors import UsageError
 )
 @options.dependency_type()
 @options.flag("table", "Print the human-verification table and the agreement, and write them; no page.")
-@options.flag("summary", "The same as --table.")
 @options.option("export", type=options.PATH, default=None, help="Write a sheet to fill in: .xlsx or .csv.")
 @click.option(
     "--import", "import_", type=options.PATH, default=None, help="Take in a sheet that was filled in."
@@ -62,7 +61,6 @@ def command(
     import_: Path | None,
     apply: Path | None,
     table: bool,
-    summary: bool,
     insist: bool,
     keep_undecided: bool,
     with_passed: bool,
@@ -77,9 +75,9 @@ def command(
     """
     from toolgraph.stages import review as stage
 
-    if sum([export is not None, import_ is not None, apply is not None, table or summary]) > 1:
+    if sum([export is not None, import_ is not None, apply is not None, table]) > 1:
         raise UsageError("--export, --import, --apply and --table are one command each", fix="choose one")
-    if page["queue"] != "all" and not (export is import_ is apply is None and not table and not summary):
+    if page["queue"] != "all" and not (export is import_ is apply is None and not table):
         raise UsageError("--queue is for the page alone", fix="leave it out, or settle conflicts on the page")
     shared: dict[str, Any] = {
         "reviewers": options.names(reviewers),
@@ -97,7 +95,7 @@ def command(
         stage.apply_review(
             data_dir, apply, keep_undecided=keep_undecided, with_passed=with_passed, screen=SCREEN
         )
-    elif table or summary:
+    elif table:
         stage.review_summary(data_dir, screen=SCREEN)
     else:
         try:

@@ -98,11 +98,11 @@ class SecondOpinionGate:
         plan = self._reader.plan(prediction.result)
         if plan is None:
             return _Attempt(name, None, "gave no plan")
-        nodes, links = (wanted.names, _links(wanted)), (plan.names, _links(plan))
-        if rule_critic(*nodes, *links).both:
+        wanted_links, links = _links(wanted), _links(plan)
+        if rule_critic(wanted.names, wanted_links, plan.names, links).both:
             return _Attempt(name, 0, "")
         tools = _difference(Counter(wanted.names), Counter(plan.names))
-        ends = _difference(Counter(set(nodes[1])), Counter(set(links[1])))
+        ends = _difference(Counter(set(wanted_links)), Counter(set(links)))
         told = [*_told(tools, lambda tool: f"'{tool}'")]
         if not told:
             told = [*_told(ends, lambda link: f"the link '{link[0]}' -> '{link[1]}'")]

@@ -14,7 +14,6 @@ from toolgraph.review.editing import check
 from toolgraph.review.samples import ReviewSample
 
 FILE = "gates.jsonl"
-_LISTS = ("findings", "gates", "reasons")
 
 
 class Findings:
@@ -58,7 +57,8 @@ def read_findings(path: Path) -> dict[RequestId, tuple[Level, tuple[Finding, ...
         level = value.get("level") if isinstance(value, dict) else None
         if level not in LEVELS or not isinstance(value.get("id"), str | int):
             raise UsageError("has no id or no level", file=path, line=number, fix="make it anew with check")
-        listed: list[Any] = next((value[name] for name in _LISTS if isinstance(value.get(name), list)), [])
+        listed = value.get("findings")
+        listed = listed if isinstance(listed, list) else []
         findings = tuple(_finding(item, level) for item in listed if isinstance(item, dict))
         found[value["id"]] = level, findings
     return found
