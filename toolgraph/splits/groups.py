@@ -10,6 +10,8 @@ from dataclasses import dataclass
 from functools import lru_cache
 from typing import NamedTuple
 
+from networkx.utils import UnionFind
+
 from toolgraph.dataset import RequestId, Shape, shape_of
 from toolgraph.gold import Ends, Gold
 
@@ -112,24 +114,16 @@ def groups_of(members: Iterable[Member], together: Iterable[Sequence[int]] = ())
         together: places of further samples that belong together; see `toolgraph.splits.near_repeats`.
     """
     known = list(members)
-    leader = list(range(len(known)))
-
-    def find(place: int) -> int:
-        while leader[place] != place:
-            leader[place] = leader[leader[place]]
-            place = leader[place]
-        return place
-
+    sets = UnionFind(range(len(known)))
     first: dict[str, int] = {}
     for place, member in enumerate(known):
         for key in member.keys:
-            leader[find(place)] = find(first.setdefault(key, place))
+            sets.union(first.setdefault(key, place), place)
     for places in together:
-        for place in places:
-            leader[find(place)] = find(places[0])
+        sets.union(*places)
     parts: defaultdict[int, list[Member]] = defaultdict(list)
     for place, member in enumerate(known):
-        parts[find(place)].append(member)
+        parts[sets[place]].append(member)
     groups = [
         Group(
             min(key for member in found for key in member.keys),
