@@ -21,7 +21,15 @@ from toolgraph.models import ModelOptions
 from toolgraph.runs import Budget
 from toolgraph.stages.ask_critic import ask_critic
 from toolgraph.stages.ask_solvers import ask_solvers
-from toolgraph.stages.checked import FUNNEL, FUNNEL_PAGE, FUNNEL_PICTURE, GATES, REPAIRS, CheckedFolder
+from toolgraph.stages.checked import (
+    FUNNEL,
+    FUNNEL_PAGE,
+    FUNNEL_PICTURE,
+    GATES,
+    QUARANTINE,
+    REPAIRS,
+    CheckedFolder,
+)
 from toolgraph.stages.choice import Choice, other_set, worth_asking
 from toolgraph.stages.screen import SILENT, WARNING, Screen
 from toolgraph.stages.sort_set import Sorted, sort_set
@@ -245,5 +253,8 @@ def _report(ended: Sorted, out: Path, screen: Screen) -> None:
     if ended.mendable:
         screen.say(f"{count_of(ended.mendable, 'sample')} would fare better mended: --repair true")
     screen.show(f"{out}: {levels_text(funnel)}, of {funnel.total:,}")
+    screen.say(f"why, sample by sample: {out / GATES}; as a picture: {out / FUNNEL_PICTURE}")
+    if funnel.levels["quarantine"]:
+        screen.say(f"to look at the doubtful ones: toolgraph review --data_dir {out / QUARANTINE}")
     if not funnel.levels["pass"]:
         screen.say(f"{WARNING}no sample passes")
