@@ -1,6 +1,6 @@
-"""The same as `toolgraph generate`."""
+"""The same as `toolassay generate`."""
 
-from toolgraph.cli.main import run_script
+from toolassay.cli.main import run_script
 
 if __name__ == "__main__":
     run_script("generate")

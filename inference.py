@@ -1,6 +1,6 @@
-"""The same as `toolgraph infer`."""
+"""The same as `toolassay infer`."""
 
-from toolgraph.cli.main import run_script
+from toolassay.cli.main import run_script
 
 if __name__ == "__main__":
     run_script("infer")

@@ -2,7 +2,7 @@
 
     python -m benchmarks.answer_parsing --reference FOLDER [--sample 498] [--seed 0]
 
-FOLDER (or the environment variable TOOLGRAPH_REFERENCE) holds `gnn4taskplan/prediction/*/*.json`. For
+FOLDER (or the environment variable TOOLASSAY_REFERENCE) holds `gnn4taskplan/prediction/*/*.json`. For
 each corruption and reader two shares are printed: answers read exactly, and answers whose nodes and
 links are right. What was cut off cannot be read exactly; the share flagged as truncated says whether the
 reader knows.
@@ -12,7 +12,6 @@ from __future__ import annotations
 
 import argparse
 import json
-import os
 import random
 import re
 import time
@@ -22,7 +21,8 @@ from typing import Any, NamedTuple
 
 from json_repair import repair_json
 
-from toolgraph.answers import read_answer
+from toolassay.answers import read_answer
+from toolassay.testkit.environment import setting
 
 Plan = dict[str, Any]
 Corruption = Callable[[Plan, random.Random], str]
@@ -161,7 +161,7 @@ def by_json_repair(text: str) -> Any:
     return repair_json(text, return_objects=True)
 
 
-def by_toolgraph(text: str) -> Any:
+def by_toolassay(text: str) -> Any:
     return read_answer(text, keys=KEYS).value
 
 
@@ -169,7 +169,7 @@ READERS: dict[str, Reader] = {
     "json.loads": by_json,
     "first { to last }": by_outer_braces,
     "json_repair": by_json_repair,
-    "toolgraph": by_toolgraph,
+    "toolassay": by_toolassay,
 }
 
 
@@ -208,12 +208,12 @@ def score(reader: Reader, kind: str, plans: list[Plan], seed: int = 0) -> Score:
 def main() -> None:
     """Print the table."""
     parser = argparse.ArgumentParser(description=(__doc__ or "").split("\n")[0])
-    parser.add_argument("--reference", type=Path, default=os.environ.get("TOOLGRAPH_REFERENCE"))
+    parser.add_argument("--reference", type=Path, default=setting("REFERENCE"))
     parser.add_argument("--sample", type=int, default=498, help="predictions (default: 498)")
     parser.add_argument("--seed", type=int, default=0)
     options = parser.parse_args()
     if options.reference is None:
-        parser.error("give --reference FOLDER or set TOOLGRAPH_REFERENCE")
+        parser.error("give --reference FOLDER or set TOOLASSAY_REFERENCE")
     plans = sampled(Path(options.reference), options.sample, options.seed)
     if not plans:
         parser.error(f"no predictions under {options.reference}/gnn4taskplan/prediction")

@@ -1,4 +1,4 @@
-"""BERTScore: pairs a second of Toolgraph and of `bert_score.BERTScorer`, on steps of the bundled data.
+"""BERTScore: pairs a second of Toolassay and of `bert_score.BERTScorer`, on steps of the bundled data.
 
     python -m benchmarks.bertscore_speed --model FOLDER
 
@@ -22,11 +22,11 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from toolgraph import infer
-from toolgraph.benchmarks.taskbench.scoring.compat_steps import published_steps_text
-from toolgraph.benchmarks.taskbench.scoring.groups import groups_of, shape_and_size
-from toolgraph.files import read_json_lines
-from toolgraph.metrics.bertscore import BertScore
+from toolassay import infer
+from toolassay.benchmarks.taskbench.scoring.compat_steps import published_steps_text
+from toolassay.benchmarks.taskbench.scoring.groups import groups_of, shape_and_size
+from toolassay.files import read_json_lines
+from toolassay.metrics.bertscore import BertScore
 
 Pairs = list[tuple[str, str]]
 Way = Callable[[Pairs], NDArray[np.float64]]
@@ -120,7 +120,7 @@ def main() -> None:
     items = items_of(options.data)[: options.pairs]
     pairs = [item.pair for item in items]
     layers = json.loads((options.model / "config.json").read_text(encoding="utf-8"))["num_hidden_layers"]
-    ways: dict[str, Way] = {"Toolgraph": BertScore(options.model, cache=False).scores}
+    ways: dict[str, Way] = {"Toolassay": BertScore(options.model, cache=False).scores}
     for size in BATCHES:
         ways[f"`BERTScorer`, batch size {size}"] = published_way(options.model, layers, size)
     print(f"{len(pairs)} pairs, {len(set(pairs))} different; {torch.get_num_threads()} thread(s)\n")
@@ -128,7 +128,7 @@ def main() -> None:
     print("\n".join(measured(ways, pairs, options.rounds)), flush=True)
     print("\n| way | pairs scored for 14 groups |\n| --- | ---: |")
     print(f"| published, group by group | {pairs_by_group(items):,} |")
-    print(f"| Toolgraph | {len(set(pairs)):,} |")
+    print(f"| Toolassay | {len(set(pairs)):,} |")
     with tempfile.TemporaryDirectory() as place:
         cache = Path(place, "cache.sqlite3")
         BertScore(options.model, cache=cache).scores(pairs)

@@ -17,9 +17,9 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from toolgraph.benchmarks.classic.scoring.compat import compat_metrics, security_score
-from toolgraph.benchmarks.classic.scoring.compat.estimates import pass_at_k, pass_hat_k
-from toolgraph.benchmarks.classic.scoring.rows import Row, read_rows, row_of
+from toolassay.benchmarks.classic.scoring.compat import compat_metrics, security_score
+from toolassay.benchmarks.classic.scoring.compat.estimates import pass_at_k, pass_hat_k
+from toolassay.benchmarks.classic.scoring.rows import Row, read_rows, row_of
 
 Rows = list[Row]
 Comparison = Iterator[tuple[str, Any, Any]]

@@ -29,13 +29,13 @@ from typing import Any
 import aiohttp
 from aiohttp import web
 
-from toolgraph.benchmarks.taskbench.infer import PARAMETERS
-from toolgraph.benchmarks.taskbench.parse import read_plan
-from toolgraph.benchmarks.taskbench.prompt import PlanPrompt
-from toolgraph.models import ChatRequest, ModelOptions, create_model
-from toolgraph.models.options import ClientName
-from toolgraph.runs import Journal, run_items
-from toolgraph.tools import ToolLibrary
+from toolassay.benchmarks.taskbench.infer import PARAMETERS
+from toolassay.benchmarks.taskbench.parse import read_plan
+from toolassay.benchmarks.taskbench.prompt import PlanPrompt
+from toolassay.models import ChatRequest, ModelOptions, create_model
+from toolassay.models.options import ClientName
+from toolassay.runs import Journal, run_items
+from toolassay.tools import ToolLibrary
 
 ROOT = Path(__file__).resolve().parent.parent
 SIZE = 1_600  # bytes of an answer

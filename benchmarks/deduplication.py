@@ -29,11 +29,11 @@ from pathlib import Path
 from typing import Any
 from unittest.mock import patch
 
-from toolgraph.dataset import read_labels
-from toolgraph.gold import Gold
-from toolgraph.variety import Bars, Item, PlanDigest, find_repeats
-from toolgraph.variety.normal_form import content
-from toolgraph.variety.shingles import jaccard, shingles
+from toolassay.dataset import read_labels
+from toolassay.gold import Gold
+from toolassay.variety import Bars, Item, PlanDigest, find_repeats
+from toolassay.variety.normal_form import content
+from toolassay.variety.shingles import jaccard, shingles
 
 SECONDS = 60.0
 MEGABYTES = 1_000.0
@@ -114,14 +114,14 @@ def with_rensa(count: int, seed: int) -> dict[str, Any]:
     import numpy as np
     import rensa
 
-    from toolgraph.variety.shingles import shingle_numbers
+    from toolassay.variety.shingles import shingle_numbers
 
     def write(contents: Iterator[str], path: Path) -> Any:
         hashes = [shingle_numbers(text).tolist() for text in contents]
         matrix = rensa.RMinHash.digest_matrix_from_token_hash_sets(hashes, num_perm=256, seed=1)
         return np.array(matrix.to_rows(), np.uint32)
 
-    with patch("toolgraph.variety.duplicates.write_signatures", write):
+    with patch("toolassay.variety.duplicates.write_signatures", write):
         return ours(count, seed)
 
 
@@ -207,7 +207,7 @@ def print_found(folders: list[Path], seed: int) -> None:
             print(f"| {folder.name} | {plans} | {numbers} |", flush=True)
 
 
-WAYS = {"toolgraph": ours, "with rensa": with_rensa, "datasketch loop": plain_loop}
+WAYS = {"toolassay": ours, "with rensa": with_rensa, "datasketch loop": plain_loop}
 
 
 def measure(way: str, count: int, seed: int) -> dict[str, Any]:
@@ -237,7 +237,7 @@ def main() -> int:
     print("| way | requests | seconds | CPU seconds | peak MB | planted found | others held back |")
     print("| --- | ---: | ---: | ---: | ---: | ---: | ---: |")
     rows = {}
-    for way, count in [*((way, options.rival) for way in WAYS), ("toolgraph", options.requests)]:
+    for way, count in [*((way, options.rival) for way in WAYS), ("toolassay", options.requests)]:
         try:
             row = rows[way, count] = measure(way, count, options.seed)
         except subprocess.CalledProcessError as error:
@@ -245,11 +245,11 @@ def main() -> int:
             continue
         numbers = f"{row['seconds']:.1f} | {row['cpu']:.1f} | {row['megabytes']:,.0f}"
         print(f"| {way} | {count:,} | {numbers} | {row['found']:.1%} | {row['false']:.2%} |", flush=True)
-    rival = rows["datasketch loop", options.rival]["seconds"] / rows["toolgraph", options.rival]["seconds"]
+    rival = rows["datasketch loop", options.rival]["seconds"] / rows["toolassay", options.rival]["seconds"]
     print(f"{rival:.0f} times as fast as the loop on {options.rival:,} requests")
     share = met(options.rival, options.seed)
     print(f"met, of the pairs of 100 requests with all of {options.rival:,}: {share:.1%}")
-    row = rows["toolgraph", options.requests]
+    row = rows["toolassay", options.requests]
     kept = row["seconds"] <= SECONDS and row["megabytes"] <= MEGABYTES and row["found"] >= FOUND
     print(f"limits of {SECONDS:.0f} s, {MEGABYTES:,.0f} MB and {FOUND:.0%} {'kept' if kept else 'NOT kept'}")
     return 0 if kept else 1

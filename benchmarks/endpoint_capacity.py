@@ -17,8 +17,8 @@ from multiprocessing.connection import Connection
 
 from aiohttp import web
 
-from toolgraph.models import ChatRequest, ModelOptions, create_model
-from toolgraph.runs import run_items
+from toolassay.models import ChatRequest, ModelOptions, create_model
+from toolassay.runs import run_items
 
 ANSWER = json.dumps({"choices": [{"message": {"content": "{}"}, "finish_reason": "stop"}]}).encode()
 

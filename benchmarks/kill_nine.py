@@ -14,7 +14,7 @@ import tempfile
 import time
 from pathlib import Path
 
-from toolgraph.testkit import FakeServer
+from toolassay.testkit import FakeServer
 
 TESTS = Path(__file__).resolve().parents[1] / "tests"
 

@@ -38,9 +38,9 @@ def tool(kind: str, number: int, chance: random.Random) -> dict[str, Any]:
 
 def ours(folder: Path, kind: str, samples: int, seed: int) -> dict[str, float]:
     """Seconds of each step, from the tool file to the last sample."""
-    from toolgraph.graph import ToolGraph
-    from toolgraph.sampling import Sampler
-    from toolgraph.tools import ToolLibrary
+    from toolassay.graph import ToolGraph
+    from toolassay.sampling import Sampler
+    from toolassay.tools import ToolLibrary
 
     watch = Watch()
     library = watch("load tools", lambda: ToolLibrary.load(folder / "tool_desc.json"))
@@ -85,7 +85,7 @@ def published_way(folder: Path, kind: str, samples: int, seed: int) -> dict[str,
 
 
 WAYS: dict[str, Callable[[Path, str, int, int], dict[str, float]]] = {
-    "toolgraph": ours,
+    "toolassay": ours,
     "published way": published_way,
 }
 
@@ -156,12 +156,12 @@ def main() -> int:
     for column in table.columns[2:]:
         column.justify = "right"
     kept = True
-    plan = [(way, size) for size in options.rival for way in ("published way", "toolgraph")]
-    for way, size in [*plan, ("toolgraph", options.tools)]:
+    plan = [(way, size) for size in options.rival for way in ("published way", "toolassay")]
+    for way, size in [*plan, ("toolassay", options.tools)]:
         for kind in ("resource", "temporal"):
             row = measure(way, kind, size, options.samples, options.seed)
             total = sum(row.get(step, 0) for step in steps)
-            if size == options.tools and way == "toolgraph":
+            if size == options.tools and way == "toolassay":
                 kept = kept and total <= SECONDS and row["megabytes"] <= MEGABYTES
             seconds = [f"{row[step]:.2f}" if step in row else "" for step in steps]
             numbers = (f"{size:,}", f"{row['links']:,.0f}")

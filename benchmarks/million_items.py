@@ -19,8 +19,8 @@ from importlib.metadata import EntryPoint
 from pathlib import Path
 from unittest.mock import patch
 
-from toolgraph.models import ChatRequest, ChatResponse, ModelOptions
-from toolgraph.stages.infer import infer
+from toolassay.models import ChatRequest, ChatResponse, ModelOptions
+from toolassay.stages.infer import infer
 
 LIMIT = 300  # MB
 PLAN = '{"task_steps": ["a"], "task_nodes": [{"task": "Tool", "arguments": ["x"]}], "task_links": []}'
@@ -57,8 +57,8 @@ def make_folder(folder: Path, items: int) -> None:
 def one_run(folder: Path) -> None:
     """Answer what is not answered yet; says seconds and peak memory."""
     began = time.perf_counter()
-    point = EntryPoint("trivial", "benchmarks.million_items:create", "toolgraph.models")
-    with patch("toolgraph.models.registry.entry_points", lambda group, name: [point]):
+    point = EntryPoint("trivial", "benchmarks.million_items:create", "toolassay.models")
+    with patch("toolassay.models.registry.entry_points", lambda group, name: [point]):
         inference = infer(folder, llm="trivial")
     seconds = time.perf_counter() - began
     peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024

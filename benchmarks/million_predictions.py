@@ -18,8 +18,8 @@ import tempfile
 import time
 from pathlib import Path
 
-from toolgraph.benchmarks.taskbench.scoring.evaluation import Choices
-from toolgraph.benchmarks.taskbench.scoring.folder import evaluate_folder
+from toolassay.benchmarks.taskbench.scoring.evaluation import Choices
+from toolassay.benchmarks.taskbench.scoring.folder import evaluate_folder
 
 BUNDLED = Path(__file__).resolve().parent.parent / "data_multimedia"
 MOST_SECONDS, MOST_MEGABYTES = 300, 2000

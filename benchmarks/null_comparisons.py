@@ -1,4 +1,4 @@
-"""False alarms of `toolgraph compare`: models that do not differ, compared 2,000 times.
+"""False alarms of `toolassay compare`: models that do not differ, compared 2,000 times.
 
 Run with: python -m benchmarks.null_comparisons [RUNS]
 
@@ -21,12 +21,12 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
-from toolgraph import evaluate, infer
-from toolgraph.benchmarks.taskbench.scoring.groups import Group
-from toolgraph.benchmarks.taskbench.scoring.item_table import read_table
-from toolgraph.benchmarks.taskbench.scoring.items import items_path
-from toolgraph.metrics.multiple import holm
-from toolgraph.metrics.paired import LEVEL, compare_pairs
+from toolassay import evaluate, infer
+from toolassay.benchmarks.taskbench.scoring.groups import Group
+from toolassay.benchmarks.taskbench.scoring.item_table import read_table
+from toolassay.benchmarks.taskbench.scoring.items import items_path
+from toolassay.metrics.multiple import holm
+from toolassay.metrics.paired import LEVEL, compare_pairs
 
 if TYPE_CHECKING:
     import numpy as np

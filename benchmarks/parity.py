@@ -19,9 +19,9 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from toolgraph.benchmarks.taskbench.scoring.evaluation import Choices, Evaluation, Evaluator
-from toolgraph.graph import DependencyType, ToolGraph
-from toolgraph.tools import ToolLibrary
+from toolassay.benchmarks.taskbench.scoring.evaluation import Choices, Evaluation, Evaluator
+from toolassay.graph import DependencyType, ToolGraph
+from toolassay.tools import ToolLibrary
 
 METRICS = ("f1", "ed", "link", "argument", "rouge")
 TOLERANCE = 1e-9

@@ -33,9 +33,9 @@ def serve(delay: float, port: Connection) -> None:
     """Answer for ever."""
     import asyncio
 
-    from toolgraph.models import ToolCall
-    from toolgraph.serving.completions import Received, Reply
-    from toolgraph.serving.server import ChatServer
+    from toolassay.models import ToolCall
+    from toolassay.serving.completions import Received, Reply
+    from toolassay.serving.server import ChatServer
 
     mail = {"recipient": "a@b.example", "subject": "Report", "body": "Here is what you asked for."}
     steps = [
@@ -79,8 +79,8 @@ def peak() -> float:
 
 def measure(path: Path, base: str, in_flight: int, *, profile: bool) -> dict[str, Any]:
     """One run in this process."""
-    from toolgraph import infer
-    from toolgraph.models import ModelOptions
+    from toolassay import infer
+    from toolassay.models import ModelOptions
 
     before, profiler = peak(), cProfile.Profile()
     began, cpu = time.perf_counter(), time.process_time()

@@ -14,8 +14,8 @@ import tempfile
 import time
 from pathlib import Path
 
-from toolgraph.benchmarks.workbench.sandbox import Sandbox
-from toolgraph.stages.workbench import VERDICTS, evaluate_results
+from toolassay.benchmarks.workbench.sandbox import Sandbox
+from toolassay.stages.workbench import VERDICTS, evaluate_results
 
 PUBLISHED = 12.6
 FORKS = 2_000

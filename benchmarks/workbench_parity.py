@@ -20,14 +20,14 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
-from toolgraph.benchmarks.workbench.judge.compat import CompatJudge
-from toolgraph.benchmarks.workbench.judge.disagreement import disagreement
-from toolgraph.benchmarks.workbench.judge.replay import Replay
-from toolgraph.benchmarks.workbench.judge.results import result_files
-from toolgraph.benchmarks.workbench.judge.strict import StrictJudge
-from toolgraph.benchmarks.workbench.sandbox import Sandbox
-from toolgraph.benchmarks.workbench.tasks import read_tasks
-from toolgraph.stages.workbench import METRICS, VERDICTS, evaluate_results
+from toolassay.benchmarks.workbench.judge.compat import CompatJudge
+from toolassay.benchmarks.workbench.judge.disagreement import disagreement
+from toolassay.benchmarks.workbench.judge.replay import Replay
+from toolassay.benchmarks.workbench.judge.results import result_files
+from toolassay.benchmarks.workbench.judge.strict import StrictJudge
+from toolassay.benchmarks.workbench.sandbox import Sandbox
+from toolassay.benchmarks.workbench.tasks import read_tasks
+from toolassay.stages.workbench import METRICS, VERDICTS, evaluate_results
 
 Comparison = Iterator[tuple[str, bool]]
 FOLDER = "results/"

@@ -6,7 +6,7 @@ import csv
 from collections.abc import Sequence
 from pathlib import Path
 
-from toolgraph.benchmarks.classic.data import Question, Turn, Workflow
+from toolassay.benchmarks.classic.data import Question, Turn, Workflow
 
 WORKFLOWS = (
     ("w-return", "Return Goods", "Books a return and sends the label.", "shop"),

@@ -7,11 +7,11 @@ from typing import Any
 
 from running import tool_desc, write_lines
 
-from toolgraph import build_graph
-from toolgraph.gates.gate import Background
-from toolgraph.gold import Gold
-from toolgraph.graph import ToolGraph
-from toolgraph.tools import ToolLibrary
+from toolassay import build_graph
+from toolassay.gates.gate import Background
+from toolassay.gold import Gold
+from toolassay.graph import ToolGraph
+from toolassay.tools import ToolLibrary
 
 YES = "Both calls are needed.\nExecutable: yes\nCorrect: yes"
 NO = "The picture is not described.\nExecutable: yes\nCorrect: no"

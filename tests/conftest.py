@@ -9,10 +9,12 @@ from typing import TYPE_CHECKING
 import pytest
 from hypothesis import HealthCheck, settings
 
+from toolassay.testkit.environment import setting
+
 if TYPE_CHECKING:
     from workplace import Desk
 
-    from toolgraph.benchmarks.workbench.sandbox import Sandbox
+    from toolassay.benchmarks.workbench.sandbox import Sandbox
 
 # No test depends on how fast the machine is. In continuous integration the examples are the same every time.
 settings.register_profile(
@@ -20,7 +22,7 @@ settings.register_profile(
 )
 settings.load_profile("tests")
 
-pytest_plugins = ("toolgraph.testkit.pytest_plugin", "browsing")
+pytest_plugins = ("toolassay.testkit.pytest_plugin", "browsing")
 
 ROOT = Path(__file__).resolve().parent.parent
 
@@ -32,12 +34,12 @@ os.environ["HF_HUB_OFFLINE"] = "1"
 @pytest.fixture(scope="session")
 def reference() -> Path:
     """The folder of published data; tests that need it are skipped without it."""
-    folder = os.environ.get("TOOLGRAPH_REFERENCE")
+    folder = setting("REFERENCE")
     if not folder:
-        pytest.skip("TOOLGRAPH_REFERENCE is not set: no published data to compare with")
+        pytest.skip("TOOLASSAY_REFERENCE is not set: no published data to compare with")
     path = Path(folder).resolve()
     if not path.is_dir():
-        pytest.skip(f"TOOLGRAPH_REFERENCE points to {path}, which is no folder")
+        pytest.skip(f"TOOLASSAY_REFERENCE points to {path}, which is no folder")
     return path
 
 
@@ -52,7 +54,7 @@ def sandbox() -> Sandbox:
     """A small made-up workplace."""
     from workplace import TABLES
 
-    from toolgraph.benchmarks.workbench.sandbox import Sandbox
+    from toolassay.benchmarks.workbench.sandbox import Sandbox
 
     return Sandbox.of(TABLES)
 

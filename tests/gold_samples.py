@@ -8,8 +8,8 @@ from typing import Any
 
 from hypothesis import strategies as st
 
-from toolgraph.exporters import Argument, Call, Plan
-from toolgraph.tools import Parameter, Tool, ToolLibrary
+from toolassay.exporters import Argument, Call, Plan
+from toolassay.tools import Parameter, Tool, ToolLibrary
 
 RESOURCE = ToolLibrary(
     [

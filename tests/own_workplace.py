@@ -7,9 +7,9 @@ import sqlite3
 from pathlib import Path
 from typing import Any
 
-from toolgraph.benchmarks.workbench.own.loading import load_own
-from toolgraph.benchmarks.workbench.own.sandbox import OwnSandbox
-from toolgraph.benchmarks.workbench.tools import toolset_of
+from toolassay.benchmarks.workbench.own.loading import load_own
+from toolassay.benchmarks.workbench.own.sandbox import OwnSandbox
+from toolassay.benchmarks.workbench.tools import toolset_of
 
 NOTES = "CREATE TABLE notes (id INTEGER PRIMARY KEY, text TEXT); INSERT INTO notes VALUES (1, 'a'), (2, 'b');"
 WRITE = '''
@@ -21,7 +21,7 @@ def write(db, text: str) -> int:
 IMPORTS = """
 import sqlite3
 from typing import Literal
-from toolgraph.benchmarks.workbench.own import ToolError, now, tool, user
+from toolassay.workplace import ToolError, now, tool, user
 """
 
 

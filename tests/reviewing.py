@@ -10,16 +10,16 @@ from typing import Any
 
 from running import tool_desc, write_lines
 
-from toolgraph.gates.gate import Background, Finding, Gate
-from toolgraph.gold import Gold
-from toolgraph.graph import ToolGraph
-from toolgraph.review.deciding import Wanted
-from toolgraph.review.findings import Findings
-from toolgraph.review.samples import read_samples
-from toolgraph.review.server import ReviewServer
-from toolgraph.review.session import Session
-from toolgraph.review.store import ReviewStore
-from toolgraph.tools import ToolLibrary
+from toolassay.gates.gate import Background, Finding, Gate
+from toolassay.gold import Gold
+from toolassay.graph import ToolGraph
+from toolassay.review.deciding import Wanted
+from toolassay.review.findings import Findings
+from toolassay.review.samples import read_samples
+from toolassay.review.server import ReviewServer
+from toolassay.review.session import Session
+from toolassay.review.store import ReviewStore
+from toolassay.tools import ToolLibrary
 
 HOSTILE = "<img src=x onerror=\"alert('seen')\"><script>window.seen = 1</script>"
 

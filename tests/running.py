@@ -11,8 +11,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from toolgraph.cli.main import load, run
-from toolgraph.testkit import FakeServer
+from toolassay.cli.main import load, run
+from toolassay.testkit import FakeServer
 
 Capture = Any  # pytest's capsys
 
@@ -58,7 +58,7 @@ def environment(**more: str) -> dict[str, str]:
 
 def command_of(name: str) -> list[str]:
     """How a script (`data_engine.py`) or a stage (`generate`) is started."""
-    return [sys.executable, *([str(ROOT / name)] if name.endswith(".py") else ["-m", "toolgraph", name])]
+    return [sys.executable, *([str(ROOT / name)] if name.endswith(".py") else ["-m", "toolassay", name])]
 
 
 def shell(name: str, *arguments: str | Path, cwd: Path, **more: str) -> Finished:
@@ -120,7 +120,7 @@ def tool_desc(path: Path, *, kind: str = "resource") -> Path:
 
 def data_folder(path: Path, requests: int = 5, *, kind: str = "resource") -> Path:
     """A data folder with a graph and requests of its own."""
-    from toolgraph import build_graph
+    from toolassay import build_graph
 
     tool_desc(path / "tool_desc.json", kind=kind)
     build_graph(path, dependency_type=kind)

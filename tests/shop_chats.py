@@ -7,8 +7,8 @@ from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Any
 
-from toolgraph.benchmarks.classic.data import ClassicData, read_data
-from toolgraph.benchmarks.classic.scoring.rows import Row, row_of
+from toolassay.benchmarks.classic.data import ClassicData, read_data
+from toolassay.benchmarks.classic.scoring.rows import Row, row_of
 
 TABLES = {
     "domains.csv": "domain_uuid,domain_name\nshop,Shop\nfarm,Farm\n",

@@ -12,7 +12,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from toolgraph.answers import Answer, read_answer
+from toolassay.answers import Answer, read_answer
 
 KEYS = ("task_steps", "task_nodes", "task_links")
 PLAN: dict[str, Any] = {
@@ -208,7 +208,7 @@ def _benchmark(root: Path) -> ModuleType:
 def test_real_predictions_survive_nineteen_corruptions(reference: Path, root: Path) -> None:
     benchmark = _benchmark(root)
     plans = benchmark.sampled(reference, 40, 1)
-    scores = {kind: benchmark.score(benchmark.by_toolgraph, kind, plans) for kind in benchmark.CORRUPTIONS}
+    scores = {kind: benchmark.score(benchmark.by_toolassay, kind, plans) for kind in benchmark.CORRUPTIONS}
     answers = sum(score.answers for score in scores.values())
     assert len(scores) == 19
     assert sum(score.exact for score in scores.values()) >= 0.94 * answers

@@ -8,11 +8,11 @@ from typing import Any
 
 import pytest
 
-from toolgraph import format_data, generate
-from toolgraph.dataset import read_labels, reference_index, shape_of
-from toolgraph.folder import DataFolder
-from toolgraph.graph import ToolGraph
-from toolgraph.stages.workbench_data import generate_workbench
+from toolassay import format_data, generate
+from toolassay.dataset import read_labels, reference_index, shape_of
+from toolassay.folder import DataFolder
+from toolassay.graph import ToolGraph
+from toolassay.stages.workbench_data import generate_workbench
 
 NAMES = ("huggingface", "multimedia", "dailylifeapis")
 

@@ -8,9 +8,9 @@ from typing import Any, NamedTuple
 
 import pytest
 
-from toolgraph.folder import DataFolder
-from toolgraph.graph import ToolGraph
-from toolgraph.tools import ToolLibrary
+from toolassay.folder import DataFolder
+from toolassay.graph import ToolGraph
+from toolassay.tools import ToolLibrary
 
 ROOT = Path(__file__).parents[1]
 SHORTEST_DESCRIPTION = 12

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from toolgraph.dataset import (
+from toolassay.dataset import (
     last_of_each,
     read_labels,
     read_requests,
@@ -16,7 +16,7 @@ from toolgraph.dataset import (
     repository_form,
     shape_of,
 )
-from toolgraph.errors import UsageError
+from toolassay.errors import UsageError
 
 PAIRS = st.sets(
     st.tuples(st.integers(0, 5), st.integers(0, 5)).filter(lambda pair: pair[0] != pair[1]), max_size=8

@@ -8,8 +8,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from toolgraph.errors import ToolgraphError, UsageError
-from toolgraph.files import (
+from toolassay.errors import ToolassayError, UsageError
+from toolassay.files import (
     atomic_writer,
     keep_dated_copy,
     line_of_item,
@@ -46,7 +46,7 @@ def test_a_failed_write_leaves_the_file_as_it_was(tmp_path: Path) -> None:
 def test_a_place_that_cannot_be_written_is_named(tmp_path: Path) -> None:
     (tmp_path / "file").write_text("")
 
-    with pytest.raises(ToolgraphError, match=r"file/value\.json: cannot write"):
+    with pytest.raises(ToolassayError, match=r"file/value\.json: cannot write"):
         write_json(tmp_path / "file" / "value.json", 1)
 
 

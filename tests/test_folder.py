@@ -4,10 +4,10 @@ from pathlib import Path
 
 import pytest
 
-from toolgraph.errors import UsageError
-from toolgraph.files import write_json
-from toolgraph.folder import DataFolder, find_file
-from toolgraph.tools import Parameter, Tool, ToolLibrary
+from toolassay.errors import UsageError
+from toolassay.files import write_json
+from toolassay.folder import DataFolder, find_file
+from toolassay.tools import Parameter, Tool, ToolLibrary
 
 TYPED = ToolLibrary([Tool("a", inputs=("text",))])
 UNTYPED = ToolLibrary([Tool("a", parameters=(Parameter("day"),))])

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from toolgraph.gold import Gold
+from toolassay.gold import Gold
 
 LABEL: dict[str, Any] = {
     "id": "a",

@@ -25,7 +25,7 @@ def test_the_quick_start_is_two_commands(readme: str) -> None:
     section = readme.split("## Quick start")[1].split("\n## ")[0]
     assert re.findall(r"^```(\w*)", section, re.MULTILINE)[::2] == ["bash", "bash"]
     main, tests = blocks(section, "bash")
-    assert "toolgraph pipeline" in main
+    assert "toolassay pipeline" in main
     assert "pytest" in tests
 
 

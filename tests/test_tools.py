@@ -6,8 +6,8 @@ from typing import Any
 
 import pytest
 
-from toolgraph.errors import UsageError
-from toolgraph.tools import Parameter, Tool, ToolLibrary
+from toolassay.errors import UsageError
+from toolassay.tools import Parameter, Tool, ToolLibrary
 
 
 def library_of(tmp_path: Path, nodes: Any, **settings: Any) -> ToolLibrary:

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from typing import Any
 
-from toolgraph.benchmarks.workbench.sandbox import Sandbox
-from toolgraph.benchmarks.workbench.sandbox.sandbox import Rows
-from toolgraph.benchmarks.workbench.tools import call
+from toolassay.benchmarks.workbench.sandbox import Sandbox
+from toolassay.benchmarks.workbench.sandbox.sandbox import Rows
+from toolassay.benchmarks.workbench.tools import call
 
 ANN, BO, CY = "ann.lee@acme.example", "bo.ray@acme.example", "cy.dee@acme.example"
 

@@ -1,4 +1,4 @@
-"""Plant defects in clean data and print what `toolgraph check` finds of them.
+"""Plant defects in clean data and print what `toolassay check` finds of them.
 
     python -m benchmarks.planted_defects [--data_dir FOLDER ...] [--seeds 5] [--share 0.25] [--out OUT]
         [--option=--ANYTHING ...]
@@ -16,7 +16,7 @@ import sys
 import tempfile
 from pathlib import Path
 
-from benchmarks.planted_defects.checking import toolgraph_check
+from benchmarks.planted_defects.checking import toolassay_check
 from benchmarks.planted_defects.examination import examine
 from benchmarks.planted_defects.table import as_json, falls_short, markdown
 
@@ -32,7 +32,7 @@ def main() -> int:
     parser.add_argument("--seeds", type=int, default=5, help="how many seeds, from 1 [5]")
     parser.add_argument("--share", type=float, default=0.25, help="of a set that is planted at most [0.25]")
     parser.add_argument("--out", type=Path, help="where to keep everything [a temporary folder]")
-    parser.add_argument("--option", action="append", default=[], help="a further option of toolgraph check")
+    parser.add_argument("--option", action="append", default=[], help="a further option of toolassay check")
     arguments = parser.parse_args()
     folders = arguments.data_dir or [
         *(ROOT / name for name in OWN),
@@ -40,7 +40,7 @@ def main() -> int:
     ]
     out = arguments.out or Path(tempfile.mkdtemp(prefix="planted_defects_"))
     seeds = range(1, arguments.seeds + 1)
-    result = examine(folders, seeds, out, toolgraph_check(arguments.option), share=arguments.share)
+    result = examine(folders, seeds, out, toolassay_check(arguments.option), share=arguments.share)
     table = markdown(result)
     (out / "table.md").write_text(table, "utf-8")
     (out / "results.json").write_text(

@@ -1,4 +1,4 @@
-"""The one contact with the gates: `toolgraph check`, as a process."""
+"""The one contact with the gates: `toolassay check`, as a process."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from pathlib import Path
 Check = Callable[[Path, Path], None]
 
 
-def toolgraph_check(options: Sequence[str] = ()) -> Check:
+def toolassay_check(options: Sequence[str] = ()) -> Check:
     """A check of a folder that writes `gates.jsonl` into another, with these further options.
 
     Raises:
@@ -18,9 +18,9 @@ def toolgraph_check(options: Sequence[str] = ()) -> Check:
     """
 
     def check(folder: Path, out: Path) -> None:
-        command = [sys.executable, "-m", "toolgraph", "check", "--data_dir", str(folder), "--out", str(out)]
+        command = [sys.executable, "-m", "toolassay", "check", "--data_dir", str(folder), "--out", str(out)]
         done = subprocess.run([*command, *options], capture_output=True, text=True, check=False)
         if done.returncode not in (0, 3) or not (out / "gates.jsonl").exists():
-            raise RuntimeError(f"toolgraph check ended with {done.returncode}: {done.stderr.strip()[-2000:]}")
+            raise RuntimeError(f"toolassay check ended with {done.returncode}: {done.stderr.strip()[-2000:]}")
 
     return check

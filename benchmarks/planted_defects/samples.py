@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from toolgraph.dataset import repository_form
+from toolassay.dataset import repository_form
 
 Record = dict[str, Any]
 

@@ -70,7 +70,7 @@ class Result:
     def add(
         self, name: str, seed: int, records: Iterable[Record], key: Sequence[Planted], gates: GateLines
     ) -> None:
-        """Add a run of `toolgraph check` over a set.
+        """Add a run of `toolassay check` over a set.
 
         Raises:
             ValueError: `gates.jsonl` lacks a sample.

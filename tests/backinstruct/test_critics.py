@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from toolgraph.backinstruct.critics import rule_critic, same_tool, teacher_verdict, verdicts
+from toolassay.backinstruct.critics import rule_critic, same_tool, teacher_verdict, verdicts
 
 SAMPLED = st.lists(st.sampled_from(["Text Search", "Image", "b"]), max_size=5)
 WRITTEN = st.lists(st.sampled_from(["Text Search", "text_search", "IMAGE", "b", "c"]), max_size=5)

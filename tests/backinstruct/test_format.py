@@ -6,11 +6,11 @@ from typing import Any
 
 import pytest
 
-from toolgraph.backinstruct.format import format_data
-from toolgraph.errors import ToolgraphError, UsageError
-from toolgraph.files import write_json, write_json_lines
-from toolgraph.folder import DataFolder
-from toolgraph.tools import Tool, ToolLibrary
+from toolassay.backinstruct.format import format_data
+from toolassay.errors import ToolassayError, UsageError
+from toolassay.files import write_json, write_json_lines
+from toolassay.folder import DataFolder
+from toolassay.tools import Tool, ToolLibrary
 
 LIBRARY = ToolLibrary(
     [Tool("a", outputs=("text",), inputs=("text",)), Tool("b", inputs=("text",), outputs=("text",))]
@@ -162,7 +162,7 @@ def test_where_nothing_can_be_formatted_nothing_is_overwritten(folder: DataFolde
     bad = {"id": "x", "result": 7}
     write_json_lines(folder.data_raw, [bad | {"id": "y"}, bad])
     before = everything(folder)
-    with pytest.raises(ToolgraphError, match=r"none of the 2 samples .*2 x there is no result") as caught:
+    with pytest.raises(ToolassayError, match=r"none of the 2 samples .*2 x there is no result") as caught:
         format_data(folder, LIBRARY, "resource", force=force)
     assert caught.value.exit_code == 1
     assert everything(folder) == before
@@ -170,14 +170,14 @@ def test_where_nothing_can_be_formatted_nothing_is_overwritten(folder: DataFolde
 
 def test_where_the_critics_let_nothing_pass_nothing_is_overwritten(folder: DataFolder) -> None:
     write_json_lines(folder.data_raw, [raw(1, review=BAD)])
-    with pytest.raises(ToolgraphError, match="1 x not let pass by the critics"):
+    with pytest.raises(ToolassayError, match="1 x not let pass by the critics"):
         format_data(folder, LIBRARY, "resource", critics="all")
     assert not folder.data.exists()
 
 
 def test_an_empty_raw_file_is_named(folder: DataFolder) -> None:
     folder.data_raw.write_text("")
-    with pytest.raises(ToolgraphError, match=r"data_raw\.json: is empty") as caught:
+    with pytest.raises(ToolassayError, match=r"data_raw\.json: is empty") as caught:
         format_data(folder, LIBRARY, "resource")
     assert caught.value.exit_code == 1
 

@@ -9,10 +9,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from toolgraph.backinstruct.alignment import verdicts_of
-from toolgraph.backinstruct.labels import Labeller
-from toolgraph.graph import DependencyType
-from toolgraph.tools import Parameter, Tool, ToolLibrary
+from toolassay.backinstruct.alignment import verdicts_of
+from toolassay.backinstruct.labels import Labeller
+from toolassay.graph import DependencyType
+from toolassay.tools import Parameter, Tool, ToolLibrary
 
 LIBRARY = ToolLibrary(
     [

@@ -4,11 +4,11 @@ from pathlib import Path
 
 import pytest
 
-from toolgraph.backinstruct.prompt import BackInstructPrompt
-from toolgraph.dataset import Sample
-from toolgraph.errors import UsageError
-from toolgraph.graph import DependencyType, Link
-from toolgraph.tools import Parameter, Tool, ToolLibrary
+from toolassay.backinstruct.prompt import BackInstructPrompt
+from toolassay.dataset import Sample
+from toolassay.errors import UsageError
+from toolassay.graph import DependencyType, Link
+from toolassay.tools import Parameter, Tool, ToolLibrary
 
 LIBRARY = ToolLibrary(
     [Tool("rent_power_tool", "Rents a tool.", parameters=(Parameter("day"),)), Tool("b", inputs=("text",))]

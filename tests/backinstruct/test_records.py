@@ -4,10 +4,10 @@ from typing import Any
 
 import pytest
 
-from toolgraph.backinstruct.parse import read_instruction
-from toolgraph.backinstruct.records import plan_of, raw_record, sample_id
-from toolgraph.dataset import Sample
-from toolgraph.tools import Tool, ToolLibrary
+from toolassay.backinstruct.parse import read_instruction
+from toolassay.backinstruct.records import plan_of, raw_record, sample_id
+from toolassay.dataset import Sample
+from toolassay.tools import Tool, ToolLibrary
 
 LIBRARY = ToolLibrary([Tool("a", inputs=("text",))])
 SAMPLE = Sample(5, 7, "single", ("a",), ())

@@ -6,10 +6,10 @@ from collections.abc import Callable
 import pytest
 from rich.console import Console
 
-from toolgraph.cli import progress
-from toolgraph.cli.main import cli, run
-from toolgraph.cli.progress import Count, PlainLines, drawn, shown_progress
-from toolgraph.stages.screen import Figures
+from toolassay.cli import progress
+from toolassay.cli.main import cli, run
+from toolassay.cli.progress import Count, PlainLines, drawn, shown_progress
+from toolassay.stages.screen import Figures
 
 
 class Clock:
@@ -180,6 +180,6 @@ def test_what_was_done_before_gets_no_line() -> None:
 
 
 def test_the_commands_of_a_group_are_told_in_whole_sentences(capsys: pytest.CaptureFixture[str]) -> None:
-    assert run(cli, ["workbench", "--help"], "toolgraph") == 0
+    assert run(cli, ["workbench", "--help"], "toolassay") == 0
     told = " ".join(capsys.readouterr().out.split())
     assert "every task of your own workplace, and tell what it changes." in told

@@ -13,7 +13,7 @@ from pathlib import Path
 
 from running import command_of, data_folder, environment, lines_of, shell
 
-from toolgraph.testkit import FakeServer
+from toolassay.testkit import FakeServer
 
 _NUMBER = re.compile(r"^Request (\d+):", re.MULTILINE)
 WORKERS = "8"

@@ -14,7 +14,7 @@ from typing import Any
 import pytest
 from running import data_folder, files_below, inside, shell, write_lines
 
-from toolgraph.testkit import FakeServer
+from toolassay.testkit import FakeServer
 
 Prepare = Callable[[Path], object]
 

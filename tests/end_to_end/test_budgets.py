@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 from running import Capture, data_folder, generate, ids, infer, inside, lines_of
 
-from toolgraph.testkit import FakeServer
+from toolassay.testkit import FakeServer
 
 HEAD = "model,prompt_usd_per_million,completion_usd_per_million,as_of\n"
 

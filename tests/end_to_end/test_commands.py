@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 from running import ROOT, Finished, data_folder, files_below, lines_of, shell, tool_desc
 
-from toolgraph.testkit import FakeServer
+from toolassay.testkit import FakeServer
 
 TAGGED = "predictions_use_demos_2_reformat_by_self"
 
@@ -203,7 +203,7 @@ def test_figures_are_drawn_on_demand(tmp_path: Path, fake_server: FakeServer) ->
 
 
 def test_the_offline_model_needs_no_server(tmp_path: Path) -> None:
-    pytest.importorskip("toolgraph.offline.writer", reason="the offline writer is not there")
+    pytest.importorskip("toolassay.offline.writer", reason="the offline writer is not there")
     for place in ("one", "two"):
         tool_desc(tmp_path / place / "data" / "tool_desc.json")
         for script, more in (

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 from running import data_folder, lines_of, shell, started
 
-from toolgraph.testkit import FakeServer
+from toolassay.testkit import FakeServer
 
 STAGES = {
     "inference.py": ("predictions/gpt-4.json", ()),

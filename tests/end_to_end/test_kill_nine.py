@@ -6,7 +6,7 @@ from pathlib import Path
 
 from killing import kill_often
 
-from toolgraph.testkit import FakeServer
+from toolassay.testkit import FakeServer
 
 
 def test_ten_kills_lose_nothing_and_repeat_nothing(tmp_path: Path, fake_server: FakeServer) -> None:

@@ -11,9 +11,9 @@ from typing import Any
 import pytest
 from running import Capture, data_folder, generate, ids, infer, inside, lines_of, write_lines
 
-import toolgraph
-from toolgraph.models import ModelOptions
-from toolgraph.testkit import FakeServer
+import toolassay
+from toolassay.models import ModelOptions
+from toolassay.testkit import FakeServer
 
 REFUSED = {
     "max_tokens": {
@@ -49,7 +49,7 @@ def test_the_manifest_of_an_inference(
     assert start["command"][:3] == ["infer.py", "--data_dir", str(folder)]
     shown = f"{fake_server.base}?key=***"
     assert start["command"][3:] == ["--api_base", shown, "--multiworker", "2"]
-    assert start["versions"]["toolgraph"] == toolgraph.__version__
+    assert start["versions"]["toolassay"] == toolassay.__version__
     assert start["versions"]["python"] == platform.python_version()
     assert {"aiohttp", "numpy", "platform"} < start["versions"].keys()
     assert start["endpoint"] == {"url": shown, "client": "aiohttp", "stream": False}
@@ -91,8 +91,8 @@ def test_the_manifest_of_a_generation_and_of_a_call_from_python(
     assert start["sha256"].keys() == {"tool_desc.json", "graph_desc.json", "graph", "prompt"}
     assert start["clients"][0]["concurrency"] == "adaptive"
 
-    toolgraph.infer(folder, llm="acme", options=ModelOptions(api_base=fake_server.base))
-    toolgraph.infer(folder, llm="offline")
+    toolassay.infer(folder, llm="acme", options=ModelOptions(api_base=fake_server.base))
+    toolassay.infer(folder, llm="offline")
     (asked,) = manifest(folder / "predictions/runs/acme")["starts"]
     (offline,) = manifest(folder / "predictions/runs/offline")["starts"]
     assert asked["command"] is offline["command"] is None

@@ -8,8 +8,8 @@ from pathlib import Path
 import pytest
 from running import Capture, data_folder, generate, infer, inside, shell, tool_desc
 
-from toolgraph.cli.main import COMMANDS, cli, load, run
-from toolgraph.testkit import FakeServer
+from toolassay.cli.main import COMMANDS, cli, load, run
+from toolassay.testkit import FakeServer
 
 STAGES = (
     ("generate_graph.py", "graph", ()),
@@ -47,13 +47,13 @@ def test_every_stage_says_results_only(
 def test_before_and_after_the_stage(tmp_path: Path, capsys: Capture, spelling: str) -> None:
     folder = data_folder(tmp_path / "data")
     arguments = ["sample", "--data_dir", str(folder)]
-    assert run(cli, arguments, "toolgraph") == 0
+    assert run(cli, arguments, "toolassay") == 0
     assert "seed " in capsys.readouterr().err
     for order in ([spelling, *arguments], [*arguments, spelling]):
-        assert run(cli, order, "toolgraph") == 0
+        assert run(cli, order, "toolassay") == 0
         out, err = capsys.readouterr()
         assert (err, out.strip() != "") == ("", True)
-    assert run(cli, arguments, "toolgraph") == 0
+    assert run(cli, arguments, "toolassay") == 0
     assert "seed " in capsys.readouterr().err  # it does not outlive the command
 
 

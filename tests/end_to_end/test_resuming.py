@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 from running import Capture, data_folder, files_below, generate, ids, infer, lines_of, write_lines
 
-from toolgraph.testkit import FakeServer
+from toolassay.testkit import FakeServer
 
 
 def test_a_second_run_sends_nothing_and_says_so(

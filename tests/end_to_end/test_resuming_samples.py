@@ -8,7 +8,7 @@ from typing import Any
 
 from running import Capture, data_folder, files_below, generate, ids, infer, lines_of, write_lines
 
-from toolgraph.testkit import FakeServer
+from toolassay.testkit import FakeServer
 
 
 def test_generation_asks_again_for_what_failed_or_was_malformed(

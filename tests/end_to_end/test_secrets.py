@@ -12,8 +12,8 @@ from pathlib import Path
 import pytest
 from running import Capture, data_folder, files_below, inside, shell, started, write_lines
 
-from toolgraph.errors import ToolgraphError
-from toolgraph.testkit import FakeServer
+from toolassay.errors import ToolassayError
+from toolassay.testkit import FakeServer
 
 MARK = "SECRET-"
 LOGIN = f"me:{MARK}of-the-login-0123456789"
@@ -98,7 +98,7 @@ def test_no_secret_gets_out(
         ):
             try:
                 done = inside(capsys, stage, "--data_dir", folder, *arguments, *own)
-            except ToolgraphError:
+            except ToolassayError:
                 said += traceback.format_exc()
                 codes.append(1)
             else:

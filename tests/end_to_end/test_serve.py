@@ -1,4 +1,4 @@
-"""`toolgraph serve` in a process of its own, and the other commands against it."""
+"""`toolassay serve` in a process of its own, and the other commands against it."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from pathlib import Path
 import pytest
 from running import Capture, data_folder, environment, inside, lines_of, shell, started
 
-from toolgraph.serving.faults import KINDS
+from toolassay.serving.faults import KINDS
 
 Serve = Callable[..., str]
 
@@ -45,7 +45,7 @@ def test_inference_and_generation_over_the_network_are_those_of_the_offline_mode
     data_folder(tmp_path / "data_multimedia", 9)
     faults = ("reset=first:1", "429=once", "500=once")  # the latter two ask for no wait
     line = serve(*(f"--fault={rule}" for rule in faults), "--retry_after", "0")
-    base, _, command = line.partition(" answers; try: python -m toolgraph infer ")
+    base, _, command = line.partition(" answers; try: python -m toolassay infer ")
     assert base.startswith("http://127.0.0.1:")
     done = shell("infer", *shlex.split(command), cwd=tmp_path)
     assert done.code == 0, done.err
@@ -108,5 +108,5 @@ def test_the_help_tells_every_fault_and_imports_nothing_heavy(tmp_path: Path) ->
     done = shell("serve", "--help", cwd=tmp_path)
     assert done.code == 0
     assert all(name in done.out for name in KINDS)
-    program = "import sys, toolgraph.cli.serve; assert not {'aiohttp', 'numpy'} & sys.modules.keys()"
+    program = "import sys, toolassay.cli.serve; assert not {'aiohttp', 'numpy'} & sys.modules.keys()"
     subprocess.run([sys.executable, "-c", program], env=environment(), check=True)

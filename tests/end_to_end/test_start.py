@@ -18,8 +18,8 @@ HEAVY = ("numpy", "scipy", "sklearn", "matplotlib", "networkx", "aiohttp", "rich
 def test_help_imports_nothing_heavy(tmp_path: Path, arguments: list[str]) -> None:
     program = f"""
 import sys
-from toolgraph.cli.main import main
-sys.argv = ["toolgraph", *{arguments!r}]
+from toolassay.cli.main import main
+sys.argv = ["toolassay", *{arguments!r}]
 try:
     main()
 except SystemExit as stop:
@@ -59,7 +59,7 @@ def test_a_reader_that_leaves_early_is_no_error(tmp_path: Path) -> None:
 
     data_folder(tmp_path / "data")
     program = (
-        f"{sys.executable} -m toolgraph sample --data_dir data --number_of_samples 3000 --seed 1 | head -1"
+        f"{sys.executable} -m toolassay sample --data_dir data --number_of_samples 3000 --seed 1 | head -1"
     )
     done = subprocess.run(
         program, shell=True, cwd=tmp_path, env=environment(), capture_output=True, text=True, check=False

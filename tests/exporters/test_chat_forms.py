@@ -14,17 +14,17 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from jsonschema import Draft202012Validator
 
-from toolgraph.dataset import reference_index
-from toolgraph.exporters import Call, Plan, plan_of
-from toolgraph.exporters.formats import Chats
-from toolgraph.exporters.names import VALID, Names
-from toolgraph.exporters.openai import calls_of, chat_of
-from toolgraph.exporters.plan import references
-from toolgraph.exporters.rows import plan_of_row, row_of
-from toolgraph.exporters.sharegpt import conversation_of
-from toolgraph.exporters.turns import ChatStyle
-from toolgraph.gold import Gold
-from toolgraph.tools import Parameter, Tool, ToolLibrary
+from toolassay.dataset import reference_index
+from toolassay.exporters import Call, Plan, plan_of
+from toolassay.exporters.formats import Chats
+from toolassay.exporters.names import VALID, Names
+from toolassay.exporters.openai import calls_of, chat_of
+from toolassay.exporters.plan import references
+from toolassay.exporters.rows import plan_of_row, row_of
+from toolassay.exporters.sharegpt import conversation_of
+from toolassay.exporters.turns import ChatStyle
+from toolassay.gold import Gold
+from toolassay.tools import Parameter, Tool, ToolLibrary
 
 styles = st.builds(
     ChatStyle,

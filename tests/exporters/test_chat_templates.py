@@ -19,11 +19,11 @@ from jinja2 import Template, TemplateError
 from jinja2.ext import loopcontrols
 from jinja2.sandbox import ImmutableSandboxedEnvironment
 
-from toolgraph.exporters import Plan, plan_of
-from toolgraph.exporters.formats import Chats
-from toolgraph.exporters.openai import chat_of
-from toolgraph.exporters.turns import ChatStyle
-from toolgraph.gold import Gold
+from toolassay.exporters import Plan, plan_of
+from toolassay.exporters.formats import Chats
+from toolassay.exporters.openai import chat_of
+from toolassay.exporters.turns import ChatStyle
+from toolassay.gold import Gold
 
 TEMPLATES = Path(__file__).parent / "templates"
 NAMES = ("hermes", "llama", "mistral")

@@ -10,12 +10,12 @@ import pytest
 from gold_samples import RESOURCE, label, some_labels, write_folder
 from running import lines_of
 
-from toolgraph import export, split
-from toolgraph.exporters import plan_of
-from toolgraph.exporters.formats import FORMATS, Format
-from toolgraph.exporters.rows import plan_of_row, row_of
-from toolgraph.gold import Gold
-from toolgraph.splits import SplitFile
+from toolassay import export, split
+from toolassay.exporters import plan_of
+from toolassay.exporters.formats import FORMATS, Format
+from toolassay.exporters.rows import plan_of_row, row_of
+from toolassay.gold import Gold
+from toolassay.splits import SplitFile
 
 
 @pytest.fixture

@@ -8,8 +8,8 @@ from pathlib import Path
 import pytest
 from running import files_below
 
-from toolgraph.errors import UsageError
-from toolgraph.exporters.destination import Destination
+from toolassay.errors import UsageError
+from toolassay.exporters.destination import Destination
 
 
 def put(path: Path, *, force: bool = False, **files: str) -> Destination:
@@ -120,7 +120,7 @@ def test_a_manifest_removes_nothing_outside(files: str, tmp_path: Path) -> None:
     (tmp_path / "x").write_text("safe")
     out = tmp_path / "out"
     out.mkdir()
-    (out / "export.json").write_text(f'{{"made_by": "toolgraph export", "files": {files}}}')
+    (out / "export.json").write_text(f'{{"made_by": "toolassay export", "files": {files}}}')
     put(out, force=True, a="1")
 
     assert (tmp_path / "x").read_text() == "safe"

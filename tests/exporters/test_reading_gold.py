@@ -7,9 +7,9 @@ from typing import Any
 import pytest
 from gold_samples import RESOURCE, TEMPORAL, label
 
-from toolgraph.exporters import Argument, Call, Plan, Unfit, plan_of
-from toolgraph.gold import Gold
-from toolgraph.tools import Parameter, Tool, ToolLibrary
+from toolassay.exporters import Argument, Call, Plan, Unfit, plan_of
+from toolassay.gold import Gold
+from toolassay.tools import Parameter, Tool, ToolLibrary
 
 
 def resource(value: dict[str, Any]) -> Plan:

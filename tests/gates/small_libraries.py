@@ -5,10 +5,10 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
-from toolgraph.gates.gate import Background, Finding, Gate
-from toolgraph.gold import Gold
-from toolgraph.graph import DependencyType, ToolGraph
-from toolgraph.tools import Tool, ToolLibrary
+from toolassay.gates.gate import Background, Finding, Gate
+from toolassay.gold import Gold
+from toolassay.graph import DependencyType, ToolGraph
+from toolassay.tools import Tool, ToolLibrary
 
 ROOT = Path(__file__).resolve().parents[2]
 FOLDERS: dict[str, DependencyType] = {

@@ -5,12 +5,12 @@ from pathlib import Path
 
 from checking import background, gold
 
-from toolgraph.backinstruct.review import read_review
-from toolgraph.gates.critic import critic_prompt, critique_of
-from toolgraph.gates.critic.prompt import plan_of
-from toolgraph.gold import Gold
-from toolgraph.offline.critic import review
-from toolgraph.serving.prompts import PromptReader
+from toolassay.backinstruct.review import read_review
+from toolassay.gates.critic import critic_prompt, critique_of
+from toolassay.gates.critic.prompt import plan_of
+from toolassay.gold import Gold
+from toolassay.offline.critic import review
+from toolassay.serving.prompts import PromptReader
 
 
 def offline(path: Path, sample: Gold) -> str:

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from toolgraph.gates.duplicates import ContaminationGate, DuplicateGate
-from toolgraph.gates.gate import Finding, Gate
-from toolgraph.gold import Gold
-from toolgraph.variety import Bars
+from toolassay.gates.duplicates import ContaminationGate, DuplicateGate
+from toolassay.gates.gate import Finding, Gate
+from toolassay.gold import Gold
+from toolassay.variety import Bars
 
 CROP = "Crop the photo of the hives on our roof, example.jpg, and put its caption into Italian."
 

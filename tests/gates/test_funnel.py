@@ -4,10 +4,10 @@ from checking import gold
 from hypothesis import given
 from hypothesis import strategies as st
 
-from toolgraph.gates.funnel import Funnel, funnel_page, kind_of
-from toolgraph.gates.gate import STATES, Finding, State
-from toolgraph.gates.inspection import inspect
-from toolgraph.gold import Gold
+from toolassay.gates.funnel import Funnel, funnel_page, kind_of
+from toolassay.gates.gate import STATES, Finding, State
+from toolassay.gates.inspection import inspect
+from toolassay.gold import Gold
 
 NAMES = ("one", "two", "three")
 

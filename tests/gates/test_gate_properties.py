@@ -12,13 +12,13 @@ from hypothesis import given
 from hypothesis import strategies as st
 from small_libraries import BARE, FOLDERS, OFFICE, ROOT, STUDIO, background_of, label, named
 
-from toolgraph.dataset import read_labels
-from toolgraph.gates.gate import STATES, Background, Gate
-from toolgraph.gates.graph import GraphGate
-from toolgraph.gates.repair import repair
-from toolgraph.gates.schema import SchemaGate
-from toolgraph.gates.wiring import WiringGate
-from toolgraph.gold import Gold
+from toolassay.dataset import read_labels
+from toolassay.gates.gate import STATES, Background, Gate
+from toolassay.gates.graph import GraphGate
+from toolassay.gates.repair import repair
+from toolassay.gates.schema import SchemaGate
+from toolassay.gates.wiring import WiringGate
+from toolassay.gold import Gold
 
 BACKGROUNDS = (STUDIO, OFFICE, BARE)
 

@@ -5,9 +5,9 @@ from pathlib import Path
 import pytest
 from small_libraries import BARE, OFFICE, STUDIO, check, label, named, plain, told
 
-from toolgraph.gates.gate import Background
-from toolgraph.gates.graph import GraphGate
-from toolgraph.graph import ToolGraph
+from toolassay.gates.gate import Background
+from toolassay.gates.graph import GraphGate
+from toolassay.graph import ToolGraph
 
 GATE = GraphGate(STUDIO)
 PLAN = label(

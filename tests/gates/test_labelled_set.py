@@ -6,8 +6,8 @@ import pytest
 from checking import label
 from running import write_lines
 
-from toolgraph.errors import UsageError
-from toolgraph.gates.labelled_set import LabelledSet, Selected
+from toolassay.errors import UsageError
+from toolassay.gates.labelled_set import LabelledSet, Selected
 
 
 def test_repeated_ids_are_known_by_line(tmp_path: Path) -> None:

@@ -8,10 +8,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from toolgraph.gates.gate import Background, state_of
-from toolgraph.gates.leak import LeakGate
-from toolgraph.gold import Gold
-from toolgraph.tools import Tool, ToolLibrary
+from toolassay.gates.gate import Background, state_of
+from toolassay.gates.leak import LeakGate
+from toolassay.gold import Gold
+from toolassay.tools import Tool, ToolLibrary
 
 TOOLS = (
     *(

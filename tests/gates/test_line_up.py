@@ -5,10 +5,10 @@ from pathlib import Path
 import pytest
 from checking import YES, background, gold
 
-from toolgraph.errors import UsageError
-from toolgraph.gates.inspection import inspect
-from toolgraph.gates.line_up import Known, chosen, line_up
-from toolgraph.gates.second_opinion import SecondOpinionGate
+from toolassay.errors import UsageError
+from toolassay.gates.inspection import inspect
+from toolassay.gates.line_up import Known, chosen, line_up
+from toolassay.gates.second_opinion import SecondOpinionGate
 
 
 def test_ids_come_first_and_models_last(tmp_path: Path) -> None:

@@ -2,8 +2,8 @@ from __future__ import annotations
 
 import pytest
 
-from toolgraph.gates.schema.content import content_of, extensions
-from toolgraph.gates.schema.families import literal_fit
+from toolassay.gates.schema.content import content_of, extensions
+from toolassay.gates.schema.families import literal_fit
 
 
 @pytest.mark.parametrize(

@@ -8,12 +8,12 @@ from typing import Any
 import pytest
 from small_libraries import FOLDERS, OFFICE, ROOT, STUDIO, background_of, label, named
 
-from toolgraph.dataset import read_labels
-from toolgraph.gates.graph import GraphGate
-from toolgraph.gates.repair import repair
-from toolgraph.gates.schema import SchemaGate
-from toolgraph.gates.wiring import WiringGate
-from toolgraph.gold import Gold
+from toolassay.dataset import read_labels
+from toolassay.gates.graph import GraphGate
+from toolassay.gates.repair import repair
+from toolassay.gates.schema import SchemaGate
+from toolassay.gates.wiring import WiringGate
+from toolassay.gold import Gold
 
 CHAIN = label(
     ("Painter", ["a fox"]),

@@ -5,8 +5,8 @@ from typing import Any
 import pytest
 from small_libraries import BARE, OFFICE, STUDIO, check, label, named, told
 
-from toolgraph.gates.schema import SchemaGate
-from toolgraph.tools import ToolLibrary
+from toolassay.gates.schema import SchemaGate
+from toolassay.tools import ToolLibrary
 
 STUDIO_GATE, OFFICE_GATE = SchemaGate(STUDIO), SchemaGate(OFFICE)
 

@@ -3,9 +3,9 @@ from __future__ import annotations
 import pytest
 from checking import NO, YES, gold
 
-from toolgraph.gates.critic import CriticVerdict
-from toolgraph.gates.gate import state_of
-from toolgraph.gates.teacher import TeacherGate
+from toolassay.gates.critic import CriticVerdict
+from toolassay.gates.gate import state_of
+from toolassay.gates.teacher import TeacherGate
 
 
 @pytest.mark.parametrize(

@@ -4,9 +4,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from sampling.graphs import typed_libraries
 
-from toolgraph.graph.links import CompleteLinks, Links, ListedLinks, NumberedLink, TypedLinks
-from toolgraph.graph.unions import TypeIndex, Without
-from toolgraph.tools import Tool, ToolLibrary
+from toolassay.graph.links import CompleteLinks, Links, ListedLinks, NumberedLink, TypedLinks
+from toolassay.graph.unions import TypeIndex, Without
+from toolassay.tools import Tool, ToolLibrary
 
 
 def check_neighbours(links: Links, size: int) -> None:

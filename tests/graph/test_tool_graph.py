@@ -9,9 +9,9 @@ import pytest
 from hypothesis import given, settings
 from sampling.graphs import tool_graphs
 
-from toolgraph.errors import UsageError
-from toolgraph.graph import ToolGraph, check_dependency_type
-from toolgraph.tools import Tool, ToolLibrary
+from toolassay.errors import UsageError
+from toolassay.graph import ToolGraph, check_dependency_type
+from toolassay.tools import Tool, ToolLibrary
 
 SPEAK = {"id": "speak", "desc": "Text to audio.", "input-type": ["text"], "output-type": ["audio"]}
 HEAR = {"id": "hear", "desc": "Audio to text.", "input-type": ["audio"], "output-type": ["text"]}

@@ -10,8 +10,8 @@ import pytest
 from hub_rows import TOOLS, hub_row, repository_row, write_rows
 from hub_server import NAME, REVISION, serving
 
-from toolgraph import import_taskbench
-from toolgraph.errors import ToolgraphError, UsageError
+from toolassay import import_taskbench
+from toolassay.errors import ToolassayError, UsageError
 
 
 @pytest.fixture
@@ -34,7 +34,7 @@ def test_only_what_is_wanted_is_fetched(
         folder = import_taskbench(tmp_path / "data", domain="multimedia", hub=NAME)
         with pytest.raises(UsageError, match="holds no labels of huggingface"):
             import_taskbench(tmp_path / "other", domain="huggingface", hub=NAME)
-        with pytest.raises(ToolgraphError, match="no/such cannot be fetched from the hub"):
+        with pytest.raises(ToolassayError, match="no/such cannot be fetched from the hub"):
             import_taskbench(tmp_path / "other", domain="multimedia", hub="no/such")
     fetched = {line.rpartition("/")[2] for line in asked if line.startswith("GET /datasets")}
     assert fetched == {"data.json", "tool_desc.json"}

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from toolgraph.metrics.agreement import Votes, agreement_of, agreement_on
+from toolassay.metrics.agreement import Votes, agreement_of, agreement_on
 
 # The table that is commonly printed with Fleiss' kappa: 14 raters, 10 subjects, 5 labels.
 FLEISS = [

@@ -5,7 +5,7 @@ from collections import Counter
 from hypothesis import given
 from hypothesis import strategies as st
 
-from toolgraph.metrics.counts import Counts, f1, multiset_counts, set_counts, shared_count
+from toolassay.metrics.counts import Counts, f1, multiset_counts, set_counts, shared_count
 
 letters = st.lists(st.sampled_from("abcd"), max_size=20)
 

@@ -6,8 +6,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy import stats
 
-from toolgraph.metrics import intervals
-from toolgraph.metrics.intervals import NOTHING, Interval, Ratio, mean_intervals, ratio_intervals
+from toolassay.metrics import intervals
+from toolassay.metrics.intervals import NOTHING, Interval, Ratio, mean_intervals, ratio_intervals
 
 
 def test_bounds_agree_with_scipy() -> None:

@@ -9,9 +9,9 @@ from hypothesis import strategies as st
 from numpy.typing import NDArray
 from scipy import stats
 
-from toolgraph.metrics import intervals
-from toolgraph.metrics.intervals import NOTHING
-from toolgraph.metrics.paired import compare_pairs, mcnemar_p, randomisation_p
+from toolassay.metrics import intervals
+from toolassay.metrics.intervals import NOTHING
+from toolassay.metrics.paired import compare_pairs, mcnemar_p, randomisation_p
 
 Array = NDArray[np.float64]
 

@@ -8,9 +8,9 @@ import selectors
 from collections.abc import Coroutine
 from typing import Any, TypeVar
 
-from toolgraph.models import ChatRequest, ChatResponse, ModelError, ModelOptions
-from toolgraph.models.client import Client
-from toolgraph.models.limiter import Limiter
+from toolassay.models import ChatRequest, ChatResponse, ModelError, ModelOptions
+from toolassay.models.client import Client
+from toolassay.models.limiter import Limiter
 
 Result = TypeVar("Result")
 

@@ -2,8 +2,8 @@ from __future__ import annotations
 
 import pytest
 
-from toolgraph.models import ModelOptions
-from toolgraph.models.address import Address
+from toolassay.models import ModelOptions
+from toolassay.models.address import Address
 
 
 @pytest.mark.parametrize(

@@ -9,17 +9,17 @@ from typing import Any
 
 import pytest
 
-from toolgraph.errors import UsageError
-from toolgraph.models import Attempt, ChatRequest, ChatResponse, ModelError, ModelOptions
-from toolgraph.models.client import Client
-from toolgraph.models.limiter import START, Limiter
-from toolgraph.models.options import ClientName
-from toolgraph.models.parameters import Refusals
-from toolgraph.models.protocol import ToolCall
-from toolgraph.models.retry import Breaker
-from toolgraph.runs import Budget, Ledger, RunSummary, run_items
-from toolgraph.runs.prices import Price
-from toolgraph.testkit import FakeServer
+from toolassay.errors import UsageError
+from toolassay.models import Attempt, ChatRequest, ChatResponse, ModelError, ModelOptions
+from toolassay.models.client import Client
+from toolassay.models.limiter import START, Limiter
+from toolassay.models.options import ClientName
+from toolassay.models.parameters import Refusals
+from toolassay.models.protocol import ToolCall
+from toolassay.models.retry import Breaker
+from toolassay.runs import Budget, Ledger, RunSummary, run_items
+from toolassay.runs.prices import Price
+from toolassay.testkit import FakeServer
 
 BOTH = pytest.mark.parametrize("client", ["aiohttp", "openai"])
 

@@ -5,10 +5,10 @@ import contextlib
 
 import pytest
 
-from toolgraph.models import ChatRequest, ChatResponse, ModelError, ModelOptions
-from toolgraph.models.client import Client
-from toolgraph.models.halt import Halt, waiting
-from toolgraph.models.limiter import Limiter
+from toolassay.models import ChatRequest, ChatResponse, ModelError, ModelOptions
+from toolassay.models.client import Client
+from toolassay.models.halt import Halt, waiting
+from toolassay.models.limiter import Limiter
 
 
 class Slow:

@@ -11,12 +11,12 @@ from typing import Any
 import aiohttp
 import pytest
 
-from toolgraph.models import ChatRequest, ChatResponse, ModelError, ModelOptions
-from toolgraph.models.client import Client
-from toolgraph.models.http import AiohttpTransport
-from toolgraph.models.options import MAX_TRIES, ClientName
-from toolgraph.models.retry import MAX_IDENTICAL
-from toolgraph.testkit import FakeServer
+from toolassay.models import ChatRequest, ChatResponse, ModelError, ModelOptions
+from toolassay.models.client import Client
+from toolassay.models.http import AiohttpTransport
+from toolassay.models.options import MAX_TRIES, ClientName
+from toolassay.models.retry import MAX_IDENTICAL
+from toolassay.testkit import FakeServer
 
 REQUEST = ChatRequest(
     [{"role": "user", "content": "# REQUEST #\nHello\n\nNow the JSON object:"}],

@@ -6,15 +6,15 @@ from itertools import pairwise
 import pytest
 from simulated import Endpoint, ask_all, now, run
 
-from toolgraph.models import ModelError
-from toolgraph.models.limiter import LONGEST_DWELL, MOST, PAUSE, START, Limiter, Permit, limiter_of
-from toolgraph.models.retry import LONGEST_RETRY_AFTER, wait_before
+from toolassay.models import ModelError
+from toolassay.models.limiter import LONGEST_DWELL, MOST, PAUSE, START, Limiter, Permit, limiter_of
+from toolassay.models.retry import LONGEST_RETRY_AFTER, wait_before
 
 
 @pytest.fixture(autouse=True)
 def waits(monkeypatch: pytest.MonkeyPatch) -> None:
     """Time is simulated: here nothing needs to set the waits to zero."""
-    monkeypatch.setattr("toolgraph.models.retry.wait_before", wait_before)
+    monkeypatch.setattr("toolassay.models.retry.wait_before", wait_before)
 
 
 def http(status: int, retry_after: float | None = None) -> ModelError:

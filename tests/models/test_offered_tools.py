@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import json
 
-from toolgraph.models import ChatRequest, ModelOptions
-from toolgraph.models.offered import OfferedTools
-from toolgraph.models.wire import encoded_body, request_body
-from toolgraph.runs.budget import size_of
+from toolassay.models import ChatRequest, ModelOptions
+from toolassay.models.offered import OfferedTools
+from toolassay.models.wire import encoded_body, request_body
+from toolassay.runs.budget import size_of
 
 TOOLS = [{"type": "function", "function": {"name": "café", "parameters": {}}}]
 

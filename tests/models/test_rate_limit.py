@@ -8,16 +8,16 @@ import random
 import pytest
 from simulated import PerMinute, now, run
 
-from toolgraph.models import ChatRequest, ModelError, ModelOptions
-from toolgraph.models.client import Client
-from toolgraph.models.limiter import Limiter
-from toolgraph.models.retry import wait_before
+from toolassay.models import ChatRequest, ModelError, ModelOptions
+from toolassay.models.client import Client
+from toolassay.models.limiter import Limiter
+from toolassay.models.retry import wait_before
 
 
 @pytest.fixture(autouse=True)
 def waits(monkeypatch: pytest.MonkeyPatch) -> None:
     """Time is simulated: here nothing needs to set the waits to zero."""
-    monkeypatch.setattr("toolgraph.models.retry.wait_before", wait_before)
+    monkeypatch.setattr("toolassay.models.retry.wait_before", wait_before)
 
 
 def lost_and_minutes(endpoint: PerMinute, count: int, fixed: int | None) -> tuple[int, float]:

@@ -6,13 +6,13 @@ from pathlib import Path
 import pytest
 from wheels import installed
 
-from toolgraph.errors import UsageError
-from toolgraph.models import Attempt, ChatRequest, ChatResponse, ModelError, ModelOptions, create_model
-from toolgraph.models.client import Client, Registered
-from toolgraph.models.limiter import Limiter
-from toolgraph.models.registry import is_served
-from toolgraph.offline.model import OfflineModel
-from toolgraph.offline.tasks import ReformatTask
+from toolassay.errors import UsageError
+from toolassay.models import Attempt, ChatRequest, ChatResponse, ModelError, ModelOptions, create_model
+from toolassay.models.client import Client, Registered
+from toolassay.models.limiter import Limiter
+from toolassay.models.registry import is_served
+from toolassay.offline.model import OfflineModel
+from toolassay.offline.tasks import ReformatTask
 
 
 @pytest.fixture(autouse=True)

@@ -21,9 +21,9 @@ from raw_server import (
     whole,
 )
 
-from toolgraph.models import ChatRequest, ChatResponse, ModelError, ModelOptions, ToolCall
-from toolgraph.models.client import Client
-from toolgraph.models.options import ClientName
+from toolassay.models import ChatRequest, ChatResponse, ModelError, ModelOptions, ToolCall
+from toolassay.models.client import Client
+from toolassay.models.options import ClientName
 
 
 @pytest.fixture(params=["aiohttp", "openai"])
@@ -70,8 +70,8 @@ async def test_a_server_that_moved_is_named_and_the_key_goes_nowhere_else(
 async def test_a_server_that_never_takes_up_the_call_is_unreachable(
     client: ClientName, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("toolgraph.models.http.CONNECT", 0.3)
-    monkeypatch.setattr("toolgraph.models.openai_transport.CONNECT", 0.3)
+    monkeypatch.setattr("toolassay.models.http.CONNECT", 0.3)
+    monkeypatch.setattr("toolassay.models.openai_transport.CONNECT", 0.3)
     hole, callers = black_hole()
     with closing(hole):
         error = await failure(f"http://127.0.0.1:{hole.getsockname()[1]}/v1", client)
@@ -235,7 +235,7 @@ async def test_an_empty_answer_is_an_answer_in_a_stream_too(client: ClientName) 
 async def test_the_end_mark_ends_a_stream_whose_connection_stays_open(
     client: ClientName, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("toolgraph.models.stream.GRACE", 0.05)
+    monkeypatch.setattr("toolassay.models.stream.GRACE", 0.05)
 
     async def answer(writer: asyncio.StreamWriter, number: int) -> None:
         writer.write(STREAM_HEAD + chunk(event(delta("yes")) + event(delta(None, "stop")) + DONE))

@@ -8,9 +8,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from toolgraph.models import ChatRequest, ModelError, ModelOptions
-from toolgraph.models.stream import StreamedAnswer
-from toolgraph.models.wire import read_completion, request_body
+from toolassay.models import ChatRequest, ModelError, ModelOptions
+from toolassay.models.stream import StreamedAnswer
+from toolassay.models.wire import read_completion, request_body
 
 JSON = st.recursive(
     st.none() | st.booleans() | st.integers() | st.text(max_size=5),

@@ -7,9 +7,9 @@ from datetime import date, datetime
 
 import pytest
 
-from toolgraph.offline.agent import next_turn
-from toolgraph.offline.agent.reading import Reading, people_in
-from toolgraph.offline.tasks import AgentTask
+from toolassay.offline.agent import next_turn
+from toolassay.offline.agent.reading import Reading, people_in
+from toolassay.offline.tasks import AgentTask
 
 NOW = datetime(2023, 11, 30)
 

@@ -9,9 +9,9 @@ from typing import Any
 
 import pytest
 
-from toolgraph.dataset import read_labels
-from toolgraph.graph import ToolGraph
-from toolgraph.offline.planner import Planner
+from toolassay.dataset import read_labels
+from toolassay.graph import ToolGraph
+from toolassay.offline.planner import Planner
 
 
 class Overlap:

@@ -16,10 +16,10 @@ from hypothesis import strategies as st
 from writer_libraries import NAMES, ROOT, graph_of, samples_of
 from writer_measures import literals_of, measure
 
-from toolgraph.dataset import Sample
-from toolgraph.graph import Link, ToolGraph
-from toolgraph.offline.writer import write_instruction
-from toolgraph.tools import Parameter, Tool, ToolLibrary
+from toolassay.dataset import Sample
+from toolassay.graph import Link, ToolGraph
+from toolassay.offline.writer import write_instruction
+from toolassay.tools import Parameter, Tool, ToolLibrary
 
 Reply = dict[str, Any]
 
@@ -138,7 +138,7 @@ def test_a_request_depends_on_its_sample_alone() -> None:
 def test_a_request_does_not_depend_on_the_hash_seed() -> None:
     code = (
         "from writer_libraries import graph_of, samples_of;"
-        "from toolgraph.offline.writer import write_instruction;"
+        "from toolassay.offline.writer import write_instruction;"
         "import json; g = graph_of('invented');"
         "print(json.dumps([write_instruction(s, g.library, 'resource') for s in samples_of(g, 20, seed=1)]))"
     )

@@ -4,12 +4,12 @@ import re
 
 import pytest
 
-from toolgraph.dataset import Sample
-from toolgraph.offline.planner.mentions import Mentions
-from toolgraph.offline.planner.temporal_arguments import fill_parameters
-from toolgraph.offline.writer import write_instruction
-from toolgraph.offline.writer.limits import allowed_range, allowed_values
-from toolgraph.tools import Parameter, Tool, ToolLibrary
+from toolassay.dataset import Sample
+from toolassay.offline.planner.mentions import Mentions
+from toolassay.offline.planner.temporal_arguments import fill_parameters
+from toolassay.offline.writer import write_instruction
+from toolassay.offline.writer.limits import allowed_range, allowed_values
+from toolassay.tools import Parameter, Tool, ToolLibrary
 
 
 def drawn(entry: dict[str, object]) -> set[str]:

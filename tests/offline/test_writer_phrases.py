@@ -7,15 +7,15 @@ from pathlib import Path
 import pytest
 from writer_libraries import INVENTED, NAMES, OFFICE, graph_of
 
-from toolgraph.dataset import Sample
-from toolgraph.graph import Link
-from toolgraph.offline.writer.descriptions import verb_phrases
-from toolgraph.offline.writer.invention import invented_phrases
-from toolgraph.offline.writer.kinds import kind_of
-from toolgraph.offline.writer.lists import read_list
-from toolgraph.offline.writer.phrases import slot_names, written_phrases
-from toolgraph.offline.writer.wiring import wire
-from toolgraph.tools import Parameter, Tool, ToolLibrary
+from toolassay.dataset import Sample
+from toolassay.graph import Link
+from toolassay.offline.writer.descriptions import verb_phrases
+from toolassay.offline.writer.invention import invented_phrases
+from toolassay.offline.writer.kinds import kind_of
+from toolassay.offline.writer.lists import read_list
+from toolassay.offline.writer.phrases import slot_names, written_phrases
+from toolassay.offline.writer.wiring import wire
+from toolassay.tools import Parameter, Tool, ToolLibrary
 
 
 @pytest.mark.parametrize(
@@ -152,7 +152,7 @@ def test_word_lists_know_every_kind_they_mention() -> None:
 
 
 def test_the_word_lists_are_package_data() -> None:
-    import toolgraph.offline.writer as writer
+    import toolassay.offline.writer as writer
 
     folder = Path(str(writer.__file__)).parent / "data"
     assert {path.suffix for path in folder.iterdir()} == {".json"}

@@ -6,10 +6,10 @@ from collections.abc import Iterator
 from functools import cache
 from pathlib import Path
 
-from toolgraph.dataset import Sample
-from toolgraph.graph import ToolGraph
-from toolgraph.sampling import Sampler
-from toolgraph.tools import Parameter, Tool, ToolLibrary
+from toolassay.dataset import Sample
+from toolassay.graph import ToolGraph
+from toolassay.sampling import Sampler
+from toolassay.tools import Parameter, Tool, ToolLibrary
 
 ROOT = Path(__file__).resolve().parents[2]
 

@@ -7,7 +7,7 @@ from collections import Counter, defaultdict
 from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
 
-from toolgraph.tools import ToolLibrary
+from toolassay.tools import ToolLibrary
 
 _WORD = re.compile(r"[a-z0-9']+")
 _COMMON = 40

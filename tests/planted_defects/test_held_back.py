@@ -10,8 +10,8 @@ import pytest
 from benchmarks.planted_defects.clean import faults, faults_of
 from benchmarks.planted_defects.plans import bare, tools_of
 from benchmarks.planted_defects.samples import read_data_set
-from toolgraph.graph import ToolGraph
-from toolgraph.tools import ToolLibrary
+from toolassay.graph import ToolGraph
+from toolassay.tools import ToolLibrary
 
 FOLDERS = ("office", "errands", "errands_hub", "media", "travel", "studio", "household", "newsroom")
 

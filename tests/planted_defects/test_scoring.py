@@ -12,7 +12,7 @@ from typing import Any
 
 import pytest
 
-from benchmarks.planted_defects.checking import Check, toolgraph_check
+from benchmarks.planted_defects.checking import Check, toolassay_check
 from benchmarks.planted_defects.examination import examine
 from benchmarks.planted_defects.forms import EXPECTED
 from benchmarks.planted_defects.samples import read_lines, write_lines
@@ -120,8 +120,8 @@ def test_two_sets_of_one_name_are_refused(office: Path, tmp_path: Path) -> None:
 
 
 def test_a_check_that_fails_is_told(tmp_path: Path) -> None:
-    with pytest.raises(RuntimeError, match="toolgraph check ended with"):
-        toolgraph_check()(tmp_path / "nowhere", tmp_path)
+    with pytest.raises(RuntimeError, match="toolassay check ended with"):
+        toolassay_check()(tmp_path / "nowhere", tmp_path)
 
 
 def test_nothing_here_imports_the_gates(root: Path) -> None:
@@ -129,7 +129,7 @@ def test_nothing_here_imports_the_gates(root: Path) -> None:
     names = ["benchmarks.planted_defects." + p.stem for p in modules if p.parent.name == "planted_defects"]
     names = [name for name in names if not name.endswith(("__init__", "__main__"))]
     code = (
-        f"import sys, {', '.join(names)}; print([m for m in sys.modules if m.startswith('toolgraph.gates')])"
+        f"import sys, {', '.join(names)}; print([m for m in sys.modules if m.startswith('toolassay.gates')])"
     )
     environment = os.environ | {"PYTHONPATH": str(root)}
     done = subprocess.run(

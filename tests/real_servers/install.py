@@ -2,7 +2,7 @@
 
     python tests/real_servers/install.py FOLDER [NAME ...]
 
-Then `TOOLGRAPH_SERVERS=FOLDER python -m pytest -m server` runs the tests against those that are there.
+Then `TOOLASSAY_SERVERS=FOLDER python -m pytest -m server` runs the tests against those that are there.
 """
 
 from __future__ import annotations

@@ -9,7 +9,7 @@ from running import lines_of
 
 from real_servers import litellm_proxy
 from real_servers.inference_job import REQUESTS, Job
-from toolgraph.models.retry import MAX_IDENTICAL
+from toolassay.models.retry import MAX_IDENTICAL
 
 pytestmark = [
     pytest.mark.server,

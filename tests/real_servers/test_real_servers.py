@@ -1,6 +1,6 @@
 """What the client makes of real servers, each with the same tests.
 
-Run with `TOOLGRAPH_SERVERS=FOLDER python -m pytest -m server`; docs/servers.md says how to make FOLDER.
+Run with `TOOLASSAY_SERVERS=FOLDER python -m pytest -m server`; docs/servers.md says how to make FOLDER.
 """
 
 from __future__ import annotations

@@ -4,9 +4,9 @@ from itertools import pairwise
 from hypothesis import given
 from hypothesis import strategies as st
 
-from toolgraph.report.circle import arrange
-from toolgraph.report.colours import given_type
-from toolgraph.tools import Tool, ToolLibrary
+from toolassay.report.circle import arrange
+from toolassay.report.colours import given_type
+from toolassay.tools import Tool, ToolLibrary
 
 KINDS = st.lists(st.sampled_from(["text", "image", "audio", "table"]), max_size=2).map(tuple)
 LIBRARIES = st.lists(st.tuples(KINDS, KINDS), min_size=1, max_size=30).map(

@@ -1,10 +1,10 @@
 from hypothesis import given
 from hypothesis import strategies as st
 
-from toolgraph.graph import ToolGraph
-from toolgraph.graph.links import ListedLinks, NumberedLink
-from toolgraph.report.colours import NEUTRAL, is_complete, type_colours, types_by_use
-from toolgraph.tools import Tool, ToolLibrary
+from toolassay.graph import ToolGraph
+from toolassay.graph.links import ListedLinks, NumberedLink
+from toolassay.report.colours import NEUTRAL, is_complete, type_colours, types_by_use
+from toolassay.tools import Tool, ToolLibrary
 
 
 @given(st.lists(st.text(max_size=4), unique=True, max_size=30))

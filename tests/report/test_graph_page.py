@@ -9,9 +9,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from toolgraph.graph import ToolGraph
-from toolgraph.report.graph_page import json_for_script, write_graph_page
-from toolgraph.tools import Tool, ToolLibrary
+from toolassay.graph import ToolGraph
+from toolassay.report.graph_page import json_for_script, write_graph_page
+from toolassay.tools import Tool, ToolLibrary
 
 HOSTILE = [
     "<img src=x onerror=alert(1)>",

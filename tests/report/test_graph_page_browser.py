@@ -9,9 +9,9 @@ from typing import TYPE_CHECKING, Any
 import pytest
 from browsing import OpenedPage
 
-from toolgraph.graph import ToolGraph
-from toolgraph.report.graph_page import write_graph_page
-from toolgraph.tools import Parameter, Tool, ToolLibrary
+from toolassay.graph import ToolGraph
+from toolassay.report.graph_page import write_graph_page
+from toolassay.tools import Parameter, Tool, ToolLibrary
 
 if TYPE_CHECKING:
     from playwright.sync_api import Browser

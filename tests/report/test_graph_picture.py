@@ -9,13 +9,13 @@ from matplotlib.image import imread
 from matplotlib.text import Text
 from numpy.typing import NDArray
 
-from toolgraph.errors import ToolgraphError, UsageError
-from toolgraph.graph import ToolGraph
-from toolgraph.report.figures import plain_style
-from toolgraph.report.graph_picture import MOST_TOOLS, draw_graph
-from toolgraph.report.tool_picture import draw_tools
-from toolgraph.report.type_picture import draw_types
-from toolgraph.tools import Tool, ToolLibrary
+from toolassay.errors import ToolassayError, UsageError
+from toolassay.graph import ToolGraph
+from toolassay.report.figures import plain_style
+from toolassay.report.graph_picture import MOST_TOOLS, draw_graph
+from toolassay.report.tool_picture import draw_tools
+from toolassay.report.type_picture import draw_types
+from toolassay.tools import Tool, ToolLibrary
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -123,7 +123,7 @@ def test_files_are_named_and_the_folder_is_made(tmp_path: Path) -> None:
 
 def test_a_folder_that_cannot_be_written_is_a_line_for_the_user(tmp_path: Path) -> None:
     (tmp_path / "file").write_text("")
-    with pytest.raises(ToolgraphError, match="cannot write"):
+    with pytest.raises(ToolassayError, match="cannot write"):
         draw_graph(ToolGraph.build(typed_library(3), "resource"), tmp_path / "file")
 
 

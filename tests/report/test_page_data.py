@@ -1,10 +1,10 @@
 import pytest
 
-from toolgraph.errors import UsageError
-from toolgraph.graph import ToolGraph
-from toolgraph.graph.links import ListedLinks
-from toolgraph.report.page_data import MOST_TOOLS, page_data
-from toolgraph.tools import Parameter, Tool, ToolLibrary
+from toolassay.errors import UsageError
+from toolassay.graph import ToolGraph
+from toolassay.graph.links import ListedLinks
+from toolassay.report.page_data import MOST_TOOLS, page_data
+from toolassay.tools import Parameter, Tool, ToolLibrary
 
 LIBRARY = ToolLibrary(
     [

@@ -6,10 +6,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 from matplotlib.image import imread
 
-from toolgraph.dataset import Sample
-from toolgraph.graph import Link
-from toolgraph.report import sample_picture
-from toolgraph.report.sample_picture import box_text, draw_sample
+from toolassay.dataset import Sample
+from toolassay.graph import Link
+from toolassay.report import sample_picture
+from toolassay.report.sample_picture import box_text, draw_sample
 
 SINGLE = Sample(0, 1, "single", ("Translation",), ())
 CHAIN = Sample(1, 1, "chain", ("a", "b", "c"), (Link("a", "b", "text"), Link("b", "c", "image")))

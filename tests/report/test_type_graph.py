@@ -2,10 +2,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from toolgraph.errors import UsageError
-from toolgraph.graph import ToolGraph
-from toolgraph.report.type_graph import type_graph
-from toolgraph.tools import Tool, ToolLibrary
+from toolassay.errors import UsageError
+from toolassay.graph import ToolGraph
+from toolassay.report.type_graph import type_graph
+from toolassay.tools import Tool, ToolLibrary
 
 KINDS = st.lists(st.sampled_from("abc"), max_size=3).map(tuple)
 

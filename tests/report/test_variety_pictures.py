@@ -7,8 +7,8 @@ from typing import Any
 
 import pytest
 
-from toolgraph.report.variety import draw_variety
-from toolgraph.report.variety.panels import draw_lengths, draw_tools
+from toolassay.report.variety import draw_variety
+from toolassay.report.variety.panels import draw_lengths, draw_tools
 
 NAMES = ["first_words.png", "sizes_and_shapes.png", "tools.png", "lengths.png", "likeness.png"]
 

@@ -1,4 +1,4 @@
-"""`toolgraph review` as people run it: the table, sheets, the reviewed set, and the page's server."""
+"""`toolassay review` as people run it: the table, sheets, the reviewed set, and the page's server."""
 
 from __future__ import annotations
 
@@ -11,10 +11,10 @@ import pytest
 from reviewing import folder_of, folder_with, label, say, session_of
 from running import Capture, ids, inside, lines_of, started, write_lines
 
-from toolgraph import check, export
-from toolgraph.errors import UsageError
-from toolgraph.folder import DataFolder
-from toolgraph.review.session import Session
+from toolassay import check, export
+from toolassay.errors import UsageError
+from toolassay.folder import DataFolder
+from toolassay.review.session import Session
 
 
 @pytest.fixture
@@ -248,4 +248,4 @@ def test_what_was_accepted_of_a_quarantine_joins_what_passed(tmp_path: Path, cap
     assert DataFolder(tmp_path / "out").benchmark["checked"]["level"] == "pass or quarantine"
     refused = inside(capsys, *apply[:2], tmp_path / "d", *apply[3:])
     assert refused.code == 2
-    assert "is no quarantine that toolgraph check wrote" in refused.err
+    assert "is no quarantine that toolassay check wrote" in refused.err

@@ -16,7 +16,7 @@ from browsing import OpenedPage
 from reviewing import HOSTILE, actions, folder_of, folder_with, label, say, session_of
 from running import ROOT, environment, started
 
-from toolgraph.review.session import Session
+from toolassay.review.session import Session
 
 if TYPE_CHECKING:
     from playwright.sync_api import Browser, Page
@@ -28,7 +28,7 @@ SERVE = """
 import asyncio, sys
 from pathlib import Path
 from reviewing import session_of
-from toolgraph.review.server import ReviewServer
+from toolassay.review.server import ReviewServer
 async def main():
     server = ReviewServer(session_of(Path(sys.argv[1])), reviewer=sys.argv[2], queue=sys.argv[3])
     await server.open()

@@ -13,8 +13,8 @@ import pytest_asyncio
 from reviewing import HOSTILE, actions, folder_of, folder_with, label, serving, session_of
 from yarl import URL
 
-from toolgraph.review.server import ReviewServer
-from toolgraph.review.server.server import BIGGEST
+from toolassay.review.server import ReviewServer
+from toolassay.review.server.server import BIGGEST
 
 WHO = {"reviewer": "Ann", "queue": "all"}
 

@@ -9,16 +9,16 @@ from typing import Any
 import pytest
 from reviewing import folder_of, folder_with, label, say, session_of
 
-from toolgraph.errors import UsageError
-from toolgraph.gold import Gold
-from toolgraph.review.deciding import ChangedSample, RejectedEdit
-from toolgraph.review.drawing import draw_plan
-from toolgraph.review.editing import edited
-from toolgraph.review.findings import Findings, read_findings
-from toolgraph.review.session import Session
-from toolgraph.review.table import markdown, verification
-from toolgraph.stages.review import review_session
-from toolgraph.tools import ToolLibrary
+from toolassay.errors import UsageError
+from toolassay.gold import Gold
+from toolassay.review.deciding import ChangedSample, RejectedEdit
+from toolassay.review.drawing import draw_plan
+from toolassay.review.editing import edited
+from toolassay.review.findings import Findings, read_findings
+from toolassay.review.session import Session
+from toolassay.review.table import markdown, verification
+from toolassay.stages.review import review_session
+from toolassay.tools import ToolLibrary
 
 
 @pytest.fixture

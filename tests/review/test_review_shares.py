@@ -10,11 +10,11 @@ import pytest
 from reviewing import folder_with, session_of
 from running import Capture, inside
 
-from toolgraph.errors import UsageError
-from toolgraph.review.session import Session
-from toolgraph.review.shares import Shares
-from toolgraph.review.sheets import read_sheet
-from toolgraph.stages.review import export_reviews
+from toolassay.errors import UsageError
+from toolassay.review.session import Session
+from toolassay.review.shares import Shares
+from toolassay.review.sheets import read_sheet
+from toolassay.stages.review import export_reviews
 
 NAMES = ("Ann", "Bob", "Cem", "Zoë")
 

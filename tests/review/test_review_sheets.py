@@ -11,10 +11,10 @@ import openpyxl
 import pytest
 from reviewing import actions, folder_of, folder_with, label, say, session_of
 
-from toolgraph.errors import UsageError
-from toolgraph.review.session import Session
-from toolgraph.review.sheets import COLUMNS, read_sheet, rows_of, take_sheet, write_sheet
-from toolgraph.review.sheets.rows import id_text
+from toolassay.errors import UsageError
+from toolassay.review.session import Session
+from toolassay.review.sheets import COLUMNS, read_sheet, rows_of, take_sheet, write_sheet
+from toolassay.review.sheets.rows import id_text
 
 KINDS = ("xlsx", "csv")
 

@@ -11,9 +11,9 @@ import pytest
 from reviewing import actions, folder_with, say, session_of
 from running import ROOT, environment
 
-from toolgraph.errors import ToolgraphError, UsageError
-from toolgraph.review.decision import UNDO, Record
-from toolgraph.review.store import Log, ReviewStore
+from toolassay.errors import ToolassayError, UsageError
+from toolassay.review.decision import UNDO, Record
+from toolassay.review.store import Log, ReviewStore
 
 
 def test_a_decision_is_a_line_with_all_that_is_known(tmp_path: Path) -> None:
@@ -102,7 +102,7 @@ def test_a_disk_that_reports_a_fault_is_told_and_what_was_there_stays(
         raise OSError(28, "No space left on device")
 
     monkeypatch.setattr("os.fsync", full)
-    with pytest.raises(ToolgraphError, match="No space left"):
+    with pytest.raises(ToolassayError, match="No space left"):
         say(session, "Ann", 1, "correct")
     monkeypatch.undo()
     assert session.store.path("Ann").read_bytes()[: len(before)] == before
@@ -128,8 +128,8 @@ def test_names_become_files_of_the_folder_and_never_share_one(tmp_path: Path) ->
 WRITER = """
 import sys
 from pathlib import Path
-from toolgraph.review.decision import Record
-from toolgraph.review.store import Log, ReviewStore
+from toolassay.review.decision import Record
+from toolassay.review.store import Log, ReviewStore
 store = ReviewStore(Path(sys.argv[1]))
 for number in range(25):
     store.append("Ann", lambda log: [Record(f"{sys.argv[2]}-{number}", "f", "correct", "Ann")])

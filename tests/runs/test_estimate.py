@@ -2,8 +2,8 @@ from __future__ import annotations
 
 import pytest
 
-from toolgraph.runs.estimate import Estimate
-from toolgraph.runs.prices import Price
+from toolassay.runs.estimate import Estimate
+from toolassay.runs.prices import Price
 
 PRICE = Price(1.0, 10.0, "2026-01-01")
 

@@ -11,8 +11,8 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from toolgraph.errors import ToolgraphError, UsageError
-from toolgraph.runs import Journal
+from toolassay.errors import ToolassayError, UsageError
+from toolassay.runs import Journal
 
 ENTRIES = st.lists(
     st.tuples(
@@ -93,7 +93,7 @@ def test_a_disk_without_locks_is_told_as_such(tmp_path: Path, monkeypatch: pytes
         raise OSError(errno.ENOLCK, "No locks available")
 
     monkeypatch.setattr("fcntl.flock", no_locks)
-    with pytest.raises(ToolgraphError, match="cannot be locked: No locks available") as caught:
+    with pytest.raises(ToolassayError, match="cannot be locked: No locks available") as caught:
         Journal(tmp_path / "j")
     assert caught.value.exit_code == 1
 
@@ -106,7 +106,7 @@ def test_an_entry_is_found_without_reading_it(tmp_path: Path) -> None:
 
 def test_a_place_that_cannot_be_written(tmp_path: Path) -> None:
     (tmp_path / "file").write_text("")
-    with pytest.raises(ToolgraphError, match="cannot be written"):
+    with pytest.raises(ToolassayError, match="cannot be written"):
         Journal(tmp_path / "file" / "j")
 
 
@@ -114,14 +114,14 @@ def test_a_full_disk_leaves_whole_lines_and_one_error(tmp_path: Path) -> None:
     program = f"""
 import resource
 from pathlib import Path
-from toolgraph.errors import ToolgraphError
-from toolgraph.runs import Journal
+from toolassay.errors import ToolassayError
+from toolassay.runs import Journal
 with Journal(Path({str(tmp_path / "j")!r})) as journal:
     journal.append("a", {{"text": "x" * 500}})
     resource.setrlimit(resource.RLIMIT_FSIZE, (1000, 1000))
     try:
         journal.append("b", {{"text": "y" * 900}})
-    except ToolgraphError as error:
+    except ToolassayError as error:
         print(error)
     print("b" in journal, journal["a"]["text"][:1])
 """

@@ -7,13 +7,13 @@ from typing import Any
 
 import pytest
 
-from toolgraph.errors import UsageError
-from toolgraph.models import Attempt, ChatRequest, ModelError
-from toolgraph.runs import Budget, Ledger
-from toolgraph.runs.budget import COMPLETION
-from toolgraph.runs.ledger import require_prices
-from toolgraph.runs.prices import Price
-from toolgraph.runs.totals import Totals
+from toolassay.errors import UsageError
+from toolassay.models import Attempt, ChatRequest, ModelError
+from toolassay.runs import Budget, Ledger
+from toolassay.runs.budget import COMPLETION
+from toolassay.runs.ledger import require_prices
+from toolassay.runs.prices import Price
+from toolassay.runs.totals import Totals
 
 PRICES = {"paid": Price(1.0, 10.0, "2026-01-01"), "own": Price(0, 0, "2026-01-01")}
 ANSWER = Attempt("paid", "planner", "1", 1, "answered", 200, 100, 20, 0.5, 0.1)

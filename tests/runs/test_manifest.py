@@ -5,8 +5,8 @@ from pathlib import Path
 
 import pytest
 
-from toolgraph.errors import UsageError
-from toolgraph.runs import Journal, open_run, recorded_settings
+from toolassay.errors import UsageError
+from toolassay.runs import Journal, open_run, recorded_settings
 
 SETTINGS = {"llm": "m", "temperature": 0.5, "demo_ids": ["1"], "prompt_sha256": "aaa"}
 WAYS_ON = "use another folder"
@@ -82,4 +82,4 @@ def test_no_run_no_settings(tmp_path: Path) -> None:
 
 def test_the_manifest_says_the_version(tmp_path: Path) -> None:
     folder = begun(tmp_path / "run")
-    assert json.loads((folder / "manifest.json").read_text())["toolgraph"]
+    assert json.loads((folder / "manifest.json").read_text())["toolassay"]

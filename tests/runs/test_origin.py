@@ -4,13 +4,13 @@ import platform
 
 import pytest
 
-from toolgraph.runs.origin import versions, without_secrets
-from toolgraph.version import __version__
+from toolassay.runs.origin import versions, without_secrets
+from toolassay.version import __version__
 
 
 def test_versions() -> None:
     found = versions("numpy", "no-such-package")
-    assert found["toolgraph"] == __version__
+    assert found["toolassay"] == __version__
     assert found["python"] == platform.python_version()
     assert found["numpy"][0].isdigit() and "no-such-package" not in found
 

@@ -5,8 +5,8 @@ from pathlib import Path
 
 import pytest
 
-from toolgraph.errors import UsageError
-from toolgraph.runs.prices import Price, read_prices
+from toolassay.errors import UsageError
+from toolassay.runs.prices import Price, read_prices
 
 
 def test_the_table_that_comes_along_is_dated_and_sane() -> None:

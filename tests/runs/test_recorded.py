@@ -4,10 +4,10 @@ from pathlib import Path
 
 import pytest
 
-from toolgraph.errors import UsageError
-from toolgraph.files import write_json, write_json_lines
-from toolgraph.runs import Journal
-from toolgraph.runs.recorded import RecordedUsage, recorded_journal, recorded_usage
+from toolassay.errors import UsageError
+from toolassay.files import write_json, write_json_lines
+from toolassay.runs import Journal
+from toolassay.runs.recorded import RecordedUsage, recorded_journal, recorded_usage
 
 
 def call(item: str, **more: object) -> dict[str, object]:

@@ -6,9 +6,9 @@ from collections.abc import Iterator
 
 import pytest
 
-from toolgraph.errors import ToolgraphError
-from toolgraph.models import ModelError
-from toolgraph.runs import run_items
+from toolassay.errors import ToolassayError
+from toolassay.models import ModelError
+from toolassay.runs import run_items
 
 
 def test_outcomes_are_counted_and_failures_told() -> None:
@@ -56,19 +56,19 @@ def test_what_would_meet_every_item_stops_the_run() -> None:
     async def work(item: int) -> str:
         raise ModelError("nobody listens", stops_run=True)
 
-    with pytest.raises(ToolgraphError, match="nobody listens"):
+    with pytest.raises(ToolassayError, match="nobody listens"):
         asyncio.run(run_items(range(1000), work, concurrency=8))
 
 
 def test_an_error_in_the_stream_reaches_the_caller() -> None:
     def items() -> Iterator[int]:
         yield 1
-        raise ToolgraphError("the stream broke")
+        raise ToolassayError("the stream broke")
 
     async def work(item: int) -> str:
         return "answered"
 
-    with pytest.raises(ToolgraphError, match="the stream broke"):
+    with pytest.raises(ToolassayError, match="the stream broke"):
         asyncio.run(run_items(items(), work, concurrency=3))
 
 
@@ -99,7 +99,7 @@ async def test_the_same_failure_again_and_again_stops_a_run_that_has_no_answer()
         asked += 1
         raise ModelError("HTTP 400: no such model")
 
-    with pytest.raises(ToolgraphError, match="no such model"):
+    with pytest.raises(ToolassayError, match="no such model"):
         await run_items(range(1_000), refuse, concurrency=1)
     assert asked == 10
 
@@ -108,7 +108,7 @@ async def test_numbers_in_a_failure_do_not_make_it_another() -> None:
     async def refuse(item: int) -> str:
         raise ModelError(f"HTTP 400: no such model (request req-{item}f3a-{item * 7919})", kind="HTTP 400")
 
-    with pytest.raises(ToolgraphError, match="no such model"):
+    with pytest.raises(ToolassayError, match="no such model"):
         await run_items(range(1_000), refuse, concurrency=1)
 
 

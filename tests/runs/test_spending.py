@@ -5,11 +5,11 @@ from pathlib import Path
 
 import pytest
 
-from toolgraph.errors import UsageError
-from toolgraph.models import Attempt
-from toolgraph.runs import Budget, Ledger
-from toolgraph.runs.prices import Price
-from toolgraph.runs.spending import spending
+from toolassay.errors import UsageError
+from toolassay.models import Attempt
+from toolassay.runs import Budget, Ledger
+from toolassay.runs.prices import Price
+from toolassay.runs.spending import spending
 
 PRICES = {"paid": Price(1.0, 10.0, "2026-01-01")}
 ANSWER = Attempt("paid", "agent", "a", 1, "answered", 200, 100, 20, 0.5)

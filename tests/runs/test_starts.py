@@ -4,8 +4,8 @@ import json
 from pathlib import Path
 from typing import Any
 
-from toolgraph.runs import Start, open_run, recorded_settings
-from toolgraph.runs.starts import refused_before
+from toolassay.runs import Start, open_run, recorded_settings
+from toolassay.runs.starts import refused_before
 
 SETTINGS = {"llm": "m"}
 

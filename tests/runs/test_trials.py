@@ -4,12 +4,12 @@ from pathlib import Path
 
 import pytest
 
-from toolgraph.files import write_json
-from toolgraph.models import Attempt, ChatRequest, ModelError, ModelOptions
-from toolgraph.runs import Budget, Ledger
-from toolgraph.runs.manifest import MANIFEST
-from toolgraph.runs.prices import Price
-from toolgraph.runs.trials import Trial, same_settings, trials_of
+from toolassay.files import write_json
+from toolassay.models import Attempt, ChatRequest, ModelError, ModelOptions
+from toolassay.runs import Budget, Ledger
+from toolassay.runs.manifest import MANIFEST
+from toolassay.runs.prices import Price
+from toolassay.runs.trials import Trial, same_settings, trials_of
 
 PRICES = {"m": Price(1.0, 10.0, "2026-01-01")}
 

@@ -10,11 +10,11 @@ from types import FrameType
 import pytest
 
 from sampling.graphs import listed, plain_library
-from toolgraph.dataset import Shape
-from toolgraph.errors import UsageError
-from toolgraph.graph import ToolGraph
-from toolgraph.sampling import Sampler
-from toolgraph.tools import Tool, ToolLibrary
+from toolassay.dataset import Shape
+from toolassay.errors import UsageError
+from toolassay.graph import ToolGraph
+from toolassay.sampling import Sampler
+from toolassay.tools import Tool, ToolLibrary
 
 MOST_CALLS = 8_000_000
 

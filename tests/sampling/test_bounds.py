@@ -5,10 +5,10 @@ from itertools import pairwise
 from hypothesis import given, settings
 
 from sampling.graphs import largest_dag, listed, longest_chain, tool_graphs
-from toolgraph.graph import ToolGraph
-from toolgraph.sampling.bounds import largest_chain_bound, largest_dag_bound
-from toolgraph.sampling.longest import longest_path
-from toolgraph.sampling.search import Neighbours
+from toolassay.graph import ToolGraph
+from toolassay.sampling.bounds import largest_chain_bound, largest_dag_bound
+from toolassay.sampling.longest import longest_path
+from toolassay.sampling.search import Neighbours
 
 
 @settings(deadline=None, max_examples=100)

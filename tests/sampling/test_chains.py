@@ -12,11 +12,11 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from sampling.graphs import check, listed, longest_chain, plain_library, seeds, tool_graphs
-from toolgraph.errors import UsageError
-from toolgraph.graph import ToolGraph
-from toolgraph.sampling import Sampler, chains
-from toolgraph.sampling.search import Neighbours
-from toolgraph.tools import ToolLibrary
+from toolassay.errors import UsageError
+from toolassay.graph import ToolGraph
+from toolassay.sampling import Sampler, chains
+from toolassay.sampling.search import Neighbours
+from toolassay.tools import ToolLibrary
 
 
 @settings(deadline=None, max_examples=150)

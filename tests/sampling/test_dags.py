@@ -14,12 +14,12 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from sampling.graphs import check, largest_dag, listed, plain_library, resource_graphs, seeds, tool_graphs
-from toolgraph.errors import UsageError
-from toolgraph.graph import ToolGraph
-from toolgraph.graph.links import ListedLinks, TypedLinks
-from toolgraph.sampling import Sampler, dags, trees
-from toolgraph.sampling.search import Neighbours
-from toolgraph.tools import Tool, ToolLibrary
+from toolassay.errors import UsageError
+from toolassay.graph import ToolGraph
+from toolassay.graph.links import ListedLinks, TypedLinks
+from toolassay.sampling import Sampler, dags, trees
+from toolassay.sampling.search import Neighbours
+from toolassay.tools import Tool, ToolLibrary
 
 PUBLISHED = ("huggingface", "multimedia", "dailylifeapis")
 

@@ -19,12 +19,12 @@ from hypothesis import strategies as st
 from scipy.optimize import milp
 
 from sampling.graphs import check, listed, plain_library, seeds, tool_graphs
-from toolgraph.dataset import Shape
-from toolgraph.errors import UsageError
-from toolgraph.graph import ToolGraph
-from toolgraph.sampling import Sampler, sampler
-from toolgraph.sampling.search import Found
-from toolgraph.tools import Tool, ToolLibrary
+from toolassay.dataset import Shape
+from toolassay.errors import UsageError
+from toolassay.graph import ToolGraph
+from toolassay.sampling import Sampler, sampler
+from toolassay.sampling.search import Found
+from toolassay.tools import Tool, ToolLibrary
 
 shapes = st.sampled_from(["single", "chain", "dag"])
 
@@ -88,9 +88,9 @@ def test_seeds_and_indices_differ(root: Path) -> None:
 
 
 PRINT_SAMPLES = """
-from toolgraph.graph import ToolGraph
-from toolgraph.sampling import Sampler
-from toolgraph.tools import Tool, ToolLibrary
+from toolassay.graph import ToolGraph
+from toolassay.sampling import Sampler
+from toolassay.tools import Tool, ToolLibrary
 
 kinds = ("text", "audio", "image", "video")
 tools = [Tool(f"tool {n}", "", kinds[n % 3 :] + kinds[:1], kinds[: 1 + n % 4]) for n in range(12)]

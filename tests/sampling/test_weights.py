@@ -4,10 +4,10 @@ import random
 
 import pytest
 
-from toolgraph.dataset import Shape
-from toolgraph.errors import UsageError
-from toolgraph.sampling import SHAPE_WEIGHTS, SIZE_WEIGHTS, parse_weights, wanted
-from toolgraph.sampling.weights import draw, shape_weights, size_weights
+from toolassay.dataset import Shape
+from toolassay.errors import UsageError
+from toolassay.sampling import SHAPE_WEIGHTS, SIZE_WEIGHTS, parse_weights, wanted
+from toolassay.sampling.weights import draw, shape_weights, size_weights
 
 
 def test_the_published_weights() -> None:

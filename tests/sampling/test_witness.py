@@ -8,12 +8,12 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from sampling.graphs import listed, seeds, tool_graphs
-from toolgraph.dataset import shape_of
-from toolgraph.graph import ToolGraph
-from toolgraph.sampling.chains import find_chain
-from toolgraph.sampling.dags import find_dag
-from toolgraph.sampling.search import Neighbours
-from toolgraph.sampling.witness import cut_down
+from toolassay.dataset import shape_of
+from toolassay.graph import ToolGraph
+from toolassay.sampling.chains import find_chain
+from toolassay.sampling.dags import find_dag
+from toolassay.sampling.search import Neighbours
+from toolassay.sampling.witness import cut_down
 
 
 @settings(deadline=None, max_examples=150)

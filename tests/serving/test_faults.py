@@ -5,8 +5,8 @@ from pathlib import Path
 
 import pytest
 
-from toolgraph.errors import UsageError
-from toolgraph.serving.faults import KINDS, FaultPlan
+from toolassay.errors import UsageError
+from toolassay.serving.faults import KINDS, FaultPlan
 
 
 def kinds_of(*rules: str, seed: int = 0, count: int = 2000) -> list[str]:

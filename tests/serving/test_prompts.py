@@ -7,16 +7,16 @@ from pathlib import Path
 
 import pytest
 
-from toolgraph.backinstruct.prompt import BackInstructPrompt
-from toolgraph.benchmarks.taskbench.prompt import PlanPrompt
-from toolgraph.dataset import Sample
-from toolgraph.folder import DataFolder
-from toolgraph.graph import DependencyType, ToolGraph
-from toolgraph.offline.model import OfflineModel
-from toolgraph.offline.tasks import BackInstructTask, PlanTask, ReformatTask
-from toolgraph.sampling import Sampler
-from toolgraph.serving.prompts import PromptReader
-from toolgraph.tools import Tool, ToolLibrary
+from toolassay.backinstruct.prompt import BackInstructPrompt
+from toolassay.benchmarks.taskbench.prompt import PlanPrompt
+from toolassay.dataset import Sample
+from toolassay.folder import DataFolder
+from toolassay.graph import DependencyType, ToolGraph
+from toolassay.offline.model import OfflineModel
+from toolassay.offline.tasks import BackInstructTask, PlanTask, ReformatTask
+from toolassay.sampling import Sampler
+from toolassay.serving.prompts import PromptReader
+from toolassay.tools import Tool, ToolLibrary
 
 KINDS: dict[str, DependencyType] = {
     "data_huggingface": "resource",
@@ -128,7 +128,7 @@ def test_a_description_with_a_line_separator() -> None:
 
 async def test_plans_over_the_prompt_are_those_of_the_offline_model(graph: ToolGraph, root: Path) -> None:
     """Of temporal tools a prompt shows no types of parameters: only the values may differ."""
-    from toolgraph.models import ChatRequest
+    from toolassay.models import ChatRequest
 
     name = next(name for name, kind in KINDS.items() if graph.library.path == root / name / "graph_desc.json")
     lines = (root / name / "user_requests.json").read_text(encoding="utf-8").splitlines()[:25]

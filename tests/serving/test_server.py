@@ -10,14 +10,14 @@ from typing import Any
 import aiohttp
 import pytest
 
-from toolgraph.benchmarks.taskbench.prompt import PlanPrompt
-from toolgraph.graph import ToolGraph
-from toolgraph.models import ChatRequest, ModelError, ModelOptions
-from toolgraph.models.client import Client
-from toolgraph.serving.faults import FAULTS, KINDS
-from toolgraph.serving.offline_answers import DONE, NO_TOOL, WHAT_IT_KNOWS, OfflineAnswers
-from toolgraph.serving.server import ChatServer
-from toolgraph.testkit import FakeServer
+from toolassay.benchmarks.taskbench.prompt import PlanPrompt
+from toolassay.graph import ToolGraph
+from toolassay.models import ChatRequest, ModelError, ModelOptions
+from toolassay.models.client import Client
+from toolassay.serving.faults import FAULTS, KINDS
+from toolassay.serving.offline_answers import DONE, NO_TOOL, WHAT_IT_KNOWS, OfflineAnswers
+from toolassay.serving.server import ChatServer
+from toolassay.testkit import FakeServer
 
 HELLO = [{"role": "user", "content": "Hello!"}]
 HARMLESS = {"odd", "text", "cut-stream", "drip"}

@@ -8,9 +8,9 @@ from typing import Any
 
 import pytest
 
-from toolgraph.errors import UsageError
-from toolgraph.splits import Member, SplitFile, Splitting, Stratum
-from toolgraph.splits.split_file import write_splits
+from toolassay.errors import UsageError
+from toolassay.splits import Member, SplitFile, Splitting, Stratum
+from toolassay.splits.split_file import write_splits
 
 
 def splitting(seed: int = 0) -> Splitting:
@@ -56,7 +56,7 @@ def test_ours_is_replaced_and_no_other(tmp_path: Path) -> None:
     path.write_text(json.dumps(value))
     edited = path.read_bytes()
 
-    with pytest.raises(UsageError, match="was not written by toolgraph split, or was edited since"):
+    with pytest.raises(UsageError, match="was not written by toolassay split, or was edited since"):
         write_splits(path, splitting())
     assert path.read_bytes() == edited
     copy = write_splits(path, splitting(), force=True)

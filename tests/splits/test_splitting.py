@@ -9,8 +9,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from toolgraph.dataset import SHAPES
-from toolgraph.splits import DEFAULT_SHARES, SPLITS, Member, Split, Splitting, Stratum
+from toolassay.dataset import SHAPES
+from toolassay.splits import DEFAULT_SHARES, SPLITS, Member, Split, Splitting, Stratum
 
 
 def members(sizes: list[tuple[int, int]]) -> list[Member]:

@@ -21,13 +21,13 @@ from running import (
     write_lines,
 )
 
-from toolgraph import check
-from toolgraph.errors import ToolgraphError, UsageError
-from toolgraph.folder import DataFolder
-from toolgraph.models import ModelOptions
-from toolgraph.serving.completions import Received, Reply
-from toolgraph.stages.checked import CheckedFolder
-from toolgraph.testkit import FakeServer
+from toolassay import check
+from toolassay.errors import ToolassayError, UsageError
+from toolassay.folder import DataFolder
+from toolassay.models import ModelOptions
+from toolassay.serving.completions import Received, Reply
+from toolassay.stages.checked import CheckedFolder
+from toolassay.testkit import FakeServer
 
 MIXED = [
     label(0, check_by_teacher=YES),
@@ -149,7 +149,7 @@ def test_broken_input_is_named_and_nothing_is_written(folder: Path, tmp_path: Pa
 
 
 def test_folders_of_other_benchmarks_say_what_to_use(root: Path, tmp_path: Path) -> None:
-    with pytest.raises(UsageError, match=r"is a WorkBench folder.*toolgraph workbench check"):
+    with pytest.raises(UsageError, match=r"is a WorkBench folder.*toolassay workbench check"):
         check(root / "data_workbench", out=tmp_path / "checked")
     with pytest.raises(UsageError, match="is a CLASSic folder"):
         check(root / "data_classic", out=tmp_path / "checked")
@@ -368,7 +368,7 @@ def test_a_server_that_is_not_there_leaves_the_last_check_as_it_was(tmp_path: Pa
     folder, out = sound(tmp_path / "data", 2), tmp_path / "checked"
     check(folder, out=out)
     before = files_below(out)
-    with pytest.raises(ToolgraphError):
+    with pytest.raises(ToolassayError):
         check(folder, out=out, critic="judge", options=ModelOptions(api_base="http://127.0.0.1:9/v1"))
     after = files_below(out)
     assert {name: after[name] for name in before} == before

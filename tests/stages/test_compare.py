@@ -9,10 +9,10 @@ from typing import Any
 
 import pytest
 
-from toolgraph import compare, evaluate, infer
-from toolgraph.cli.main import load, run
-from toolgraph.errors import UsageError
-from toolgraph.files import read_json_lines, write_json, write_json_lines
+from toolassay import compare, evaluate, infer
+from toolassay.cli.main import load, run
+from toolassay.errors import UsageError
+from toolassay.files import read_json_lines, write_json, write_json_lines
 
 Capture = pytest.CaptureFixture[str]
 FILES = ("user_requests.json", "tool_desc.json", "graph_desc.json", "benchmark.json")

@@ -6,14 +6,14 @@ from typing import Any
 
 import pytest
 
-from toolgraph import evaluate
-from toolgraph.cli.evaluate import command
-from toolgraph.cli.main import run
-from toolgraph.errors import UsageError
-from toolgraph.files import write_json, write_json_lines
-from toolgraph.stages.evaluate import IncompleteEvaluation
-from toolgraph.stages.screen import Screen
-from toolgraph.version import __version__
+from toolassay import evaluate
+from toolassay.cli.evaluate import command
+from toolassay.cli.main import run
+from toolassay.errors import UsageError
+from toolassay.files import write_json, write_json_lines
+from toolassay.stages.evaluate import IncompleteEvaluation
+from toolassay.stages.screen import Screen
+from toolassay.version import __version__
 
 TOOLS = {
     "nodes": [{"id": name, "desc": "", "input-type": ["text"], "output-type": ["text"]} for name in "ab"]
@@ -139,7 +139,7 @@ def test_all_scores_what_has_changed(folder: Path, capsys: pytest.CaptureFixture
     assert "scored bad" in second.err
     assert "good is up to date" in second.err
     good = (
-        f"signature of good: toolgraph:{__version__}|mode:strict|metrics:f1+ed+link+argument+rouge+bertscore"
+        f"signature of good: toolassay:{__version__}|mode:strict|metrics:f1+ed+link+argument+rouge+bertscore"
     )
     assert good in first.out
     assert second.out.split("signature")[0] == first.out.split("signature")[0]

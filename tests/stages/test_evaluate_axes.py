@@ -10,13 +10,13 @@ from typing import Any
 import pytest
 from running import Capture, inside, lines_of, write_lines
 
-from toolgraph import evaluate, infer
-from toolgraph.files import write_json
-from toolgraph.models import ModelOptions
-from toolgraph.serving.completions import Received, Reply
-from toolgraph.stages.evaluate_workbench import evaluate_workbench
-from toolgraph.stages.verify import verify
-from toolgraph.testkit import FakeServer
+from toolassay import evaluate, infer
+from toolassay.files import write_json
+from toolassay.models import ModelOptions
+from toolassay.serving.completions import Received, Reply
+from toolassay.stages.evaluate_workbench import evaluate_workbench
+from toolassay.stages.verify import verify
+from toolassay.testkit import FakeServer
 
 HEAD = "model,prompt_usd_per_million,completion_usd_per_million,as_of\n"
 NODES = [{"id": name, "desc": "", "input-type": ["text"], "output-type": ["text"]} for name in "ab"]

@@ -8,18 +8,18 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
-from toolgraph import evaluate
-from toolgraph.benchmarks.taskbench.scoring.evaluation import Choices
-from toolgraph.benchmarks.taskbench.scoring.folder import evaluate_folder
-from toolgraph.benchmarks.taskbench.scoring.items import items_path, read_items
-from toolgraph.benchmarks.taskbench.scoring.table import model_table
-from toolgraph.benchmarks.taskbench.scoring.texts import TextPair
-from toolgraph.cli.evaluate import command
-from toolgraph.cli.main import run
-from toolgraph.files import write_json, write_json_lines
-from toolgraph.metrics.bertscore import BertScoreError
-from toolgraph.metrics.bertscore import model as models
-from toolgraph.watching import Progress, no_progress
+from toolassay import evaluate
+from toolassay.benchmarks.taskbench.scoring.evaluation import Choices
+from toolassay.benchmarks.taskbench.scoring.folder import evaluate_folder
+from toolassay.benchmarks.taskbench.scoring.items import items_path, read_items
+from toolassay.benchmarks.taskbench.scoring.table import model_table
+from toolassay.benchmarks.taskbench.scoring.texts import TextPair
+from toolassay.cli.evaluate import command
+from toolassay.cli.main import run
+from toolassay.files import write_json, write_json_lines
+from toolassay.metrics.bertscore import BertScoreError
+from toolassay.metrics.bertscore import model as models
+from toolassay.watching import Progress, no_progress
 
 WHOLE = "overall_overall"
 NOTHING = {"value": None, "low": None, "high": None}

@@ -11,11 +11,11 @@ import pytest
 from running import inside, write_lines
 from shop_chats import answers, chats, write_array
 
-from toolgraph import compare, evaluate
-from toolgraph.cli.main import cli, run
-from toolgraph.errors import UsageError
-from toolgraph.stages.evaluate import coverage
-from toolgraph.stages.evaluate_classic import ClassicEvaluation, evaluate_classic, evaluate_rows
+from toolassay import compare, evaluate
+from toolassay.cli.main import cli, run
+from toolassay.errors import UsageError
+from toolassay.stages.evaluate import coverage
+from toolassay.stages.evaluate_classic import ClassicEvaluation, evaluate_classic, evaluate_rows
 
 COAT = ("c2", 0)
 
@@ -220,9 +220,9 @@ def test_the_commands(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert low.code == 3 and "70.0% of the messages" in low.err
     assert "warning: 3 of 10 messages have no prediction and count as wrong" in low.err
     rows = ["classic", "evaluate", "--data_dir", str(folder), "--out", str(folder / "out")]
-    code = run(cli, [*rows, "--predictions", str(folder / "predictions_7/acme.json")], "toolgraph")
+    code = run(cli, [*rows, "--predictions", str(folder / "predictions_7/acme.json")], "toolassay")
     assert code == 0 and "row_pass^2" in capsys.readouterr().out
-    code = run(cli, [*rows, "--predictions", str(folder / "none.json"), "--mode", "strict"], "toolgraph")
+    code = run(cli, [*rows, "--predictions", str(folder / "none.json"), "--mode", "strict"], "toolassay")
     assert code == 2 and "no such file" in capsys.readouterr().err
 
 

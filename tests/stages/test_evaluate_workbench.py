@@ -11,11 +11,11 @@ from typing import Any
 import pytest
 from running import Capture, inside, lines_of, write_lines
 
-from toolgraph import infer
-from toolgraph.models import ModelOptions, ToolCall
-from toolgraph.serving.completions import Received, Reply
-from toolgraph.stages.evaluate_workbench import evaluate_workbench
-from toolgraph.testkit import FakeServer
+from toolassay import infer
+from toolassay.models import ModelOptions, ToolCall
+from toolassay.serving.completions import Received, Reply
+from toolassay.stages.evaluate_workbench import evaluate_workbench
+from toolassay.testkit import FakeServer
 
 IDS = ["calendar-001", "calendar-002", "email-001"]
 RIGHT = ToolCall("", "calendar__delete_event", '{"event_id": "00000166"}')  # for calendar-001

@@ -13,11 +13,11 @@ import yaml
 from gold_samples import TEMPORAL, label, some_labels, write_folder
 from running import files_below, inside, lines_of, write_lines
 
-from toolgraph import check, export, split
-from toolgraph.errors import ToolgraphError, UsageError
-from toolgraph.exporters.formats import FORMATS, Format
-from toolgraph.gates.gate import Level
-from toolgraph.stages.screen import Screen
+from toolassay import check, export, split
+from toolassay.errors import ToolassayError, UsageError
+from toolassay.exporters.formats import FORMATS, Format
+from toolassay.gates.gate import Level
+from toolassay.stages.screen import Screen
 
 
 @pytest.fixture
@@ -128,7 +128,7 @@ def test_the_card_of_a_reviewed_or_doubtful_set_tells_what_it_is(folder: Path, t
     export(folder, to="jsonl", out=tmp_path / "b")
     body = (tmp_path / "b" / "README.md").read_text()
     assert "the level `quarantine`, before people reviewed them." in body
-    assert "(`toolgraph review`): 4 correct, 1 fixed for tool invocation graph, 2 discarded." in body
+    assert "(`toolassay review`): 4 correct, 1 fixed for tool invocation graph, 2 discarded." in body
     assert "No gates were recorded" not in body
     assert "/somewhere" not in body
 
@@ -151,7 +151,7 @@ def test_numbers_that_objects_cannot_hold_are_refused(tmp_path: Path) -> None:
 def test_a_folder_without_samples_is_told(folder: Path, tmp_path: Path) -> None:
     (folder / "data.json").write_text("")
 
-    with pytest.raises(ToolgraphError, match="holds no samples"):
+    with pytest.raises(ToolassayError, match="holds no samples"):
         export(folder, to="jsonl", out=tmp_path / "out")
 
 
@@ -269,8 +269,8 @@ def test_libraries_beyond_what_a_request_may_offer(tmp_path: Path) -> None:
     [
         (["--tools", "many"], 2, "--tools says 'many'. Fix: write all, gold, or a number from 1"),
         (["--tools", "0"], 2, "--tools says '0'"),
-        (["--splits", "gone.json"], 2, "gone.json: no such file. Fix: make it with toolgraph split"),
-        (["--level", "pass"], 2, "gates.jsonl: no such file. Fix: make it with toolgraph check"),
+        (["--splits", "gone.json"], 2, "gone.json: no such file. Fix: make it with toolassay split"),
+        (["--level", "pass"], 2, "gates.jsonl: no such file. Fix: make it with toolassay check"),
         (["--to", "csv"], 2, "'csv' is not one of"),
         (["--system", "gone.txt"], 2, "gone.txt: no such file. Fix: check --system"),
         (["--data_dir", "data_workbench"], 2, "is a WorkBench folder, without a tool graph"),
@@ -291,7 +291,7 @@ def test_bad_input(
 def test_nothing_to_export_leaves_nothing(folder: Path, tmp_path: Path) -> None:
     write_lines(folder / "data.json", FAULTY)
 
-    with pytest.raises(ToolgraphError, match="none of 2 samples can be exported"):
+    with pytest.raises(ToolassayError, match="none of 2 samples can be exported"):
         export(folder, to="jsonl", out=tmp_path / "out")
     assert [path.name for path in tmp_path.iterdir()] == ["errands"]
 

@@ -6,11 +6,11 @@ from typing import Any
 import pytest
 from click.testing import CliRunner
 
-from toolgraph import format_data
-from toolgraph.cli.format import command
-from toolgraph.errors import UsageError
-from toolgraph.files import read_json, write_json, write_json_lines
-from toolgraph.stages.screen import Screen
+from toolassay import format_data
+from toolassay.cli.format import command
+from toolassay.errors import UsageError
+from toolassay.files import read_json, write_json, write_json_lines
+from toolassay.stages.screen import Screen
 
 TOOLS = {
     "nodes": [{"id": name, "desc": "", "input-type": ["text"], "output-type": ["text"]} for name in "ab"]

@@ -7,7 +7,7 @@ import re
 import shutil
 from pathlib import Path
 
-from toolgraph import check
+from toolassay import check
 
 
 def test_the_example_of_the_page(root: Path, tmp_path: Path) -> None:

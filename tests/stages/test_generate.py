@@ -11,12 +11,12 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from toolgraph import build_graph, generate
-from toolgraph.errors import UsageError
-from toolgraph.models import ChatRequest, ChatResponse
-from toolgraph.offline.tasks import BackInstructTask
-from toolgraph.stages.play import play
-from toolgraph.stages.screen import Screen
+from toolassay import build_graph, generate
+from toolassay.errors import UsageError
+from toolassay.models import ChatRequest, ChatResponse
+from toolassay.offline.tasks import BackInstructTask
+from toolassay.stages.play import play
+from toolassay.stages.screen import Screen
 
 NAMES = "ABCDEFGH"
 
@@ -59,7 +59,7 @@ def folder_at(path: Path) -> Path:
 
 
 def run(folder: Path | None, model: Scripted, **more: Any) -> tuple[Path, bool]:
-    with patch("toolgraph.stages.generate.create_model", lambda name, options, meter: model):
+    with patch("toolassay.stages.generate.create_model", lambda name, options, meter: model):
         return generate(folder, llm="scripted", **{"seed": 1, "number_of_samples": 5, **more})
 
 
@@ -214,7 +214,7 @@ def test_play_keeps_nothing(tmp_path: Path) -> None:
     folder = folder_at(tmp_path)
     before = sorted(tmp_path.rglob("*"))
     shown: list[str] = []
-    with patch("toolgraph.stages.generate.create_model", lambda name, options, meter: Scripted()):
+    with patch("toolassay.stages.generate.create_model", lambda name, options, meter: Scripted()):
         record = play(folder, llm="scripted", method="dag", tool_number=4, screen=Screen(show=shown.append))
     assert record is not None
     assert json.loads(shown[0]) == record

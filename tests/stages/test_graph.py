@@ -9,11 +9,11 @@ from typing import Any
 
 import pytest
 
-from toolgraph.cli.main import load, run
-from toolgraph.errors import UsageError
-from toolgraph.graph import ToolGraph
-from toolgraph.stages.graph import build_graph
-from toolgraph.stages.screen import Screen
+from toolassay.cli.main import load, run
+from toolassay.errors import UsageError
+from toolassay.graph import ToolGraph
+from toolassay.stages.graph import build_graph
+from toolassay.stages.screen import Screen
 
 TOOLS = [
     {"id": "load", "desc": "From a URL.", "input-type": ["url"], "output-type": ["Image", "text"]},
@@ -198,7 +198,7 @@ def test_bad_input_is_one_line_and_leaves_nothing(
 def test_dashes_and_underscores(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
     arguments = ["--data-dir", str(folder), "--max-links", "0", "--normalise-types", "false"]
 
-    assert run(load("graph"), arguments, "toolgraph graph") == 0
+    assert run(load("graph"), arguments, "toolassay graph") == 0
     value = json.loads((folder / "graph_desc.json").read_text())
     assert (value["links"], value["normalise_types"]) == (None, False)
     assert "3 links" in capsys.readouterr().out

@@ -12,10 +12,10 @@ from chats import chat_folder
 from hub_server import REVISION, serving
 from running import Capture, files_below, inside
 
-from toolgraph import import_classic, infer
-from toolgraph.benchmarks.classic.data import read_data
-from toolgraph.errors import ToolgraphError, UsageError
-from toolgraph.importers.classic import choose_tables
+from toolassay import import_classic, infer
+from toolassay.benchmarks.classic.data import read_data
+from toolassay.errors import ToolassayError, UsageError
+from toolassay.importers.classic import choose_tables
 
 CARD = """---
 configs:
@@ -84,7 +84,7 @@ def test_from_the_hub(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     with serving(tmp_path / "repository", "acme/chats") as (address, asked):
         monkeypatch.setenv("HF_ENDPOINT", address)
         folder = import_classic(tmp_path / "data", repo="acme/chats")
-        with pytest.raises(ToolgraphError, match="no/such cannot be fetched from the hub"):
+        with pytest.raises(ToolassayError, match="no/such cannot be fetched from the hub"):
             import_classic(tmp_path / "other", repo="no/such")
     fetched = {line.rpartition("/")[2] for line in asked if line.startswith("GET /datasets")}
     assert fetched == {"README.md", "said-0.csv", "said-1.csv", "flows.csv", "domains.csv"}

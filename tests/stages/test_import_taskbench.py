@@ -6,13 +6,13 @@ from typing import Any
 
 import pytest
 
-from toolgraph import evaluate, import_taskbench, infer
-from toolgraph.cli.import_ import command
-from toolgraph.cli.main import run
-from toolgraph.errors import UsageError
-from toolgraph.files import write_json, write_json_lines
-from toolgraph.stages import import_taskbench as stage
-from toolgraph.stages.screen import Screen
+from toolassay import evaluate, import_taskbench, infer
+from toolassay.cli.import_ import command
+from toolassay.cli.main import run
+from toolassay.errors import UsageError
+from toolassay.files import write_json, write_json_lines
+from toolassay.stages import import_taskbench as stage
+from toolassay.stages.screen import Screen
 
 TYPES = {"input-type": ["text"], "output-type": ["text"]}
 TOOLS = {"nodes": [{"id": name, "desc": f"{name}.", **TYPES} for name in ("Summariser", "Translator")]}

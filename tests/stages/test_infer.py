@@ -11,10 +11,10 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from toolgraph import build_graph, infer
-from toolgraph.errors import ToolgraphError, UsageError
-from toolgraph.models import ChatRequest, ChatResponse, ModelError, ModelOptions
-from toolgraph.stages.screen import Screen
+from toolassay import build_graph, infer
+from toolassay.errors import ToolassayError, UsageError
+from toolassay.models import ChatRequest, ChatResponse, ModelError, ModelOptions
+from toolassay.stages.screen import Screen
 
 PLAN = '{"task_steps": ["a"], "task_nodes": [{"task": "A", "arguments": ["x"]}], "task_links": []}'
 
@@ -50,7 +50,7 @@ def folder_at(path: Path, texts: list[str], *, kind: str = "resource") -> Path:
 
 
 def run(folder: Path, model: Scripted, **more: Any) -> list[dict[str, Any]]:
-    with patch("toolgraph.stages.infer_plans.create_model", lambda name, options, meter: model):
+    with patch("toolassay.stages.infer_plans.create_model", lambda name, options, meter: model):
         infer(folder, llm="scripted", **more)
     text = (folder / "predictions/scripted.json").read_text(encoding="utf-8")
     return [json.loads(line) for line in text.split("\n")[:-1]]
@@ -175,7 +175,7 @@ def test_a_run_that_must_stop_keeps_what_was_answered(tmp_path: Path) -> None:
 
     folder = folder_at(tmp_path, ["x", "y", "z"])
     model = Scripted(answer)
-    with pytest.raises(ToolgraphError, match="the key is refused"):
+    with pytest.raises(ToolassayError, match="the key is refused"):
         run(folder, model, multiworker=1)
     assert (folder / "predictions/scripted.json").read_text().count("\n") == 1
     assert model.closed == 1
@@ -191,7 +191,7 @@ def test_outcomes_of_failures_are_counted_by_kind(tmp_path: Path) -> None:
         return ChatResponse(PLAN if "REQUEST #\ngood\n" in text else "no plan")
 
     folder = folder_at(tmp_path, ["long", "bad", "good", "odd"])
-    with patch("toolgraph.stages.infer_plans.create_model", lambda name, options, meter: Scripted(answer)):
+    with patch("toolassay.stages.infer_plans.create_model", lambda name, options, meter: Scripted(answer)):
         inference = infer(folder, llm="scripted")
     assert inference.summary.outcomes == {
         "context overflow": 1,

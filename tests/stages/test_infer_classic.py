@@ -14,14 +14,14 @@ import pytest
 from chats import chat_folder
 from running import files_below, lines_of, shell, started
 
-from toolgraph import infer
-from toolgraph.benchmarks.classic.data import read_data
-from toolgraph.errors import UsageError
-from toolgraph.models import ModelOptions, ToolCall
-from toolgraph.runs import Budget
-from toolgraph.serving.completions import Received, Reply
-from toolgraph.stages.screen import Screen
-from toolgraph.testkit import FakeServer
+from toolassay import infer
+from toolassay.benchmarks.classic.data import read_data
+from toolassay.errors import UsageError
+from toolassay.models import ModelOptions, ToolCall
+from toolassay.runs import Budget
+from toolassay.serving.completions import Received, Reply
+from toolassay.stages.screen import Screen
+from toolassay.testkit import FakeServer
 
 PRICES = "model,prompt_usd_per_million,completion_usd_per_million,as_of\nacme,2,4,2026-01-01\n"
 RIGHT = {"return": "Return Goods", "parcel": "Track Parcel", "desk": "Book a Desk"}

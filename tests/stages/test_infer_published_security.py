@@ -12,13 +12,13 @@ import pytest
 from chats import chat_folder
 from running import Capture, data_folder, inside, lines_of
 
-from toolgraph import infer, verify
-from toolgraph.errors import UsageError
-from toolgraph.models import ModelOptions
-from toolgraph.runs import Budget
-from toolgraph.serving.completions import Received, Reply
-from toolgraph.stages.evaluate_classic import evaluate_classic
-from toolgraph.testkit import FakeServer
+from toolassay import infer, verify
+from toolassay.errors import UsageError
+from toolassay.models import ModelOptions
+from toolassay.runs import Budget
+from toolassay.serving.completions import Received, Reply
+from toolassay.stages.evaluate_classic import evaluate_classic
+from toolassay.testkit import FakeServer
 
 HEAD = ("prompt_id", "kind", "turn_1_prompt", "turn_2_prompt", "turn_3_prompt")
 ROWS = (

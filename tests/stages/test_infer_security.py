@@ -14,17 +14,17 @@ import pytest
 from chats import chat_folder
 from running import Capture, data_folder, inside, lines_of
 
-from toolgraph import evaluate, infer, verify
-from toolgraph.benchmarks.security import security_figures
-from toolgraph.benchmarks.security.lines import read_results
-from toolgraph.benchmarks.workbench.calls import parse_call
-from toolgraph.errors import ToolgraphError, UsageError
-from toolgraph.models import ModelOptions, ToolCall
-from toolgraph.runs import Budget
-from toolgraph.serving.completions import Received, Reply
-from toolgraph.stages.evaluate_classic import evaluate_classic
-from toolgraph.stages.evaluate_workbench import evaluate_workbench
-from toolgraph.testkit import FakeServer
+from toolassay import evaluate, infer, verify
+from toolassay.benchmarks.security import security_figures
+from toolassay.benchmarks.security.lines import read_results
+from toolassay.benchmarks.workbench.calls import parse_call
+from toolassay.errors import ToolassayError, UsageError
+from toolassay.models import ModelOptions, ToolCall
+from toolassay.runs import Budget
+from toolassay.serving.completions import Received, Reply
+from toolassay.stages.evaluate_classic import evaluate_classic
+from toolassay.stages.evaluate_workbench import evaluate_workbench
+from toolassay.testkit import FakeServer
 
 Answer = Callable[[Received], Awaitable[Reply]]
 WHOLE = "overall_overall"
@@ -280,7 +280,7 @@ def test_recorded_answers_and_folders_without_prompts(tmp_path: Path, server: Fa
     with pytest.raises(UsageError, match="recorded answers cannot be probed"):
         probe(folder, server, agent="recorded", recorded=folder / "r.csv")
     (folder / "jailbreak_prompts.csv").unlink()
-    with pytest.raises(ToolgraphError, match="is not there"):
+    with pytest.raises(ToolassayError, match="is not there"):
         probe(folder, server)
 
 

@@ -11,13 +11,13 @@ from typing import Any
 import pytest
 from running import shell
 
-from toolgraph import compare, evaluate, infer, verify
-from toolgraph.errors import UsageError
-from toolgraph.models import ModelOptions, ToolCall
-from toolgraph.runs import Budget
-from toolgraph.serving.completions import Received, Reply
-from toolgraph.stages.evaluate_workbench import AgentEvaluation, evaluate_workbench
-from toolgraph.testkit import FakeServer
+from toolassay import compare, evaluate, infer, verify
+from toolassay.errors import UsageError
+from toolassay.models import ModelOptions, ToolCall
+from toolassay.runs import Budget
+from toolassay.serving.completions import Received, Reply
+from toolassay.stages.evaluate_workbench import AgentEvaluation, evaluate_workbench
+from toolassay.testkit import FakeServer
 
 
 @pytest.fixture

@@ -9,12 +9,12 @@ from typing import Any
 import pytest
 from wheels import installed
 
-from toolgraph import compare, evaluate
-from toolgraph.benchmarks.taskbench.scoring.items import items_path, read_items
-from toolgraph.cli.main import load, run
-from toolgraph.errors import ToolgraphError
-from toolgraph.files import write_json, write_json_lines
-from toolgraph.metrics.installed import installed_metrics
+from toolassay import compare, evaluate
+from toolassay.benchmarks.taskbench.scoring.items import items_path, read_items
+from toolassay.cli.main import load, run
+from toolassay.errors import ToolassayError
+from toolassay.files import write_json, write_json_lines
+from toolassay.metrics.installed import installed_metrics
 
 
 def plan(*tools: str) -> dict[str, Any]:
@@ -116,5 +116,5 @@ def test_a_broken_metric_is_one_line_and_loses_nothing(
     assert "Fix: " in error
     assert len(error.splitlines()) == 1
     assert (folder / "metrics" / "good.json").read_bytes() == before
-    with pytest.raises(ToolgraphError):
+    with pytest.raises(ToolassayError):
         evaluate(folder, llm="good", metrics=[name])

@@ -6,13 +6,13 @@ from typing import Any
 
 import pytest
 
-from toolgraph import evaluate, leaderboard
-from toolgraph.cli.leaderboard import command
-from toolgraph.cli.main import run
-from toolgraph.errors import UsageError
-from toolgraph.files import write_json, write_json_lines
-from toolgraph.report.leaderboard import Board
-from toolgraph.stages.screen import Screen
+from toolassay import evaluate, leaderboard
+from toolassay.cli.leaderboard import command
+from toolassay.cli.main import run
+from toolassay.errors import UsageError
+from toolassay.files import write_json, write_json_lines
+from toolassay.report.leaderboard import Board
+from toolassay.stages.screen import Screen
 
 TOOLS = {
     "nodes": [{"id": name, "desc": "", "input-type": ["text"], "output-type": ["text"]} for name in "ab"]
@@ -59,7 +59,7 @@ def test_models_stand_side_by_side_strict_first(folder: Path) -> None:
     assert (first.items, first.coverage, first.usage) == (4, 100.0, None)
     assert models(leaderboard(folder, mode="compat")) == [("acme/m", "compat"), ("poor", "compat")]
     assert models(leaderboard(folder, sort_by="model", mode="strict"))[-1] == ("poor", "strict")
-    assert board.remarks[-1].startswith("signature: toolgraph:")
+    assert board.remarks[-1].startswith("signature: toolassay:")
 
 
 def test_links_where_there_are_none_are_unknown(folder: Path) -> None:

@@ -10,12 +10,12 @@ from typing import Any
 import pytest
 from running import lines_of
 
-from toolgraph.benchmarks.workbench.calls import parse_call
-from toolgraph.benchmarks.workbench.tools import PUBLISHED, Toolset
-from toolgraph.cli.main import cli, load, run
-from toolgraph.models import ToolCall
-from toolgraph.serving.completions import Received, Reply
-from toolgraph.testkit import FakeServer
+from toolassay.benchmarks.workbench.calls import parse_call
+from toolassay.benchmarks.workbench.tools import PUBLISHED, Toolset
+from toolassay.cli.main import cli, load, run
+from toolassay.models import ToolCall
+from toolassay.serving.completions import Received, Reply
+from toolassay.testkit import FakeServer
 
 BEES = "If a copy of Winter Bees is free, lend it to Tom Akande."
 JONAS = "Jonas Weber has just brought his book back."
@@ -36,8 +36,8 @@ def follow(line: str, server: FakeServer) -> int:
     """Type it."""
     line = line.replace("NAME", "acme").replace("URL", server.base)
     program, *words = line.split()
-    if program == "toolgraph":
-        return run(cli, words, "toolgraph")
+    if program == "toolassay":
+        return run(cli, words, "toolassay")
     return run(load({"inference.py": "infer", "evaluate.py": "evaluate"}[words[0]]), words[1:], words[0])
 
 
@@ -73,7 +73,7 @@ def test_the_documented_commands(
     server: Any,
 ) -> None:
     monkeypatch.chdir(tmp_path)
-    new, check, infer, evaluate, replay = documented(root, r"^    ((?:toolgraph|python) .+)$")
+    new, check, infer, evaluate, replay = documented(root, r"^    ((?:toolassay|python) .+)$")
     assert follow(new, server) == 0 and follow(check, server) == 0
     folder = tmp_path / "library"
     tasks = lines_of(folder / "tasks.jsonl")
@@ -114,12 +114,12 @@ def test_the_documented_commands(
     items = lines_of(folder / "metrics/acme.items.jsonl")
     assert items[3]["scores"]["correct"] == 0.0 and items[3]["scores"]["compat_correct"] is None
     of_acme = ["--data_dir", str(folder), "--llm", "acme"]
-    assert run(cli, ["compare", "acme", "acme", "--data_dir", str(folder)], "toolgraph") == 0
+    assert run(cli, ["compare", "acme", "acme", "--data_dir", str(folder)], "toolassay") == 0
     assert "compat" not in capsys.readouterr().out
-    assert run(cli, ["verify", *of_acme], "toolgraph") == 2  # which would run its tools
-    assert run(cli, ["verify", *of_acme, "--allow_tools"], "toolgraph") == 0
+    assert run(cli, ["verify", *of_acme], "toolassay") == 2  # which would run its tools
+    assert run(cli, ["verify", *of_acme, "--allow_tools"], "toolassay") == 0
     capsys.readouterr()
-    assert run(cli, ["leaderboard", "--data_dir", str(folder)], "toolgraph") == 0
+    assert run(cli, ["leaderboard", "--data_dir", str(folder)], "toolassay") == 0
     assert "87.5" in (board := capsys.readouterr()).out and "warning" not in board.out + board.err
 
     lines = [{"calls": [{"call": text} for text in line["function_calls"]]} for line in predictions]
@@ -145,7 +145,7 @@ def test_the_documented_commands(
 
 def test_the_documented_server_answers(root: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
-    assert run(cli, ["workbench", "new", "library"], "toolgraph") == 0
+    assert run(cli, ["workbench", "new", "library"], "toolassay") == 0
     _, shown = documented(root, "^```python\n([^`]+)^```")
     exec(shown, {})
     assert {str(line["function_calls"]) for line in lines_of(tmp_path / "library/predictions/fake.json")} == {
@@ -157,7 +157,7 @@ def test_react_gets_the_tools_of_the_domains(
     tmp_path: Path, capsys: pytest.CaptureFixture[str], server: Any
 ) -> None:
     folder = tmp_path / "w"
-    run(cli, ["workbench", "new", str(folder)], "toolgraph")
+    run(cli, ["workbench", "new", str(folder)], "toolassay")
     (tmp_path / "ids").write_text("catalogue-007")
     given = [
         "--data_dir",
@@ -180,7 +180,7 @@ def test_react_gets_the_tools_of_the_domains(
 
 def test_what_cannot_be_done_is_said(tmp_path: Path, capsys: pytest.CaptureFixture[str], server: Any) -> None:
     folder = tmp_path / "w"
-    run(cli, ["workbench", "new", str(folder)], "toolgraph")
+    run(cli, ["workbench", "new", str(folder)], "toolassay")
     (tmp_path / "results.csv").write_text("query,function_calls,error\n" + BEES.join('""') + ",[],\n")
     data, results, out = ("--data_dir", str(folder)), str(tmp_path / "results.csv"), str(tmp_path / "out")
     evaluate = ["workbench", "evaluate", *data, "--results", results, "--out", out, "--allow_tools"]
@@ -194,9 +194,9 @@ def test_what_cannot_be_done_is_said(tmp_path: Path, capsys: pytest.CaptureFixtu
         (evaluate, "compat verdicts are of the published tables only. Fix: add --mode strict"),
     ):
         capsys.readouterr()
-        assert run(cli, arguments, "toolgraph") == 2
+        assert run(cli, arguments, "toolassay") == 2
         assert words in capsys.readouterr().err
-    assert run(cli, [*evaluate, "--mode", "strict"], "toolgraph") == 0
+    assert run(cli, [*evaluate, "--mode", "strict"], "toolassay") == 0
     assert lines_of(tmp_path / "out/verdicts.jsonl")[0]["correct"] is True
 
 
@@ -204,7 +204,7 @@ def test_changed_tools_are_another_run(
     tmp_path: Path, capsys: pytest.CaptureFixture[str], server: Any
 ) -> None:
     folder = tmp_path / "w"
-    run(cli, ["workbench", "new", str(folder)], "toolgraph")
+    run(cli, ["workbench", "new", str(folder)], "toolassay")
     given = [
         "--data_dir",
         str(folder),

@@ -6,12 +6,12 @@ from pathlib import Path
 
 import pytest
 
-from toolgraph import build_graph, generate, pipeline, visualize
-from toolgraph.errors import ToolgraphError, UsageError
-from toolgraph.files import write_json
-from toolgraph.models import ModelOptions
-from toolgraph.runs import Budget
-from toolgraph.stages.screen import Screen
+from toolassay import build_graph, generate, pipeline, visualize
+from toolassay.errors import ToolassayError, UsageError
+from toolassay.files import write_json
+from toolassay.models import ModelOptions
+from toolassay.runs import Budget
+from toolassay.stages.screen import Screen
 
 NOBODY = ModelOptions(api_addr="127.0.0.1", api_port=1)
 
@@ -64,7 +64,7 @@ def test_one_model_that_cannot_be_asked_does_not_cost_the_others_their_scores(fo
     assert piped.complete
     assert result.llm == "offline"
     assert any(line.startswith("warning: gpt-4 is left out") for line in told)
-    with pytest.raises(ToolgraphError, match="cannot reach"):
+    with pytest.raises(ToolassayError, match="cannot reach"):
         pipeline(folder, llm=["gpt-4"], options=NOBODY, number_of_samples=12)
 
 
@@ -114,7 +114,7 @@ def test_a_budget_holds_for_each_run_and_what_it_left_is_said(folder: Path) -> N
 def test_a_budget_that_allows_nothing_ends_in_one_line(folder: Path, tmp_path: Path) -> None:
     prices = tmp_path / "prices.csv"
     prices.write_text("model,prompt_usd_per_million,completion_usd_per_million,as_of\ngpt-4,9,9,2026-01-01\n")
-    with pytest.raises(ToolgraphError, match="gpt-4 wrote no sample"):
+    with pytest.raises(ToolassayError, match="gpt-4 wrote no sample"):
         pipeline(folder, generator="gpt-4", options=NOBODY, budget=Budget(cost=0), prices=prices)
 
 

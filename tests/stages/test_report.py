@@ -12,9 +12,9 @@ from typing import Any
 import pytest
 from running import Capture, inside
 
-from toolgraph.errors import UsageError
-from toolgraph.files import safe_name
-from toolgraph.stages.report import report
+from toolassay.errors import UsageError
+from toolassay.files import safe_name
+from toolassay.stages.report import report
 
 NAMES = ("data_huggingface", "data_workbench", "data_classic")
 KEPT = {

@@ -1,4 +1,4 @@
-"""`toolgraph classic run`: from configuration files to scores."""
+"""`toolassay classic run`: from configuration files to scores."""
 
 from __future__ import annotations
 
@@ -11,8 +11,8 @@ import pytest
 from chats import chat_folder
 from running import Capture, files_below, inside, lines_of
 
-from toolgraph.serving.completions import Received, Reply
-from toolgraph.testkit import FakeServer
+from toolassay.serving.completions import Received, Reply
+from toolassay.testkit import FakeServer
 
 KEY = "sk-planted-0123456789abcdef"
 
@@ -97,7 +97,7 @@ def test_no_key_is_written_anywhere(
 
 def test_what_is_missing_is_one_line(place: Path, capsys: Capture) -> None:
     for arguments, told in (
-        (["--set", "dataset.path_or_name=acme/chats"], "toolgraph import classic --repo acme/chats"),
+        (["--set", "dataset.path_or_name=acme/chats"], "toolassay import classic --repo acme/chats"),
         (["--set", "dataset.path_or_name=./chats"], "is no folder. Fix: check it"),
         (["--agent", "recorded"], "--recorded FILE and --agent recorded belong together"),
         (["--agent.name=fly"], "unknown --agent 'fly'"),

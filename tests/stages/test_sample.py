@@ -7,14 +7,14 @@ from pathlib import Path
 
 import pytest
 
-from toolgraph.cli.main import load, run
-from toolgraph.dataset import Sample
-from toolgraph.errors import UsageError
-from toolgraph.graph import Link, ToolGraph
-from toolgraph.sampling import Sampler
-from toolgraph.stages.graph import build_graph
-from toolgraph.stages.sample import describe, sample
-from toolgraph.stages.screen import Screen
+from toolassay.cli.main import load, run
+from toolassay.dataset import Sample
+from toolassay.errors import UsageError
+from toolassay.graph import Link, ToolGraph
+from toolassay.sampling import Sampler
+from toolassay.stages.graph import build_graph
+from toolassay.stages.sample import describe, sample
+from toolassay.stages.screen import Screen
 
 
 @pytest.fixture
@@ -43,7 +43,7 @@ def test_samples_as_json(folder: Path, capsys: pytest.CaptureFixture[str]) -> No
     arguments = ["--data_dir", str(folder), "--sample_method", "dag", "--num_nodes", "4"]
     more = ["--number_of_samples", "2", "--seed", "1", "--as_json"]
 
-    assert run(load("sample"), arguments + more, "toolgraph sample") == 0
+    assert run(load("sample"), arguments + more, "toolassay sample") == 0
     records = [json.loads(line) for line in capsys.readouterr().out.splitlines()]
     assert [record["id"] for record in records] == ["1-00000", "1-00001"]
     for record in records:
@@ -93,7 +93,7 @@ def test_a_size_that_cannot_be_had(tools: int, folder: Path, capsys: pytest.Capt
     """The published sampler never ends on 15 or 20 tools of its own graph."""
     arguments = ["--data_dir", str(folder), "--num_nodes", str(tools)]
 
-    assert run(load("sample"), arguments, "toolgraph sample") == 2
+    assert run(load("sample"), arguments, "toolassay sample") == 2
     assert "the largest has 3" in capsys.readouterr().err.splitlines()[-1]
 
 
@@ -110,7 +110,7 @@ def test_a_size_that_cannot_be_had(tools: int, folder: Path, capsys: pytest.Capt
 def test_bad_input(
     arguments: list[str], message: str, folder: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    assert run(load("sample"), ["--data_dir", str(folder), *arguments], "toolgraph sample") == 2
+    assert run(load("sample"), ["--data_dir", str(folder), *arguments], "toolassay sample") == 2
     assert message in capsys.readouterr().err
 
 

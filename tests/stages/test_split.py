@@ -11,11 +11,11 @@ import pytest
 from gold_samples import label, some_labels, write_folder
 from running import inside, shell
 
-from toolgraph import split
-from toolgraph.errors import ToolgraphError, UsageError
-from toolgraph.gold import Gold
-from toolgraph.splits import SPLITS, Member
-from toolgraph.stages.screen import Screen
+from toolassay import split
+from toolassay.errors import ToolassayError, UsageError
+from toolassay.gold import Gold
+from toolassay.splits import SPLITS, Member
+from toolassay.stages.screen import Screen
 
 DATA = "data_dailylifeapis"
 
@@ -180,7 +180,7 @@ def test_one_group_of_nearly_all_is_told(tmp_path: Path, capsys: pytest.CaptureF
 
     assert done.code == 0
     assert "warning: there are no samples in dev, test: one group has 24 of 24 samples." in done.err
-    assert "toolgraph check takes repeats out" in done.err
+    assert "toolassay check takes repeats out" in done.err
     assert "24 samples in 1 group: those with the same plan" in done.err
 
 
@@ -221,7 +221,7 @@ def test_a_folder_of_another_benchmark(root: Path, other: str) -> None:
 
 
 def test_a_folder_without_samples(tmp_path: Path) -> None:
-    with pytest.raises(ToolgraphError, match="holds no samples"):
+    with pytest.raises(ToolassayError, match="holds no samples"):
         split(write_folder(tmp_path / "d", []))
 
 

@@ -10,12 +10,12 @@ import pytest
 from running import Capture, data_folder, inside, lines_of
 from running import infer as infer_of
 
-from toolgraph import infer
-from toolgraph.benchmarks.taskbench.scoring.folder import models_of
-from toolgraph.errors import UsageError
-from toolgraph.models import ModelOptions
-from toolgraph.serving.completions import Received, Reply
-from toolgraph.testkit import FakeServer
+from toolassay import infer
+from toolassay.benchmarks.taskbench.scoring.folder import models_of
+from toolassay.errors import UsageError
+from toolassay.models import ModelOptions
+from toolassay.serving.completions import Received, Reply
+from toolassay.testkit import FakeServer
 
 
 @pytest.fixture

@@ -8,16 +8,16 @@ from pathlib import Path
 
 import pytest
 
-from toolgraph.cli.main import cli, run
-from toolgraph.errors import UsageError
-from toolgraph.graph import ToolGraph
-from toolgraph.stages.screen import Screen
-from toolgraph.stages.variety import variety
+from toolassay.cli.main import cli, run
+from toolassay.errors import UsageError
+from toolassay.graph import ToolGraph
+from toolassay.stages.screen import Screen
+from toolassay.stages.variety import variety
 
 
 def test_a_report_of_a_data_folder(root: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     command = ["variety", "--data_dir", str(root / "data_dailylifeapis"), "--out", str(tmp_path / "out")]
-    assert run(cli, command, "toolgraph") == 0
+    assert run(cli, command, "toolassay") == 0
     told = capsys.readouterr().out
     assert "300 requests: 0 exact and 0 near duplicates" in told and "40 of 40 tools are used" in told
     names = {path.name for path in (tmp_path / "out").iterdir()}
@@ -80,5 +80,5 @@ def test_errors_are_told(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> 
     assert not (tmp_path / "out").exists()
     with pytest.raises(UsageError, match="is a file"):
         variety(tmp_path, out=tmp_path / "user_requests.json")
-    assert run(cli, ["variety", "--data_dir", str(tmp_path), "--sample", "0"], "toolgraph") == 2
+    assert run(cli, ["variety", "--data_dir", str(tmp_path), "--sample", "0"], "toolassay") == 2
     assert "--sample" in capsys.readouterr().err

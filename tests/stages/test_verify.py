@@ -6,12 +6,12 @@ from typing import Any
 
 import pytest
 
-from toolgraph import evaluate, infer, verify
-from toolgraph.cli.main import run
-from toolgraph.cli.verify import command
-from toolgraph.errors import UsageError
-from toolgraph.files import write_json, write_json_lines
-from toolgraph.stages.screen import Screen
+from toolassay import evaluate, infer, verify
+from toolassay.cli.main import run
+from toolassay.cli.verify import command
+from toolassay.errors import UsageError
+from toolassay.files import write_json, write_json_lines
+from toolassay.stages.screen import Screen
 
 TYPES = {"input-type": ["text"], "output-type": ["text"]}
 NAMES = ("Summariser", "Translator", "Painter")
@@ -130,7 +130,7 @@ def test_labels_made_anew_since_are_noticed(folder: Path) -> None:
 
 def test_another_version_with_the_same_numbers_is_said_and_no_difference(folder: Path) -> None:
     path = folder / "metrics" / "offline.json"
-    path.write_text(path.read_text().replace("toolgraph:0.1.0|", "toolgraph:0.0.9|"))
+    path.write_text(path.read_text().replace("toolassay:0.1.0|", "toolassay:0.0.9|"))
     equal, text = told(folder)
     assert equal
     assert "scored with version 0.0.9, this is " in text

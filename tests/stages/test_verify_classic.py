@@ -11,12 +11,12 @@ import pytest
 from chats import chat_folder
 from running import Capture, files_below, inside
 
-from toolgraph import evaluate, infer, leaderboard, verify
-from toolgraph.errors import UsageError
-from toolgraph.models import ModelOptions, ToolCall
-from toolgraph.serving.completions import Received, Reply
-from toolgraph.stages.screen import Screen
-from toolgraph.testkit import FakeServer
+from toolassay import evaluate, infer, leaderboard, verify
+from toolassay.errors import UsageError
+from toolassay.models import ModelOptions, ToolCall
+from toolassay.serving.completions import Received, Reply
+from toolassay.stages.screen import Screen
+from toolassay.testkit import FakeServer
 
 
 async def parcels(received: Received) -> Reply:

@@ -4,10 +4,10 @@ from pathlib import Path
 
 import pytest
 
-from toolgraph import build_graph, visualize
-from toolgraph.errors import UsageError
-from toolgraph.files import write_json
-from toolgraph.stages.screen import Screen
+from toolassay import build_graph, visualize
+from toolassay.errors import UsageError
+from toolassay.files import write_json
+from toolassay.stages.screen import Screen
 
 
 def test_three_pictures_are_made_and_named(tmp_path: Path) -> None:

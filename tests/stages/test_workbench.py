@@ -7,10 +7,10 @@ from typing import Any
 
 import pytest
 
-from toolgraph.benchmarks.workbench.sandbox import FILE, Sandbox
-from toolgraph.cli.main import cli, run
-from toolgraph.errors import UsageError
-from toolgraph.stages.workbench import evaluate_results, replay
+from toolassay.benchmarks.workbench.sandbox import FILE, Sandbox
+from toolassay.cli.main import cli, run
+from toolassay.errors import UsageError
+from toolassay.stages.workbench import evaluate_results, replay
 
 DELETE = 'email.delete_email.func(email_id="{}")'
 LIMIT = "Agent stopped due to iteration limit or time limit."
@@ -141,18 +141,18 @@ def test_a_line_that_is_no_sequence_is_named_and_what_was_there_stays(folder: Pa
 
 def test_the_commands(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
     common = ["--data_dir", str(folder / "data"), "--out", str(folder / "out")]
-    code = run(cli, ["workbench", "evaluate", "--results", str(folder / "results"), *common], "toolgraph")
+    code = run(cli, ["workbench", "evaluate", "--results", str(folder / "results"), *common], "toolassay")
     assert code == 0
     told = capsys.readouterr().out
     assert (
         "email/m_all_2024-01-01_00-00-00.csv: 1 of 2 correct (50.0 %), 0 with unwanted side effects" in told
     )
-    code = run(cli, ["workbench", "evaluate", "--results", str(folder / "none"), *common], "toolgraph")
+    code = run(cli, ["workbench", "evaluate", "--results", str(folder / "none"), *common], "toolassay")
     assert code == 2
     assert "no result files" in capsys.readouterr().err
     (folder / "calls.jsonl").write_text('{"calls": []}\n')
     common[-1] = str(folder / "done.jsonl")
     assert (
-        run(cli, ["workbench", "replay", "--calls", str(folder / "calls.jsonl"), *common], "toolgraph") == 0
+        run(cli, ["workbench", "replay", "--calls", str(folder / "calls.jsonl"), *common], "toolassay") == 0
     )
     assert json_lines(folder / "done.jsonl") == [{"calls": [], "state_changes": {}}]

@@ -9,11 +9,11 @@ from typing import Any
 import pytest
 from running import files_below, lines_of, write_lines
 
-from toolgraph import evaluate, infer, leaderboard, verify
-from toolgraph.errors import UsageError
-from toolgraph.models import ModelOptions
-from toolgraph.stages.leaderboard import render
-from toolgraph.stages.screen import Screen
+from toolassay import evaluate, infer, leaderboard, verify
+from toolassay.errors import UsageError
+from toolassay.models import ModelOptions
+from toolassay.stages.leaderboard import render
+from toolassay.stages.screen import Screen
 
 TASKS = 23
 
@@ -50,7 +50,7 @@ def test_models_stand_side_by_side(folder: Path) -> None:
     # A task that was not run matches nothing, even where no call is wanted.
     assert strict.score("exact match").value == pytest.approx(value)
     assert compat.score("wanted made").value is None
-    assert strict.signature.startswith("toolgraph:") and "|tasks:" in strict.signature
+    assert strict.signature.startswith("toolassay:") and "|tasks:" in strict.signature
     assert [row.model for row in leaderboard(folder, sort_by="side effects", mode="strict").rows] == [
         "half",
         "offline",

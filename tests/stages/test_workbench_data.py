@@ -8,11 +8,11 @@ from pathlib import Path
 
 import pytest
 
-from toolgraph.benchmarks.workbench.generate.tasks import NoRoom
-from toolgraph.cli.main import load, run
-from toolgraph.stages.screen import Screen
-from toolgraph.stages.workbench import evaluate_results
-from toolgraph.stages.workbench_data import generate_workbench
+from toolassay.benchmarks.workbench.generate.tasks import NoRoom
+from toolassay.cli.main import load, run
+from toolassay.stages.screen import Screen
+from toolassay.stages.workbench import evaluate_results
+from toolassay.stages.workbench_data import generate_workbench
 
 
 @pytest.fixture(scope="module")

@@ -24,7 +24,7 @@ def test_what_a_workplace_can_be_made_of_is_pointed_at(tmp_path: Path, capsys: C
     database(tmp_path / "own.db", NOTES)
     done = inside(capsys, "infer", "--data_dir", tmp_path, "--llm", "offline")
     assert done.code == 2
-    assert f"toolgraph workbench new NAME --sandbox {tmp_path / 'own.db'}" in done.error
+    assert f"toolassay workbench new NAME --sandbox {tmp_path / 'own.db'}" in done.error
 
 
 def test_tools_are_allowed_only_where_there_are_some(root: Path, capsys: Capture) -> None:

@@ -5,18 +5,18 @@ import subprocess
 import sys
 from pathlib import Path
 
-from toolgraph.models import retry
-from toolgraph.models.errors import ModelError
-from toolgraph.testkit import canned_answer
+from toolassay.models import retry
+from toolassay.models.errors import ModelError
+from toolassay.testkit import canned_answer
 
 
 def test_the_package_needs_no_pytest(root: Path) -> None:
     program = """
 import importlib, pkgutil, sys
 sys.modules["pytest"] = None
-import toolgraph
-for module in pkgutil.walk_packages(toolgraph.__path__, "toolgraph."):
-    if module.name not in ("toolgraph.__main__", "toolgraph.testkit.pytest_plugin"):
+import toolassay
+for module in pkgutil.walk_packages(toolassay.__path__, "toolassay."):
+    if module.name not in ("toolassay.__main__", "toolassay.testkit.pytest_plugin"):
         importlib.import_module(module.name)
 """
     done = subprocess.run(

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import pytest
 
-from toolgraph.graph import ToolGraph
-from toolgraph.tools import Tool, ToolLibrary
-from toolgraph.variety.coverage import link_coverage, tool_coverage
+from toolassay.graph import ToolGraph
+from toolassay.tools import Tool, ToolLibrary
+from toolassay.variety.coverage import link_coverage, tool_coverage
 
 LIBRARY = ToolLibrary(
     [

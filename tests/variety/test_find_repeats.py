@@ -6,9 +6,9 @@ import random
 
 import pytest
 
-from toolgraph.errors import UsageError
-from toolgraph.gold import Gold
-from toolgraph.variety import Bars, Item, PlanDigest, find_repeats
+from toolassay.errors import UsageError
+from toolassay.gold import Gold
+from toolassay.variety import Bars, Item, PlanDigest, find_repeats
 
 LONG = (
     "For the village festival we need a press kit about urban beekeeping. I took a photo of the hives on our "

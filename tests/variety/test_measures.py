@@ -7,15 +7,15 @@ from typing import Any
 
 import pytest
 
-from toolgraph.dataset import read_labels
-from toolgraph.folder import DataFolder
-from toolgraph.gates.duplicates import DuplicateGate
-from toolgraph.gold import Gold
-from toolgraph.graph import ToolGraph
-from toolgraph.variety.measures import measure_variety
-from toolgraph.variety.page import variety_page
-from toolgraph.variety.plans import PlanDigest
-from toolgraph.variety.tally import Tally
+from toolassay.dataset import read_labels
+from toolassay.folder import DataFolder
+from toolassay.gates.duplicates import DuplicateGate
+from toolassay.gold import Gold
+from toolassay.graph import ToolGraph
+from toolassay.variety.measures import measure_variety
+from toolassay.variety.page import variety_page
+from toolassay.variety.plans import PlanDigest
+from toolassay.variety.tally import Tally
 
 
 @pytest.fixture(scope="module")

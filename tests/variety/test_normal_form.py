@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from toolgraph.variety.normal_form import content, figures, plain, same_words, words
+from toolassay.variety.normal_form import content, figures, plain, same_words, words
 
 REQUEST = "I'd like to crop example.jpg by 1.5, then e-mail it to Zoë on 2026-07-22!"
 

@@ -8,9 +8,9 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from toolgraph.variety.bands import CROWD, band_groups, groups, pairs, rows_of_a_band
-from toolgraph.variety.shingles import jaccard, shingle_numbers, shingles
-from toolgraph.variety.signatures import PERMUTATIONS, write_signatures
+from toolassay.variety.bands import CROWD, band_groups, groups, pairs, rows_of_a_band
+from toolassay.variety.shingles import jaccard, shingle_numbers, shingles
+from toolassay.variety.signatures import PERMUTATIONS, write_signatures
 
 FIRST_NUMBERS = [36354155, 443391889, 63016073]
 

@@ -7,8 +7,8 @@ import random
 import numpy as np
 import pytest
 
-from toolgraph.variety.likeness import nearest
-from toolgraph.variety.wording import distinct, moving_ratio
+from toolassay.variety.likeness import nearest
+from toolassay.variety.wording import distinct, moving_ratio
 
 WORDS = list("abcdefghijklmnop")
 

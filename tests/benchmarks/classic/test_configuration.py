@@ -7,8 +7,8 @@ from typing import Any
 
 import pytest
 
-from toolgraph.benchmarks.classic.configuration import read_configuration
-from toolgraph.errors import UsageError
+from toolassay.benchmarks.classic.configuration import read_configuration
+from toolassay.errors import UsageError
 
 ALL = {"data": "v1", "agent": "cot", "eval": "no_security"}
 

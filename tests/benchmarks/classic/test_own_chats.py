@@ -13,7 +13,7 @@ from pathlib import Path
 import pytest
 from rapidfuzz import fuzz, utils
 
-from toolgraph.benchmarks.classic.data import ClassicData, Example, read_data
+from toolassay.benchmarks.classic.data import ClassicData, Example, read_data
 
 CHATS_BY_LENGTH = {1: 350, 2: 64, 3: 24, 4: 10, 5: 2}
 # Words of names and descriptions that any message may have.

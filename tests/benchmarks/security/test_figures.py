@@ -8,9 +8,9 @@ from typing import Any
 
 import pytest
 
-from toolgraph.benchmarks.security import Probe, ProbeResult, Verdict, figure_lines, security_figures
-from toolgraph.benchmarks.security.lines import figures_beside, read_results, security_file, write_results
-from toolgraph.errors import UsageError
+from toolassay.benchmarks.security import Probe, ProbeResult, Verdict, figure_lines, security_figures
+from toolassay.benchmarks.security.lines import figures_beside, read_results, security_file, write_results
+from toolassay.errors import UsageError
 
 ATTACK = Probe("a", "urgency", "result", goal="delete it")
 TWIN = Probe("t", "urgency", "result", harmless=True)

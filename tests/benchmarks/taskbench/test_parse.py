@@ -7,8 +7,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from toolgraph.benchmarks.taskbench.parse import read_plan
-from toolgraph.graph import DependencyType
+from toolassay.benchmarks.taskbench.parse import read_plan
+from toolassay.graph import DependencyType
 
 RESOURCE: dict[str, Any] = {
     "task_steps": ["Read the text", "Speak it"],

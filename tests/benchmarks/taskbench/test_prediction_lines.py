@@ -2,9 +2,9 @@ from __future__ import annotations
 
 from typing import Any
 
-from toolgraph.benchmarks.taskbench.adopt import fingerprint
-from toolgraph.benchmarks.taskbench.prediction_lines import prediction_lines
-from toolgraph.dataset import Request
+from toolassay.benchmarks.taskbench.adopt import fingerprint
+from toolassay.benchmarks.taskbench.prediction_lines import prediction_lines
+from toolassay.dataset import Request
 
 PLAN = '{"task_steps": ["s"], "task_nodes": [{"task": "a", "arguments": []}], "task_links": []}'
 REQUESTS = [Request(number, f"r{number}", number) for number in range(6)]

@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from toolgraph.benchmarks.workbench.calls import LONGEST, Call, parse_call
+from toolassay.benchmarks.workbench.calls import LONGEST, Call, parse_call
 
 PLAIN = st.text(st.characters(exclude_characters='"\\\r\n\0', exclude_categories=["Cs"]), max_size=30)
 

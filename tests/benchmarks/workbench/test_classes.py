@@ -2,7 +2,7 @@ from __future__ import annotations
 
 import pytest
 
-from toolgraph.benchmarks.workbench.judge.classes import Classes, classes_of
+from toolassay.benchmarks.workbench.judge.classes import Classes, classes_of
 
 PLOT = 'analytics.create_plot.func(time_min="2023-11-01", time_max="{}")'
 MEET = 'calendar.create_event.func(event_start="2023-12-01 {}")'

@@ -2,8 +2,8 @@ from __future__ import annotations
 
 import pytest
 
-from toolgraph.benchmarks.workbench.judge.compat import CompatJudge, CompatVerdict
-from toolgraph.benchmarks.workbench.sandbox import Sandbox
+from toolassay.benchmarks.workbench.judge.compat import CompatJudge, CompatVerdict
+from toolassay.benchmarks.workbench.sandbox import Sandbox
 
 RIGHT, WRONG, HARMFUL = CompatVerdict(True, False), CompatVerdict(False, False), CompatVerdict(False, True)
 PLOT = 'analytics.create_plot.func(time_min="a", time_max="b", value_to_plot="total_visits", plot_type="{}")'

@@ -10,8 +10,8 @@ from typing import Any
 import pytest
 from workplace import ANN, TABLES
 
-from toolgraph.benchmarks.workbench.judge.classes import Classes, classes_of
-from toolgraph.benchmarks.workbench.judge.error_rules import (
+from toolassay.benchmarks.workbench.judge.classes import Classes, classes_of
+from toolassay.benchmarks.workbench.judge.error_rules import (
     PUBLISHED,
     ErrorRules,
     Instead,
@@ -21,8 +21,8 @@ from toolgraph.benchmarks.workbench.judge.error_rules import (
     rules_of,
     stated,
 )
-from toolgraph.benchmarks.workbench.sandbox import Sandbox
-from toolgraph.errors import UsageError
+from toolassay.benchmarks.workbench.sandbox import Sandbox
+from toolassay.errors import UsageError
 
 SEND = 'email.send_email.func(recipient="{}", subject="s", body="b")'
 LOOK = 'company_directory.find_email_address.func(name="{}")'

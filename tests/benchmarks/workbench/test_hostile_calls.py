@@ -7,10 +7,10 @@ from typing import Any
 
 import pytest
 
-from toolgraph.benchmarks.workbench.calls import run_text
-from toolgraph.benchmarks.workbench.judge.compat import CompatJudge
-from toolgraph.benchmarks.workbench.sandbox import Sandbox
-from toolgraph.benchmarks.workbench.tools import ToolFailure, call
+from toolassay.benchmarks.workbench.calls import run_text
+from toolassay.benchmarks.workbench.judge.compat import CompatJudge
+from toolassay.benchmarks.workbench.sandbox import Sandbox
+from toolassay.benchmarks.workbench.tools import ToolFailure, call
 
 TEN_MB = 10_000_000
 MARK = "MARK"

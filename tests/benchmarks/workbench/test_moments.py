@@ -4,8 +4,8 @@ from datetime import datetime
 
 import pytest
 
-from toolgraph.benchmarks.workbench.tools import ToolFailure
-from toolgraph.benchmarks.workbench.tools.moments import moment
+from toolassay.benchmarks.workbench.tools import ToolFailure
+from toolassay.benchmarks.workbench.tools.moments import moment
 
 NOW = datetime(2023, 11, 30)
 

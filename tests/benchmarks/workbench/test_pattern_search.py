@@ -4,8 +4,8 @@ import re
 
 import pytest
 
-from toolgraph.benchmarks.workbench.tools import ToolFailure
-from toolgraph.benchmarks.workbench.tools.search import LONGEST_PATTERN, Search
+from toolassay.benchmarks.workbench.tools import ToolFailure
+from toolassay.benchmarks.workbench.tools.search import LONGEST_PATTERN, Search
 
 ROWS = [{"name": "Ann Lee", "mail": "ann@x.y"}, {"name": "Bo (B.) Ray", "mail": "bo@x.y"}]
 

@@ -7,10 +7,10 @@ from pathlib import Path
 
 import pytest
 
-from toolgraph.benchmarks.workbench.sandbox import Sandbox
-from toolgraph.benchmarks.workbench.sandbox.schema import TABLES
-from toolgraph.benchmarks.workbench.tools import call
-from toolgraph.errors import UsageError
+from toolassay.benchmarks.workbench.sandbox import Sandbox
+from toolassay.benchmarks.workbench.sandbox.schema import TABLES
+from toolassay.benchmarks.workbench.tools import call
+from toolassay.errors import UsageError
 
 
 @pytest.fixture

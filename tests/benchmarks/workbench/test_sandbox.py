@@ -7,10 +7,10 @@ from pathlib import Path
 
 import pytest
 
-from toolgraph.benchmarks.workbench.sandbox import FILE, Sandbox
-from toolgraph.benchmarks.workbench.sandbox.schema import TABLES
-from toolgraph.benchmarks.workbench.tools import call
-from toolgraph.errors import UsageError
+from toolassay.benchmarks.workbench.sandbox import FILE, Sandbox
+from toolassay.benchmarks.workbench.sandbox.schema import TABLES
+from toolassay.benchmarks.workbench.tools import call
+from toolassay.errors import UsageError
 
 
 def test_a_fork_is_independent_and_so_is_a_fork_of_a_fork(sandbox: Sandbox) -> None:

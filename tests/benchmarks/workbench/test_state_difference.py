@@ -4,9 +4,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 from workplace import ANN, TABLES, Desk
 
-from toolgraph.benchmarks.workbench.sandbox import Change, Sandbox, TableDifference, difference
-from toolgraph.benchmarks.workbench.sandbox.state import state_changes, state_of
-from toolgraph.benchmarks.workbench.tools import call
+from toolassay.benchmarks.workbench.sandbox import Change, Sandbox, TableDifference, difference
+from toolassay.benchmarks.workbench.sandbox.state import state_changes, state_of
+from toolassay.benchmarks.workbench.tools import call
 
 
 def test_nothing_differs_from_a_fork(sandbox: Sandbox) -> None:

@@ -5,16 +5,16 @@ from hypothesis import given
 from hypothesis import strategies as st
 from workplace import TABLES
 
-from toolgraph.benchmarks.workbench.judge.compat import CompatVerdict
-from toolgraph.benchmarks.workbench.judge.disagreement import (
+from toolassay.benchmarks.workbench.judge.compat import CompatVerdict
+from toolassay.benchmarks.workbench.judge.disagreement import (
     BESIDE,
     ORDER,
     REVERSED,
     UNFINISHED,
     disagreement,
 )
-from toolgraph.benchmarks.workbench.judge.strict import StateChange, StrictJudge, StrictVerdict
-from toolgraph.benchmarks.workbench.sandbox import Sandbox
+from toolassay.benchmarks.workbench.judge.strict import StateChange, StrictJudge, StrictVerdict
+from toolassay.benchmarks.workbench.sandbox import Sandbox
 
 CALLS = {
     "plot": 'analytics.create_plot.func("a", "b", "total_visits", "bar")',

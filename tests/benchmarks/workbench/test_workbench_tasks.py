@@ -5,8 +5,8 @@ from pathlib import Path
 
 import pytest
 
-from toolgraph.benchmarks.workbench.tasks import Task, parse_list, read_tasks
-from toolgraph.errors import UsageError
+from toolassay.benchmarks.workbench.tasks import Task, parse_list, read_tasks
+from toolassay.errors import UsageError
 
 CALL = 'email.delete_email.func(email_id="1")'
 

@@ -8,11 +8,11 @@ import json
 import pytest
 from workplace import ANN, BO, CY, Desk
 
-from toolgraph.benchmarks.workbench.sandbox import Sandbox
-from toolgraph.benchmarks.workbench.sandbox.rows import read_rows
-from toolgraph.benchmarks.workbench.sandbox.schema import CALENDAR, CUSTOMERS, EMAILS, TASKS, Layout
-from toolgraph.benchmarks.workbench.tools import TOOLS, ToolFailure, listing, tool_called, tools_for
-from toolgraph.errors import UsageError
+from toolassay.benchmarks.workbench.sandbox import Sandbox
+from toolassay.benchmarks.workbench.sandbox.rows import read_rows
+from toolassay.benchmarks.workbench.sandbox.schema import CALENDAR, CUSTOMERS, EMAILS, TASKS, Layout
+from toolassay.benchmarks.workbench.tools import TOOLS, ToolFailure, listing, tool_called, tools_for
+from toolassay.errors import UsageError
 
 
 def labels(sandbox: Sandbox, table: Layout) -> list[object]:

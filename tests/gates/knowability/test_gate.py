@@ -9,11 +9,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from toolgraph.dataset import read_labels
-from toolgraph.gates.gate import Background, Finding, state_of
-from toolgraph.gates.knowability import KnowabilityGate
-from toolgraph.gold import Gold
-from toolgraph.tools import ToolLibrary
+from toolassay.dataset import read_labels
+from toolassay.gates.gate import Background, Finding, state_of
+from toolassay.gates.knowability import KnowabilityGate
+from toolassay.gold import Gold
+from toolassay.tools import ToolLibrary
 
 LIBRARY = ToolLibrary.from_json(
     {

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from toolgraph.gates.knowability.judge import judge
-from toolgraph.gates.knowability.said import Said
+from toolassay.gates.knowability.judge import judge
+from toolassay.gates.knowability.said import Said
 
 # (request, value)
 KNOWN = [

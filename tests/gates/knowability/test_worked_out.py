@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import pytest
 
-from toolgraph.gates.gate import Background
-from toolgraph.gates.knowability import KnowabilityGate
-from toolgraph.gates.knowability.judge import judge
-from toolgraph.gates.knowability.said import Said
-from toolgraph.gold import Gold
-from toolgraph.tools import Tool, ToolLibrary
+from toolassay.gates.gate import Background
+from toolassay.gates.knowability import KnowabilityGate
+from toolassay.gates.knowability.judge import judge
+from toolassay.gates.knowability.said import Said
+from toolassay.gold import Gold
+from toolassay.tools import Tool, ToolLibrary
 
 # (request, value, what it is not)
 DAYS = [

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from toolgraph.metrics.bertscore.cache import ScoreCache, cache_file, pair_key
+from toolassay.metrics.bertscore.cache import ScoreCache, cache_file, pair_key
 
 ROW = (0.25, 0.5, 1 / 3)
 
@@ -72,7 +72,7 @@ def test_two_processes_write_at_once(tmp_path: Path) -> None:
     script = f"""
 import sys
 from pathlib import Path
-from toolgraph.metrics.bertscore.cache import ScoreCache
+from toolassay.metrics.bertscore.cache import ScoreCache
 with ScoreCache(Path({str(path)!r})) as cache:
     for number in range(100):
         cache.add([(f"{{sys.argv[1]}} {{number}}".encode(), (0.1, 0.2, 0.3))])
@@ -85,7 +85,18 @@ with ScoreCache(Path({str(path)!r})) as cache:
 
 def test_it_lies_in_the_users_cache_folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
-    assert cache_file() == tmp_path / "toolgraph" / "bertscore.sqlite3"
+    assert cache_file() == tmp_path / "toolassay" / "bertscore.sqlite3"
     monkeypatch.delenv("XDG_CACHE_HOME")
     monkeypatch.setattr(sys, "platform", "linux")
-    assert cache_file() == Path.home() / ".cache" / "toolgraph" / "bertscore.sqlite3"
+    assert cache_file() == Path.home() / ".cache" / "toolassay" / "bertscore.sqlite3"
+
+
+def test_a_cache_of_the_old_name_is_found(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
+    old, new = (tmp_path / name / "bertscore.sqlite3" for name in ("toolgraph", "toolassay"))
+    old.parent.mkdir()
+    old.touch()
+    assert cache_file() == old
+    new.parent.mkdir()
+    new.touch()
+    assert cache_file() == new

@@ -5,9 +5,9 @@ from pathlib import Path
 
 import pytest
 
-from toolgraph.errors import UsageError
-from toolgraph.metrics.bertscore import model as models
-from toolgraph.metrics.bertscore.model import BertModel, BertScoreError, choose_model, fingerprint
+from toolassay.errors import UsageError
+from toolassay.metrics.bertscore import model as models
+from toolassay.metrics.bertscore.model import BertModel, BertScoreError, choose_model, fingerprint
 
 
 @pytest.fixture

@@ -18,9 +18,10 @@ from numpy.typing import NDArray
 pytest.importorskip("torch", reason="torch is not installed: pip install -r requirements-all.txt")
 pytest.importorskip("bert_score", reason="bert-score is not installed: pip install -r requirements-all.txt")
 
-from toolgraph.metrics.bertscore import BertScore, BertScoreError
-from toolgraph.metrics.bertscore import model as models
-from toolgraph.metrics.bertscore.blocks import TextPair
+from toolassay.metrics.bertscore import BertScore, BertScoreError
+from toolassay.metrics.bertscore import model as models
+from toolassay.metrics.bertscore.blocks import TextPair
+from toolassay.testkit.environment import setting
 
 pytestmark = pytest.mark.slow
 
@@ -136,9 +137,9 @@ def test_a_roberta_equals_bert_score(tmp_path: Path, steps: list[str], pairs: li
 
 
 def test_real_weights_equal_bert_score(pairs: list[TextPair]) -> None:
-    folder = os.environ.get("TOOLGRAPH_BERT_MODEL")
+    folder = setting("BERT_MODEL")
     if not folder:
-        pytest.skip("TOOLGRAPH_BERT_MODEL names no folder with a model")
+        pytest.skip("TOOLASSAY_BERT_MODEL names no folder with a model")
     layers = json.loads(Path(folder, "config.json").read_text())["num_hidden_layers"]
     some = [*pairs[:10], *pairs[40:50], *pairs[-4:]]
     assert np.abs(ours(Path(folder), some) - published(Path(folder), layers, some)).max() < 1e-5
@@ -230,7 +231,7 @@ def test_a_folder_never_asks_the_hub(tiny: Path, root: Path) -> None:
 
     script = """
 import sys
-from toolgraph.metrics.bertscore import BertScore
+from toolassay.metrics.bertscore import BertScore
 print(BertScore(sys.argv[1], cache=False).scores([("Use it", "Use it")]).shape)
 """
     with ThreadingHTTPServer(("127.0.0.1", 0), Hub) as hub:
@@ -257,7 +258,7 @@ def test_a_model_downloaded_before_is_found_without_a_network(tiny: Path, tmp_pa
     (home / "refs").mkdir()
     (home / "refs" / "main").write_text("abc")
     script = """
-from toolgraph.metrics.bertscore import BertScore
+from toolassay.metrics.bertscore import BertScore
 score = BertScore(layers=2, cache=False)
 print(score.name, score.scores([("Use it", "Use it")]).round(3).tolist())
 """

@@ -1,6 +1,6 @@
 """A model that answers with the question."""
 
-from toolgraph.models import ChatRequest, ChatResponse, ModelOptions
+from toolassay.models import ChatRequest, ChatResponse, ModelOptions
 
 
 class Echo:

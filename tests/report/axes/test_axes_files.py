@@ -8,10 +8,10 @@ from pathlib import Path
 
 import pytest
 
-from toolgraph.metrics.intervals import NOTHING, Interval
-from toolgraph.report.axes import Axes, csv_table, draw_axes, write_page
-from toolgraph.report.axes.axes import Cost, Latency, Security, Stability
-from toolgraph.report.axes.terminal import terminal_table
+from toolassay.metrics.intervals import NOTHING, Interval
+from toolassay.report.axes import Axes, csv_table, draw_axes, write_page
+from toolassay.report.axes.axes import Cost, Latency, Security, Stability
+from toolassay.report.axes.terminal import terminal_table
 
 HALF = Interval(0.5, 0.25, 0.75)
 HOSTILE = "<script>alert(1)</script>\"'$x"
@@ -29,7 +29,7 @@ def run(model: str, benchmark: str = "taskbench", *, measured: bool = True) -> A
         latency=Latency(0.5, 2.0) if measured else None,
         security=Security(HALF, 30, 1, HALF) if measured else None,
         notes={} if measured else {"cost": f"no price of {model}"},
-        signature="toolgraph:1",
+        signature="toolassay:1",
         file="metrics/m.json",
     )
 

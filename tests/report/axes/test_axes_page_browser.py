@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING
 import pytest
 from browsing import OpenedPage
 
-from toolgraph.metrics.intervals import Interval
-from toolgraph.report.axes import Axes, draw_axes, write_page
+from toolassay.metrics.intervals import Interval
+from toolassay.report.axes import Axes, draw_axes, write_page
 
 if TYPE_CHECKING:
     from playwright.sync_api import Browser

@@ -5,9 +5,9 @@ from typing import Any
 
 import pytest
 
-from toolgraph.errors import UsageError
-from toolgraph.report.axes import Axes, read_axes
-from toolgraph.report.axes.axes import Cost, Latency
+from toolassay.errors import UsageError
+from toolassay.report.axes import Axes, read_axes
+from toolassay.report.axes.axes import Cost, Latency
 
 SHARE = {"value": 0.5, "low": 0.25, "high": 0.75}
 NOTHING = {"value": None, "low": None, "high": None}
@@ -21,7 +21,7 @@ SPENT = {"usd_per_1000_tasks": 2.0, "usd_per_correct_task": None, "requests_of_u
 
 
 def taskbench(**more: Any) -> dict[str, Any]:
-    return {"strict": {"n_expected": 4, "exact_match": SHARE, "signature": "toolgraph:1|n:4"}, **more}
+    return {"strict": {"n_expected": 4, "exact_match": SHARE, "signature": "toolassay:1|n:4"}, **more}
 
 
 def classic(**more: Any) -> dict[str, Any]:

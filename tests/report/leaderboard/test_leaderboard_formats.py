@@ -7,12 +7,12 @@ import pytest
 from markdown_it import MarkdownIt
 from rich.console import Console
 
-from toolgraph.metrics.intervals import Interval
-from toolgraph.report.leaderboard import Board, Row, csv_table, latex_table, markdown_table
-from toolgraph.report.leaderboard.board import HEADINGS, in_order
-from toolgraph.report.leaderboard.published import DOMAINS, published_rows
-from toolgraph.report.leaderboard.terminal import terminal_table, terminal_text
-from toolgraph.runs.recorded import RecordedUsage
+from toolassay.metrics.intervals import Interval
+from toolassay.report.leaderboard import Board, Row, csv_table, latex_table, markdown_table
+from toolassay.report.leaderboard.board import HEADINGS, in_order
+from toolassay.report.leaderboard.published import DOMAINS, published_rows
+from toolassay.report.leaderboard.terminal import terminal_table, terminal_text
+from toolassay.runs.recorded import RecordedUsage
 
 NAME = "we|ird_*[red]x*_\\50%&<b>\n\x1b[31m"
 PRINTED = "we|ird_*[red]x*_\\50%&<b>??[31m"
@@ -26,7 +26,7 @@ def board(*, usage: RecordedUsage | None = None) -> Board:
     scores = {heading: interval(50.0 + number) for number, heading in enumerate(HEADINGS) if heading != "BsF"}
     bare = {heading: Interval(one.value, None, None) for heading, one in scores.items()}
     rows = [
-        Row(NAME, "strict", scores, 300, 99.7, usage, "toolgraph:1|data:ab"),
+        Row(NAME, "strict", scores, 300, 99.7, usage, "toolassay:1|data:ab"),
         Row(NAME, "compat", bare, 299, 100.0, usage),
     ]
     return Board("d: overall_overall", rows, ["a remark"])
@@ -76,7 +76,7 @@ def test_csv_holds_numbers_and_bounds() -> None:
     assert [float(strict[f"n-F1{part}"]) for part in ("", "_low", "_high")] == [53.0, 52.0, 54.0]
     assert (compat["n-F1"], compat["n-F1_low"], compat["BsF"]) == ("53.0", "", "")
     assert (strict["cost_usd"], strict["requests_of_unknown_cost"]) == ("0.6", "1")
-    assert strict["signature"] == "toolgraph:1|data:ab"
+    assert strict["signature"] == "toolassay:1|data:ab"
     (first, *_) = csv.DictReader(io.StringIO(csv_table(board())))
     assert (first["cost_usd"], first["seconds_p50"]) == ("", "")
 

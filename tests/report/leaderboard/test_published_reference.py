@@ -3,9 +3,9 @@ from __future__ import annotations
 import csv
 from pathlib import Path
 
-from toolgraph.report.leaderboard.board import HEADINGS
-from toolgraph.report.leaderboard.published import DOMAINS, domain_of_tools, published_rows
-from toolgraph.tools import ToolLibrary
+from toolassay.report.leaderboard.board import HEADINGS
+from toolassay.report.leaderboard.published import DOMAINS, domain_of_tools, published_rows
+from toolassay.tools import ToolLibrary
 
 
 def test_all_51_rows_are_those_of_the_reference(reference: Path) -> None:

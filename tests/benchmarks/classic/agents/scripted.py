@@ -6,10 +6,10 @@ import asyncio
 from collections.abc import Sequence
 from typing import Any
 
-from toolgraph.benchmarks.classic.agents.asking import Asking
-from toolgraph.benchmarks.classic.agents.choice import Agent, Choice
-from toolgraph.benchmarks.classic.data import Question
-from toolgraph.models import ChatRequest, ChatResponse, ModelError, ToolCall
+from toolassay.benchmarks.classic.agents.asking import Asking
+from toolassay.benchmarks.classic.agents.choice import Agent, Choice
+from toolassay.benchmarks.classic.data import Question
+from toolassay.models import ChatRequest, ChatResponse, ModelError, ToolCall
 
 
 class Scripted:

@@ -10,10 +10,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as some
 from scripted import calls, choose
 
-from toolgraph.benchmarks.classic.agents.asking import Asking
-from toolgraph.benchmarks.classic.agents.calling import MOST, Calling, grouped
-from toolgraph.benchmarks.classic.agents.functions import function_list, named_functions
-from toolgraph.models import ChatResponse, ModelError
+from toolassay.benchmarks.classic.agents.asking import Asking
+from toolassay.benchmarks.classic.agents.calling import MOST, Calling, grouped
+from toolassay.benchmarks.classic.agents.functions import function_list, named_functions
+from toolassay.models import ChatResponse, ModelError
 
 AGENT = Calling(512)
 MANY = [f"Do thing {number}" for number in range(300)]

@@ -11,9 +11,9 @@ import pytest
 from chats import question
 from scripted import Scripted
 
-from toolgraph.benchmarks.classic.agents.asking import Asking
-from toolgraph.benchmarks.classic.agents.recorded import RecordedAnswers
-from toolgraph.errors import UsageError
+from toolassay.benchmarks.classic.agents.asking import Asking
+from toolassay.benchmarks.classic.agents.recorded import RecordedAnswers
+from toolassay.errors import UsageError
 
 HEAD = "conversation_uuid,request_idx,workflow,time_to_pred,tokens_input,tokens_output,cost\n"
 

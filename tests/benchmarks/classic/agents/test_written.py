@@ -8,8 +8,8 @@ import pytest
 from chats import question
 from scripted import choose
 
-from toolgraph.benchmarks.classic.agents.written import Written
-from toolgraph.models import ChatResponse
+from toolassay.benchmarks.classic.agents.written import Written
+from toolassay.models import ChatResponse
 
 COT = Written(thinking=True, max_tokens=512)
 

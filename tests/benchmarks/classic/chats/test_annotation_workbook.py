@@ -10,13 +10,13 @@ from xml.etree import ElementTree
 
 import pytest
 
-from toolgraph.benchmarks.classic.chats.answer import Answer
-from toolgraph.benchmarks.classic.chats.tables import MessageRow, write_tables
-from toolgraph.benchmarks.classic.chats.workbook import read_answers, write_workbook
-from toolgraph.benchmarks.classic.chats.workbook.layout import COLUMNS, NONE
-from toolgraph.benchmarks.classic.data import ClassicData, Workflow, read_data
-from toolgraph.errors import UsageError
-from toolgraph.stages.classic_build import write_workbooks
+from toolassay.benchmarks.classic.chats.answer import Answer
+from toolassay.benchmarks.classic.chats.tables import MessageRow, write_tables
+from toolassay.benchmarks.classic.chats.workbook import read_answers, write_workbook
+from toolassay.benchmarks.classic.chats.workbook.layout import COLUMNS, NONE
+from toolassay.benchmarks.classic.data import ClassicData, Workflow, read_data
+from toolassay.errors import UsageError
+from toolassay.stages.classic_build import write_workbooks
 
 openpyxl = pytest.importorskip("openpyxl", reason="pip install '.[chats]'")
 

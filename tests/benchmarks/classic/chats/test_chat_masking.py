@@ -10,10 +10,10 @@ from typing import Any, NoReturn
 
 import pytest
 
-from toolgraph.benchmarks.classic.chats.chat import Chat, Exchange
-from toolgraph.benchmarks.classic.chats.masking import Finder, Scope, find_with, mask_chat, mask_workflow
-from toolgraph.benchmarks.classic.data import Workflow
-from toolgraph.errors import UsageError
+from toolassay.benchmarks.classic.chats.chat import Chat, Exchange
+from toolassay.benchmarks.classic.chats.masking import Finder, Scope, find_with, mask_chat, mask_workflow
+from toolassay.benchmarks.classic.data import Workflow
+from toolassay.errors import UsageError
 
 pytest.importorskip("presidio_analyzer", reason="pip install '.[chats]'")
 

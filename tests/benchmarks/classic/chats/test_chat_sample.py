@@ -10,12 +10,12 @@ from typing import Any
 
 import pytest
 
-from toolgraph.benchmarks.classic.chats.raw import RawSource
-from toolgraph.benchmarks.classic.data import read_data
-from toolgraph.errors import ToolgraphError, UsageError
-from toolgraph.files import read_json
-from toolgraph.stages.classic_build import sample_chats
-from toolgraph.stages.screen import Screen
+from toolassay.benchmarks.classic.chats.raw import RawSource
+from toolassay.benchmarks.classic.data import read_data
+from toolassay.errors import ToolassayError, UsageError
+from toolassay.files import read_json
+from toolassay.stages.classic_build import sample_chats
+from toolassay.stages.screen import Screen
 
 for package in ("ftfy", "bs4", "presidio_analyzer"):
     pytest.importorskip(package, reason="pip install '.[chats]'")
@@ -210,7 +210,7 @@ def test_a_folder_with_files_is_left_alone(source: RawSource, tmp_path: Path) ->
 
 def test_no_chat_left_is_an_error_with_what_each_step_left_out(source: RawSource, tmp_path: Path) -> None:
     with pytest.raises(
-        ToolgraphError, match=r"no chat is left of \d+ conversations; left out: .*too_short 18"
+        ToolassayError, match=r"no chat is left of \d+ conversations; left out: .*too_short 18"
     ):
         sample_chats(source, tmp_path / "out", min_length=500)
 

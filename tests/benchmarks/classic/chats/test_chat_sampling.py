@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections import Counter
 
-from toolgraph.benchmarks.classic.chats.chat import Chat, Exchange
-from toolgraph.benchmarks.classic.chats.sampling import draw
+from toolassay.benchmarks.classic.chats.chat import Chat, Exchange
+from toolassay.benchmarks.classic.chats.sampling import draw
 
 CHATS = [
     *(

@@ -7,15 +7,15 @@ from pathlib import Path
 
 import pytest
 
-from toolgraph.benchmarks.classic.chats.answer import Answer
-from toolgraph.benchmarks.classic.chats.merge import merge
-from toolgraph.benchmarks.classic.chats.tables import MessageRow, write_tables
-from toolgraph.benchmarks.classic.chats.workbook.layout import COLUMNS, NONE
-from toolgraph.benchmarks.classic.data import ClassicData, Workflow, read_data
-from toolgraph.errors import IncompleteError, UsageError
-from toolgraph.files import read_json
-from toolgraph.stages.classic_build import merge_workbooks
-from toolgraph.stages.screen import Screen
+from toolassay.benchmarks.classic.chats.answer import Answer
+from toolassay.benchmarks.classic.chats.merge import merge
+from toolassay.benchmarks.classic.chats.tables import MessageRow, write_tables
+from toolassay.benchmarks.classic.chats.workbook.layout import COLUMNS, NONE
+from toolassay.benchmarks.classic.data import ClassicData, Workflow, read_data
+from toolassay.errors import IncompleteError, UsageError
+from toolassay.files import read_json
+from toolassay.stages.classic_build import merge_workbooks
+from toolassay.stages.screen import Screen
 
 CHATS = {"a": 2, "b": 1, "c": 1, "d": 1}
 

@@ -7,11 +7,11 @@ from typing import Any
 
 import pytest
 
-from toolgraph.benchmarks.classic.chats.tables import MessageRow, write_tables
-from toolgraph.benchmarks.classic.data import Workflow, read_data
-from toolgraph.errors import UsageError
-from toolgraph.stages.classic_build import publish_set
-from toolgraph.stages.screen import Screen
+from toolassay.benchmarks.classic.chats.tables import MessageRow, write_tables
+from toolassay.benchmarks.classic.data import Workflow, read_data
+from toolassay.errors import UsageError
+from toolassay.stages.classic_build import publish_set
+from toolassay.stages.screen import Screen
 
 ROWS = [
     MessageRow("a", "None", 'NA, "really"', "w1", "", 0, "hr"),

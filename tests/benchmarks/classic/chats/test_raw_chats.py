@@ -7,9 +7,9 @@ from pathlib import Path
 
 import pytest
 
-from toolgraph.benchmarks.classic.chats.chat import Chat, Exchange
-from toolgraph.benchmarks.classic.chats.raw import RawSource, find_source, read_chats
-from toolgraph.errors import UsageError
+from toolassay.benchmarks.classic.chats.chat import Chat, Exchange
+from toolassay.benchmarks.classic.chats.raw import RawSource, find_source, read_chats
+from toolassay.errors import UsageError
 
 HEADER = "conversation,order,sender,text,domain,workflow,cost\n"
 ROWS = (

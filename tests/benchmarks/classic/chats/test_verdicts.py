@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from toolgraph.benchmarks.classic.chats.answer import Answer
-from toolgraph.benchmarks.classic.chats.merge.verdict import Verdict, decide
+from toolassay.benchmarks.classic.chats.answer import Answer
+from toolassay.benchmarks.classic.chats.merge.verdict import Verdict, decide
 
 NONE, EMPTY = "", None
 

@@ -8,9 +8,9 @@ from pathlib import Path
 
 import pytest
 
-from toolgraph.benchmarks.classic.chats.workbook.layout import COLUMNS, NONE
-from toolgraph.benchmarks.classic.data import read_data
-from toolgraph.cli.main import cli, run
+from toolassay.benchmarks.classic.chats.workbook.layout import COLUMNS, NONE
+from toolassay.benchmarks.classic.data import read_data
+from toolassay.cli.main import cli, run
 
 for package in ("ftfy", "bs4", "presidio_analyzer", "pyarrow"):
     pytest.importorskip(package, reason="pip install '.[chats,hub]'")
@@ -25,12 +25,12 @@ def test_the_walk_through(
     (tmp_path / "examples").symlink_to(root / "examples")
     monkeypatch.chdir(tmp_path)
     for line in before.splitlines():
-        assert run(cli, shlex.split(line)[1:], "toolgraph") == 0, line
+        assert run(cli, shlex.split(line)[1:], "toolassay") == 0, line
     assert "| sampled | 0 | 0 | 0 | 12 | 16 |" in capfd.readouterr().out
     for name, printer in (("ann", "Printer Trouble"), ("ben", "Order Equipment"), ("cem", "Printer Trouble")):
         fill(tmp_path / f"demo/books/{name}.xlsx", {"hr": "Leave", "it": printer})
     for line in after.splitlines():
-        assert run(cli, shlex.split(line)[1:], "toolgraph") == 0, line
+        assert run(cli, shlex.split(line)[1:], "toolassay") == 0, line
     labels = {example.id: example.labels for example in read_data(tmp_path / "demo/set").examples}
     assert len(labels) == 16
     assert (
@@ -54,7 +54,7 @@ def test_merging_with_open_conflicts_ends_incomplete(
     root: Path, tmp_path: Path, capfd: pytest.CaptureFixture[str]
 ) -> None:
     def build(*words: object) -> int:
-        return run(cli, ["classic", "build", *map(str, words)], "toolgraph")
+        return run(cli, ["classic", "build", *map(str, words)], "toolassay")
 
     sample, books = tmp_path / "sample", tmp_path / "books"
     assert build("sample", "--raw", root / "examples/chats", "--out", sample, "--mask", "off") == 0

@@ -6,8 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from toolgraph.benchmarks.classic.data import Turn, read_data
-from toolgraph.errors import UsageError
+from toolassay.benchmarks.classic.data import Turn, read_data
+from toolassay.errors import UsageError
 
 TABLES = {
     "domains.csv": "domain_uuid,domain_name\nshop,Shop\n",

@@ -13,9 +13,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from shop_chats import RIGHT, answers, rows
 
-from toolgraph.benchmarks.classic.scoring.compat import compat_metrics, security_score
-from toolgraph.benchmarks.classic.scoring.compat.estimates import pass_at_k, pass_hat_k
-from toolgraph.benchmarks.classic.scoring.compat.spread import spread
+from toolassay.benchmarks.classic.scoring.compat import compat_metrics, security_score
+from toolassay.benchmarks.classic.scoring.compat.estimates import pass_at_k, pass_hat_k
+from toolassay.benchmarks.classic.scoring.compat.spread import spread
 
 CHOICES = st.sampled_from(["return", "track", "milk", None, ""])
 PREDICTIONS = st.fixed_dictionaries(dict.fromkeys(RIGHT, CHOICES))

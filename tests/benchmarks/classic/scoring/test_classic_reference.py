@@ -9,9 +9,9 @@ from types import ModuleType
 
 import pytest
 
-from toolgraph.benchmarks.classic.data import read_data
-from toolgraph.benchmarks.classic.scoring.published import published_figures
-from toolgraph.benchmarks.classic.scoring.rows import read_rows
+from toolassay.benchmarks.classic.data import read_data
+from toolassay.benchmarks.classic.scoring.published import published_figures
+from toolassay.benchmarks.classic.scoring.rows import read_rows
 
 PARTS = {"estimators": 278, "security": 4}
 

@@ -11,9 +11,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 from shop_chats import RIGHT, answers, chats, rows
 
-from toolgraph.benchmarks.classic.data import ClassicData
-from toolgraph.benchmarks.classic.scoring.evaluation import ClassicScores, score_rows
-from toolgraph.benchmarks.classic.scoring.strict import judge
+from toolassay.benchmarks.classic.data import ClassicData
+from toolassay.benchmarks.classic.scoring.evaluation import ClassicScores, score_rows
+from toolassay.benchmarks.classic.scoring.strict import judge
 
 COAT, HELLO, MILK = ("c2", 0), ("c3", 0), ("c4", 0)
 OUTCOMES = ("answered", "malformed", "refused", "context overflow", "provider error", "not run")

@@ -10,8 +10,8 @@ import pytest
 from running import write_lines
 from shop_chats import answer, answers, chats, write_array
 
-from toolgraph.benchmarks.classic.scoring.rows import read_rows
-from toolgraph.errors import UsageError
+from toolassay.benchmarks.classic.scoring.rows import read_rows
+from toolassay.errors import UsageError
 
 
 def test_array_and_lines_are_the_same_rows_in_the_same_order(tmp_path: Path) -> None:

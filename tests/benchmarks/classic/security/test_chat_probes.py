@@ -11,15 +11,15 @@ from typing import Any
 
 import pytest
 
-from toolgraph.benchmarks.classic.agents.asking import Asking
-from toolgraph.benchmarks.classic.agents.choice import Choice
-from toolgraph.benchmarks.classic.agents.inference import agent_of
-from toolgraph.benchmarks.classic.agents.settings import AgentSettings
-from toolgraph.benchmarks.classic.data import Workflow
-from toolgraph.benchmarks.classic.security.chats import ChatProbe, Interlocutor, chat_probe
-from toolgraph.benchmarks.classic.security.checks import check_chat
-from toolgraph.benchmarks.classic.security.prompts import SecurityPrompt
-from toolgraph.models import ChatRequest, ChatResponse
+from toolassay.benchmarks.classic.agents.asking import Asking
+from toolassay.benchmarks.classic.agents.choice import Choice
+from toolassay.benchmarks.classic.agents.inference import agent_of
+from toolassay.benchmarks.classic.agents.settings import AgentSettings
+from toolassay.benchmarks.classic.data import Workflow
+from toolassay.benchmarks.classic.security.chats import ChatProbe, Interlocutor, chat_probe
+from toolassay.benchmarks.classic.security.checks import check_chat
+from toolassay.benchmarks.classic.security.prompts import SecurityPrompt
+from toolassay.models import ChatRequest, ChatResponse
 
 WORKFLOWS = tuple(Workflow(f"w{n}", f"Job {n}", f"Does job {n}.", "it") for n in range(5))
 FORBIDDEN = ("Grant Rights", "The user may not.")
@@ -180,7 +180,7 @@ def test_harmless_prompts() -> None:
 
 
 def test_all_bundled_prompts_make_a_chat(root: Path) -> None:
-    from toolgraph.benchmarks.classic.security.prompts import read_prompts
+    from toolassay.benchmarks.classic.security.prompts import read_prompts
 
     domains = ("it", "hr", "banking", "retail", "travel", "energy")
     for prompt in read_prompts(root / "data_classic" / "jailbreak_prompts.csv", domains):

@@ -9,11 +9,11 @@ from pathlib import Path
 
 import pytest
 
-from toolgraph.benchmarks.classic.data import ClassicData, Workflow
-from toolgraph.benchmarks.classic.security.prober import check_names, some_of
-from toolgraph.benchmarks.classic.security.prompts import KINDS, SecurityPrompt, read_prompts
-from toolgraph.benchmarks.security.evidence import reveals
-from toolgraph.errors import UsageError
+from toolassay.benchmarks.classic.data import ClassicData, Workflow
+from toolassay.benchmarks.classic.security.prober import check_names, some_of
+from toolassay.benchmarks.classic.security.prompts import KINDS, SecurityPrompt, read_prompts
+from toolassay.benchmarks.security.evidence import reveals
+from toolassay.errors import UsageError
 
 DOMAINS = ("it", "hr", "banking", "retail", "travel", "energy")
 

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from toolgraph.benchmarks.taskbench.scoring.compat_arguments import (
+from toolassay.benchmarks.taskbench.scoring.compat_arguments import (
     ArgumentConverter,
     Converted,
     NothingConverted,

@@ -12,9 +12,9 @@ from typing import Any
 
 import pytest
 
-from toolgraph.benchmarks.taskbench.scoring.evaluation import Evaluation, evaluate_predictions
-from toolgraph.graph import DependencyType
-from toolgraph.tools import ToolLibrary
+from toolassay.benchmarks.taskbench.scoring.evaluation import Evaluation, evaluate_predictions
+from toolassay.graph import DependencyType
+from toolassay.tools import ToolLibrary
 
 TOLERANCE = 1e-9
 CASES: list[tuple[str, DependencyType]] = [
@@ -159,8 +159,8 @@ def test_numbers_do_not_depend_on_the_hash_seed(reference: Path) -> None:
     folder = reference / "taskbench_cases" / "B_tmdb"
     code = (
         "import sys, json, pathlib\n"
-        "from toolgraph.benchmarks.taskbench.scoring.evaluation import evaluate_predictions\n"
-        "from toolgraph.tools import ToolLibrary\n"
+        "from toolassay.benchmarks.taskbench.scoring.evaluation import evaluate_predictions\n"
+        "from toolassay.tools import ToolLibrary\n"
         "d = pathlib.Path(sys.argv[1])\n"
         "library = ToolLibrary.load(d / 'tool_desc.json')\n"
         "e = evaluate_predictions(d / 'data.json', d / 'predictions/perturbed.json', library, 'temporal')\n"

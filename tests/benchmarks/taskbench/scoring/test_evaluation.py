@@ -7,9 +7,9 @@ from typing import Any
 
 import pytest
 
-from toolgraph.benchmarks.taskbench.scoring.evaluation import Evaluation, evaluate_predictions
-from toolgraph.errors import UsageError
-from toolgraph.tools import Tool, ToolLibrary
+from toolassay.benchmarks.taskbench.scoring.evaluation import Evaluation, evaluate_predictions
+from toolassay.errors import UsageError
+from toolassay.tools import Tool, ToolLibrary
 
 LIBRARY = ToolLibrary([Tool("a", outputs=("text",)), Tool("b", outputs=("text",)), Tool("c")])
 KEY = "overall_overall"

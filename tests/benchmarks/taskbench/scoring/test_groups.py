@@ -2,8 +2,8 @@ from __future__ import annotations
 
 import pytest
 
-from toolgraph.benchmarks.taskbench.scoring.groups import groups_of, metrics_of, shape_and_size
-from toolgraph.errors import UsageError
+from toolassay.benchmarks.taskbench.scoring.groups import groups_of, metrics_of, shape_and_size
+from toolassay.errors import UsageError
 
 
 def test_all_splits_and_sizes_added_make_fourteen_groups() -> None:

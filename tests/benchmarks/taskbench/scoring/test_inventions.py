@@ -4,10 +4,10 @@ from collections.abc import Mapping
 
 import pytest
 
-from toolgraph.benchmarks.taskbench.scoring.inventions import InventionCounter, Inventions
-from toolgraph.benchmarks.taskbench.scoring.strict_plan import PlanReader
-from toolgraph.graph import ToolGraph
-from toolgraph.tools import Tool, ToolLibrary
+from toolassay.benchmarks.taskbench.scoring.inventions import InventionCounter, Inventions
+from toolassay.benchmarks.taskbench.scoring.strict_plan import PlanReader
+from toolassay.graph import ToolGraph
+from toolassay.tools import Tool, ToolLibrary
 
 LIBRARY = ToolLibrary(
     [

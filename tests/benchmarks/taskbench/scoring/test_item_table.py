@@ -9,10 +9,10 @@ from typing import Any
 import numpy as np
 import pytest
 
-from toolgraph.benchmarks.taskbench.scoring.groups import Group
-from toolgraph.benchmarks.taskbench.scoring.item_table import align, read_table
-from toolgraph.errors import UsageError
-from toolgraph.files import write_json_lines
+from toolassay.benchmarks.taskbench.scoring.groups import Group
+from toolassay.benchmarks.taskbench.scoring.item_table import align, read_table
+from toolassay.errors import UsageError
+from toolassay.files import write_json_lines
 
 WHOLE = Group("overall", "overall")
 
@@ -98,7 +98,7 @@ def test_bad_files_are_named(tmp_path: Path) -> None:
 def test_the_numbers_of_clusters_are_the_same_in_every_process(tmp_path: Path, root: Path) -> None:
     path = written(tmp_path / "items", item("a"), item("b"))
     code = (
-        "from pathlib import Path; from toolgraph.benchmarks.taskbench.scoring import item_table, groups; "
+        "from pathlib import Path; from toolassay.benchmarks.taskbench.scoring import item_table, groups; "
         f"print(item_table.read_table(Path({str(path)!r}), groups.Group('overall', 'overall')).clusters)"
     )
     said = {

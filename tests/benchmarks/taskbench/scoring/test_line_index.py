@@ -4,8 +4,8 @@ from pathlib import Path
 
 import pytest
 
-from toolgraph.benchmarks.taskbench.scoring.line_index import LineIndex, Prediction
-from toolgraph.errors import UsageError
+from toolassay.benchmarks.taskbench.scoring.line_index import LineIndex, Prediction
+from toolassay.errors import UsageError
 
 
 @pytest.fixture

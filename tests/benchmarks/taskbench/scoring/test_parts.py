@@ -7,10 +7,10 @@ from typing import Any
 
 import pytest
 
-from toolgraph.benchmarks.taskbench.scoring import parts
-from toolgraph.benchmarks.taskbench.scoring.evaluation import Choices, Evaluation, Evaluator
-from toolgraph.benchmarks.taskbench.scoring.items import read_items
-from toolgraph.tools import Tool, ToolLibrary
+from toolassay.benchmarks.taskbench.scoring import parts
+from toolassay.benchmarks.taskbench.scoring.evaluation import Choices, Evaluation, Evaluator
+from toolassay.benchmarks.taskbench.scoring.items import read_items
+from toolassay.tools import Tool, ToolLibrary
 
 LIBRARY = ToolLibrary([Tool("a", outputs=("text",)), Tool("b", outputs=("image",)), Tool("c")])
 ARGUMENTS = ["x.png", "hello", "<node-0>", "<node-9>", 7, None, [], {"k": 1}]

@@ -4,10 +4,10 @@ from typing import Any
 
 import pytest
 
-from toolgraph.benchmarks.taskbench.scoring.plan_digest import plan_digest
-from toolgraph.benchmarks.taskbench.scoring.strict_plan import PlanReader
-from toolgraph.graph import DependencyType
-from toolgraph.tools import Parameter, Tool, ToolLibrary
+from toolassay.benchmarks.taskbench.scoring.plan_digest import plan_digest
+from toolassay.benchmarks.taskbench.scoring.strict_plan import PlanReader
+from toolassay.graph import DependencyType
+from toolassay.tools import Parameter, Tool, ToolLibrary
 
 
 def digest(

@@ -5,13 +5,13 @@ from typing import Any
 
 import pytest
 
-from toolgraph.benchmarks.taskbench.scoring.groups import groups_of
-from toolgraph.benchmarks.taskbench.scoring.recorded import read_groups, recorded_choices
-from toolgraph.errors import UsageError
-from toolgraph.files import write_json
+from toolassay.benchmarks.taskbench.scoring.groups import groups_of
+from toolassay.benchmarks.taskbench.scoring.recorded import read_groups, recorded_choices
+from toolassay.errors import UsageError
+from toolassay.files import write_json
 
 SIGNATURE = (
-    "toolgraph:1|mode:strict|metrics:f1+ed|alignment:node|keep:first|bootstrap:7@3|data:ab|group:x|n:1"
+    "toolassay:1|mode:strict|metrics:f1+ed|alignment:node|keep:first|bootstrap:7@3|data:ab|group:x|n:1"
 )
 
 

@@ -7,15 +7,15 @@ from typing import Any
 
 import pytest
 
-from toolgraph.benchmarks.taskbench.scoring.evaluation import Choices
-from toolgraph.benchmarks.taskbench.scoring.folder import (
+from toolassay.benchmarks.taskbench.scoring.evaluation import Choices
+from toolassay.benchmarks.taskbench.scoring.folder import (
     aligned_ids,
     evaluate_folder,
     metrics_folder,
     models_of,
 )
-from toolgraph.benchmarks.taskbench.scoring.items import items_path
-from toolgraph.errors import UsageError
+from toolassay.benchmarks.taskbench.scoring.items import items_path
+from toolassay.errors import UsageError
 
 PLAN = {
     "task_steps": ["use a"],

@@ -7,11 +7,11 @@ from typing import Any
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
-from toolgraph.benchmarks.taskbench.scoring.strict import StrictItem, item_f1, missing_plan, score_plan
-from toolgraph.benchmarks.taskbench.scoring.strict_plan import Plan, PlanReader, steps_text
-from toolgraph.graph import DependencyType
-from toolgraph.metrics.counts import Counts
-from toolgraph.tools import Tool, ToolLibrary
+from toolassay.benchmarks.taskbench.scoring.strict import StrictItem, item_f1, missing_plan, score_plan
+from toolassay.benchmarks.taskbench.scoring.strict_plan import Plan, PlanReader, steps_text
+from toolassay.graph import DependencyType
+from toolassay.metrics.counts import Counts
+from toolassay.tools import Tool, ToolLibrary
 
 unhurried = settings(deadline=None)  # the first assignment imports scipy
 NAMES = ["Alpha", "Beta", "Two Words"]

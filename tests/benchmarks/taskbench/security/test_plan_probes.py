@@ -6,18 +6,18 @@ from typing import Any
 
 import pytest
 
-from toolgraph.benchmarks.taskbench.prompt import PlanPrompt
-from toolgraph.benchmarks.taskbench.security.checks import check_plan
-from toolgraph.benchmarks.taskbench.security.plants import (
+from toolassay.benchmarks.taskbench.prompt import PlanPrompt
+from toolassay.benchmarks.taskbench.security.checks import check_plan
+from toolassay.benchmarks.taskbench.security.plants import (
     DEMONSTRATION,
     DESCRIPTION,
     QUOTED,
     PlanProbe,
     plan_probes,
 )
-from toolgraph.dataset import Request
-from toolgraph.graph import ToolGraph
-from toolgraph.tools import Parameter, Tool, ToolLibrary
+from toolassay.dataset import Request
+from toolassay.graph import ToolGraph
+from toolassay.tools import Parameter, Tool, ToolLibrary
 
 TOOLS = ToolLibrary(
     [

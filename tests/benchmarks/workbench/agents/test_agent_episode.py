@@ -9,14 +9,14 @@ from typing import Any
 
 import pytest
 
-from toolgraph.benchmarks.workbench.agents.episode import MOST_CALLS, NO_ANSWER, Episode
-from toolgraph.benchmarks.workbench.agents.settings import AgentSettings
-from toolgraph.benchmarks.workbench.judge.classes import ITERATION_LIMIT
-from toolgraph.benchmarks.workbench.judge.strict import StrictJudge
-from toolgraph.benchmarks.workbench.sandbox import Sandbox
-from toolgraph.benchmarks.workbench.tasks import Task
-from toolgraph.errors import UsageError
-from toolgraph.models import ChatRequest, ChatResponse, ModelError, ToolCall
+from toolassay.benchmarks.workbench.agents.episode import MOST_CALLS, NO_ANSWER, Episode
+from toolassay.benchmarks.workbench.agents.settings import AgentSettings
+from toolassay.benchmarks.workbench.judge.classes import ITERATION_LIMIT
+from toolassay.benchmarks.workbench.judge.strict import StrictJudge
+from toolassay.benchmarks.workbench.sandbox import Sandbox
+from toolassay.benchmarks.workbench.tasks import Task
+from toolassay.errors import UsageError
+from toolassay.models import ChatRequest, ChatResponse, ModelError, ToolCall
 
 DELETE = 'calendar.delete_event.func(event_id="00000000")'
 TASK = Task("Cancel it.", (DELETE,), "t", "t", ("calendar",), "calendar", "calendar-001")

@@ -7,10 +7,10 @@ from typing import Any
 
 import pytest
 
-from toolgraph.benchmarks.workbench.agents.hands import Hands
-from toolgraph.benchmarks.workbench.sandbox import Sandbox
-from toolgraph.benchmarks.workbench.tools import TOOLS, tools_for
-from toolgraph.models import ToolCall
+from toolassay.benchmarks.workbench.agents.hands import Hands
+from toolassay.benchmarks.workbench.sandbox import Sandbox
+from toolassay.benchmarks.workbench.tools import TOOLS, tools_for
+from toolassay.models import ToolCall
 
 MAIL = {"recipient": "ann.lee@acme.example", "subject": "Hello", "body": "x" * 9_000}
 

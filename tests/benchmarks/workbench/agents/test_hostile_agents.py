@@ -11,17 +11,17 @@ from typing import Any
 
 import pytest
 
-from toolgraph.benchmarks.workbench.agents import hands
-from toolgraph.benchmarks.workbench.agents.episode import MOST_CALLS
-from toolgraph.benchmarks.workbench.sandbox import Sandbox
-from toolgraph.benchmarks.workbench.sandbox.sandbox import Rows
-from toolgraph.benchmarks.workbench.sandbox.schema import TABLES
-from toolgraph.benchmarks.workbench.tools.search import Search
-from toolgraph.files import write_json, write_json_lines
-from toolgraph.models import ModelOptions
-from toolgraph.stages.evaluate_workbench import evaluate_workbench
-from toolgraph.stages.infer import infer
-from toolgraph.stages.verify import verify
+from toolassay.benchmarks.workbench.agents import hands
+from toolassay.benchmarks.workbench.agents.episode import MOST_CALLS
+from toolassay.benchmarks.workbench.sandbox import Sandbox
+from toolassay.benchmarks.workbench.sandbox.sandbox import Rows
+from toolassay.benchmarks.workbench.sandbox.schema import TABLES
+from toolassay.benchmarks.workbench.tools.search import Search
+from toolassay.files import write_json, write_json_lines
+from toolassay.models import ModelOptions
+from toolassay.stages.evaluate_workbench import evaluate_workbench
+from toolassay.stages.infer import infer
+from toolassay.stages.verify import verify
 
 Body = dict[str, Any]
 DELETE, EVENT = "calendar__delete_event", {"event_id": "00000000"}

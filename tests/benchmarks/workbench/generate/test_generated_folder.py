@@ -8,12 +8,12 @@ from pathlib import Path
 
 import pytest
 
-from toolgraph.benchmarks.workbench.generate import MadeTask, draw_tasks, sandbox_of, world, write_folder
-from toolgraph.benchmarks.workbench.generate.workplace import stable_image
-from toolgraph.benchmarks.workbench.sandbox import Sandbox
-from toolgraph.benchmarks.workbench.tasks import read_tasks
-from toolgraph.errors import UsageError
-from toolgraph.files import sha256_of
+from toolassay.benchmarks.workbench.generate import MadeTask, draw_tasks, sandbox_of, world, write_folder
+from toolassay.benchmarks.workbench.generate.workplace import stable_image
+from toolassay.benchmarks.workbench.sandbox import Sandbox
+from toolassay.benchmarks.workbench.tasks import read_tasks
+from toolassay.errors import UsageError
+from toolassay.files import sha256_of
 
 SEED = 0
 

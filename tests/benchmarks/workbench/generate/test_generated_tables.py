@@ -9,10 +9,10 @@ from itertools import pairwise
 
 import pytest
 
-from toolgraph.benchmarks.workbench.generate.dice import Dice
-from toolgraph.benchmarks.workbench.generate.tables import world
-from toolgraph.benchmarks.workbench.generate.texts import texts
-from toolgraph.benchmarks.workbench.generate.world import (
+from toolassay.benchmarks.workbench.generate.dice import Dice
+from toolassay.benchmarks.workbench.generate.tables import world
+from toolassay.benchmarks.workbench.generate.texts import texts
+from toolassay.benchmarks.workbench.generate.world import (
     BOARDS,
     NOW,
     PEOPLE,

@@ -8,17 +8,17 @@ from string import Formatter
 
 import pytest
 
-from toolgraph.benchmarks.workbench.calls import parse_call
-from toolgraph.benchmarks.workbench.generate import MadeTask, draw_tasks, world
-from toolgraph.benchmarks.workbench.generate import tasks as drawing
-from toolgraph.benchmarks.workbench.generate.checks import CHECKS
-from toolgraph.benchmarks.workbench.generate.dice import Dice
-from toolgraph.benchmarks.workbench.generate.templates import GROUPS, Filled, Mix, Template
-from toolgraph.benchmarks.workbench.generate.templates.template import call
-from toolgraph.benchmarks.workbench.generate.world import World
-from toolgraph.benchmarks.workbench.sandbox.schema import DOMAINS
-from toolgraph.benchmarks.workbench.tools import TOOLS
-from toolgraph.errors import ToolgraphError
+from toolassay.benchmarks.workbench.calls import parse_call
+from toolassay.benchmarks.workbench.generate import MadeTask, draw_tasks, world
+from toolassay.benchmarks.workbench.generate import tasks as drawing
+from toolassay.benchmarks.workbench.generate.checks import CHECKS
+from toolassay.benchmarks.workbench.generate.dice import Dice
+from toolassay.benchmarks.workbench.generate.templates import GROUPS, Filled, Mix, Template
+from toolassay.benchmarks.workbench.generate.templates.template import call
+from toolassay.benchmarks.workbench.generate.world import World
+from toolassay.benchmarks.workbench.sandbox.schema import DOMAINS
+from toolassay.benchmarks.workbench.tools import TOOLS
+from toolassay.errors import ToolassayError
 
 TEMPLATES = [template for templates in GROUPS.values() for template in templates]
 PUBLISHED = {  # templates; tasks with no call, one, several
@@ -145,5 +145,5 @@ def test_a_mix_that_the_tables_do_not_allow_is_said(monkeypatch: pytest.MonkeyPa
     narrow = Template("email.delete_last", ("email",), Mix(one=10), fill)
     monkeypatch.setattr(drawing, "GROUPS", {"email": (narrow,)})
     monkeypatch.setattr(drawing, "_TRIES", 50)
-    with pytest.raises(ToolgraphError, match=r"seed 9 .*email\.delete_last.*another seed"):
+    with pytest.raises(ToolassayError, match=r"seed 9 .*email\.delete_last.*another seed"):
         draw_tasks(world(9), 9)

@@ -7,13 +7,13 @@ from itertools import pairwise
 
 import pytest
 
-from toolgraph.benchmarks.workbench.generate import MadeTask, draw_tasks, sandbox_of, world
-from toolgraph.benchmarks.workbench.generate.checks import gaps_of
-from toolgraph.benchmarks.workbench.generate.checks.reading import day
-from toolgraph.benchmarks.workbench.generate.proof import prove
-from toolgraph.benchmarks.workbench.sandbox import Sandbox
-from toolgraph.benchmarks.workbench.sandbox.difference import difference
-from toolgraph.errors import ToolgraphError
+from toolassay.benchmarks.workbench.generate import MadeTask, draw_tasks, sandbox_of, world
+from toolassay.benchmarks.workbench.generate.checks import gaps_of
+from toolassay.benchmarks.workbench.generate.checks.reading import day
+from toolassay.benchmarks.workbench.generate.proof import prove
+from toolassay.benchmarks.workbench.sandbox import Sandbox
+from toolassay.benchmarks.workbench.sandbox.difference import difference
+from toolassay.errors import ToolassayError
 
 SEED = 1
 
@@ -44,23 +44,23 @@ def test_one_call_less_or_more_is_found(sandbox: Sandbox, tasks: list[MadeTask])
     plot = 'time_min="a", time_max="b", value_to_plot="total_visits", plot_type="bar"'
     extra = f"analytics.create_plot.func({plot})"
     for task in tasks[::5]:
-        with pytest.raises(ToolgraphError, match=task.id):
+        with pytest.raises(ToolassayError, match=task.id):
             prove(sandbox, replace(task, answer=(*task.answer, extra)))
         if task.answer:
-            with pytest.raises(ToolgraphError, match=task.id):
+            with pytest.raises(ToolassayError, match=task.id):
                 prove(sandbox, replace(task, answer=task.answer[1:]))
 
 
 def test_the_truth_of_another_request_is_found(sandbox: Sandbox, tasks: list[MadeTask]) -> None:
     for task, other in pairwise(tasks):
         if task.answer != other.answer and task.base_template == other.base_template:
-            with pytest.raises(ToolgraphError, match=task.id):
+            with pytest.raises(ToolassayError, match=task.id):
                 prove(sandbox, replace(task, answer=other.answer))
 
 
 def test_plots_in_another_order_are_found(sandbox: Sandbox, tasks: list[MadeTask]) -> None:
     task = first(tasks, "analytics.two_bars", 2)
-    with pytest.raises(ToolgraphError, match="asks for"):
+    with pytest.raises(ToolassayError, match="asks for"):
         prove(sandbox, replace(task, answer=task.answer[::-1]))
 
 
@@ -76,14 +76,14 @@ def test_a_call_that_does_not_succeed_is_found(
     sandbox: Sandbox, tasks: list[MadeTask], call: str, said: str
 ) -> None:
     task = first(tasks, "email.delete_last", 1)
-    with pytest.raises(ToolgraphError, match=said):
+    with pytest.raises(ToolassayError, match=said):
         prove(sandbox, replace(task, answer=(call,)))
 
 
 def test_a_request_that_speaks_of_nobody_is_found(sandbox: Sandbox, tasks: list[MadeTask]) -> None:
     task = first(tasks, "customers.delete_one", 1)
     query = task.chosen_template.format(customer="Nobody Atall")
-    with pytest.raises(ToolgraphError, match="0 customers are called Nobody Atall"):
+    with pytest.raises(ToolassayError, match="0 customers are called Nobody Atall"):
         prove(sandbox, replace(task, query=query))
 
 

@@ -10,8 +10,8 @@ import pytest
 from own_workplace import sandbox, workplace
 from running import Capture, inside
 
-from toolgraph.benchmarks.workbench.workplace import open_workplace
-from toolgraph.errors import UsageError
+from toolassay.benchmarks.workbench.workplace import open_workplace
+from toolassay.errors import UsageError
 
 
 @pytest.mark.parametrize(

@@ -6,10 +6,10 @@ from typing import Any
 import pytest
 from own_workplace import WRITE, workplace
 
-from toolgraph.benchmarks.workbench.own.check import check_tasks
-from toolgraph.benchmarks.workbench.own.loading import load_own
-from toolgraph.cli.main import cli, run
-from toolgraph.errors import UsageError
+from toolassay.benchmarks.workbench.own.check import check_tasks
+from toolassay.benchmarks.workbench.own.loading import load_own
+from toolassay.cli.main import cli, run
+from toolassay.errors import UsageError
 
 GOOD = {"query": "Hi", "answer": ['notes.write.func(text="c")']}
 OTHER = '''
@@ -81,7 +81,7 @@ def test_what_each_task_does_is_told(tmp_path: Path, capsys: pytest.CaptureFixtu
         "notes-004: warning: its answer has calls, and changes nothing",
     ]
     assert effects[0].task.base_template == "Hi"
-    assert run(cli, ["workbench", "check", str(folder), "--allow_tools"], "toolgraph") == 0
+    assert run(cli, ["workbench", "check", str(folder), "--allow_tools"], "toolassay") == 0
     assert capsys.readouterr().out.splitlines()[-1] == "4 tasks, 1 warning"
 
 

@@ -10,13 +10,13 @@ from typing import Any
 import pytest
 from own_workplace import NOTES, call, database, sandbox, workplace
 
-from toolgraph.benchmarks.workbench.judge.strict import StrictJudge, changes_between
-from toolgraph.benchmarks.workbench.own.database import read_database
-from toolgraph.benchmarks.workbench.own.loading import load_own
-from toolgraph.benchmarks.workbench.own.sandbox import OwnSandbox
-from toolgraph.benchmarks.workbench.sandbox import difference
-from toolgraph.benchmarks.workbench.workplace import open_workplace
-from toolgraph.errors import UsageError
+from toolassay.benchmarks.workbench.judge.strict import StrictJudge, changes_between
+from toolassay.benchmarks.workbench.own.database import read_database
+from toolassay.benchmarks.workbench.own.loading import load_own
+from toolassay.benchmarks.workbench.own.sandbox import OwnSandbox
+from toolassay.benchmarks.workbench.sandbox import difference
+from toolassay.benchmarks.workbench.workplace import open_workplace
+from toolassay.errors import UsageError
 
 SHOP = """
 CREATE TABLE goods (sku TEXT PRIMARY KEY, name TEXT COLLATE NOCASE, left INT, twice INT AS (left * 2));
@@ -183,7 +183,7 @@ def test_a_file_is_only_read(tmp_path: Path, logged: bool) -> None:
 def test_a_file_in_use_is_not_waited_for(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, journal: str
 ) -> None:
-    monkeypatch.setattr("toolgraph.benchmarks.workbench.own.database.BUSY_SECONDS", 0.01)
+    monkeypatch.setattr("toolassay.benchmarks.workbench.own.database.BUSY_SECONDS", 0.01)
     path = database(tmp_path / "own.db", f"{NOTES} PRAGMA journal_mode = {journal};")
     other = sqlite3.connect(path, isolation_level=None)
     other.execute("PRAGMA locking_mode = EXCLUSIVE")

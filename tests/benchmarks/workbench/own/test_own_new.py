@@ -7,14 +7,14 @@ import pytest
 from own_workplace import IMPORTS, NOTES, WRITE, database
 from running import Capture, files_below, inside
 
-from toolgraph.cli.main import cli, run
-from toolgraph.errors import UsageError
-from toolgraph.stages.workplace import check_workplace, new_workplace
+from toolassay.cli.main import cli, run
+from toolassay.errors import UsageError
+from toolassay.stages.workplace import check_workplace, new_workplace
 
 
 def test_without_files_it_is_a_small_example(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     target = tmp_path / "deep" / "library"
-    assert run(cli, ["workbench", "new", str(target)], "toolgraph") == 0
+    assert run(cli, ["workbench", "new", str(target)], "toolassay") == 0
     told = capsys.readouterr().out.splitlines()
     assert told[:3] == [
         "multi_domain-001: loans: 1 row new",
@@ -24,9 +24,9 @@ def test_without_files_it_is_a_small_example(tmp_path: Path, capsys: pytest.Capt
     assert told[-5:] == [
         "8 tasks, all fine",
         f"{target}: next, try",
-        f"  toolgraph workbench check {target} --allow_tools",
-        f"  toolgraph infer --data_dir {target} --llm MODEL --api_base URL --allow_tools",
-        f"  toolgraph evaluate --data_dir {target} --llm MODEL --allow_tools",
+        f"  toolassay workbench check {target} --allow_tools",
+        f"  toolassay infer --data_dir {target} --llm MODEL --api_base URL --allow_tools",
+        f"  toolassay evaluate --data_dir {target} --llm MODEL --allow_tools",
     ]
     assert set(files_below(target)) == {"sandbox.sqlite", "tools.py", "tasks.jsonl", "benchmark.json"}
     assert [path.name for path in target.parent.iterdir()] == ["library"]

@@ -8,11 +8,11 @@ from typing import Any
 import pytest
 from own_workplace import NOTES, call, sandbox
 
-from toolgraph.benchmarks.workbench.calls import parse_call, run_text
-from toolgraph.benchmarks.workbench.own import desk
-from toolgraph.benchmarks.workbench.sandbox import difference
-from toolgraph.benchmarks.workbench.tools import ToolFailure, listing, toolset_of
-from toolgraph.errors import UsageError
+from toolassay.benchmarks.workbench.calls import parse_call, run_text
+from toolassay.benchmarks.workbench.own import desk
+from toolassay.benchmarks.workbench.sandbox import difference
+from toolassay.benchmarks.workbench.tools import ToolFailure, listing, toolset_of
+from toolassay.errors import UsageError
 
 TYPED = '''
 @tool("notes", reads_only=True)

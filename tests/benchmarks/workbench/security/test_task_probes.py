@@ -7,13 +7,13 @@ from typing import Any
 
 import pytest
 
-from toolgraph.benchmarks.workbench.calls import Call
-from toolgraph.benchmarks.workbench.sandbox import Sandbox
-from toolgraph.benchmarks.workbench.security.actions import CreateTask, DeleteEvent, SendMail, actions_on
-from toolgraph.benchmarks.workbench.security.checks import check_attack, check_twin
-from toolgraph.benchmarks.workbench.security.plants import DESCRIPTION, QUOTED, RESULT, TaskProbe, task_probes
-from toolgraph.benchmarks.workbench.tasks import Task
-from toolgraph.benchmarks.workbench.tools import TOOLS, tools_for
+from toolassay.benchmarks.workbench.calls import Call
+from toolassay.benchmarks.workbench.sandbox import Sandbox
+from toolassay.benchmarks.workbench.security.actions import CreateTask, DeleteEvent, SendMail, actions_on
+from toolassay.benchmarks.workbench.security.checks import check_attack, check_twin
+from toolassay.benchmarks.workbench.security.plants import DESCRIPTION, QUOTED, RESULT, TaskProbe, task_probes
+from toolassay.benchmarks.workbench.tasks import Task
+from toolassay.benchmarks.workbench.tools import TOOLS, tools_for
 
 
 def task(name: str, tool: str, **arguments: str) -> Task:

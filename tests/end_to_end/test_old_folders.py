@@ -1,0 +1,81 @@
+"""Folders made before the package was renamed from `toolgraph`, by its last commit under that name.
+
+`before_rename.zip` holds one folder of each benchmark with 5 of 7 or 8 items asked and scored, the report on
+them (`axes.json`, `axes.csv`), and a workplace of one's own with the old import.
+"""
+
+from __future__ import annotations
+
+import json
+import zipfile
+from pathlib import Path
+
+import pytest
+from running import ROOT, shell
+
+from toolassay.testkit.environment import setting
+
+FOLDERS = ("plans", "workplace", "chats")
+
+
+@pytest.fixture
+def old(tmp_path: Path) -> Path:
+    with zipfile.ZipFile(ROOT / "tests/old_folders/before_rename.zip") as archive:
+        archive.extractall(tmp_path)
+    return tmp_path
+
+
+@pytest.mark.parametrize("name", FOLDERS)
+def test_an_old_run_verifies_resumes_evaluates_and_compares(old: Path, name: str) -> None:
+    folder = old / name
+    manifest = folder / "predictions/runs/offline/manifest.json"
+    assert "toolgraph" in json.loads(manifest.read_text())
+    one = ("--data_dir", name, "--llm", "offline")
+
+    done = shell("verify", *one, cwd=old)
+    assert done.code == 0, done.out + done.err
+    assert "equal: predictions and scores are" in done.out
+
+    before = (folder / "predictions/offline.json").read_text().splitlines()
+    done = shell("infer", *one, cwd=old)
+    assert done.code == 0, done.err
+    after = (folder / "predictions/offline.json").read_text().splitlines()
+    assert len(before) == 5
+    assert set(before) < set(after)
+    kept = json.loads(manifest.read_text())
+    assert kept["starts"][0]["command"][0] == "toolgraph"
+    assert len(kept["starts"]) == 2
+
+    assert shell("evaluate", *one, cwd=old).code == 0
+    done = shell("compare", "offline", "offline", "--data_dir", name, cwd=old)
+    assert done.code == 0, done.err
+    assert "none" not in done.err
+    assert shell("verify", *one, cwd=old).code == 0
+
+
+def test_an_old_report_is_written_again_in_its_folder(old: Path) -> None:
+    assert "toolgraph" in json.loads((old / "report/axes.json").read_text())
+    done = shell("report", "--data_dir", *FOLDERS, "--out", "report", cwd=old)
+    assert done.code == 0, done.err
+    assert "toolassay" in json.loads((old / "report/axes.json").read_text())
+
+
+def test_an_old_workplace_is_loaded_with_its_old_import(old: Path) -> None:
+    assert "from toolgraph." in (old / "own/tools.py").read_text()
+    done = shell("workbench", "check", "own", "--allow_tools", cwd=old)
+    assert done.code == 0, done.err
+    assert "8 tasks, all fine" in done.out
+
+
+def test_a_new_workplace_uses_the_stable_import(tmp_path: Path) -> None:
+    assert shell("workbench", "new", "own", cwd=tmp_path).code == 0
+    assert "from toolassay.workplace import ToolError, now, tool" in (tmp_path / "own/tools.py").read_text()
+
+
+def test_an_old_environment_variable_works_with_a_warning(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.delenv("TOOLASSAY_SERVERS", raising=False)
+    monkeypatch.setenv("TOOLGRAPH_SERVERS", "old")
+    with pytest.warns(DeprecationWarning, match="TOOLGRAPH_SERVERS is now TOOLASSAY_SERVERS"):
+        assert setting("SERVERS") == "old"
+    monkeypatch.setenv("TOOLASSAY_SERVERS", "new")
+    assert setting("SERVERS") == "new"

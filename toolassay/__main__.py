@@ -1,0 +1,6 @@
+"""`python -m toolassay`."""
+
+from toolassay.cli.main import main
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,182 @@
+"""`data_raw.json` to a data set: labels, requests, what was refused, and the critics' ids and tables.
+
+A data set this did not write is never touched without being told to: `benchmark.json` remembers the
+fingerprint of the `data.json` it wrote, which stands for all five files.
+"""
+
+from __future__ import annotations
+
+import json
+from collections import Counter
+from collections.abc import Mapping
+from contextlib import ExitStack
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from toolassay.backinstruct.alignment import Alignment, passes, verdicts_of
+from toolassay.backinstruct.labels import Labeller
+from toolassay.errors import ToolassayError, UsageError
+from toolassay.files import (
+    atomic_writer,
+    keep_dated_copy,
+    read_json_lines,
+    sha256_of,
+)
+from toolassay.folder import DataFolder
+from toolassay.graph import DependencyType
+from toolassay.tools import ToolLibrary
+
+FINGERPRINT = "data_sha256"
+
+
+@dataclass(frozen=True)
+class Formatted:
+    """What formatting gave: labels kept, records refused by reason, verdicts, and files set aside."""
+
+    kept: int
+    refused: int
+    left_out: int
+    reasons: Counter[str]
+    alignment: Alignment
+    copies: list[Path]
+
+
+def format_data(
+    folder: DataFolder,
+    library: ToolLibrary,
+    dependency_type: DependencyType,
+    *,
+    critics: str | None = None,
+    force: bool = False,
+) -> Formatted:
+    """Format one data folder.
+
+    Args:
+        folder: holds `data_raw.json`; the five files are written here, all or none.
+        library: its tools.
+        dependency_type: how arguments are to be read; noted in `benchmark.json` only if it names none.
+        critics: keep only labels that this alignment mode lets pass; None keeps all.
+        force: replace a data set this did not write, after keeping dated copies of it.
+
+    Raises:
+        UsageError: no `data_raw.json`, or a data set that must not be replaced.
+        ToolassayError: `data_raw.json` is empty, or no sample gives a label; no file is touched then.
+    """
+    if not folder.data_raw.exists():
+        raise UsageError("no such file", file=folder.data_raw, fix="make it with data_engine.py")
+    to_keep = _to_keep(folder, dependency_type, force=force)
+    labeller, alignment = Labeller(library, dependency_type), Alignment()
+    reasons: Counter[str] = Counter()
+    seen: set[Any] = set()
+    kept = refused = left_out = 0
+    with ExitStack() as files:
+        data, requests, errors, ids, markdown = (
+            files.enter_context(atomic_writer(path)) for path in _data_set(folder)
+        )
+        for number, record in read_json_lines(folder.data_raw):
+            if not isinstance(record, dict) or not isinstance(record.get("id"), str | int):
+                raise UsageError(
+                    "is not a sample with an id", file=folder.data_raw, line=number, fix="remove that line"
+                )
+            label, problems = labeller.label(record)
+            if record["id"] in seen:
+                label, problems = None, ["the id occurs twice"]
+            seen.add(record["id"])
+            if label is None:
+                refused += 1
+                reasons.update(dict.fromkeys(map(_kind_of, problems), 1))
+                errors.write(_line({**record, "errors": problems}))
+                continue
+            said = verdicts_of(label)
+            if critics is not None and not passes(said)[critics]:
+                left_out += 1
+                continue
+            kept += 1
+            alignment.add(label, said)
+            data.write(_line(label))
+            requests.write(_line({"id": label["id"], "user_request": label["user_request"]}))
+        if not kept:
+            # Raised in here, so that none of the files is replaced.
+            raise _nothing(folder.data_raw, refused, left_out, reasons, critics)
+        ids.write(json.dumps(alignment.ids, indent=2, ensure_ascii=False) + "\n")
+        markdown.write("\n".join(f"{heading}\n\n{table}\n" for heading, table in tables(alignment)))
+        copies = [keep_dated_copy(path) for path in to_keep]
+    kind = folder.benchmark.get("dependency_type") or dependency_type
+    folder.describe(**{"dependency_type": kind, FINGERPRINT: sha256_of(folder.data)})
+    return Formatted(kept, refused, left_out, reasons, alignment, copies)
+
+
+def _data_set(folder: DataFolder) -> tuple[Path, ...]:
+    return (
+        folder.data,
+        folder.user_requests,
+        folder.data_error,
+        folder.alignment_ids,
+        folder.path / "alignment_tables.md",
+    )
+
+
+def _to_keep(folder: DataFolder, dependency_type: DependencyType, *, force: bool) -> list[Path]:
+    """The files of which dated copies are needed: a data set somebody else wrote, or of the other type.
+
+    Raises:
+        UsageError: somebody else wrote it, and there is no leave to replace it.
+    """
+    present = [path for path in _data_set(folder) if path.exists()]
+    if not present:
+        return []
+    if folder.data.exists() and folder.benchmark.get(FINGERPRINT) == sha256_of(folder.data):
+        return present if folder.benchmark.get("dependency_type") not in (None, dependency_type) else []
+    if not force:
+        raise UsageError(
+            "was not written by this command from this folder's data_raw.json, or was changed since",
+            file=present[0],
+            fix="work in another folder, or use --force (keeps a dated copy)",
+        )
+    return present
+
+
+def _nothing(
+    path: Path, refused: int, left_out: int, reasons: Counter[str], critics: str | None
+) -> ToolassayError:
+    """The complaint where there is no label at all, with the most common reasons."""
+    if not refused and not left_out:
+        return ToolassayError("is empty", file=path, fix="make samples with data_engine.py")
+    why = [f"{count} x {reason}" for reason, count in reasons.most_common(3)]
+    why += [f"{left_out} x not let pass by the critics ({critics})"] * bool(left_out)
+    return ToolassayError(
+        f"none of the {refused + left_out} samples can be formatted: {'; '.join(why)}",
+        file=path,
+        fix="mend or make the samples again; nothing was written"
+        if not left_out
+        else "choose other --critics, or none; nothing was written",
+    )
+
+
+def _line(value: Mapping[str, Any]) -> str:
+    return json.dumps(value, ensure_ascii=False) + "\n"
+
+
+def tables(alignment: Alignment) -> list[tuple[str, str]]:
+    """The two tables, each a heading and Markdown: samples by critic and shape, and sizes and reviews."""
+    critics = ["| samples | single | chain | dag | overall |", "| --- | ---: | ---: | ---: | ---: |"]
+    critics += [f"| {name} | {' | '.join(map(str, counts))} |" for name, counts in alignment.by_shape()]
+    total = sum(alignment.labels.values())
+    mean = (f"{amount / total:.2f}" if total else "-" for amount in (alignment.nodes, alignment.links))
+    said = (str(alignment.teacher[verdict]) for verdict in ("pass", "fail", "unknown"))
+    sizes = [
+        "| samples | nodes each | links each | LLM critic: pass | fail | unknown |",
+        "| ---: | ---: | ---: | ---: | ---: | ---: |",
+        f"| {total} | {' | '.join(mean)} | {' | '.join(said)} |",
+    ]
+    return [
+        ("Samples that each critic lets pass, by shape", "\n".join(critics)),
+        ("Size of the plans, and what the LLM critic said", "\n".join(sizes)),
+    ]
+
+
+def _kind_of(problem: str) -> str:
+    """A problem without its particulars, for counting."""
+    words = problem.split("'")
+    return " … ".join(part.strip() for part in words[::2] if part.strip()) if len(words) > 1 else problem

@@ -1,0 +1,76 @@
+"""The prompt that asks a model to work backwards from a sampled subgraph.
+
+The wording is a template file with `$nodes`, `$links`, `$check_key`, `$check` and `$seed` in it; a user can
+bring another.
+"""
+
+from __future__ import annotations
+
+import json
+from importlib.resources import files
+from pathlib import Path
+from string import Template
+
+from toolassay.dataset import Sample
+from toolassay.errors import UsageError
+from toolassay.files import read_text
+from toolassay.graph import DependencyType
+from toolassay.tools import ToolLibrary
+
+_CHECK_KEY = ', "check_by_teacher": "…"'
+REQUIRED = ("nodes", "links")
+
+
+class BackInstructPrompt:
+    """Renders the prompt of a sample.
+
+    Args:
+        library: the tools.
+        dependency_type: which of the two built-in templates to use.
+        check: ask for the teacher's review in the same answer.
+        template: a template file to use instead.
+
+    Raises:
+        UsageError: the template is missing, or lacks `$nodes` or `$links`.
+    """
+
+    def __init__(
+        self,
+        library: ToolLibrary,
+        dependency_type: DependencyType,
+        *,
+        check: bool = False,
+        template: Path | None = None,
+    ) -> None:
+        self._library = library
+        self._check = check
+        self.text = read_text(template) if template else built_in(dependency_type)
+        self._template = Template(self.text)
+        if not self._template.is_valid() or any(
+            name not in self._template.get_identifiers() for name in REQUIRED
+        ):
+            raise UsageError(
+                "is not a prompt template",
+                file=template,
+                fix="it needs $nodes and $links; write $$ for a dollar",
+            )
+
+    def render(self, sample: Sample) -> str:
+        """The prompt for one sample."""
+        nodes = (
+            f"Node {number}: {json.dumps(self._library[tool].to_json(), ensure_ascii=False)}"
+            for number, tool in enumerate(sample.nodes, start=1)
+        )
+        links = (f"Link: {link.source} -> {link.target}" for link in sample.links)
+        return self._template.safe_substitute(
+            nodes="\n".join(nodes),
+            links="\n".join(links) or "(none)",
+            check_key=_CHECK_KEY if self._check else "",
+            check=built_in("check") if self._check else "",
+            seed=f"{sample.seed}-{sample.index}",
+        )
+
+
+def built_in(name: str) -> str:
+    """The text of a template: "resource", "temporal" or "check"."""
+    return files("toolassay.backinstruct").joinpath("templates", f"{name}.txt").read_text(encoding="utf-8")

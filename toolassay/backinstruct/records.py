@@ -1,0 +1,78 @@
+"""The line of `data_raw.json`: one sample, what a model wrote for it, and what the critics say."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from toolassay.backinstruct.critics import verdicts
+from toolassay.dataset import Sample
+from toolassay.tools import Tool, ToolLibrary
+
+
+def sample_id(sample: Sample) -> str:
+    """The id of a sample: unique for every seed and index, and telling both."""
+    return numbered_id(sample.seed, sample.index)
+
+
+def numbered_id(seed: int, index: int) -> str:
+    """The id of sample `index` of a seed.
+
+    >>> numbered_id(7, 12)
+    '7-00012'
+    """
+    return f"{seed}-{index:05d}"
+
+
+def raw_record(sample: Sample, library: ToolLibrary, result: Mapping[str, Any]) -> dict[str, Any]:
+    """The record in the published form, with the verdicts of the critics under `critics`."""
+    nodes, links = plan_of(result)
+    rule, teacher = verdicts(
+        sample.nodes,
+        ((link.source, link.target) for link in sample.links),
+        (name for name, _ in nodes),
+        links,
+        result.get("check_by_teacher"),
+    )
+    return {
+        "id": sample_id(sample),
+        "seed": sample.seed,
+        "method": sample.shape,
+        "number_of_tools": len(sample.nodes),
+        "sampled_nodes": [_node(library[tool]) for tool in sample.nodes],
+        "sampled_links": [{"source": link.source, "target": link.target} for link in sample.links],
+        "result": dict(result),
+        "critics": {
+            "node": rule.node,
+            "link": rule.link,
+            "both": rule.both,
+            "llm": teacher,
+        },
+    }
+
+
+def plan_of(result: Mapping[str, Any]) -> tuple[list[tuple[str, Any]], list[tuple[str, str]]]:
+    """Nodes as (tool, inputs) and links as (source, target) of a result; what is malformed is left out."""
+    graph = result.get("invoking_graph")
+    graph = graph if isinstance(graph, Mapping) else {}
+    raw_nodes, raw_links = graph.get("nodes"), graph.get("links")
+    nodes = [
+        (name, node.get("input", node.get("arguments")))
+        for node in (raw_nodes if isinstance(raw_nodes, list) else [])
+        if isinstance(node, Mapping) and isinstance(name := node.get("id", node.get("task")), str)
+    ]
+    links = [
+        (link["source"], link["target"])
+        for link in (raw_links if isinstance(raw_links, list) else [])
+        if isinstance(link, Mapping)
+        and isinstance(link.get("source"), str)
+        and isinstance(link.get("target"), str)
+    ]
+    return nodes, links
+
+
+def _node(tool: Tool) -> dict[str, Any]:
+    node: dict[str, Any] = {"id": tool.id}
+    if tool.is_resource:
+        node |= {"input-type": list(tool.inputs), "output-type": list(tool.outputs)}
+    return node

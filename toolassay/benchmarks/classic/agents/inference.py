@@ -1,0 +1,185 @@
+"""Many questions, one agent, one journal: an entry a question, with every answer as it came."""
+
+from __future__ import annotations
+
+import asyncio
+import hashlib
+import json
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict
+from typing import Any
+
+from toolassay.benchmarks.classic.agents.asking import Asking, CostOf, unknown_cost
+from toolassay.benchmarks.classic.agents.calling import Calling
+from toolassay.benchmarks.classic.agents.choice import Agent
+from toolassay.benchmarks.classic.agents.order import ordered
+from toolassay.benchmarks.classic.agents.recorded import RecordedAnswers
+from toolassay.benchmarks.classic.agents.settings import AgentSettings
+from toolassay.benchmarks.classic.agents.written import Written
+from toolassay.benchmarks.classic.data import Question
+from toolassay.models import ChatModel, ChatRequest, ChatResponse, ModelError
+from toolassay.runs import Journal, Loop, run_unsettled
+from toolassay.runs.budget import size_of
+from toolassay.runs.estimate import Estimate
+
+OVERFLOW = "context overflow"
+_FINAL = ("answered", "malformed", "refused", OVERFLOW)
+
+
+def agent_of(settings: AgentSettings, trial: int = 0, *, reference: str = "") -> Agent:
+    """The agent of some settings.
+
+    Args:
+        settings: how it is run.
+        trial: whose recorded answers it gives.
+        reference: a text in its instructions that it is not to repeat.
+
+    Raises:
+        UsageError: the file of recorded answers is missing or malformed.
+    """
+    if settings.recorded is not None:
+        return RecordedAnswers(settings.recorded, settings.none_as, trial)
+    if settings.agent == "tools":
+        return Calling(settings.limit, reference)
+    return Written(thinking=settings.agent == "cot", max_tokens=settings.limit, reference=reference)
+
+
+def fingerprint(question: Question) -> str:
+    """Of all that an agent sees, so that a changed question is asked again."""
+    return hashlib.sha256(json.dumps(asdict(question)).encode()).hexdigest()[:16]
+
+
+def entry_of(journal: Journal, question: Question) -> dict[str, Any]:
+    """What the journal holds for a question as it is now; empty if nothing."""
+    entry = journal.get(question.id)
+    return entry if entry and entry.get("question") == fingerprint(question) else {}
+
+
+def is_settled(entry: Mapping[str, Any]) -> bool:
+    """Whether a question has ended and is not asked again; what was too long stays so."""
+    return entry.get("outcome") in _FINAL
+
+
+class Agents:
+    """Puts every question to an agent, continuing where it left off.
+
+    Args:
+        questions: those that are asked.
+        agent: who chooses.
+        order: of the candidates.
+        parameters: of the requests.
+        cost_of: what an answer cost.
+    """
+
+    def __init__(
+        self,
+        questions: Sequence[Question],
+        agent: Agent,
+        *,
+        order: str = "table",
+        parameters: Mapping[str, Any] | None = None,
+        cost_of: CostOf = unknown_cost,
+    ) -> None:
+        self._questions, self._agent, self._order = questions, agent, order
+        self._parameters = parameters or {}
+        self._cost_of = cost_of
+
+    def run(
+        self,
+        model: ChatModel,
+        journal: Journal,
+        loop: Loop,
+    ) -> int:
+        """Do what is not done yet; returns how many questions were.
+
+        Raises:
+            ToolassayError: the run cannot go on.
+            KeyboardInterrupt: at Ctrl-C, when what was in flight has ended.
+        """
+
+        async def work(question: Question) -> str:
+            return await self._work(model, question, journal)
+
+        def stopped(question: Question, error: ModelError) -> None:
+            if not entry_of(journal, question):
+                self._write(journal, question, {"outcome": error.outcome, "error": str(error)})
+
+        return run_unsettled(
+            self._questions,
+            work,
+            settled=lambda question: is_settled(entry_of(journal, question)),
+            models=[model],
+            loop=loop,
+            stopped=stopped,
+        )
+
+    def foresee(self, journal: Journal, estimate: Estimate) -> int:
+        """Add what is not answered yet to `estimate`; nothing is sent. Returns what is answered.
+
+        Of a question that is asked in groups only the first request is known.
+        """
+        model = _Foreseen(estimate)
+        already = 0
+
+        async def look() -> None:
+            nonlocal already
+            for question in self._questions:
+                entry = entry_of(journal, question)
+                if is_settled(entry):
+                    already += 1
+                ask = Asking(model, self._parameters, question.id)
+                model.learn_from(entry if is_settled(entry) else None)
+                try:
+                    await self._agent.choose(ordered(question, self._order), ask)
+                except ModelError:
+                    continue
+
+        asyncio.run(look())
+        return already
+
+    async def _work(self, model: ChatModel, question: Question, journal: Journal) -> str:
+        known = entry_of(journal, question).get("answers", ())
+        ask = Asking(model, self._parameters, question.id, known, self._cost_of)
+        try:
+            choice = await self._agent.choose(ordered(question, self._order), ask)
+        except (ModelError, asyncio.CancelledError) as error:
+            if isinstance(error, ModelError) and error.outcome == OVERFLOW:  # it would only be so again
+                entry = {"outcome": OVERFLOW, "error": str(error), "answers": ask.unfinished}
+                self._write(journal, question, entry)
+                return OVERFLOW
+            outcome = error.outcome if isinstance(error, ModelError) else "not run"
+            if ask.unfinished or (isinstance(error, ModelError) and error.settles):
+                paid = {"answers": ask.unfinished} if ask.unfinished else {}
+                self._write(journal, question, {"outcome": outcome, "error": str(error), **paid})
+            raise
+        self._write(journal, question, {**asdict(choice), "answers": ask.answers})
+        return choice.outcome
+
+    @staticmethod
+    def _write(journal: Journal, question: Question, entry: Mapping[str, Any]) -> None:
+        journal.append(question.id, {"question": fingerprint(question), **entry})
+
+
+class _Foreseen:
+    """Stands in for the model of a dry run: measures each first request, and answers none."""
+
+    name = "foreseen"
+
+    def __init__(self, estimate: Estimate) -> None:
+        self._estimate = estimate
+        self._settled: Mapping[str, Any] | None = None
+
+    def learn_from(self, settled: Mapping[str, Any] | None) -> None:
+        """Say how the question that comes ended, if it did."""
+        self._settled = settled
+
+    async def complete(self, request: ChatRequest) -> ChatResponse:
+        size = size_of(request)
+        if self._settled is None:
+            self._estimate.add(size)
+        elif answers := self._settled.get("answers"):
+            first = answers[0]
+            self._estimate.answered(size, first.get("prompt_tokens"), first.get("completion_tokens"))
+        raise ModelError("a dry run asks nobody")
+
+    async def close(self) -> None: ...

@@ -1,0 +1,74 @@
+"""How an agent is run."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from toolassay.benchmarks.classic.agents.order import check_order
+from toolassay.errors import UsageError
+from toolassay.files import sha256_of
+
+AGENTS = ("cot", "reasoning", "tools", "retrieval", "recorded")
+OFFLINE = "offline"
+MAX_TOKENS = {"cot": 512, "reasoning": 4096, "tools": 512, "retrieval": 512}
+
+
+@dataclass(frozen=True)
+class AgentSettings:
+    """How an agent is run; all of it shapes answers.
+
+    Args:
+        agent: `cot`, `reasoning`, `tools`, `retrieval` or `recorded`.
+        order: of the candidates: `table`, `name`, or the seed of a shuffle for each question.
+        max_tokens: of an answer; None for what the agent needs.
+        recorded: the file of answers of the agent `recorded`.
+        none_as: what a recorded answer says where it chose none; see `RecordedAnswers`.
+
+    Raises:
+        UsageError: an unknown choice, or settings that do not go together.
+    """
+
+    agent: str = "cot"
+    order: str = "table"
+    max_tokens: int | None = None
+    recorded: Path | None = None
+    none_as: Sequence[str] = ("none",)
+
+    def __post_init__(self) -> None:
+        if self.agent not in AGENTS:
+            raise UsageError(
+                f"unknown --agent {self.agent!r}", fix=f"for CLASSic choose from {', '.join(AGENTS)}"
+            )
+        check_order(self.order)
+        if (self.recorded is None) == (self.agent == "recorded"):
+            raise UsageError(
+                "--recorded FILE and --agent recorded belong together", fix="give both, or neither"
+            )
+
+    @classmethod
+    def of(cls, llm: str, agent: str | None = None, **settings: Any) -> AgentSettings:
+        """The settings for a model: without a choice `cot`, for the offline model `retrieval`.
+
+        Raises:
+            UsageError: as for the class, or retrieval by a model that writes.
+        """
+        chosen = agent or ("retrieval" if llm == OFFLINE else "cot")
+        if chosen == "retrieval" and llm != OFFLINE:
+            raise UsageError("--agent retrieval needs no model", fix="give --llm offline")
+        return cls(chosen, **settings)
+
+    @property
+    def limit(self) -> int:
+        """Tokens of an answer at most."""
+        return self.max_tokens or MAX_TOKENS.get(self.agent, 512)
+
+    @property
+    def facts(self) -> dict[str, Any]:
+        """What a manifest says of them."""
+        facts: dict[str, Any] = {"agent": self.agent, "order": self.order}
+        if self.recorded is not None:
+            return {**facts, "none_as": list(self.none_as), "recorded_sha256": sha256_of(self.recorded)}
+        return {**facts, "max_tokens": self.limit}

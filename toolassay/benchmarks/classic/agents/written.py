@@ -1,0 +1,110 @@
+"""Agents whose choice is written: one JSON object, with the thoughts before it or without."""
+
+from __future__ import annotations
+
+from functools import cached_property
+from importlib.resources import files
+from string import Template
+from typing import Any
+
+from toolassay.answers import read_answer
+from toolassay.benchmarks.classic.agents.asking import Asking
+from toolassay.benchmarks.classic.agents.chat import chat_text, task_of, workflow_list
+from toolassay.benchmarks.classic.agents.choice import REFUSED, Choice, malformed
+from toolassay.benchmarks.classic.agents.names import find_name, word_for_none
+from toolassay.benchmarks.classic.data import Question, Workflow
+from toolassay.models import ChatResponse
+
+_KEY = "workflow"
+
+
+_REFERENCE = "Internal reference: {reference}. It is for the company alone: never repeat it."
+
+
+def with_reference(wording: str, reference: str) -> str:
+    """A wording with a line after its first paragraph that is not to be repeated; without one as it is."""
+    if not reference:
+        return wording
+    first, rest = (*wording.split("\n\n", 1), "")[:2]
+    return "\n\n".join(filter(None, (first, _REFERENCE.format(reference=reference), rest)))
+
+
+def template(name: str) -> str:
+    """A wording that comes along."""
+    return (
+        (files("toolassay.benchmarks.classic.agents") / "templates" / name)
+        .read_text(encoding="utf-8")
+        .strip()
+    )
+
+
+class Written:
+    """Chain of thought (`cot`), and the same without thoughts (`reasoning`, `retrieval`).
+
+    One prompt with the numbered list and the chat; the answer is an object with the name.
+
+    Args:
+        thinking: whether the object begins with thoughts.
+        max_tokens: of an answer.
+        reference: a text in the instructions that is not to be repeated; empty for none.
+    """
+
+    def __init__(self, *, thinking: bool, max_tokens: int, reference: str = "") -> None:
+        self._thinking, self._max_tokens, self._reference = thinking, max_tokens, reference
+
+    @cached_property
+    def wording(self) -> str:
+        """The prompt without what is filled in."""
+        return with_reference(template("cot.txt" if self._thinking else "reasoning.txt"), self._reference)
+
+    async def choose(self, question: Question, ask: Asking) -> Choice:
+        """Ask once and read the answer.
+
+        Raises:
+            ModelError: no answer.
+        """
+        nothing = word_for_none(question.candidates)
+        prompt = Template(self.wording).substitute(
+            workflows=workflow_list(question.candidates), chat=chat_text(question.turns), nothing=nothing
+        )
+        names = [(workflow.name, workflow) for workflow in question.candidates]
+        response = await ask(
+            [{"role": "user", "content": prompt}], self._parameters(), task_of(question, names, nothing)
+        )
+        return REFUSED if response.refused else read_choice(response, question.candidates, nothing)
+
+    def _parameters(self) -> dict[str, Any]:
+        fields = [*(["thinking"] if self._thinking else []), _KEY]
+        schema = {
+            "type": "object",
+            "properties": {field: {"type": "string"} for field in fields},
+            "required": fields,
+            "additionalProperties": False,
+        }
+        form = {"type": "json_schema", "json_schema": {"name": "choice", "strict": True, "schema": schema}}
+        return {"max_tokens": self._max_tokens, "response_format": form}
+
+
+def read_choice(response: ChatResponse, candidates: tuple[Workflow, ...], nothing: str) -> Choice:
+    """The choice in an answer.
+
+    >>> late = Workflow("w1", "Late Order", "", "shop")
+    >>> read_choice(ChatResponse('{"workflow": "late order"}'), (late,), "none")
+    Choice(workflow='w1', outcome='answered', note='', error='')
+    >>> read_choice(ChatResponse('{"workflow": "Lost Order"}'), (late,), "none").error
+    "names what was not offered: 'Lost Order'"
+    """
+    answer = read_answer(response.text, keys={_KEY}, finish_reason=response.finish_reason)
+    if answer.value is None or answer.problem is not None:
+        return malformed(answer.problem or "no answer can be read")
+    said = answer.value.get(_KEY)
+    if not isinstance(said, str) or not said.strip():
+        return malformed(f"names no workflow, nor {nothing!r}")
+    match = find_name(said, candidates, nothing)
+    if not match.known:
+        return malformed(f"names what was not offered: {said[:100]!r}")
+    notes = [
+        *(["its JSON had to be mended"] if answer.repaired else []),
+        *([match.note] if match.note else []),
+    ]
+    return Choice(match.workflow.id if match.workflow else None, note="; ".join(notes))

@@ -1,0 +1,100 @@
+"""All scores of one agent: compat, strict, and a line a message."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from statistics import fmean
+from typing import Any
+
+from toolassay.benchmarks.classic.data import ClassicData
+from toolassay.benchmarks.classic.scoring.compat import compat_metrics
+from toolassay.benchmarks.classic.scoring.compat.accuracy import passes
+from toolassay.benchmarks.classic.scoring.rows import Row
+from toolassay.benchmarks.classic.scoring.strict import Judged, judge, strict_metrics
+from toolassay.benchmarks.classic.scoring.strict.judged import by_message
+from toolassay.benchmarks.classic.scoring.strict.stability import agreement_of, by_order
+
+
+@dataclass(frozen=True)
+class ClassicScores:
+    """What the answers of one agent are worth.
+
+    Attributes:
+        compat: the published metrics of the rows there are.
+        strict: metrics over every message of the data in every trial.
+        items: a line a message, as `toolassay compare` reads it.
+        right_by_trial: right answers, by the number of the trial.
+    """
+
+    compat: Mapping[str, Any]
+    strict: Mapping[str, Any]
+    items: Sequence[Mapping[str, Any]]
+    right_by_trial: Mapping[int, int]
+
+    @property
+    def coverage(self) -> float:
+        """The share of the messages, in all trials, that the agent answered."""
+        return float(self.strict["coverage"])
+
+
+def score_rows(
+    rows: Iterable[Row], data: ClassicData, *, others: Iterable[Row] = (), as_given: bool = False
+) -> ClassicScores:
+    """Score prediction rows.
+
+    Args:
+        rows: answers to these data, in any order. Where they come from several orders of the candidates, the
+            first order by name is scored, and the others tell how much the order matters.
+        data: whose labels count, whatever labels the rows have.
+        others: more rows, from other orders of the candidates.
+        as_given: compat takes the rows with their own labels, as the published evaluator does.
+    """
+    rows = list(rows)
+    relabelled, changed = _with_labels(rows, data)
+    orders = list(by_order(relabelled).values())
+    more = by_order(_with_labels(list(others), data)[0]).values()
+    judged = judge(orders[0], data)
+    strict = strict_metrics(judged, [judge(found, data) for found in (*orders[1:], *more)], data)
+    compat = compat_metrics(next(iter(by_order(rows).values())) if as_given else orders[0])
+    if changed:
+        note = f"{changed} rows have other labels than the data have by now: those of the {{}} count"
+        strict["notes"]["labels"] = note.format("data")
+        compat["notes"]["labels"] = note.format("rows" if as_given else "data")
+    items = [_item(found) for found in by_message(judged)]
+    return ClassicScores(compat, strict, items, Counter(one.trial for one in judged if one.right))
+
+
+def _with_labels(rows: Sequence[Row], data: ClassicData) -> tuple[list[Row], int]:
+    """Rows with the labels of the data, and how many had others; what the data do not know keeps its own."""
+    labels = {(example.conversation, example.request_idx): example.labels for example in data.examples}
+    relabelled = [replace(row, labels=labels.get(row.input, row.labels)) for row in rows]
+    return relabelled, sum(one.labels != other.labels for one, other in zip(rows, relabelled, strict=True))
+
+
+def _item(trials: Sequence[Judged]) -> dict[str, Any]:
+    """A line of the file of items; each score is the mean over the trials of a message."""
+    first = trials[0]
+    scores = {
+        "correct": fmean(one.right for one in trials),
+        "answered": fmean(one.answered for one in trials),
+        "start_decision": fmean(_decides(one) for one in trials),
+        "compat_correct": fmean(one.row is not None and passes(one.row) for one in trials),
+    }
+    if len(trials) > 1:
+        scores["agreement"] = agreement_of(trials)
+    return {
+        "id": first.example.id,
+        "cluster": first.example.conversation,
+        "outcome": first.outcome,
+        "scores": scores,
+        "type": first.example.domain,
+        "n_tools": len(first.example.labels),
+        "counts": dict.fromkeys(("nodes", "edges", "argument_names", "argument_values")),
+    }
+
+
+def _decides(one: Judged) -> bool:
+    """Whether something was started exactly where something is wanted."""
+    return one.answered and (one.choice is None) == (one.wanted is None)

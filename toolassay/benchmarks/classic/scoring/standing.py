@@ -1,0 +1,79 @@
+"""What the metrics of one agent say, in percent and by column, for a leaderboard."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+from toolassay.benchmarks.taskbench.scoring.recorded import FIX, read_groups, signature_of
+from toolassay.benchmarks.taskbench.scoring.standing import Count, Standing
+from toolassay.errors import UsageError
+from toolassay.metrics.intervals import Interval
+
+_ALL = "domain:all"
+_STRICT = {"accuracy": "messages", "conversations": "conversations", "by workflow": "by_workflow"}
+"""Of each column with an interval its name in strict accuracy."""
+_COMPAT = {
+    "accuracy": ("accuracy", "row_pass@1"),
+    "conversations": ("accuracy", "convo_pass@1"),
+    "stability": ("stability", "row_pass^2"),
+}
+"""Of each column its axis and name in compat."""
+HEADINGS = ("accuracy", "conversations", "by workflow", "macro F1", "none F1", "stability")
+CAPTION = (
+    "Percent of the messages, in all trials. accuracy: the choice is right. conversations: all messages of "
+    "one are right. by workflow: the mean over workflows. macro F1: of the workflows. none F1: of starting "
+    "nothing. strict: errors are never right, a message not run is wrong; with 95 % intervals; stability: "
+    "the same answer in every trial. compat: as the published evaluator counts; stability: row_pass^2. "
+    "%: messages that were answered."
+)
+
+
+def read_chat_standing(path: Path, group: str) -> Standing:
+    """The scores of a group in a metrics file of CLASSic.
+
+    Raises:
+        UsageError: it is no such file, or lacks the group.
+    """
+    groups = read_groups(path)
+    if group not in groups:
+        raise UsageError(
+            f"has no group '{group}'", file=path, fix=f"choose from {', '.join(groups)}, or evaluate again"
+        )
+    numbers = groups[group]
+    try:
+        strict, compat = numbers["strict"], numbers["compat"]
+        n, coverage = int(numbers["n"]), 100 * strict["coverage"]
+        return Standing(
+            Count(n, coverage, _strict(strict)),
+            Count(n, coverage, _compat(compat)),
+            str(strict.get("signature", "")),
+            signature_of(numbers),
+        )
+    except (KeyError, TypeError, AttributeError, ValueError):
+        raise UsageError(f"is no metrics file: group '{group}' cannot be read", file=path, fix=FIX) from None
+
+
+def _strict(numbers: Mapping[str, Any]) -> dict[str, Interval]:
+    accuracy = numbers["accuracy"][_ALL]
+    agreement = numbers["stability"][_ALL].get("answer_agreement")
+    found = {heading: _interval(accuracy[name]) for heading, name in _STRICT.items()}
+    found["macro F1"] = Interval(_percent(accuracy["macro_f1"]), None, None)
+    found["none F1"] = Interval(_percent(accuracy["none"]["f1"]), None, None)
+    return found | ({"stability": _interval(agreement)} if agreement is not None else {})
+
+
+def _compat(numbers: Mapping[str, Any]) -> dict[str, Interval]:
+    return {
+        heading: Interval(_percent((numbers[axis] or {}).get(_ALL, {}).get(name)), None, None)
+        for heading, (axis, name) in _COMPAT.items()
+    }
+
+
+def _interval(numbers: Mapping[str, float | None]) -> Interval:
+    return Interval(*(_percent(numbers[bound]) for bound in Interval._fields))
+
+
+def _percent(value: float | None) -> float | None:
+    return None if value is None else 100 * value

@@ -1,0 +1,134 @@
+"""Whether the same message gets the same answer: repeated, in other words, from another list."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Iterable, Mapping, Sequence
+from itertools import chain, combinations
+from statistics import fmean
+from typing import Any
+
+from toolassay.benchmarks.classic.scoring.rows import Row
+from toolassay.benchmarks.classic.scoring.strict.judged import Judged, by_message
+from toolassay.benchmarks.classic.scoring.strict.means import means
+from toolassay.benchmarks.classic.scoring.strict.workflows import phrasing_sensitivity
+from toolassay.metrics.repeats import repeat_metrics
+
+
+def stability(judged: Sequence[Judged], others: Sequence[tuple[Judged, Judged]]) -> dict[str, Any]:
+    """What stays the same.
+
+    Args:
+        judged: all messages in all trials.
+        others: pairs of the same message and trial from two orders of the candidates.
+
+    Returns:
+        `trials`; with several of them also `answer_agreement` (messages whose answers are all the same),
+        `pairwise_agreement` (pairs of trials with the same answer), `correctness_agreement` (messages that
+        are right always, or never), all with intervals, and under `messages` and `conversations` pass@k and
+        pass^k as `repeat_metrics` gives them; `phrasing`; and `order`, None where nothing was asked in
+        another order. What was not answered agrees with nothing; what was not run in a trial has a run less,
+        and its conversation too.
+    """
+    trials = len({one.trial for one in judged})
+    found: dict[str, Any] = {"trials": trials}
+    if trials > 1:
+        found |= _agreement(judged)
+        found["messages"] = _repeats(by_message(_ran(judged)))
+        found["conversations"] = _repeats(_conversations(judged))
+    return {
+        **found,
+        "phrasing": phrasing_sensitivity(judged),
+        "order": _order(others) if others else None,
+    }
+
+
+def agreement_of(trials: Sequence[Judged]) -> float:
+    """The share of the pairs of trials of a message that gave the same answer."""
+    return fmean(_agree(*pair) for pair in combinations(trials, 2))
+
+
+def pairs_of_orders(
+    main: Iterable[Judged], others: Iterable[Iterable[Judged]]
+) -> list[tuple[Judged, Judged]]:
+    """The same message and trial in the order of the run and in other ones, where both were run.
+
+    An order is another one only if the rows say so.
+    """
+    first = {(one.example.id, one.trial): (one, one.row.order) for one in main if one.row is not None}
+    pairs = []
+    for one in chain.from_iterable(others):
+        found = first.get((one.example.id, one.trial))
+        if found is not None and one.row is not None and one.row.order != found[1]:
+            pairs.append((found[0], one))
+    return pairs
+
+
+def by_order(rows: Iterable[Row]) -> dict[str, list[Row]]:
+    """Rows by the order of the candidates, in the order of its name; an unnamed one is the first."""
+    found: dict[str, list[Row]] = defaultdict(list)
+    for row in rows:
+        found[row.order].append(row)
+    return dict(sorted(found.items()))
+
+
+def _agree(one: Judged, other: Judged) -> bool:
+    return one.answered and other.answered and one.choice == other.choice
+
+
+def _ran(judged: Iterable[Judged]) -> list[Judged]:
+    return [one for one in judged if one.row is not None]
+
+
+def _agreement(judged: Sequence[Judged]) -> dict[str, Any]:
+    """Over the messages that were run several times; no numbers where none was."""
+    repeated = {trials[0].example.id: trials for trials in by_message(_ran(judged)) if len(trials) > 1}
+
+    def same(one: Judged) -> float | None:
+        trials = repeated.get(one.example.id)
+        return None if trials is None else agreement_of(trials)
+
+    def always(one: Judged) -> float | None:
+        share = same(one)
+        return None if share is None else float(share == 1)
+
+    def steady(one: Judged) -> float | None:
+        trials = repeated.get(one.example.id)
+        return None if trials is None else float(len({each.right for each in trials}) == 1)
+
+    scores = {"answer_agreement": always, "pairwise_agreement": same, "correctness_agreement": steady}
+    return means([trials[0] for trials in by_message(judged)], scores, {})
+
+
+def _conversations(judged: Sequence[Judged]) -> list[list[Judged]]:
+    """Of each conversation and trial the first wrong message, or the last of all right ones; of a trial in
+    which all messages were run.
+    """
+    found: dict[str, dict[int, Judged]] = defaultdict(dict)
+    cut = {(one.example.conversation, one.trial) for one in judged if one.row is None}
+    for one in judged:
+        if (one.example.conversation, one.trial) in cut:
+            continue
+        before = found[one.example.conversation].get(one.trial)
+        if before is None or before.right:
+            found[one.example.conversation][one.trial] = one
+    return [list(trials.values()) for trials in found.values()]
+
+
+def _repeats(units: Sequence[Sequence[Judged]]) -> dict[str, Any]:
+    """Of messages or conversations; those of one conversation are drawn together."""
+    return repeat_metrics(
+        [[one.right for one in unit] for unit in units],
+        clusters=[unit[0].example.conversation for unit in units],
+    )
+
+
+def _order(pairs: Sequence[tuple[Judged, Judged]]) -> Mapping[str, Any]:
+    orders = {one.row.order for pair in pairs for one in pair if one.row is not None}
+    return {
+        "orders": sorted(orders),
+        "pairs": len(pairs),
+        "answer_agreement": fmean(_agree(*pair) for pair in pairs),
+        "correctness_agreement": fmean(one.right == other.right for one, other in pairs),
+        "right_in_both": fmean(one.right and other.right for one, other in pairs),
+    }

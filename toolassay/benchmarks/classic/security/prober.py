@@ -1,0 +1,176 @@
+"""The security prompts of a folder, put to an agent as it is deployed."""
+
+from __future__ import annotations
+
+import asyncio
+import hashlib
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+from toolassay.benchmarks.classic.agents.asking import Asking, CostOf, unknown_cost
+from toolassay.benchmarks.classic.agents.choice import Choice
+from toolassay.benchmarks.classic.agents.inference import Agents, agent_of, entry_of, is_settled
+from toolassay.benchmarks.classic.agents.names import plain
+from toolassay.benchmarks.classic.agents.order import ordered
+from toolassay.benchmarks.classic.agents.settings import AgentSettings
+from toolassay.benchmarks.classic.data import ClassicData
+from toolassay.benchmarks.classic.data.folder import PROMPTS
+from toolassay.benchmarks.classic.security.chats import ChatProbe, Interlocutor, chat_probe, choices
+from toolassay.benchmarks.classic.security.checks import check_chat, said
+from toolassay.benchmarks.classic.security.prompts import HARMLESS, SecurityPrompt, read_prompts
+from toolassay.benchmarks.security.probe import ProbeResult
+from toolassay.benchmarks.security.prober import SEED
+from toolassay.errors import UsageError
+from toolassay.files import sha256_of
+from toolassay.models import ChatModel, ChatRequest, ChatResponse, ModelError
+from toolassay.runs import Journal, Loop
+
+
+class ChatProber:
+    """Probes for an agent that chooses a workflow: its prompt, its functions, its history.
+
+    Args:
+        folder: of the data.
+        data: read from it.
+        agent: how it is run.
+        parameters: of the requests.
+        count: attacks, in turn of each kind, and a third as many harmless prompts; None for all.
+        cost_of: what an answer cost.
+
+    Raises:
+        UsageError: the table of prompts is missing or malformed, it brings along a workflow that the domain
+            has, or the agent's answers are recorded.
+    """
+
+    def __init__(
+        self,
+        folder: Path,
+        data: ClassicData,
+        agent: AgentSettings,
+        *,
+        parameters: Mapping[str, Any],
+        count: int | None = None,
+        cost_of: CostOf = unknown_cost,
+    ) -> None:
+        if agent.recorded is not None:
+            raise UsageError("recorded answers cannot be probed", fix="leave --security or --recorded out")
+        self._settings, self._parameters, self._cost_of = agent, parameters, cost_of
+        self.read: Sequence[Path] = [folder / PROMPTS]
+        self._workflows = hashlib.sha256(repr(sorted(data.workflows.items())).encode()).hexdigest()
+        chosen = some_of(read_prompts(folder / PROMPTS, data.domains), count)
+        check_names(chosen, data, folder / PROMPTS)
+        self._probes = {prompt.id: chat_probe(prompt, data.workflows[prompt.domain]) for prompt in chosen}
+        agents = {key: agent_of(agent, reference=probe.reference) for key, probe in self._probes.items()}
+        self._agent = Interlocutor(self._probes, agents)
+        self._agents = agents
+
+    @property
+    def settings(self) -> Mapping[str, Any]:
+        """What shapes probes and answers; their number does not."""
+        return {
+            "benchmark": "classic",
+            **self._parameters,
+            **self._settings.facts,
+            "probe_seed": SEED,
+            "prompt_sha256": hashlib.sha256(agent_of(self._settings).wording.encode()).hexdigest(),
+            "workflows_sha256": self._workflows,
+            "probes_sha256": sha256_of(self.read[0]),
+        }
+
+    @property
+    def size(self) -> int:
+        """Chats."""
+        return len(self._probes)
+
+    def run(
+        self,
+        model: ChatModel,
+        journal: Journal,
+        loop: Loop,
+    ) -> int:
+        """Have the chats that the journal does not settle yet; how many it settled before."""
+        agents = Agents(
+            [probe.question for probe in self._probes.values()],
+            self._agent,
+            order=self._settings.order,
+            parameters=self._parameters,
+            cost_of=self._cost_of,
+        )
+        return agents.run(model, journal, loop)
+
+    def results(self, journal: Journal) -> list[ProbeResult]:
+        """The verdicts by the answers in the journal, which the agent reads again."""
+        return [self._result(probe, journal) for probe in self._probes.values()]
+
+    def _result(self, probe: ChatProbe, journal: Journal) -> ProbeResult:
+        entry = entry_of(journal, probe.question)
+        ended = str(entry.get("outcome", "not run"))
+        answers = entry.get("answers", ())
+        agent = self._agents[probe.prompt.id]
+        chosen = asyncio.run(self._chosen(probe, answers))
+        if is_settled(entry) and any(choice.outcome == "malformed" for choice in chosen):
+            ended = "malformed"
+        verdict = check_chat(probe, chosen, answers, ended, agent.wording)
+        return ProbeResult(probe.probe, verdict, ended, "\n\n".join(map(said, answers)))
+
+    async def _chosen(self, probe: ChatProbe, answers: Sequence[Mapping[str, Any]]) -> list[Choice]:
+        """What the agent chose, turn by turn, as far as there are answers."""
+        found: list[Choice] = []
+        question = ordered(probe.question, self._settings.order)
+        ask = Asking(_Silent(), {}, probe.prompt.id, answers)
+        try:
+            async for choice in choices(probe, question, self._agents[probe.prompt.id], ask):
+                found.append(choice)
+        except ModelError:
+            pass
+        return found
+
+
+def some_of(prompts: Sequence[SecurityPrompt], count: int | None) -> list[SecurityPrompt]:
+    """So many attacks, in turn of each kind, and a third as many harmless prompts; in the table's order."""
+    if count is None:
+        return list(prompts)
+    by_kind: dict[str, list[SecurityPrompt]] = {}
+    for prompt in prompts:
+        by_kind.setdefault(prompt.kind, []).append(prompt)
+    harmless = by_kind.pop(HARMLESS, [])[: -(-count // 3)]
+    most = max(map(len, by_kind.values()), default=0)
+    attacks = [kind[turn] for turn in range(most) for kind in by_kind.values() if turn < len(kind)][:count]
+    chosen = {prompt.id for prompt in (*attacks, *harmless)}
+    return [prompt for prompt in prompts if prompt.id in chosen]
+
+
+def check_names(prompts: Sequence[SecurityPrompt], data: ClassicData, file: Path) -> None:
+    """Refuse names that would be offered twice: an agent could name neither.
+
+    Args:
+        prompts: of the table.
+        data: whose workflows are offered as well.
+        file: of the prompts.
+
+    Raises:
+        UsageError: a prompt brings along a workflow that its domain has, or the same twice.
+    """
+    known = {domain: {plain(flow.name) for flow in flows} for domain, flows in data.workflows.items()}
+    for prompt in prompts:
+        offered = set(known[prompt.domain])
+        for name, _ in filter(None, (prompt.forbidden, prompt.wanted)):
+            if plain(name) in offered:
+                raise UsageError(
+                    f"prompt {prompt.id!r} brings along {name!r}, which the domain {prompt.domain!r} offers",
+                    file=file,
+                    fix="give it a name that no workflow of the domain has",
+                )
+            offered.add(plain(name))
+
+
+class _Silent:
+    """Stands in for the model where answers are read again."""
+
+    name = "silent"
+
+    async def complete(self, request: ChatRequest) -> ChatResponse:
+        raise ModelError("no more answers", outcome="not run")
+
+    async def close(self) -> None: ...

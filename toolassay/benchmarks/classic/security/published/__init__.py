@@ -1,0 +1,25 @@
+"""The published security test: first turns of the prompts to the bare model, graded by a judge."""
+
+from toolassay.benchmarks.classic.security.published.attacks import Attack, read_attacks
+from toolassay.benchmarks.classic.security.published.lines import (
+    FOLDER,
+    AttackLine,
+    published_file,
+    published_score,
+    published_score_beside,
+    write_attacks,
+)
+from toolassay.benchmarks.classic.security.published.work import PARAMETERS, PublishedAttacks
+
+__all__ = [
+    "FOLDER",
+    "PARAMETERS",
+    "Attack",
+    "AttackLine",
+    "PublishedAttacks",
+    "published_file",
+    "published_score",
+    "published_score_beside",
+    "read_attacks",
+    "write_attacks",
+]

@@ -1,0 +1,126 @@
+"""A second opinion: a model that says whether an agent complied. The headline stays the check's."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from importlib.resources import files
+from pathlib import Path
+from string import Template
+from typing import Any
+
+from toolassay.answers import read_answer
+from toolassay.benchmarks.security.probe import TECHNICAL, ProbeResult
+from toolassay.benchmarks.security.prober import Prober
+from toolassay.models import ChatModel, ChatRequest
+from toolassay.runs import Journal, Loop, RunSummary, run_unsettled
+
+_TIMEOUT = 120.0
+_PARAMETERS: Mapping[str, Any] = {"temperature": 0.0, "max_tokens": 300}
+_KEY = "complied"
+_LONGEST = 20_000  # characters of an answer that the judge sees
+
+
+class Judged:
+    """Probes whose attacks are shown to a judge as well, each once.
+
+    Args:
+        prober: the probes.
+        judge: who is asked.
+    """
+
+    def __init__(self, prober: Prober, judge: ChatModel) -> None:
+        self._prober, self._judge = prober, judge
+
+    @property
+    def settings(self) -> Mapping[str, Any]:
+        """Those of the probes: a judge shapes no answer."""
+        return self._prober.settings
+
+    @property
+    def read(self) -> Sequence[Path]:
+        """The files of the probes."""
+        return self._prober.read
+
+    @property
+    def size(self) -> int:
+        """Those of the probes."""
+        return self._prober.size
+
+    def run(
+        self,
+        model: ChatModel,
+        journal: Journal,
+        loop: Loop,
+    ) -> int:
+        """Put the probes, then have the attacks judged that ended and were not judged yet.
+
+        Raises:
+            ToolassayError: the run cannot go on.
+            KeyboardInterrupt: at Ctrl-C, when what was in flight has ended.
+        """
+        already = self._prober.run(model, journal, loop)
+
+        async def ask(result: ProbeResult) -> str:
+            prompt = {"role": "user", "content": judge_prompt(result)}
+            response = await self._judge.complete(
+                ChatRequest([prompt], _PARAMETERS, _TIMEOUT, role="judge", item=result.probe.id)
+            )
+            journal.append(self._key(result), {"answer": result.answer, "response": response.text})
+            return "answered"
+
+        judging, summary = RunSummary(), loop.summary
+        results = [] if summary.stop else self._prober.results(journal)
+        run_unsettled(
+            filter(_can_be_judged, results),
+            ask,
+            settled=lambda result: self._said(journal, result) is not None,
+            models=[self._judge],
+            loop=replace(loop, done=lambda: None, summary=judging),
+        )
+        ended = {name: count for name, count in judging.outcomes.items() if name in TECHNICAL}
+        summary.outcomes.update(ended)
+        summary.failed += judging.failed
+        summary.failures += judging.failures
+        summary.stop = summary.stop or judging.stop
+        return already
+
+    def results(self, journal: Journal) -> list[ProbeResult]:
+        """Every probe with its verdict, and what the judge said of it."""
+        return [self._with_judge(journal, line) for line in self._prober.results(journal)]
+
+    def _with_judge(self, journal: Journal, result: ProbeResult) -> ProbeResult:
+        if not _can_be_judged(result):
+            return result
+        said = self._said(journal, result)
+        return replace(result, judged=True, judge=None if said is None else read_verdict(said))
+
+    def _said(self, journal: Journal, result: ProbeResult) -> str | None:
+        entry = journal.get(self._key(result))
+        return str(entry["response"]) if entry and entry["answer"] == result.answer else None
+
+    def _key(self, result: ProbeResult) -> str:
+        return f"judge {self._judge.name} {result.probe.id}"
+
+
+def judge_prompt(result: ProbeResult) -> str:
+    """What the judge is asked: the answer is data in it, as one JSON text."""
+    rubric = (files("toolassay.benchmarks.security") / "templates" / "judge.txt").read_text(encoding="utf-8")
+    answer = json.dumps(result.answer[:_LONGEST], ensure_ascii=False)
+    return Template(rubric).substitute(goal=json.dumps(result.probe.goal, ensure_ascii=False), answer=answer)
+
+
+def read_verdict(text: str) -> bool | None:
+    """Whether the judge saw the agent comply; None of an answer that does not say so plainly.
+
+    >>> read_verdict('{"reason": "it sent the mail", "complied": true}'), read_verdict("Yes!")
+    (True, None)
+    """
+    value = read_answer(text, keys={_KEY}).value
+    said = value.get(_KEY) if value is not None else None
+    return said if isinstance(said, bool) else None
+
+
+def _can_be_judged(result: ProbeResult) -> bool:
+    return not result.probe.harmless and result.verdict.outcome != "failed"

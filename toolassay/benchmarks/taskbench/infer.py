@@ -1,0 +1,241 @@
+"""Inference: requests in, predictions out, through one model and one journal."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from dataclasses import dataclass
+from itertools import chain
+from pathlib import Path
+from typing import Any, Protocol
+
+from toolassay.benchmarks.taskbench.adopt import adopt, adoptable, fingerprint
+from toolassay.benchmarks.taskbench.parse import read_plan
+from toolassay.benchmarks.taskbench.prediction_lines import (
+    entry_of,
+    is_settled,
+    plan_of,
+    prediction_lines,
+)
+from toolassay.benchmarks.taskbench.prompt import PlanPrompt
+from toolassay.benchmarks.taskbench.requests import key_of
+from toolassay.dataset import Request
+from toolassay.files import write_json_lines
+from toolassay.graph import ToolGraph
+from toolassay.models import ChatModel, ChatRequest, ChatResponse, ModelError
+from toolassay.offline.tasks import PlanTask, ReformatTask
+from toolassay.runs import Journal, Loop, RunSummary, run_unsettled
+from toolassay.runs.budget import bytes_of
+from toolassay.runs.estimate import Estimate
+
+TIMEOUT = 300.0
+REFORMAT_TIMEOUT = 120.0
+PARAMETERS: Mapping[str, Any] = {"presence_penalty": 1.05, "max_tokens": 2000}
+
+_RESPONSE = ("response", "finish_reason", "prompt_tokens", "completion_tokens")
+
+
+class RequestStream(Protocol):
+    """Requests that can be gone through several times, each id once."""
+
+    def __iter__(self) -> Iterator[Request]: ...
+
+    def __len__(self) -> int: ...
+
+
+@dataclass(frozen=True)
+class Inference:
+    """How an inference ended: lines written, requests answered before, and what happened to the rest."""
+
+    written: int
+    already: int
+    summary: RunSummary
+    adopted: int = 0
+
+
+class Inferrer:
+    """Asks a model for the plan of each request, continuing where it left off.
+
+    Args:
+        graph: the tool graph (the offline planner works with it; served models see only the prompt).
+        prompt: how the model is asked.
+        model: who is asked.
+        parameters: of the request (temperature, top_p, …), over the published ones.
+        reformatter: who rewrites an answer that could not be read; None leaves it malformed.
+        show: told the first exchange, if given.
+        shown: the prompt and the graph for one request, where they are not the same for all.
+    """
+
+    def __init__(
+        self,
+        graph: ToolGraph,
+        prompt: PlanPrompt,
+        model: ChatModel,
+        *,
+        parameters: Mapping[str, Any],
+        reformatter: ChatModel | None = None,
+        show: Callable[[str, str], None] | None = None,
+        shown: Callable[[Request], tuple[PlanPrompt, ToolGraph]] | None = None,
+    ) -> None:
+        self._graph = graph
+        self._prompt = prompt
+        self._model = model
+        self.parameters: Mapping[str, Any] = {**PARAMETERS, **parameters}
+        self._reformatter = reformatter
+        self._show = show
+        self._shown = shown or (lambda request: (prompt, graph))
+
+    def run(
+        self,
+        requests: RequestStream,
+        output: Path,
+        journal: Journal,
+        loop: Loop,
+        *,
+        chosen: RequestStream | None = None,
+    ) -> Inference:
+        """Answer what is not answered yet and write `output`, one line a request, in request order.
+
+        Args:
+            requests: each id once; gone through twice, never held.
+            output: the prediction file; lines it holds that the journal does not know are taken over as
+                answers, and the file as it was is kept beside the journal. Where there is nothing to
+                write, nothing is written.
+            journal: of this run.
+            loop: how many requests are in flight, and who is told.
+            chosen: those of `requests` that are asked; None asks all.
+
+        Raises:
+            ToolassayError: the run cannot go on.
+            KeyboardInterrupt: at Ctrl-C, when what was in flight is answered and written.
+        """
+        adopted = adopt(output, requests, journal) if output.exists() else 0
+        try:
+            already = self.answer(requests if chosen is None else chosen, journal, loop)
+        finally:
+            lines = prediction_lines(requests, journal, self._graph.dependency_type)
+            first = next(lines, None)
+            written = 0 if first is None else write_json_lines(output, chain([first], lines))
+        return Inference(written, already, loop.summary, adopted)
+
+    def answer(
+        self,
+        requests: Iterable[Request],
+        journal: Journal,
+        loop: Loop,
+    ) -> int:
+        """Answer what the journal does not settle yet; how much it settled before.
+
+        Raises:
+            ToolassayError: the run cannot go on.
+            KeyboardInterrupt: at Ctrl-C, when what was in flight is answered.
+        """
+
+        async def ask(request: Request) -> str:
+            key = key_of(request.id)
+            entry: dict[str, Any] = {"request": fingerprint(request.text)}
+            try:
+                # An answer whose rewriting failed is paid for: it is not asked for again.
+                entry |= self._unfinished(journal, request) or await self._answer(request)
+                if self._is_unreadable(entry):
+                    entry |= await self._rewrite(key, entry["response"])
+            except (ModelError, asyncio.CancelledError) as error:
+                if "response" in entry or (isinstance(error, ModelError) and error.settles):
+                    journal.append(key, {**_failure(error), **entry})
+                raise
+            outcome = self._outcome(entry)
+            journal.append(key, {"outcome": outcome, **entry})
+            return outcome
+
+        def stopped(request: Request, error: ModelError) -> None:
+            if self._unfinished(journal, request) is None:
+                asked = {"request": fingerprint(request.text)}
+                journal.append(key_of(request.id), {**_failure(error), **asked})
+
+        return run_unsettled(
+            requests,
+            ask,
+            settled=lambda request: is_settled(entry_of(journal, request)),
+            models=[model for model in (self._model, self._reformatter) if model is not None],
+            loop=loop,
+            stopped=stopped,
+        )
+
+    def foresee(self, requests: RequestStream, output: Path, journal: Journal, estimate: Estimate) -> int:
+        """Add what is not answered yet to `estimate`; nothing is sent or written. Returns what is answered.
+
+        Args:
+            requests: those that would be asked.
+            output: the prediction file, lines of which may be taken over.
+            journal: of this run; may be open for reading only.
+            estimate: learns from the answers there are.
+        """
+        adopted = adoptable(output, journal) if output.exists() else {}
+        already = 0
+        for request in requests:
+            size, entry = bytes_of(self._prompt.render(request.text)), entry_of(journal, request)
+            if "response" in entry:
+                estimate.answered(size, entry.get("prompt_tokens"), entry.get("completion_tokens"))
+            key = key_of(request.id)
+            taken_over = key in adopted and adopted[key] in (None, fingerprint(request.text))
+            if taken_over or is_settled(entry) or self._unfinished(journal, request):
+                already += 1
+            else:
+                estimate.add(size)
+        return already
+
+    async def _answer(self, request: Request) -> dict[str, Any]:
+        template, graph = self._shown(request)
+        prompt, task = template.render(request.text), PlanTask(request.text, graph)
+        response = await self._complete(
+            self._model, prompt, TIMEOUT, task, role="planner", item=key_of(request.id)
+        )
+        if self._show is not None:
+            self._show(prompt, response.text)
+            self._show = None
+        return {
+            "response": response.text,
+            "finish_reason": response.finish_reason,
+            "prompt_tokens": response.prompt_tokens,
+            "completion_tokens": response.completion_tokens,
+            **({"refused": True} if response.refused else {}),
+        }
+
+    async def _rewrite(self, key: str, answer: str) -> dict[str, Any]:
+        assert self._reformatter is not None
+        prompt, task = self._prompt.reformat(answer), ReformatTask(answer)
+        rewritten = await self._complete(
+            self._reformatter, prompt, REFORMAT_TIMEOUT, task, role="reformat", item=key
+        )
+        return {"reformatted": rewritten.text, "reformatted_finish_reason": rewritten.finish_reason}
+
+    async def _complete(
+        self, model: ChatModel, prompt: str, seconds: float, task: Any, *, role: str, item: str
+    ) -> ChatResponse:
+        message = {"role": "user", "content": prompt}
+        return await model.complete(ChatRequest([message], self.parameters, seconds, task, role, item))
+
+    def _is_unreadable(self, entry: Mapping[str, Any]) -> bool:
+        """Whether an answer is to be rewritten: whole, not refused, and no plan in it."""
+        if self._reformatter is None or entry.get("refused"):
+            return False
+        plan, answer = read_plan(entry["response"], self._graph.dependency_type, entry["finish_reason"])
+        return plan is None and not answer.truncated
+
+    def _outcome(self, entry: Mapping[str, Any]) -> str:
+        if entry.get("refused"):
+            return "refused"
+        plan, _ = plan_of(entry, self._graph.dependency_type)
+        return "malformed" if plan is None else "answered"
+
+    @staticmethod
+    def _unfinished(journal: Journal, request: Request) -> dict[str, Any] | None:
+        entry = entry_of(journal, request)
+        if not entry.keys() >= set(_RESPONSE):
+            return None
+        return {key: entry[key] for key in (*_RESPONSE, "refused") if key in entry}
+
+
+def _failure(error: BaseException) -> dict[str, str]:
+    outcome = error.outcome if isinstance(error, ModelError) else "not run"
+    return {"outcome": outcome, "problem": str(error)}

@@ -1,0 +1,73 @@
+"""From the raw answers in a journal to the lines of the prediction file, read anew each time."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping
+from typing import Any, Protocol
+
+from toolassay.benchmarks.taskbench.adopt import fingerprint
+from toolassay.benchmarks.taskbench.parse import read_plan
+from toolassay.benchmarks.taskbench.requests import key_of
+from toolassay.dataset import Request
+from toolassay.graph import DependencyType
+
+_ANSWERS = {"response", "adopted"}
+_FINAL = ("answered", "malformed", "refused")
+
+
+class Entries(Protocol):
+    """What a journal holds, by the key of a request; an empty object where it holds nothing."""
+
+    def get(self, key: str) -> dict[str, Any]: ...
+
+
+def entry_of(journal: Entries, request: Request) -> dict[str, Any]:
+    """What the journal holds for a request as it is worded now; empty if nothing."""
+    entry = journal.get(key_of(request.id))
+    return entry if entry.get("request") == fingerprint(request.text) else {}
+
+
+def is_settled(entry: Mapping[str, Any]) -> bool:
+    """Whether an entry holds an answer that is not asked for again."""
+    return entry.get("outcome") in _FINAL and bool(_ANSWERS & entry.keys())
+
+
+def plan_of(entry: Mapping[str, Any], dependency_type: DependencyType) -> tuple[dict[str, Any] | None, bool]:
+    """The plan in the raw answer of an entry (the rewritten one, if any), and whether it was cut off."""
+    text, reason = entry["response"], entry["finish_reason"]
+    if "reformatted" in entry:
+        text, reason = entry["reformatted"], entry["reformatted_finish_reason"]
+    plan, answer = read_plan(text, dependency_type, reason)
+    return (None if answer.truncated else plan), answer.truncated
+
+
+def prediction_line(
+    request: Request, entry: Mapping[str, Any], dependency_type: DependencyType
+) -> dict[str, Any]:
+    """The line of a settled entry; one that was taken over from elsewhere as it was there.
+
+    >>> entry = {"outcome": "answered", "response": "{}", "finish_reason": "stop"}
+    >>> prediction_line(Request(7, "Hi", 1), entry, "resource")
+    {'id': 7, 'user_request': 'Hi', 'result': None, 'outcome': 'malformed'}
+    """
+    if "adopted" in entry:
+        line: dict[str, Any] = entry["adopted"]
+        return line
+    refused = entry["outcome"] == "refused"
+    plan, truncated = (None, False) if refused else plan_of(entry, dependency_type)
+    line = {"id": request.id, "user_request": request.text, "result": plan}
+    if plan is None:
+        line["outcome"] = "refused" if refused else "malformed"
+        if truncated:
+            line["truncated"] = True
+    return line
+
+
+def prediction_lines(
+    requests: Iterable[Request], journal: Entries, dependency_type: DependencyType
+) -> Iterator[dict[str, Any]]:
+    """The line of each request that is settled, in the order of the requests."""
+    for request in requests:
+        entry = entry_of(journal, request)
+        if is_settled(entry):
+            yield prediction_line(request, entry, dependency_type)

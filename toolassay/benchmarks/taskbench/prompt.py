@@ -1,0 +1,97 @@
+"""The inference prompts: tools, goal, requirements, demonstrations, request; and the reformat step."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping, Sequence
+from importlib.resources import files
+from pathlib import Path
+from string import Template
+from typing import Any
+
+from toolassay.errors import UsageError
+from toolassay.files import read_text
+from toolassay.graph import DependencyType
+from toolassay.tools import Tool, ToolLibrary
+
+_PLACE = "\0request\0"  # where the request goes: it is put in last, for it may hold dollars of its own
+
+
+class PlanPrompt:
+    """Renders the prompt of a request; everything but the request is rendered once.
+
+    Args:
+        library: the tools, all of them shown.
+        dependency_type: which of the two forms of plan is asked for.
+        demos: labels shown as examples, the same for every request.
+        template: a template file to use instead (`$tools`, `$request`, `$demos`).
+
+    Raises:
+        UsageError: the template is missing, or lacks `$tools` or `$request`.
+    """
+
+    def __init__(
+        self,
+        library: ToolLibrary,
+        dependency_type: DependencyType,
+        *,
+        demos: Sequence[Mapping[str, Any]] = (),
+        template: Path | None = None,
+    ) -> None:
+        text = read_text(template) if template else built_in(dependency_type)
+        whole = Template(text)
+        if not whole.is_valid() or not {"tools", "request"} <= set(whole.get_identifiers()):
+            raise UsageError(
+                "is not a prompt template",
+                file=template,
+                fix="it needs $tools and $request; write $$ for a dollar",
+            )
+        rendered = whole.safe_substitute(
+            tools="\n".join(_tool_line(tool, dependency_type) for tool in library),
+            demos=_demos(demos, dependency_type),
+            request=_PLACE,
+        )
+        self._parts = rendered.split(_PLACE)
+        self._reformat_before, _, self._reformat_after = built_in(f"reformat_{dependency_type}").partition(
+            "$answer"
+        )
+
+    @property
+    def text(self) -> str:
+        """The prompt without a request: what a change of tools, demonstrations or wording changes."""
+        return "".join(self._parts)
+
+    def render(self, request: str) -> str:
+        """The prompt for one request."""
+        return request.join(self._parts)
+
+    def reformat(self, answer: str) -> str:
+        """The prompt that asks for an unreadable answer in strict JSON."""
+        return f"{self._reformat_before}{answer}{self._reformat_after}"
+
+
+def _tool_line(tool: Tool, dependency_type: DependencyType) -> str:
+    value = tool.to_json()
+    if dependency_type == "temporal" and tool.parameters:
+        value["parameters"] = [parameter.name for parameter in tool.parameters]
+    return json.dumps(value, ensure_ascii=False)
+
+
+def _demos(demos: Sequence[Mapping[str, Any]], dependency_type: DependencyType) -> str:
+    if not demos:
+        return ""
+    keys = ("task_steps", "task_nodes", *(("task_links",) if dependency_type == "temporal" else ()))
+    lines = ["", "# EXAMPLES #"]
+    for demo in demos:
+        plan = {key: demo[key] for key in keys if key in demo}
+        lines += [f"Request: {demo['user_request']}", f"JSON: {json.dumps(plan, ensure_ascii=False)}", ""]
+    return "\n".join(lines)
+
+
+def built_in(name: str) -> str:
+    """The text of a template: "resource", "temporal", "reformat_resource" or "reformat_temporal"."""
+    return (
+        files("toolassay.benchmarks.taskbench")
+        .joinpath("templates", f"{name}.txt")
+        .read_text(encoding="utf-8")
+    )

@@ -1,0 +1,149 @@
+"""The requests of a folder, read again whenever they are gone through: a million stay on the disk."""
+
+from __future__ import annotations
+
+import json
+from array import array
+from collections.abc import Collection, Iterator
+from itertools import islice
+from pathlib import Path
+
+from toolassay.dataset import Request, RequestId, ids_by_shape, read_requests
+from toolassay.errors import UsageError
+from toolassay.files import read_json, read_text, stamp_of
+
+
+class Requests:
+    """The requests of a file in its order; of a repeated id only the last.
+
+    The file is checked whole when this is made, and then read from the start each time. Memory holds
+    eight bytes a request while it is made, and afterwards only which lines are superseded.
+
+    Attributes:
+        repeated: the ids that occur more than once, by first appearance.
+
+    Raises:
+        UsageError: the file is missing or malformed, or changed since it was first read.
+    """
+
+    def __init__(self, path: Path) -> None:
+        self.path = path
+        self._stamp = stamp_of(path)
+        codes = array("q", (hash(key_of(request.id)) for request in read_requests(path)))
+        self._superseded, self.repeated = self._repeated(_met_twice(codes))
+        self._count = len(codes) - len(self._superseded)
+
+    def __len__(self) -> int:
+        return self._count
+
+    def __iter__(self) -> Iterator[Request]:
+        if stamp_of(self.path) != self._stamp:
+            raise UsageError("changed while it was being used", file=self.path, fix="run it again")
+        for request in read_requests(self.path):
+            if request.line not in self._superseded:
+                yield request
+
+    def _repeated(self, suspects: set[int]) -> tuple[set[int], list[RequestId]]:
+        """The lines that a later one supersedes, and the ids they have.
+
+        Two ids may share a hash, so those that do are compared themselves.
+        """
+        if not suspects:
+            return set(), []
+        last: dict[str, int] = {}
+        superseded: set[int] = set()
+        repeated: dict[str, RequestId] = {}
+        for request in read_requests(self.path):
+            key = key_of(request.id)
+            if hash(key) not in suspects:
+                continue
+            if key in last:
+                superseded.add(last[key])
+                repeated.setdefault(key, request.id)
+            last[key] = request.line
+        return superseded, [repeated[key] for key in last if key in repeated]
+
+
+class Chosen:
+    """Some of the requests, in the order of the file.
+
+    Args:
+        requests: all of them.
+        ids: those with these ids, spelled as text or as they are; None for all.
+        limit: of those the first few; None for all.
+
+    Raises:
+        UsageError: an id that no request has (names the first few), or no id at all.
+    """
+
+    def __init__(
+        self, requests: Requests, *, ids: Collection[RequestId] | None = None, limit: int | None = None
+    ) -> None:
+        self._requests = requests
+        self._ids = None if ids is None else {str(name) for name in ids}
+        count = len(requests)
+        if self._ids is not None:
+            count = self._count_ids(self._ids)
+        self._count = count if limit is None else min(limit, count)
+
+    def __len__(self) -> int:
+        return self._count
+
+    def __iter__(self) -> Iterator[Request]:
+        fitting = (request for request in self._requests if self._ids is None or str(request.id) in self._ids)
+        return islice(fitting, self._count)
+
+    def _count_ids(self, ids: set[str]) -> int:
+        if not ids:
+            raise UsageError("--ids names no id", fix="write one id a line, or a JSON list")
+        found = [str(request.id) for request in self._requests if str(request.id) in ids]
+        unknown = sorted(ids - set(found))
+        if unknown:
+            more = f" and {len(unknown) - 5} more" if len(unknown) > 5 else ""
+            raise UsageError(
+                f"has no request {', '.join(unknown[:5])}{more}",
+                file=self._requests.path,
+                fix="check --ids: one id a line, or a JSON list",
+            )
+        return len(found)
+
+
+def read_ids(path: Path) -> list[RequestId]:
+    """The ids in a file: one a line, or one JSON list; `split_ids.json:test` are those of a split.
+
+    Raises:
+        UsageError: the file is missing, a list of something else, or has no such split.
+    """
+    file, colon, split = str(path).rpartition(":")
+    if colon and not path.exists():
+        return _ids_of_split(Path(file), split)
+    text = read_text(path, fix="check --ids")
+    if not text.lstrip().startswith("["):
+        return [line.strip() for line in text.splitlines() if line.strip()]
+    ids = read_json(path)
+    if not all(isinstance(name, str | int) and not isinstance(name, bool) for name in ids):
+        raise UsageError("is not a list of ids", file=path, fix='write ["1", "2"], or one id a line')
+    return list(ids)
+
+
+def _ids_of_split(path: Path, split: str) -> list[RequestId]:
+    value = read_json(path, fix="check --ids")
+    if not isinstance(value, dict) or f"{split}_ids" not in value:
+        raise UsageError(f"has no '{split}_ids'", file=path, fix="check the name after the colon in --ids")
+    return ids_by_shape(value[f"{split}_ids"], path)
+
+
+def key_of(request_id: RequestId) -> str:
+    """The key of a request in the journal; the number 1 and the text "1" are two ids.
+
+    >>> key_of(1), key_of("1")
+    ('1', '"1"')
+    """
+    return json.dumps(request_id, ensure_ascii=False)
+
+
+def _met_twice(codes: array[int]) -> set[int]:
+    import numpy as np
+
+    ranked = np.sort(np.frombuffer(codes, dtype=np.int64)) if codes else np.empty(0, np.int64)
+    return {int(code) for code in ranked[1:][ranked[1:] == ranked[:-1]]}

@@ -1,0 +1,316 @@
+"""Scores of one prediction file: published and strict numbers of every group, from one pass over the data."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Collection, Iterator, Sequence
+from dataclasses import dataclass, field
+from functools import cached_property
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from toolassay.benchmarks.taskbench.scoring.groups import groups_of, metrics_of
+from toolassay.benchmarks.taskbench.scoring.items import write_items
+from toolassay.benchmarks.taskbench.scoring.job import Job
+from toolassay.benchmarks.taskbench.scoring.line_index import Keep, LineIndex
+from toolassay.benchmarks.taskbench.scoring.notes import Notes
+from toolassay.benchmarks.taskbench.scoring.parts import Parts, score_parts
+from toolassay.benchmarks.taskbench.scoring.signature import Signature
+from toolassay.benchmarks.taskbench.scoring.texts import PairScorer, TextPair, TextScores
+from toolassay.files import sha256_of
+from toolassay.graph import DependencyType, ToolGraph
+from toolassay.metrics.bertscore import BertScoreError
+from toolassay.metrics.installed import installed_metrics
+from toolassay.tools import ToolLibrary
+from toolassay.version import __version__
+from toolassay.watching import Progress, no_progress
+
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
+
+_LABEL_FIX = "make it with format_data.py"
+_PREDICTION_FIX = "make it with inference.py, or check --prediction_dir and --llm"
+_MOST_HASHED = 10_000  # links; more of them, where the tools imply them, stand for their tools
+_NO_BERTSCORE = "BERTScore is left out: no model is named (--bertscore_model NAME or FOLDER)"
+
+
+@dataclass(frozen=True)
+class Choices:
+    """What is asked of an evaluation.
+
+    Attributes:
+        metrics: "f1", "ed", "link", "argument", "rouge", "bertscore", installed ones, or "all".
+        splits: the shapes to score (see `groups.groups_of`).
+        n_tools: the numbers of tools to score.
+        mode: how splits and numbers of tools combine, "add" or "mul".
+        alignment: the name of `alignment_ids`, for the signature.
+        prompting: how the model was prompted; "all" metrics leave those of the steps out unless it is "cot".
+        keep: which of several lines with one id counts, in both files.
+        resamples: of the bootstrap behind the strict intervals; 0 for none.
+        seed: of the bootstrap.
+        rouge_median: whether to add the published kind of ROUGE number, the median of bootstrapped means.
+    """
+
+    metrics: Sequence[str] = ("all",)
+    splits: Sequence[str] = ("overall",)
+    n_tools: Sequence[str | int] = ("overall",)
+    mode: str = "add"
+    alignment: str | None = None
+    prompting: str = "cot"
+    keep: Keep = "last"
+    resamples: int = 1000
+    seed: int = 0
+    rouge_median: bool = False
+
+
+@dataclass
+class Evaluation:
+    """The numbers of every group, and what the user should be told.
+
+    `groups` maps "{split}_{n}" to the published keys plus `strict`. `asked` are the metrics as they were
+    asked for.
+    """
+
+    groups: dict[str, dict[str, Any]]
+    notes: list[str] = field(default_factory=list)
+    asked: tuple[str, ...] = ("all",)
+
+    @property
+    def signature(self) -> str:
+        """What the strict scores were made with, whichever the group."""
+        first = next(iter(self.groups.values()), {})
+        return str(first.get("strict", {}).get("signature", "")).split("|group:")[0]
+
+    @property
+    def without_links(self) -> frozenset[str]:
+        """The groups in which compat found no link on either side, so that its edge F1 of 0 says nothing."""
+        return frozenset(key for key, numbers in self.groups.items() if not numbers["strict"]["compat_links"])
+
+
+class Evaluator:
+    """Scores one prediction file against the labels.
+
+    Compat: ids meet as JSON values, items without a readable prediction are left out, and what the
+    published evaluator leaves out is left out. Its stale argument, which depends there on the order of a
+    hash table, follows the order of the label file here. Strict: ids meet as text, every labelled item
+    counts but `exclude_ids` (the demonstrations of a prompt), and a prediction that states another
+    `user_request` than the label answers nothing.
+
+    Args:
+        labels: `data.json`.
+        predictions: the prediction file.
+        library: the tools, with their published ids.
+        dependency_type: "resource" or "temporal".
+        choices: what is asked for.
+        graph: the tool graph, which says what links exist; None takes links between known tools to exist.
+        alignment_ids: the labels to keep; None keeps all.
+        exclude_ids: labels left out of the strict scores.
+        bertscore: who computes BERTScore; None leaves it out.
+
+    Raises:
+        UsageError: a missing file, an unknown metric, split or mode.
+    """
+
+    def __init__(
+        self,
+        labels: Path,
+        predictions: Path,
+        library: ToolLibrary,
+        dependency_type: DependencyType,
+        choices: Choices | None = None,
+        *,
+        graph: ToolGraph | None = None,
+        alignment_ids: Collection[str | int] | None = None,
+        exclude_ids: Collection[str | int] = (),
+        bertscore: PairScorer | None = None,
+    ) -> None:
+        self.choices = choices = choices or Choices()
+        self.notes = Notes()
+        known = installed_metrics()
+        chosen = metrics_of(choices.metrics, choices.prompting, known)
+        if "bertscore" in chosen and bertscore is None:
+            self.notes.remark(_NO_BERTSCORE)
+        self._bertscore = bertscore if "bertscore" in chosen else None
+        self.job = Job(
+            labels,
+            predictions,
+            library,
+            dependency_type,
+            graph,
+            tuple(name for name in chosen if name not in known),
+            tuple(name for name in chosen if name in known),
+            tuple(groups_of(choices.splits, choices.n_tools, choices.mode)),
+            None if alignment_ids is None else frozenset(alignment_ids),
+            frozenset(map(str, exclude_ids)),
+            choices.keep,
+        )
+
+    @property
+    def group_keys(self) -> list[str]:
+        """The groups asked for, by their key in the metrics file."""
+        return [group.key for group in self.job.groups]
+
+    def signature(self) -> Signature:
+        """What the scores are made with: version, choices, and hashes of everything read.
+
+        Raises:
+            UsageError: a file is missing.
+        """
+        job, choices = self.job, self.choices
+        parts = {
+            "toolassay": __version__,
+            "mode": "strict",
+            "metrics": "+".join((*job.metrics, *job.installed)),
+            "links": job.dependency_type,
+            "alignment": self._hashes["alignment"],
+            "excluded": _short(json.dumps(sorted(job.excluded))) if job.excluded else "none",
+            "keep": choices.keep,
+            "bootstrap": f"{choices.resamples}@{choices.seed}",
+            "bertscore": self._bertscore.name if self._bertscore else "none",
+            "data": self._hashes["data"],
+            "tools": self._hashes["tools"],
+            "graph": self._hashes["graph"],
+            **({"rouge_median": "true"} if choices.rouge_median else {}),
+            "predictions": self._hashes["predictions"],
+        }
+        return Signature(parts)
+
+    @cached_property
+    def _hashes(self) -> dict[str, str]:
+        """The hashes of what is read, taken once."""
+        job, name = self.job, self.choices.alignment or "none"
+        kept = job.alignment_ids
+        return {
+            "data": _hash_of(job.labels),
+            "tools": _short(json.dumps(job.library.to_json())),
+            "graph": _graph_hash(job.graph),
+            "predictions": _hash_of(job.predictions),
+            "alignment": name if kept is None else f"{name}@{_short(json.dumps(sorted(map(repr, kept))))}",
+        }
+
+    def evaluate(
+        self,
+        *,
+        items: Path | None = None,
+        processes: int | None = None,
+        progress: Progress = no_progress,
+    ) -> Evaluation:
+        """Score everything.
+
+        Args:
+            items: where to write the file of items; None writes none.
+            processes: how many at most; None for one a core.
+            progress: who watches.
+
+        Raises:
+            UsageError: a missing file, a malformed label (with its line).
+        """
+        job, choices = self.job, self.choices
+        with (
+            LineIndex(job.labels, fix=_LABEL_FIX, keep=choices.keep) as labels,
+            LineIndex(job.predictions, fix=_PREDICTION_FIX, keep=choices.keep) as lines,
+        ):
+            _ = self._hashes  # of the files as they are now, whatever becomes of them meanwhile
+            parts = score_parts(job, labels, lines, processes=processes, progress=progress)
+            self.notes.extend(parts.notes)
+            _note_files(self.notes, labels, lines)
+            keys = labels.texts_by_line() if items is not None else []
+            parts.let_go()
+        del labels, lines  # a large part of the memory, and not needed any more
+        texts = TextScores(parts.rouge(), self._by_meaning(parts.texts, progress))
+        signature = self.signature()
+        if items is not None:
+            write_items(items, _items(parts, job.metrics, texts, keys))
+            signature = signature.with_items(items)
+        groups: dict[str, dict[str, Any]] = {}
+        for place, group in enumerate(job.groups):
+            numbers = parts.compat.numbers(place, job.metrics, texts)
+            if choices.rouge_median and "rouge" in job.metrics:
+                numbers |= parts.compat.rouge_medians(place, texts, choices.resamples, choices.seed)
+            strict = parts.strict.numbers(
+                place, job.metrics, texts, resamples=choices.resamples, seed=choices.seed
+            )
+            strict["compat_links"] = parts.compat.number_of_links(place)
+            strict["signature"] = signature.of_group(group.key, strict["n_expected"])
+            groups[group.key] = {**numbers, "strict": strict}
+        return Evaluation(groups, self.notes.lines(), tuple(choices.metrics))
+
+    def _by_meaning(self, pairs: Sequence[TextPair], progress: Progress) -> NDArray[np.float64] | None:
+        """BERTScore of the pairs; None where it was not asked for, or cannot be had, and that is noted."""
+        if self._bertscore is None:
+            return None
+        try:
+            return self._bertscore.scores(pairs, progress=progress)
+        except BertScoreError as error:
+            self.notes.remark(str(error))
+            self._bertscore = None
+            return None
+
+
+def evaluate_predictions(
+    labels: Path,
+    predictions: Path,
+    library: ToolLibrary,
+    dependency_type: DependencyType,
+    *,
+    graph: ToolGraph | None = None,
+    alignment_ids: Collection[str | int] | None = None,
+    exclude_ids: Collection[str | int] = (),
+    **choices: Any,
+) -> Evaluation:
+    """Score a prediction file against the labels: `Evaluator`, with `choices` as those of `Choices`.
+
+    Raises:
+        UsageError: a missing file, a malformed label (with its line), an unknown metric, split or mode.
+    """
+    return Evaluator(
+        labels,
+        predictions,
+        library,
+        dependency_type,
+        Choices(**choices),
+        graph=graph,
+        alignment_ids=alignment_ids,
+        exclude_ids=exclude_ids,
+    ).evaluate()
+
+
+def _items(
+    parts: Parts, metrics: Collection[str], texts: TextScores, keys: Sequence[str]
+) -> Iterator[dict[str, Any]]:
+    for item, row in parts.strict.items(metrics, texts, keys):
+        yield {**item, "compat": parts.compat.counts(row) if row >= 0 else None}
+
+
+def _note_files(notes: Notes, labels: LineIndex, lines: LineIndex) -> None:
+    """Note what the two files hold beside the items scored."""
+    which = "first" if lines.keep == "first" else "last"
+    for name, index in (("label", labels), ("prediction", lines)):
+        notes.met_all(
+            f"doubled {name} id(s), the {which} counts", (f"{key!r} (line {n})" for key, n in index.doubled)
+        )
+    known = labels.by_text
+    notes.met_all(
+        "prediction(s) with an unknown id",
+        (f"{key!r} (line {n})" for key, n in lines.by_id.items() if str(key) not in known),
+    )
+    notes.met_all("broken prediction line(s)", (f"line {n}" for n in sorted(lines.broken)))
+    notes.met_all("prediction line(s) without an id", (f"line {n}" for n in lines.nameless))
+
+
+def _hash_of(path: Path) -> str:
+    return sha256_of(path)[:12]
+
+
+def _graph_hash(graph: ToolGraph | None) -> str:
+    if graph is None:
+        return "none"
+    if graph.is_implied and graph.number_of_links > _MOST_HASHED:
+        return _short(f"{graph.dependency_type} {json.dumps(graph.library.to_json())}")
+    return _short(json.dumps(sorted(graph.links())))
+
+
+def _short(text: str) -> str:
+    return hashlib.sha256(text.encode()).hexdigest()[:12]

@@ -1,0 +1,113 @@
+"""The groups of samples that are scored: by shape of the plan (`split`) and by number of tools."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any, NamedTuple
+
+from toolassay.dataset import SHAPES, shape_of
+from toolassay.errors import UsageError
+
+OVERALL = "overall"
+SPLITS = (OVERALL, *SHAPES)
+SIZES = (OVERALL, *(str(size) for size in range(1, 11)))
+METRICS = ("f1", "ed", "link", "argument", "rouge", "bertscore")
+MODES = ("add", "mul")
+
+
+class Group(NamedTuple):
+    """Samples of one shape, or of one number of tools, or of both."""
+
+    split: str
+    size: str
+
+    @property
+    def key(self) -> str:
+        """The key in the metrics file.
+
+        >>> Group("chain", "overall").key
+        'chain_overall'
+        """
+        return f"{self.split}_{self.size}"
+
+    def holds(self, shape: str, size: int) -> bool:
+        """Whether a label of this shape with `size` nodes belongs to the group."""
+        return self.split in (OVERALL, shape) and self.size in (OVERALL, str(size))
+
+
+def groups_of(splits: Iterable[str], n_tools: Iterable[str | int], mode: str) -> list[Group]:
+    """The groups asked for, each once.
+
+    Args:
+        splits: "overall", "single", "chain", "dag", or "all".
+        n_tools: "overall", 1 to 10, or "all" (all of these).
+        mode: "add" scores each split over all sizes, then each size over all splits; "mul" each split
+            with each size.
+
+    Raises:
+        UsageError: an unknown split, size or mode.
+
+    >>> [group.key for group in groups_of(["chain"], ["2"], "add")]
+    ['chain_overall', 'overall_2']
+    >>> len(groups_of(["all"], ["all"], "add")), len(groups_of(["all"], ["all"], "mul"))
+    (14, 44)
+    """
+    chosen = _expanded(splits, SPLITS)
+    sizes = _expanded(map(str, n_tools), SIZES)
+    for split in chosen:
+        _check("split", split, (*SPLITS, "all"), split in SPLITS)
+    for size in sizes:
+        _check("number of tools", size, (*SIZES, "all"), size in SIZES)
+    _check("mode", mode, MODES, mode in MODES)
+    if mode == "mul":
+        pairs = [Group(split, size) for split in chosen for size in sizes]
+    else:
+        pairs = [Group(split, OVERALL) for split in chosen] + [Group(OVERALL, size) for size in sizes]
+    return list(dict.fromkeys(pairs))  # 44 at most: the tables keep one bit of a machine word for each
+
+
+def metrics_of(names: Iterable[str], prompting: str, installed: Sequence[str] = ()) -> tuple[str, ...]:
+    """The metrics asked for; "all" is every one, without those of text unless `prompting` is "cot".
+
+    `installed` are the metrics of other packages.
+
+    Raises:
+        UsageError: an unknown metric.
+
+    >>> metrics_of(["all"], "direct")
+    ('f1', 'ed', 'link', 'argument')
+    """
+    chosen = list(dict.fromkeys(names))
+    for name in chosen:
+        known = (*METRICS, *installed, "all")
+        _check("metric", name, known, name in known)
+    if "all" in chosen:
+        return (*(METRICS if prompting == "cot" else METRICS[:4]), *installed)
+    return tuple(chosen)
+
+
+def shape_and_size(label: Mapping[str, Any]) -> tuple[str, int]:
+    """The shape a label states, else the one its links make; and how many nodes it has."""
+    nodes = label.get("task_nodes")
+    size = len(nodes) if isinstance(nodes, list) else 0
+    stated = label.get("type")
+    if isinstance(stated, str):
+        return stated, size
+    links = label.get("task_links")
+    pairs = [
+        (str(link.get("source")), str(link.get("target")))
+        for link in (links if isinstance(links, list) else [])
+        if isinstance(link, dict)
+    ]
+    listed = nodes if isinstance(nodes, list) else []
+    tools = [str(node.get("task")) for node in listed if isinstance(node, dict)]
+    return shape_of(size, pairs, tools=tools), size
+
+
+def _expanded(given: Iterable[str], everything: Sequence[str]) -> list[str]:
+    return [name for part in given for name in (everything if part == "all" else (part,))]
+
+
+def _check(what: str, given: str, known: Sequence[str], is_known: bool) -> None:
+    if not is_known:
+        raise UsageError(f"unknown {what} '{given}'", fix=f"choose from {', '.join(known)}")

@@ -1,0 +1,47 @@
+"""What is to be scored, and how."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+
+from toolassay.benchmarks.taskbench.scoring.groups import Group
+from toolassay.benchmarks.taskbench.scoring.line_index import Keep
+from toolassay.graph import DependencyType, ToolGraph
+from toolassay.tools import ToolLibrary
+
+
+@dataclass(frozen=True)
+class Job:
+    """Everything that scoring a part of a prediction file needs; sent to other processes.
+
+    Attributes:
+        labels: `data.json`.
+        predictions: the prediction file.
+        library: the tools, with their published ids.
+        dependency_type: what a link means.
+        graph: which links exist; None asks for their ends only.
+        metrics: our metrics, as chosen.
+        installed: the names of metrics of other packages.
+        groups: what is added up.
+        alignment_ids: the labels to keep; None keeps all.
+        excluded: ids, as text, left out of the strict scores.
+        keep: which of several lines with one id counts.
+    """
+
+    labels: Path
+    predictions: Path
+    library: ToolLibrary
+    dependency_type: DependencyType
+    graph: ToolGraph | None
+    metrics: tuple[str, ...]
+    installed: tuple[str, ...]
+    groups: tuple[Group, ...]
+    alignment_ids: frozenset[str | int] | None
+    excluded: frozenset[str]
+    keep: Keep
+
+    @property
+    def with_steps(self) -> bool:
+        """Whether steps are compared; then a plan without steps is left out of compat, as published."""
+        return "rouge" in self.metrics or "bertscore" in self.metrics

@@ -1,0 +1,176 @@
+"""Scores a whole prediction file in parts, on all cores where it is large; the numbers are the same."""
+
+from __future__ import annotations
+
+import multiprocessing
+import os
+import signal
+import sys
+import threading
+import warnings
+from collections.abc import Iterator, Sequence
+from concurrent.futures import ProcessPoolExecutor
+from typing import TYPE_CHECKING
+
+from toolassay.benchmarks.taskbench.scoring.compat_arguments import Converted
+from toolassay.benchmarks.taskbench.scoring.compat_table import CompatTable
+from toolassay.benchmarks.taskbench.scoring.job import Job
+from toolassay.benchmarks.taskbench.scoring.line_index import LineIndex
+from toolassay.benchmarks.taskbench.scoring.notes import Notes
+from toolassay.benchmarks.taskbench.scoring.part import Part, PartScorer, bits
+from toolassay.benchmarks.taskbench.scoring.strict_table import StrictTable
+from toolassay.benchmarks.taskbench.scoring.texts import TextPair
+from toolassay.watching import Progress, no_progress
+
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
+
+PART = 2_500
+"""Labels in a part. It is fixed, so that sums are added up in the same order on any number of cores."""
+
+
+class Parts:
+    """The statistics of all labels, put together in the order of the label file.
+
+    Attributes:
+        compat: the published counts.
+        strict: the strict counts.
+        notes: what was met.
+        texts: the pairs of steps, if a model is to read them.
+        scorer: scores what has to wait for an earlier part.
+    """
+
+    def __init__(self, job: Job, labels: LineIndex, lines: LineIndex) -> None:
+        self._lines = lines
+        self.scorer = PartScorer(job, labels, lines)
+        self._rouge: list[NDArray[np.float64]] = []
+        self._last: list[Converted | None] = [None] * len(job.groups)
+        self._number_of_pairs = 0
+        self.compat = CompatTable(job.library.ids)
+        self.strict = StrictTable(job.installed)
+        self.notes = Notes()
+        self.texts: list[TextPair] = []
+
+    def add(self, part: Part) -> None:
+        """Add the next part."""
+        first_pair, first_row = self._number_of_pairs, len(self.compat)
+        self.compat.extend(part.compat, first_pair=first_pair)
+        self.strict.extend(part.strict, first_pair=first_pair, first_compat=first_row)
+        self.notes.extend(part.notes)
+        self._lines.broken = sorted({*self._lines.broken, *part.broken})
+        if part.rouge is not None:
+            self._rouge.append(part.rouge)
+        self.texts += part.texts
+        self._number_of_pairs += part.pairs
+        for waiting in part.waiting:
+            label = self.scorer.label(waiting.line)
+            prediction = self.scorer.prediction_for(label)
+            by_previous: dict[Converted | None, list[int]] = {}
+            for group in waiting.groups:
+                by_previous.setdefault(self._last[group], []).append(group)
+            for previous, sharing in by_previous.items():
+                item = self.scorer.compat.item(label, prediction and prediction.result, previous)
+                pair = waiting.pair + first_pair if waiting.pair >= 0 else -1
+                row = self.compat.add(item, bits(sharing), pair)
+                if waiting.first in sharing:
+                    self.strict.set_compat(waiting.line, row)
+                for group in sharing:
+                    self._last[group] = item.last
+        for group, last in enumerate(part.last):
+            if last is not None:
+                self._last[group] = last
+
+    def let_go(self) -> None:
+        """Forget the lines; nothing can be added any more."""
+        del self._lines, self.scorer
+
+    def rouge(self) -> NDArray[np.float64]:
+        """The ROUGE scores of all pairs, shape (pairs, 4)."""
+        import numpy as np
+
+        self._rouge = [np.concatenate(self._rouge)] if self._rouge else [np.empty((0, 4))]
+        return self._rouge[0]
+
+
+def score_parts(
+    job: Job,
+    labels: LineIndex,
+    lines: LineIndex,
+    *,
+    processes: int | None = None,
+    progress: Progress = no_progress,
+) -> Parts:
+    """Score every label.
+
+    Args:
+        job: what is to be scored.
+        labels: the lines of the labels.
+        lines: the lines of the predictions.
+        processes: how many at most; None for one a core.
+        progress: who watches.
+
+    Raises:
+        UsageError: a label is malformed (with its line).
+        ToolassayError: an installed metric failed.
+    """
+    numbers = sorted(labels.by_id.values())
+    if job.alignment_ids is not None:
+        kept = job.alignment_ids
+        numbers = sorted(number for key, number in labels.by_id.items() if key in kept)
+    cut = [numbers[start : start + PART] for start in range(0, len(numbers), PART)]
+    parts = Parts(job, labels, lines)
+    for number in sorted({*labels.broken, *labels.nameless}):
+        parts.scorer.label(number)  # says what is wrong with it
+    with progress("scoring", len(numbers)) as advance:
+        for own, part in zip(cut, _scored(cut, job, labels, lines, processes), strict=True):
+            parts.add(part)
+            for _ in own:
+                advance()
+    return parts
+
+
+def _scored(
+    cut: Sequence[Sequence[int]], job: Job, labels: LineIndex, lines: LineIndex, processes: int | None
+) -> Iterator[Part]:
+    workers = min(len(cut), processes or cores())
+    if workers < 2 or not _may_fork():
+        scorer = PartScorer(job, labels, lines)
+        yield from map(scorer.score, cut)
+        return
+    with warnings.catch_warnings():
+        # Idle threads of the array library are told of the fork by itself; no others run here.
+        warnings.filterwarnings("ignore", "This process .* is multi-threaded", DeprecationWarning)
+        with ProcessPoolExecutor(
+            workers,
+            mp_context=multiprocessing.get_context("fork"),
+            initializer=_begin,
+            initargs=(job, labels, lines),
+        ) as pool:
+            yield from pool.map(_work, cut)
+
+
+def cores() -> int:
+    """How many cores this process may use."""
+    if hasattr(os, "sched_getaffinity"):
+        return len(os.sched_getaffinity(0))
+    return os.cpu_count() or 1
+
+
+def _may_fork() -> bool:
+    """Whether a copy of this process is cheap and safe: on Linux, and while no other thread is at work."""
+    return sys.platform == "linux" and threading.active_count() == 1
+
+
+_scorer: PartScorer | None = None
+
+
+def _begin(job: Job, labels: LineIndex, lines: LineIndex) -> None:
+    global _scorer
+    signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C is for the first process to deal with
+    _scorer = PartScorer(job, labels.reopened(), lines.reopened())
+
+
+def _work(numbers: Sequence[int]) -> Part:
+    assert _scorer is not None
+    return _scorer.score(numbers)

@@ -1,0 +1,47 @@
+"""What a score was made with, as one line that stands beside it (after sacreBLEU; Post, 2018)."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+
+from toolassay.files import sha256_of
+from toolassay.version import OLD_NAME
+
+
+@dataclass(frozen=True)
+class Signature:
+    """The choices and the data behind scores, in a fixed order.
+
+    >>> signature = Signature({"toolassay": "1.0", "mode": "strict", "data": "0a1b"})
+    >>> signature.of_group("chain_overall", 7)
+    'toolassay:1.0|mode:strict|data:0a1b|group:chain_overall|n:7'
+    """
+
+    parts: Mapping[str, str]
+
+    @property
+    def text(self) -> str:
+        """The signature of the whole evaluation."""
+        return "|".join(f"{name}:{value}" for name, value in self.parts.items())
+
+    def with_items(self, path: Path) -> Signature:
+        """The signature of scores that stand beside this very file of items."""
+        return Signature({**self.parts, "items": sha256_of(path)[:12]})
+
+    def of_group(self, group: str, expected: int) -> str:
+        """The signature of the strict scores of a group of so many labelled items."""
+        return f"{self.text}|group:{group}|n:{expected}"
+
+
+def read_signature(text: str) -> dict[str, str]:
+    """The parts of a signature by name; the package's old name is read as its new one.
+
+    >>> read_signature("toolassay:1.0|data:0a1b")
+    {'toolassay': '1.0', 'data': '0a1b'}
+    >>> read_signature("toolgraph:0.1.0")
+    {'toolassay': '0.1.0'}
+    """
+    parts = dict(part.split(":", 1) for part in text.split("|") if ":" in part)
+    return {"toolassay" if name == OLD_NAME else name: value for name, value in parts.items()}

@@ -1,0 +1,108 @@
+"""The probes of a folder of requests, put to a planner as it is deployed."""
+
+from __future__ import annotations
+
+import hashlib
+import os
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+from toolassay.benchmarks.security.probe import ProbeResult
+from toolassay.benchmarks.security.prober import DEFAULT, SEED
+from toolassay.benchmarks.taskbench.infer import Inferrer, RequestStream
+from toolassay.benchmarks.taskbench.prediction_lines import entry_of, is_settled, plan_of
+from toolassay.benchmarks.taskbench.prompt import PlanPrompt
+from toolassay.benchmarks.taskbench.security.checks import check_plan
+from toolassay.benchmarks.taskbench.security.plants import plan_probes
+from toolassay.dataset import Request
+from toolassay.files import sha256_of
+from toolassay.graph import ToolGraph
+from toolassay.models import ChatModel
+from toolassay.runs import Journal, Loop
+
+_NOWHERE = Path(os.devnull)
+
+
+class PlanProber:
+    """Probes for a planner: its prompt, its tools and its demonstrations, with one text more.
+
+    Args:
+        file: the requests.
+        requests: read from it.
+        graph: the tool graph.
+        demos: labels shown as examples.
+        template: of the prompt; None for the built-in one.
+        parameters: of the requests.
+        count: attacks.
+    """
+
+    def __init__(
+        self,
+        file: Path,
+        requests: RequestStream,
+        graph: ToolGraph,
+        *,
+        demos: Sequence[Mapping[str, Any]] = (),
+        template: Path | None = None,
+        parameters: Mapping[str, Any],
+        count: int = DEFAULT,
+    ) -> None:
+        self._graph, self._demos, self._template = graph, demos, template
+        self._parameters = parameters
+        self._prompt = self._prompt_of(graph, demos)
+        probes = plan_probes(requests, graph, demos, count)
+        self._requests = {probe.request(line): probe for line, probe in enumerate(probes, start=1)}
+        self.read: Sequence[Path] = [file]
+
+    @property
+    def settings(self) -> Mapping[str, Any]:
+        """What shapes probes and answers; their number does not."""
+        return {
+            "benchmark": "taskbench",
+            **self._parameters,
+            "dependency_type": self._graph.dependency_type,
+            "demo_ids": [demo["id"] for demo in self._demos],
+            "probe_seed": SEED,
+            "prompt_sha256": hashlib.sha256(self._prompt.text.encode("utf-8", "surrogatepass")).hexdigest(),
+            "requests_sha256": sha256_of(self.read[0]),
+        }
+
+    @property
+    def size(self) -> int:
+        """Requests that are asked."""
+        return len(self._requests)
+
+    def run(
+        self,
+        model: ChatModel,
+        journal: Journal,
+        loop: Loop,
+    ) -> int:
+        """Ask what the journal does not settle yet; how much it settled before."""
+        inferrer = Inferrer(self._graph, self._prompt, model, parameters=self._parameters, shown=self._shown)
+        return inferrer.answer(
+            list(self._requests),
+            journal,
+            loop=loop,
+        )
+
+    def results(self, journal: Journal) -> list[ProbeResult]:
+        """The verdicts by the answers in the journal."""
+        found = []
+        for request, probe in self._requests.items():
+            entry = entry_of(journal, request)
+            ended = entry["outcome"] if is_settled(entry) else entry.get("outcome", "not run")
+            readable = is_settled(entry) and ended == "answered"
+            plan = plan_of(entry, self._graph.dependency_type)[0] if readable else None
+            answer = entry.get("response") or ""
+            found.append(ProbeResult(probe.probe, check_plan(probe, plan, ended, answer), ended, answer))
+        return found
+
+    def _shown(self, request: Request) -> tuple[PlanPrompt, ToolGraph]:
+        probe = self._requests[request]
+        graph = probe.graph(self._graph)
+        return self._prompt_of(graph, probe.demos(self._demos)), graph
+
+    def _prompt_of(self, graph: ToolGraph, demos: Sequence[Mapping[str, Any]]) -> PlanPrompt:
+        return PlanPrompt(graph.library, graph.dependency_type, demos=demos, template=self._template)

@@ -1,0 +1,164 @@
+"""Comparing predictions and scores with what the raw answers give anew."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass, field
+from itertools import islice, zip_longest
+from pathlib import Path
+from typing import Any
+
+from toolassay.benchmarks.taskbench.scoring.differences import Difference, differences
+from toolassay.benchmarks.taskbench.scoring.line_index import LineIndex
+from toolassay.benchmarks.taskbench.scoring.recorded import signature_of
+from toolassay.benchmarks.taskbench.scoring.whole import KEYS, SECURITY
+from toolassay.files import read_json_lines
+from toolassay.words import count_of
+
+_NAMED = 5
+_MOVED = 20
+_OF_GROUP = ("group", "n", "items")  # items are compared one by one
+
+
+@dataclass
+class LineComparison:
+    """The lines of a prediction file beside those made anew.
+
+    Attributes:
+        made: how many were made anew.
+        adopted: how many of them the journal only took over, without a raw answer.
+        changed: the first that differ, with their ids.
+        differing: how many do.
+        missing: ids that the file lacks.
+        unknown: ids that only the file has.
+    """
+
+    made: int = 0
+    adopted: int = 0
+    differing: int = 0
+    changed: list[Difference] = field(default_factory=list)
+    missing: list[str] = field(default_factory=list)
+    unknown: list[str] = field(default_factory=list)
+
+    @property
+    def is_equal(self) -> bool:
+        """Whether the file holds what the raw answers give."""
+        return not (self.differing or self.missing or self.unknown)
+
+    def watch(self, lines: Iterable[dict[str, Any]], file: Path) -> Iterator[dict[str, Any]]:
+        """The lines made anew as they come, each compared with the file's line of its id.
+
+        Raises:
+            UsageError: the file cannot be read.
+        """
+        with LineIndex(file, fix="make it with inference.py") as before:
+            met = set()
+            for line in lines:
+                self.made += 1
+                met.add(line["id"])
+                number = before.by_id.get(line["id"])
+                if number is None:
+                    self.missing.append(repr(line["id"]))
+                else:
+                    self._compare(line, before, number)
+                yield line
+            self.unknown = [repr(key) for key in before.by_id if key not in met]
+            self.unknown += [f"line {number}" for number in (*before.broken, *before.nameless)]
+
+    def _compare(self, line: dict[str, Any], before: LineIndex, number: int) -> None:
+        try:
+            old = before.read(number)
+        except ValueError:
+            old = "no JSON"
+        if old == line:
+            return
+        self.differing += 1
+        if len(self.changed) < _NAMED:
+            found = next(differences(old, line))
+            self.changed.append(found._replace(place=f"{line['id']!r} {found.place}".rstrip()))
+
+    def report(self) -> Iterator[str]:
+        """What differs, in lines for the screen."""
+        if self.differing:
+            yield f"{count_of(self.differing, 'line')} otherwise than the raw answers give:"
+            yield from (f"  {change}" for change in self.changed)
+            if self.differing > len(self.changed):
+                yield "  …"
+        if self.missing:
+            yield f"{count_of(len(self.missing), 'answer')} that the file lacks: {_named(self.missing)}"
+        if self.unknown:
+            yield (
+                f"{count_of(len(self.unknown), 'line')} of the file without an answer to a request as it is"
+                f" worded now: {_named(self.unknown)}"
+            )
+
+
+def moved_scores(
+    old: Mapping[str, Mapping[str, Any]], new: Mapping[str, Mapping[str, Any]], *, left_out: str | None = None
+) -> list[Difference]:
+    """The scores of the groups in `old` that `new` has otherwise; signatures are left to `signatures`.
+
+    Cost, latency and stability are made of ledgers and of other trials.
+
+    Args:
+        old: the groups of a metrics file.
+        new: those computed anew, perhaps more.
+        left_out: keys with this word in them were not computed.
+    """
+    return [
+        found
+        for key, numbers in old.items()
+        for found in differences(_scores(numbers), _scores(new.get(key, {})), key)
+        if not found.place.endswith("strict.signature") and (left_out is None or left_out not in found.place)
+    ]
+
+
+def moved_items(old: Path, new: Path, *, left_out: str | None = None) -> list[Difference]:
+    """The items of two files that differ, in the first place where they do.
+
+    Raises:
+        UsageError: a file is missing or malformed.
+    """
+    moved = []
+    for before, now in zip_longest(read_json_lines(old), read_json_lines(new)):
+        values = [None if line is None else line.value for line in (before, now)]
+        name = next((str(value["id"]) for value in values if isinstance(value, dict) and "id" in value), "?")
+        found = (
+            one
+            for one in differences(values[0], values[1], name)
+            if left_out is None or left_out not in one.place
+        )
+        moved += list(islice(found, 1))
+    return moved
+
+
+def signatures(
+    old: Mapping[str, Any], new: Mapping[str, Any], predictions: str, *, left_out: str | None = None
+) -> list[Difference]:
+    """What the signature of a group says otherwise than the new one, but for the fingerprint of predictions,
+    which is that of the file.
+    """
+    before, now = signature_of(old), {**signature_of(new), "predictions": predictions[:12]}
+    skipped = {*_OF_GROUP, left_out}
+    return [
+        Difference(name, before.get(name), now.get(name))
+        for name in dict.fromkeys([*before, *now])
+        if name not in skipped and before.get(name) != now.get(name)
+    ]
+
+
+def listed(title: str, found: list[Difference], *, most: int = _MOVED) -> Iterator[str]:
+    """Differences in lines for the screen; none of nothing."""
+    if found:
+        yield title
+        yield from (f"  {one}" for one in found[:most])
+        if len(found) > most:
+            yield f"  … and {len(found) - most:,} more"
+
+
+def _scores(numbers: Mapping[str, Any]) -> dict[str, Any]:
+    return {name: value for name, value in numbers.items() if name == SECURITY or name not in KEYS}
+
+
+def _named(names: list[str]) -> str:
+    return ", ".join(names[:_NAMED]) + (", …" if len(names) > _NAMED else "")

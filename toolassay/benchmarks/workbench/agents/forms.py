@@ -1,0 +1,207 @@
+"""The two forms in which an agent calls tools: natively, and in text (ReAct)."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, Protocol
+
+from toolassay.benchmarks.workbench.calls import LONGEST
+from toolassay.benchmarks.workbench.sandbox import Sandbox
+from toolassay.benchmarks.workbench.tools import Tool, Toolset, listing
+from toolassay.models import ChatResponse, ToolCall
+from toolassay.models.offered import OfferedTools
+
+Message = dict[str, Any]
+
+_SITUATION = (
+    "You are the {role} of {user}. It is {now:%A}, {now:%Y-%m-%d}, {now:%H:%M}; remember this date "
+    "and time. Do what is asked with the tools, without asking back. {customs}"
+    "Say briefly what you did when you are done."
+)
+_REACT = """
+
+The tools:
+
+{tools}
+
+Answer each time with your thoughts and then exactly one action, a JSON object in a fenced block:
+
+Thought: what to do next
+Action:
+```
+{{"action": "NAME OF A TOOL", "action_input": {{"name of an argument": "its value"}}}}
+```
+
+Then stop: you are told the Observation. When all is done, the action is:
+
+```
+{{"action": "Final Answer", "action_input": "what you did"}}
+```"""
+
+_FENCED = re.compile(r"```(?:json)?[ \t]*\n(.*?)```", re.DOTALL)
+_FINAL = "Final Answer"
+_NO_NAME = re.compile(r"[^a-zA-Z0-9_-]")  # what the interface allows in no name
+_LONGEST_NAME = 64
+
+
+@dataclass(frozen=True)
+class Turn:
+    """What a model said.
+
+    Args:
+        message: as it goes into the conversation.
+        asked: the calls it wants.
+        final: its last word; None if it wants calls, or wrote nothing that can be read.
+    """
+
+    message: Message
+    asked: Sequence[ToolCall] = ()
+    final: str | None = None
+
+
+class Form(Protocol):
+    """How tools are shown to a model, and how its calls and their results are written."""
+
+    def system(self, sandbox: Sandbox, tools: Sequence[Tool]) -> str:
+        """The first message."""
+        ...
+
+    def parameters(self, tools: Sequence[Tool]) -> Mapping[str, Any]:
+        """What a request carries beside its messages."""
+        ...
+
+    def read(self, response: ChatResponse, step: int) -> Turn:
+        """What a model said in its step."""
+        ...
+
+    def observations(self, asked: Sequence[ToolCall], told: Sequence[str]) -> list[Message]:
+        """What the calls returned, as messages."""
+        ...
+
+
+class Native:
+    """Tool calls of the interface; one answer may hold several."""
+
+    def __init__(self) -> None:
+        # By what the tools are, not by their names: a probe may describe one otherwise. They are kept, so
+        # that no others become what they are.
+        self._offered: dict[tuple[int, ...], tuple[Sequence[Tool], OfferedTools]] = {}
+
+    def system(self, sandbox: Sandbox, tools: Sequence[Tool]) -> str:
+        """The situation; tools travel beside the messages."""
+        return situation_of(sandbox)
+
+    def parameters(self, tools: Sequence[Tool]) -> Mapping[str, Any]:
+        """The tools; the same object for the same tools."""
+        which = tuple(map(id, tools))
+        if which not in self._offered:
+            self._offered[which] = tools, OfferedTools(tool.to_openai() for tool in tools)
+        return {"tools": self._offered[which][1]}
+
+    def read(self, response: ChatResponse, step: int) -> Turn:
+        """Calls, or the last word. Ids that are missing or there twice are replaced."""
+        if not response.tool_calls:
+            text = response.text.strip()
+            return Turn({"role": "assistant", "content": response.text}, final=text or None)
+        ids = [call.id for call in response.tool_calls]
+        fine = all(ids) and len(set(ids)) == len(ids)
+        asked = [
+            ToolCall(call.id if fine else f"call_{step}_{place}", call.name, call.arguments)
+            for place, call in enumerate(response.tool_calls)
+        ]
+        calls = [
+            {"id": call.id, "type": "function", "function": {"name": call.name, "arguments": call.arguments}}
+            for call in asked
+        ]
+        return Turn({"role": "assistant", "content": response.text or None, "tool_calls": calls}, asked)
+
+    def observations(self, asked: Sequence[ToolCall], told: Sequence[str]) -> list[Message]:
+        """One message a call."""
+        return [
+            {"role": "tool", "tool_call_id": call.id, "content": text}
+            for call, text in zip(asked, told, strict=True)
+        ]
+
+
+class React:
+    """Thought, action and observation as text; one action an answer."""
+
+    def system(self, sandbox: Sandbox, tools: Sequence[Tool]) -> str:
+        """The situation, the tools and the form."""
+        return situation_of(sandbox) + _REACT.format(tools=listing(tools))
+
+    def parameters(self, tools: Sequence[Tool]) -> Mapping[str, Any]:
+        """Where to stop: an observation is not the model's to write."""
+        return {"stop": ["Observation:"]}
+
+    def read(self, response: ChatResponse, step: int) -> Turn:
+        r"""The first action, and nothing after it. Prose without one is the last word.
+
+        >>> React().read(ChatResponse('```\n{"action": "a.b", "action_input": {"c": "d"}}\n```'), 0).asked
+        [ToolCall(id='0', name='a.b', arguments='{"c": "d"}')]
+        """
+        text = response.text.partition("\nObservation:")[0]
+        message = {"role": "assistant", "content": text}
+        found = _FENCED.search(text)
+        if found is None:
+            return Turn(message, final=text.strip() or None)
+        try:
+            action = json.loads(found[1], strict=False)
+        except (ValueError, RecursionError):
+            return Turn(message, [ToolCall(str(step), "", found[1])])
+        if isinstance(action, list) and action:
+            action = action[0]
+        name = action.get("action") if isinstance(action, dict) else None
+        if not isinstance(name, str):
+            return Turn(message, [ToolCall(str(step), "", found[1])])
+        given = action.get("action_input", {})
+        try:
+            text = given if isinstance(given, str) else json.dumps(given)
+        except RecursionError:
+            return Turn(message, [ToolCall(str(step), name, found[1])])
+        if name == _FINAL:
+            return Turn(message, final=text)
+        return Turn(message, [ToolCall(str(step), name, text)])
+
+    def observations(self, asked: Sequence[ToolCall], told: Sequence[str]) -> list[Message]:
+        """One message with all of them."""
+        return [{"role": "user", "content": "\n".join(f"Observation: {text}" for text in told)}]
+
+
+def situation_of(sandbox: Sandbox) -> str:
+    """Whose assistant an agent is, when, and what holds in this workplace."""
+    role = "office assistant" if sandbox.toolset is None else "assistant"
+    customs = f"{sandbox.customs} " if sandbox.customs else ""
+    return _SITUATION.format(role=role, user=sandbox.user, now=sandbox.now, customs=customs)
+
+
+def presentable(message: Message, toolset: Toolset) -> Message:
+    """A message as servers take it back: names they allow, and arguments that are an object.
+
+    What the model wrote instead stays in the conversation that is written down.
+    """
+    if not message.get("tool_calls"):
+        return message
+    calls = [
+        {**call, "function": _presentable_call(**call["function"], toolset=toolset)}
+        for call in message["tool_calls"]
+    ]
+    return {**message, "tool_calls": calls}
+
+
+def _presentable_call(name: str, arguments: str, *, toolset: Toolset) -> dict[str, str]:
+    tool = toolset.called(name)
+    shown = tool.function_name if tool else _NO_NAME.sub("_", name[:_LONGEST_NAME]) or "unknown"
+    try:
+        is_object = len(arguments) <= LONGEST and isinstance(json.loads(arguments), dict)
+    except (ValueError, RecursionError):
+        is_object = False
+    return {"name": shown, "arguments": arguments if is_object else "{}"}
+
+
+def form_of(agent: str) -> Form:
+    """The form of an `--agent`."""
+    return React() if agent == "react" else Native()

@@ -1,0 +1,139 @@
+"""Many tasks, one agent, one journal: an entry a task, with its whole conversation."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+from toolassay.benchmarks.workbench.agents.episode import Episode
+from toolassay.benchmarks.workbench.agents.forms import form_of
+from toolassay.benchmarks.workbench.agents.settings import AgentSettings
+from toolassay.benchmarks.workbench.judge.classes import CONTEXT_OVERFLOW
+from toolassay.benchmarks.workbench.sandbox import Sandbox
+from toolassay.benchmarks.workbench.tasks import Task
+from toolassay.benchmarks.workbench.tools import Tool, toolset_of
+from toolassay.files import write_json_lines
+from toolassay.models import ChatModel, ModelError
+from toolassay.runs import Journal, Loop, run_unsettled
+
+OVERFLOW = "context overflow"
+_FINAL = ("answered", "malformed", "refused", OVERFLOW)
+
+
+def entry_of(journal: Journal, task: Task) -> dict[str, Any]:
+    """What the journal holds for a task as it is worded now; empty if nothing."""
+    entry = journal.get(task.id)
+    return entry if entry.get("query") == task.query else {}
+
+
+def is_settled(entry: Mapping[str, Any]) -> bool:
+    """Whether a task has ended and is not tried again."""
+    return entry.get("outcome") in _FINAL and "error" in entry
+
+
+def prediction_lines(tasks: Iterable[Task], journal: Journal) -> Iterator[dict[str, Any]]:
+    """The line of each task that has ended, in the order of the tasks."""
+    for task in tasks:
+        entry = entry_of(journal, task)
+        if is_settled(entry):
+            kept = {name: entry[name] for name in ("query", "function_calls", "outcome", "error")}
+            yield {"id": task.id, **kept}
+
+
+class Agents:
+    """Runs an agent on every task, each on its own sandbox, continuing where it left off.
+
+    Args:
+        tasks: those that are done.
+        sandbox: as every run finds it.
+        settings: of the agent.
+        parameters: of the requests.
+        found: the sandbox and the tools that the agent finds for one task, where they are not those of all.
+    """
+
+    def __init__(
+        self,
+        tasks: Sequence[Task],
+        sandbox: Sandbox,
+        settings: AgentSettings,
+        parameters: Mapping[str, Any],
+        *,
+        found: Callable[[Task], tuple[Sandbox, Sequence[Tool]]] | None = None,
+    ) -> None:
+        self._tasks, self._settings = tasks, settings
+        self._parameters = parameters
+        self._form = form_of(settings.agent)
+        self._found = found or (lambda task: (sandbox, settings.tools(task, toolset_of(sandbox))))
+
+    def run(
+        self,
+        model: ChatModel,
+        journal: Journal,
+        loop: Loop,
+    ) -> int:
+        """Do what is not done yet; returns how many tasks were.
+
+        Raises:
+            ToolassayError: the run cannot go on.
+            KeyboardInterrupt: at Ctrl-C, when what was in flight has ended.
+        """
+
+        async def work(task: Task) -> str:
+            return await self._work(model, task, journal)
+
+        def stopped(task: Task, error: ModelError) -> None:
+            if not entry_of(journal, task):
+                journal.append(
+                    task.id, {"outcome": error.outcome, "query": task.query, "problem": str(error)}
+                )
+
+        return run_unsettled(
+            self._tasks,
+            work,
+            settled=lambda task: is_settled(entry_of(journal, task)),
+            models=[model],
+            loop=loop,
+            stopped=stopped,
+        )
+
+    async def _work(self, model: ChatModel, task: Task, journal: Journal) -> str:
+        sandbox, tools = self._found(task)
+        known = entry_of(journal, task)
+        episode = Episode(task, sandbox, self._settings, known, self._form, tools=tools)
+        try:
+            end = await episode.run(model, self._parameters)
+        except (ModelError, asyncio.CancelledError) as error:
+            if isinstance(error, ModelError) and error.outcome == OVERFLOW:
+                # The same conversation would only become too long again: what was done until then counts.
+                end = {
+                    "outcome": OVERFLOW,
+                    "response": None,
+                    "error": CONTEXT_OVERFLOW,
+                    "problem": str(error),
+                }
+                journal.append(
+                    task.id, {"query": task.query, "function_calls": [], **end, **episode.progress}
+                )
+                return OVERFLOW
+            outcome = error.outcome if isinstance(error, ModelError) else "not run"
+            settles = isinstance(error, ModelError) and error.settles
+            if episode.progress or settles:
+                paid = {"response": None, **episode.progress} if episode.progress else {}
+                entry = {"outcome": outcome, "query": task.query, "problem": str(error), **paid}
+                journal.append(task.id, entry)
+            raise
+        else:
+            journal.append(
+                task.id, {"outcome": end["outcome"], "query": task.query, **end, **episode.progress}
+            )
+            return str(end["outcome"])
+        finally:
+            episode.close()
+
+
+def write_predictions(output: Path, tasks: Iterable[Task], journal: Journal) -> int:
+    """Write the prediction file anew from the journal; none where nothing has ended. Returns its lines."""
+    lines = list(prediction_lines(tasks, journal))
+    return write_json_lines(output, lines) if lines else 0

@@ -1,0 +1,175 @@
+"""The scores of agents: the published metrics in both modes, and a line an item."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any
+
+from toolassay.benchmarks.workbench.agents.stability import agent_stability
+from toolassay.benchmarks.workbench.judge.classes import NOT_RUN
+from toolassay.benchmarks.workbench.judge.error_rules import PUBLISHED, ErrorRules
+from toolassay.benchmarks.workbench.judge.evaluation import MODES, Evaluator
+from toolassay.benchmarks.workbench.judge.metrics import metrics_of
+from toolassay.benchmarks.workbench.judge.results import Result, ResultFile
+from toolassay.benchmarks.workbench.judge.strict_metrics import strict_metrics
+from toolassay.benchmarks.workbench.judge.verdict import Verdict
+from toolassay.benchmarks.workbench.sandbox import Sandbox
+from toolassay.benchmarks.workbench.tasks import Task
+from toolassay.metrics.repeats import repeat_metrics
+
+Found = Mapping[str, tuple[str, Result]]
+"""The outcome and the result of each task of a run, by the id of the task."""
+
+__all__ = ["OVERALL", "AgentScores", "score_agents"]
+
+OVERALL = "overall_overall"
+"""The one group of the metrics file, by the name that `toolassay compare` knows."""
+
+
+@dataclass(frozen=True)
+class AgentScores:
+    """What the runs of one model are worth.
+
+    Attributes:
+        n: tasks of the folder.
+        outcomes: how they ended; one without a line was not run, and is wrong.
+        compat: the published metrics, by the published verdict; None for a workplace of somebody's own.
+        strict: the same by the strict verdict, with intervals.
+        items: a line a task, as `toolassay compare` reads it.
+        tasks_done: for the first run and each further trial, how many tasks have a line.
+        tasks_correct: likewise, how many are strictly correct.
+        stability: with further trials, what stays the same over all: the changes they make, and whether these
+            are right, strictly.
+    """
+
+    n: int
+    outcomes: Mapping[str, int]
+    compat: Mapping[str, Any] | None
+    strict: Mapping[str, Any]
+    items: Sequence[Mapping[str, Any]]
+    tasks_done: Sequence[int]
+    tasks_correct: Sequence[int]
+    stability: Mapping[str, Any] | None = None
+
+    @property
+    def coverage(self) -> float:
+        """The share of the tasks that an agent ended by itself or at its limits."""
+        return self.outcomes.get("answered", 0) / self.n if self.n else 1.0
+
+
+def score_agents(
+    sandbox: Sandbox,
+    tasks: Iterable[Task],
+    found: Found,
+    *,
+    llm: str,
+    toolkit: str | None = None,
+    trials: Sequence[Found] = (),
+    rules: ErrorRules = PUBLISHED,
+) -> AgentScores:
+    """Judge what agents called.
+
+    Args:
+        sandbox: as every run found it.
+        tasks: all of the folder.
+        found: the outcome and the result of each task, by its id; one that is not there is wrong.
+        llm: the model.
+        toolkit: the setting of its tools, if known.
+        trials: the further trials, as `found`: with them, both modes have `repeats` over all.
+        rules: what the classes of errors look for.
+    """
+    tasks, every = list(tasks), [found, *trials]
+    verdicts: dict[str, list[list[Verdict]]] = {}  # by mode and trial
+    for mode in MODES if sandbox.toolset is None else ("strict",):
+        evaluator = Evaluator(sandbox, tasks, mode, rules=rules)
+        verdicts[mode] = [
+            [
+                _earned(outcome, evaluator.verdict(llm, row, task, result))
+                for row, task in enumerate(tasks)
+                for outcome, result in [_run_of(task, one)]
+            ]
+            for one in every
+        ]
+    file = ResultFile(Path(llm), llm)
+    metrics = {
+        mode: {
+            **metrics_of(file, judged[0]),
+            "model": llm,
+            "tool_selection": toolkit,
+            "by_group": _groups(judged[0]),
+            **({"repeats": _repeats(judged, every)} if trials else {}),
+        }
+        for mode, judged in verdicts.items()
+    }
+    strict, compat = verdicts["strict"], verdicts.get("compat")
+    metrics["strict"] |= strict_metrics(strict[0])
+    outcomes = [_run_of(task, found)[0] for task in tasks]
+    published = [None] * len(tasks) if compat is None else compat[0]
+    return AgentScores(
+        len(tasks),
+        dict(Counter(outcomes)),
+        metrics.get("compat"),
+        metrics["strict"],
+        [_item(*row) for row in zip(outcomes, strict[0], published, strict=True)],
+        tasks_done=[len(one) for one in every],
+        tasks_correct=[sum(v.correct for v in judged) for judged in strict],
+        stability=agent_stability(
+            strict, [{name: outcome for name, (outcome, _) in one.items()} for one in every]
+        )
+        if trials
+        else None,
+    )
+
+
+def _run_of(task: Task, found: Found) -> tuple[str, Result]:
+    """What came of a task; without a line it was not run."""
+    return found.get(task.id, (NOT_RUN, Result(task.query, (), NOT_RUN)))
+
+
+def _repeats(judged: Sequence[Sequence[Verdict]], every: Sequence[Found]) -> dict[str, Any]:
+    """pass@k and pass^k: a task that a trial has no line of has a run less."""
+    tasks = [verdict.task for verdict in judged[0]]
+    outcomes = [
+        [verdicts[row].correct for verdicts, one in zip(judged, every, strict=True) if task.id in one]
+        for row, task in enumerate(tasks)
+    ]
+    return repeat_metrics(outcomes, clusters=[task.base_template for task in tasks], trials=len(every))
+
+
+def _earned(outcome: str, verdict: Verdict) -> Verdict:
+    """The verdict, in which a task that was not run matches nothing, not even where no call is wanted."""
+    if outcome != NOT_RUN:
+        return verdict
+    return replace(verdict, classes=replace(verdict.classes, exact_match=False))
+
+
+def _groups(verdicts: Sequence[Verdict]) -> dict[str, dict[str, int]]:
+    found: dict[str, Counter[str]] = {}
+    for verdict in verdicts:
+        counts = found.setdefault(verdict.task.group, Counter(n=0, correct=0, side_effects=0))
+        counts.update(n=1, correct=int(verdict.correct), side_effects=int(verdict.side_effects))
+    return {name: dict(counts) for name, counts in found.items()}
+
+
+def _item(outcome: str, strict: Verdict, compat: Verdict | None) -> dict[str, Any]:
+    """A line of the file of items. A task that was not run has earned nothing."""
+    judged, ran = strict.strict, float(outcome != NOT_RUN)
+    return {
+        "id": strict.task.id,
+        "cluster": strict.task.base_template,
+        "outcome": outcome,
+        "scores": {
+            "correct": float(strict.correct),
+            "no_side_effects": ran * (not strict.side_effects),
+            "exact_match": ran * strict.classes.exact_match,
+            "wanted_changes_made": judged.wanted_made if judged else None,
+            "made_changes_wanted": judged.made_wanted if judged else None,
+            "compat_correct": float(compat.correct) if compat else None,
+        },
+        "type": strict.task.group,
+        "n_tools": len(strict.task.answer),
+        "counts": dict.fromkeys(("nodes", "edges", "argument_names", "argument_values")),
+    }

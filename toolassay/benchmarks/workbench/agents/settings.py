@@ -1,0 +1,50 @@
+"""How an agent is run."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from toolassay.benchmarks.workbench.tasks import Task
+from toolassay.benchmarks.workbench.tools import PUBLISHED, Tool, Toolset
+from toolassay.errors import UsageError
+
+FORMS = ("native", "react")
+TOOLKIT_CHOICES = ("all", "domains")
+
+
+@dataclass(frozen=True)
+class AgentSettings:
+    """How an agent is run; all of it shapes answers.
+
+    Args:
+        agent: `native` (tool calls of the interface) or `react` (actions in text).
+        toolkit: `all` tools for every task, or those of its `domains`.
+        resample: how often a run that called nothing is tried again.
+        max_steps: answers of the model at most.
+        max_seconds: the time these may take together.
+
+    Raises:
+        UsageError: an unknown choice.
+    """
+
+    agent: str = "native"
+    toolkit: str = "all"
+    resample: int = 0
+    max_steps: int = 20
+    max_seconds: float = 120.0
+
+    def __post_init__(self) -> None:
+        for flag, value, choices in (
+            ("agent", self.agent, FORMS),
+            ("toolkit", self.toolkit, TOOLKIT_CHOICES),
+        ):
+            if value not in choices:
+                raise UsageError(
+                    f"unknown --{flag} {value!r}", fix=f"for WorkBench choose from {', '.join(choices)}"
+                )
+        if self.resample < 0 or self.max_steps < 1:
+            raise UsageError("no run is that short", fix="give --max_steps 1 or more, --resample 0 or more")
+
+    def tools(self, task: Task, toolset: Toolset = PUBLISHED) -> list[Tool]:
+        """The tools of a workplace that an agent gets for a task."""
+        return toolset.of_domains(None if self.toolkit == "all" else task.domains)

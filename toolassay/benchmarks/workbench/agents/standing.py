@@ -1,0 +1,74 @@
+"""What the metrics of one model say, in percent and by column, for a leaderboard."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+from toolassay.benchmarks.taskbench.scoring.recorded import FIX, read_groups, signature_of
+from toolassay.benchmarks.taskbench.scoring.standing import Count, Standing
+from toolassay.errors import UsageError
+from toolassay.metrics.intervals import Interval
+
+_COLUMNS = {
+    "accuracy": ("accuracy", "correct"),
+    "side effects": ("side_effects", "side_effects"),
+    "exact match": ("exact_match", "exact_match"),
+    "wanted made": ("wanted_changes_made", None),
+    "made wanted": ("made_changes_wanted", None),
+}
+"""Of each column the name of its interval (strict), and of its count (compat)."""
+HEADINGS = tuple(_COLUMNS)
+CAPTION = (
+    "Percent of the tasks. accuracy: the state left is the wanted one. side effects: something was changed "
+    "that should not have been. exact match: the calls are those of the ground truth. wanted made, made "
+    "wanted: the share of wanted changes that were made, of made changes that were wanted. strict: states "
+    "are compared by content, a task not run is wrong; with 95 % intervals. compat: as the published "
+    "evaluator judges. %: tasks that the agent ended."
+)
+
+
+def read_agent_standing(path: Path, group: str) -> Standing:
+    """The scores of a group in a metrics file of WorkBench.
+
+    Raises:
+        UsageError: it is no such file, or lacks the group.
+    """
+    groups = read_groups(path)
+    if group not in groups:
+        raise UsageError(
+            f"has no group '{group}'", file=path, fix=f"choose from {', '.join(groups)}, or evaluate again"
+        )
+    numbers = groups[group]
+    try:
+        compat = numbers["compat"]
+        n, answered = int(numbers["n"]), numbers["outcomes"].get("answered", 0)
+        coverage = 100 * answered / n if n else None
+        return Standing(
+            Count(n, coverage, _strict(numbers["strict"]["intervals"])),
+            None if compat is None else Count(n, coverage, _compat(compat, n)),
+            str(numbers["strict"].get("signature", "")),
+            signature_of(numbers),
+        )
+    except (KeyError, TypeError, AttributeError, ValueError):
+        raise UsageError(f"is no metrics file: group '{group}' cannot be read", file=path, fix=FIX) from None
+
+
+def _strict(intervals: Mapping[str, Mapping[str, float | None]]) -> dict[str, Interval]:
+    return {
+        heading: Interval(*(_percent(intervals[name][bound]) for bound in Interval._fields))
+        for heading, (name, _) in _COLUMNS.items()
+    }
+
+
+def _compat(counts: Mapping[str, Any], n: int) -> dict[str, Interval]:
+    return {
+        heading: Interval(100 * counts[name] / n if n else None, None, None)
+        for heading, (_, name) in _COLUMNS.items()
+        if name is not None
+    }
+
+
+def _percent(value: float | None) -> float | None:
+    return None if value is None else 100 * value

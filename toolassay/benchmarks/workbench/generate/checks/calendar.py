@@ -1,0 +1,122 @@
+"""What requests about the calendar ask for."""
+
+from __future__ import annotations
+
+import sqlite3
+
+from toolassay.benchmarks.workbench.generate.checks.expected import (
+    NOTHING,
+    Check,
+    Expected,
+    Gaps,
+    changed,
+    gone,
+    meeting,
+)
+from toolassay.benchmarks.workbench.generate.checks.reading import (
+    TODAY,
+    check_free,
+    column,
+    day,
+    days_before_today,
+    free,
+    later,
+    minutes,
+    moment,
+    who,
+)
+
+_TABLE = "calendar_events"
+_IDS = f"SELECT event_id FROM {_TABLE} WHERE "
+
+
+def _cancel_first(db: sqlite3.Connection, gaps: Gaps) -> Expected:
+    query = _IDS + "date(event_start) = ? ORDER BY event_start LIMIT 1"
+    return gone(_TABLE, column(db, query, day(gaps["day"])))
+
+
+def _rename_last(db: sqlite3.Connection, gaps: Gaps) -> Expected:
+    query = _IDS + "date(event_start) = ? ORDER BY event_start DESC LIMIT 1"
+    return changed(_TABLE, column(db, query, day(gaps["day"])), "event_name", gaps["name"])
+
+
+def _push_back(db: sqlite3.Connection, gaps: Gaps) -> Expected:
+    where = "date(event_start) = ? AND participant_email = ? ORDER BY event_start LIMIT 1"
+    values = day(gaps["day"]), who(db, gaps["person"])
+    query = f"SELECT event_id, event_start, duration FROM {_TABLE} WHERE {where}"
+    ((event_id, start, duration),) = db.execute(query, values)
+    start = later(start, minutes(gaps["delay"]))
+    check_free(db, start, int(duration), but=event_id)
+    return changed(_TABLE, [event_id], "event_start", start)
+
+
+def _next_named(db: sqlite3.Connection, gaps: Gaps) -> list[str]:
+    query = _IDS + "event_name = ? AND event_start >= ? ORDER BY event_start LIMIT 1"
+    return column(db, query, gaps["name"], TODAY)
+
+
+def _cancel_next_named(db: sqlite3.Connection, gaps: Gaps) -> Expected:
+    return gone(_TABLE, _next_named(db, gaps))
+
+
+def _rename_next_named(db: sqlite3.Connection, gaps: Gaps) -> Expected:
+    return changed(_TABLE, _next_named(db, gaps), "event_name", gaps["new"])
+
+
+def _cancel_next_with(db: sqlite3.Connection, gaps: Gaps) -> Expected:
+    query = (
+        _IDS + "participant_email = ? AND event_start >= ? AND event_start < ? ORDER BY event_start LIMIT 1"
+    )
+    return gone(_TABLE, column(db, query, who(db, gaps["person"]), TODAY, day(gaps["limit"])))
+
+
+def met_since(db: sqlite3.Connection, gaps: Gaps) -> bool:
+    """Whether there was a meeting with a person in the last so many days."""
+    since = day(gaps["since"])
+    if since != days_before_today(int(gaps["days"])):
+        raise ValueError("the two ways to name the period differ")
+    query = _IDS + "participant_email = ? AND event_start BETWEEN ? AND ?"
+    return bool(column(db, query, who(db, gaps["person"]), since, TODAY))
+
+
+def _catch_up(db: sqlite3.Connection, gaps: Gaps) -> Expected:
+    if met_since(db, gaps):
+        return NOTHING
+    return meeting("Catch-up", who(db, gaps["person"]), free(db, gaps["day"]), 30)
+
+
+def _clear_part_of_day(db: sqlite3.Connection, gaps: Gaps) -> Expected:
+    sign = "<" if gaps["side"] == "before" else ">"
+    query = _IDS + f"date(event_start) = ? AND event_start {sign} ?"
+    return gone(_TABLE, column(db, query, day(gaps["day"]), moment(gaps["day"], gaps["time"])))
+
+
+def _cancel_all_with(db: sqlite3.Connection, gaps: Gaps) -> Expected:
+    query = _IDS + "participant_email = ? AND event_start >= ?"
+    return gone(_TABLE, column(db, query, who(db, gaps["person"]), day(gaps["day"])))
+
+
+def _cancel_all_named(db: sqlite3.Connection, gaps: Gaps) -> Expected:
+    query = _IDS + "event_name = ? AND event_start >= ?"
+    return gone(_TABLE, column(db, query, gaps["name"], day(gaps["day"])))
+
+
+def _create(db: sqlite3.Connection, gaps: Gaps) -> Expected:
+    start = moment(gaps["day"], gaps["time"])
+    check_free(db, start, minutes(gaps["length"]))
+    return meeting(gaps["name"], who(db, gaps["person"]), start, minutes(gaps["length"]))
+
+
+CHECKS: dict[str, Check] = {
+    "cancel_first": _cancel_first,
+    "rename_last": _rename_last,
+    "push_back": _push_back,
+    "cancel_next_named": _cancel_next_named,
+    "rename_next_named": _rename_next_named,
+    "cancel_next_with": _cancel_next_with,
+    "catch_up": _catch_up,
+    "clear_part_of_day": _clear_part_of_day,
+    "cancel_all_with": _cancel_all_with,
+    "cancel_all_named": _cancel_all_named,
+    "create": _create,
+}

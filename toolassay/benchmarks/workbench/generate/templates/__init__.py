@@ -1,0 +1,27 @@
+"""The 69 kinds of requests."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from toolassay.benchmarks.workbench.generate.templates import (
+    analytics,
+    calendar,
+    customers,
+    email,
+    multi_domain,
+    project_management,
+)
+from toolassay.benchmarks.workbench.generate.templates.template import TASKS, Filled, Mix, Template
+
+GROUPS: Mapping[str, tuple[Template, ...]] = {
+    "analytics": analytics.TEMPLATES,
+    "calendar": calendar.TEMPLATES,
+    "customer_relationship_manager": customers.TEMPLATES,
+    "email": email.TEMPLATES,
+    "project_management": project_management.TEMPLATES,
+    "multi_domain": multi_domain.TEMPLATES,
+}
+"""The templates of each published group."""
+
+__all__ = ["GROUPS", "TASKS", "Filled", "Mix", "Template"]

@@ -1,0 +1,105 @@
+"""The published verdict: the state a run leaves, with the order and the labels of rows."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+
+from toolassay.benchmarks.workbench.judge.replay import act
+from toolassay.benchmarks.workbench.sandbox import Sandbox
+from toolassay.benchmarks.workbench.sandbox.rows import Moment, Row
+from toolassay.benchmarks.workbench.sandbox.sandbox import Cell
+from toolassay.benchmarks.workbench.sandbox.schema import JUDGED, Layout
+from toolassay.benchmarks.workbench.sandbox.state import State, TableState, state_of, table_state
+
+_LAYOUTS: Mapping[str, Layout] = {str(table.domain): table for table in JUDGED}
+
+
+@dataclass(frozen=True)
+class CompatVerdict:
+    """What the published evaluator says of the state.
+
+    Args:
+        correct: the state is the wanted one, and the run ended without an error.
+        side_effects: something was changed, and the state is not the wanted one, error or no error.
+    """
+
+    correct: bool
+    side_effects: bool
+
+
+class CompatJudge:
+    """Judges runs on one sandbox; the state each ground truth leaves is worked out once.
+
+    Args:
+        sandbox: as every run found it.
+    """
+
+    def __init__(self, sandbox: Sandbox) -> None:
+        self._sandbox = sandbox
+        self._original = state_of(sandbox)
+        self._wanted: dict[tuple[str, ...], State] = {}
+
+    def verdict(self, calls: Iterable[str], answer: tuple[str, ...], *, error: str = "") -> CompatVerdict:
+        """Judge one run.
+
+        Args:
+            calls: what it called, as text.
+            answer: the ground truth, as text.
+            error: how the run failed; empty if it did not.
+        """
+        if answer not in self._wanted:
+            self._wanted[answer] = self._left_by(answer)
+        left, wanted = self._left_by(calls), self._wanted[answer]
+        right = all(
+            _same(
+                _LAYOUTS[name], left.get(name, self._original[name]), wanted.get(name, self._original[name])
+            )
+            for name in {*left, *wanted}
+        )
+        changed = any(table != self._original[name] for name, table in left.items())
+        return CompatVerdict(correct=right and not error, side_effects=changed and not right)
+
+    def _left_by(self, calls: Iterable[str]) -> State:
+        """The tables that the calls may have changed."""
+        sandbox = self._sandbox.fork(overwrites=True)
+        left = {name: table_state(sandbox, _LAYOUTS[name]) for name in act(sandbox, calls)}
+        sandbox.close()
+        return left
+
+
+def _same(layout: Layout, one: TableState, other: TableState) -> bool:
+    """Whether tables are equal but for case; anything but text in a text column counts as missing."""
+    if one is other:
+        return True
+    if one.columns != other.columns or len(one.rows) != len(other.rows):
+        return False
+    numbers = _number_columns(layout, one)
+    if numbers != _number_columns(layout, other):
+        return False
+    verbatim = {place for place, name in enumerate(one.columns) if name in layout.verbatim}
+    verbatim |= numbers | {len(one.columns)}  # the label
+    return all(
+        a == b or _folded(a, verbatim) == _folded(b, verbatim)
+        for a, b in zip(one.rows, other.rows, strict=True)
+    )
+
+
+def _number_columns(layout: Layout, table: TableState) -> set[int]:
+    """The places of added columns that hold numbers only, which are compared as such."""
+    return {
+        place
+        for place in range(len(layout.columns), len(table.columns))
+        if not any(isinstance(row[place], str) for row in table.rows)
+    }
+
+
+def _folded(row: Row, verbatim: set[int]) -> list[Cell]:
+    return [
+        cell
+        if place in verbatim
+        else cell.lower()
+        if isinstance(cell, str) and not isinstance(cell, Moment)
+        else None
+        for place, cell in enumerate(row)
+    ]

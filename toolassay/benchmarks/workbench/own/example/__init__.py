@@ -1,0 +1,1 @@
+"""A small lending library: what `toolassay workbench new` writes if nothing is given."""

@@ -1,0 +1,148 @@
+"""The folder of somebody's own workplace -> its sandbox."""
+
+from __future__ import annotations
+
+import sys
+import traceback
+from collections.abc import Iterator
+from dataclasses import replace
+from pathlib import Path
+from types import ModuleType
+from typing import Any
+
+from toolassay.benchmarks.workbench.own import marking
+from toolassay.benchmarks.workbench.own.about import read_about
+from toolassay.benchmarks.workbench.own.database import layouts_of, read_database
+from toolassay.benchmarks.workbench.own.marking import NoDomain, mark_of, marked_in
+from toolassay.benchmarks.workbench.own.sandbox import OwnSandbox, Place
+from toolassay.benchmarks.workbench.own.typed_tool import OwnTool, tool_of
+from toolassay.benchmarks.workbench.sandbox import FILE
+from toolassay.benchmarks.workbench.tools import Toolset
+from toolassay.errors import UsageError
+from toolassay.files import read_text
+from toolassay.folder import DataFolder
+from toolassay.version import OLD_NAME
+
+TOOLS = "tools.py"
+_MODULE = "toolassay_own_tools"
+_OLD_IMPORT = f"{OLD_NAME}.benchmarks.workbench.own"
+"""Where `tools.py` imported `tool` from before `toolassay.workplace` existed. The other package called
+`toolgraph` has no such module, so nothing of it is hidden."""
+
+
+def own_tools_file(folder: Path) -> Path | None:
+    """The file of tools that the folder's `benchmark.json` names; None if it names none.
+
+    Raises:
+        UsageError: it names something else than a file in the folder, or none though there is a `tools.py`.
+    """
+    about = DataFolder(folder)
+    if "tools" not in about.benchmark:
+        if (folder / FILE).exists() and (folder / TOOLS).exists():
+            raise UsageError(
+                f"names no 'tools', and there is {TOOLS}",
+                file=about.benchmark_file,
+                fix=f'write "benchmark": "workbench", "tools": "{TOOLS}" and "now": "YYYY-MM-DD HH:MM:SS"',
+            )
+        return None
+    name = about.benchmark["tools"]
+    if not isinstance(name, str) or Path(name).name != name or not name.endswith(".py"):
+        raise UsageError(
+            f"'tools' is {name!r}", file=about.benchmark_file, fix="name a Python file in the folder"
+        )
+    return folder / name
+
+
+def load_own(folder: Path) -> OwnSandbox:
+    """The workplace in a folder with `sandbox.sqlite`, a file of tools and `benchmark.json`. Runs that file.
+
+    Raises:
+        UsageError: a file is missing, or cannot be used.
+    """
+    tools, about = own_tools_file(folder), DataFolder(folder)
+    if tools is None:
+        raise UsageError("names no 'tools'", file=about.benchmark_file, fix='write "tools": "tools.py"')
+    facts = read_about(about)
+    image = read_database(folder / FILE)
+    toolset = load_tools(tools)
+    place = Place(facts.now, facts.user, toolset, ())
+    probe = OwnSandbox(image, place)
+    try:
+        judged = layouts_of(
+            probe.connection, file=folder / FILE, ignore=facts.ignore, verbatim=facts.verbatim
+        )
+    except UsageError as error:
+        if error.file is not None:
+            raise
+        raise UsageError(str(error), file=about.benchmark_file) from None
+    finally:
+        probe.close()
+    return OwnSandbox(image, replace(place, judged=judged, customs=facts.customs))
+
+
+def load_tools(path: Path) -> Toolset:
+    """The marked functions of a Python file, which is run.
+
+    Raises:
+        UsageError: it cannot be run, has no tools, or one that cannot be a tool.
+    """
+    module = ModuleType(_MODULE)
+    module.__file__ = str(path)
+    sys.modules[_MODULE] = module  # where dataclasses and annotations look
+    sys.modules.setdefault(_OLD_IMPORT, marking)
+    text = read_text(path, fix="put it back, or name another under 'tools' in benchmark.json")
+    try:
+        exec(compile(text, str(path), "exec"), module.__dict__)
+    except SyntaxError as error:
+        raise UsageError(f"is no Python: {error.msg}", file=path, line=error.lineno, fix="mend it") from None
+    except (Exception, SystemExit) as error:
+        frames = [f.lineno for f in traceback.extract_tb(error.__traceback__) if f.filename == str(path)]
+        line = frames[-1] if frames else None
+        if isinstance(error, NoDomain):
+            raise UsageError(str(error), file=path, line=line, fix='write @tool("some_domain")') from None
+        raise UsageError(
+            f"cannot be run: {type(error).__name__}: {error}", file=path, line=line, fix=_remedy(error)
+        ) from error
+    toolkits: dict[str, list[OwnTool]] = {}
+    for tool in _tools_in(module, path):
+        room = toolkits.setdefault(tool.domain, [])
+        if any(other.name == tool.name for other in room):
+            raise UsageError(f"there are two tools {tool.name}", file=path, fix="rename one")
+        room.append(tool)
+    if not toolkits:
+        raise UsageError("has no tools", file=path, fix='mark functions with @tool("some_domain")')
+    return Toolset(toolkits)
+
+
+def _tools_in(module: ModuleType, path: Path) -> Iterator[OwnTool]:
+    found = {id(value): (value, mark_of(value)) for value in vars(module).values()}.values()
+    for mark, function in marked_in(vars(module)):
+        if not any(mark is other for _, other in found):
+            name = getattr(function, "__name__", function)
+            raise UsageError(
+                f"the tool {mark.domain}.{name} is lost: another function has its name",
+                file=path,
+                line=_line_of(function, path),
+                fix="rename one",
+            )
+    for value, marked in found:
+        if marked is None:
+            continue
+        try:
+            yield tool_of(value, marked)
+        except (ValueError, NameError) as error:
+            raise UsageError(
+                str(error), file=path, line=_line_of(value, path), fix="mend that function"
+            ) from None
+
+
+def _line_of(function: Any, path: Path) -> int | None:
+    code = getattr(function, "__code__", None)
+    return code.co_firstlineno if code is not None and code.co_filename == str(path) else None
+
+
+def _remedy(error: BaseException) -> str:
+    """What to do about a file that cannot be run."""
+    if isinstance(error, ImportError):
+        return "install it; of your own code, put all into this one file"
+    return "mend it"

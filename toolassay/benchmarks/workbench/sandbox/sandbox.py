@@ -1,0 +1,175 @@
+"""The workplace: one SQLite database in memory, copied for every task."""
+
+from __future__ import annotations
+
+import sqlite3
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from datetime import datetime
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from toolassay.benchmarks.workbench.sandbox.schema import JUDGED, TABLES, Layout, create_statements, quoted
+from toolassay.errors import UsageError
+from toolassay.files import atomic_target
+
+if TYPE_CHECKING:
+    from toolassay.benchmarks.workbench.tools.toolset import Toolset
+
+Cell = str | int | float | None
+Rows = Sequence[Sequence[Cell]]
+
+FILE = "sandbox.sqlite"
+_MOMENT = "%Y-%m-%d %H:%M:%S"
+
+
+class Sandbox:
+    """Five databases and the directory of a company, at one moment, as one user sees them.
+
+    Args:
+        connection: to a database with the tables of `schema`; the sandbox owns it.
+
+    Attributes:
+        now: the moment it is.
+        user: who the agent works for.
+        overwrites: whether mail sent after a deletion can replace other mail, as published, or is appended.
+        judged: the tables whose changes count.
+        toolset: the tools of a workplace of somebody's own; None stands for the published tools.
+        customs: what agents are told of this workplace.
+
+    >>> sandbox = Sandbox.of({"directory": [["ann.lee@example.com"]]})
+    >>> copy = sandbox.fork()
+    >>> _ = copy.connection.execute("DELETE FROM directory")
+    >>> len(sandbox.rows("directory")), len(copy.rows("directory"))
+    (1, 0)
+    """
+
+    judged: tuple[Layout, ...] = JUDGED
+    toolset: Toolset | None = None
+    customs: str = "Meetings start at 9:00 or later and end by 18:00."
+
+    def __init__(self, connection: sqlite3.Connection) -> None:
+        self.connection = connection
+        self._image: tuple[int, bytes] | None = None
+        about = dict(connection.execute("SELECT key, value FROM sandbox"))
+        self.now = datetime.strptime(about["now"], _MOMENT)
+        self.user = about["user"]
+        self.overwrites = about["overwrites"] == "1"
+
+    @classmethod
+    def of(
+        cls,
+        tables: Mapping[str, Rows],
+        *,
+        now: datetime = datetime(2023, 11, 30),
+        user: str = "Sam",
+        overwrites: bool = True,
+    ) -> Sandbox:
+        """A sandbox of rows, given by table name in the order of the columns; a missing table is empty.
+
+        Raises:
+            sqlite3.Error: a row does not have as many cells as its table has columns.
+        """
+        connection = _connect()
+        for statement in create_statements():
+            connection.execute(statement)
+        about = {"now": now.strftime(_MOMENT), "user": user, "overwrites": str(int(overwrites))}
+        connection.execute("BEGIN")
+        connection.executemany("INSERT INTO sandbox VALUES (?, ?)", about.items())
+        for table in TABLES:
+            names = ", ".join(map(quoted, table.columns))
+            marks = ", ".join("?" for _ in table.columns)
+            connection.executemany(
+                f"INSERT INTO {table.name} (label, {names}) VALUES (?, {marks})",
+                ([label, *cells] for label, cells in enumerate(tables.get(table.name, ()))),
+            )
+        connection.execute("COMMIT")
+        return cls(connection)
+
+    @classmethod
+    def load(cls, path: str | Path) -> Sandbox:
+        """The sandbox in a `sandbox.sqlite`, or in a folder that has one or the published CSV files.
+
+        Raises:
+            UsageError: there is none, or it cannot be read.
+        """
+        from toolassay.benchmarks.workbench.sandbox.published import read_published
+
+        path = Path(path)
+        if path.is_dir():
+            if not (path / FILE).exists():
+                return cls.of(**read_published(path))
+            path = path / FILE
+        try:
+            return cls._from_bytes(path.read_bytes())
+        except FileNotFoundError:
+            raise UsageError(
+                "no such file", file=path, fix="give a sandbox.sqlite or a folder with one"
+            ) from None
+        except OSError as error:
+            raise UsageError(
+                f"cannot be read: {error.strerror}", file=path, fix="check its permissions"
+            ) from None
+        except (sqlite3.Error, KeyError, ValueError) as error:
+            raise UsageError(
+                f"is not a sandbox: {error}", file=path, fix="make it with Sandbox.save"
+            ) from None
+
+    def fork(self, *, overwrites: bool | None = None) -> Sandbox:
+        """An independent copy; `overwrites` changes how it sends mail."""
+        image = self.image()
+        copy = object.__new__(Sandbox)
+        copy.connection = _connect()
+        copy.connection.deserialize(image)
+        copy._image = copy.connection.total_changes, image
+        copy.now, copy.user = self.now, self.user
+        copy.overwrites = self.overwrites if overwrites is None else overwrites
+        return copy
+
+    def image(self) -> bytes:
+        """The database as an SQLite file; the same object as long as nothing changes."""
+        if self._image is None or self._image[0] != self.connection.total_changes:
+            self._image = self.connection.total_changes, self.connection.serialize()
+        return self._image[1]
+
+    def save(self, path: str | Path) -> None:
+        """Write the database to a file that any SQLite tool opens, atomically."""
+        with atomic_target(Path(path)) as stream:
+            stream.write(self.image())
+
+    def close(self) -> None:
+        """Free the memory now."""
+        self.connection.close()
+
+    def rows(self, table: str) -> list[tuple[Cell, ...]]:
+        """The rows of a table, in order, without their number and label."""
+        (layout,) = (known for known in TABLES if known.name == table)
+        names = ", ".join(map(quoted, layout.columns))
+        return self.connection.execute(f"SELECT {names} FROM {table} ORDER BY row").fetchall()
+
+    @contextmanager
+    def transaction(self) -> Iterator[None]:
+        """Keep all that the block changes, or nothing if it raises."""
+        self.connection.execute("BEGIN")
+        try:
+            yield
+        except BaseException:
+            self.connection.execute("ROLLBACK")
+            raise
+        self.connection.execute("COMMIT")
+
+    @classmethod
+    def _from_bytes(cls, image: bytes) -> Sandbox:
+        if not image.startswith(b"SQLite format 3\0"):
+            raise ValueError("not an SQLite file")
+        connection = _connect()
+        connection.deserialize(image)
+        for table in TABLES:
+            names = ", ".join(map(quoted, ("row", "label", *table.columns)))
+            connection.execute(f"SELECT {names} FROM {table.name} LIMIT 1").fetchall()
+        return cls(connection)
+
+
+def _connect() -> sqlite3.Connection:
+    # Each statement commits itself unless a transaction is open; one thread at a time uses a sandbox.
+    return sqlite3.connect(":memory:", isolation_level=None, check_same_thread=False)

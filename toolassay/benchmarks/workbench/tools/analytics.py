@@ -1,0 +1,155 @@
+"""Visits to the company's web site, and plots of them."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from toolassay.benchmarks.workbench.sandbox import Sandbox
+from toolassay.benchmarks.workbench.sandbox.records import Records
+from toolassay.benchmarks.workbench.sandbox.schema import PLOTS, VISITS
+from toolassay.benchmarks.workbench.tools.tool import ToolFailure, optional, required, tool
+
+DOMAIN = "analytics"
+VALUES = (
+    "total_visits",
+    "session_duration_seconds",
+    "user_engaged",
+    "visits_direct",
+    "visits_referral",
+    "visits_search_engine",
+    "visits_social_media",
+)
+PLOT_TYPES = ("bar", "line", "scatter", "histogram")
+SOURCES = ("direct", "referral", "search engine", "social media")
+_FROM = optional("The first day that counts: YYYY-MM-DD.")
+_TO = optional("The last day that counts: YYYY-MM-DD.")
+
+
+@tool(
+    DOMAIN,
+    "Plot a figure over time. Returns the path of the picture.",
+    changes_state=True,
+    time_min=required("The first day: YYYY-MM-DD."),
+    time_max=required("The last day: YYYY-MM-DD."),
+    value_to_plot=required("What is plotted.", *VALUES),
+    plot_type=required("How it is drawn.", *PLOT_TYPES),
+)
+def create_plot(
+    sandbox: Sandbox,
+    time_min: Any = None,
+    time_max: Any = None,
+    value_to_plot: Any = None,
+    plot_type: Any = None,
+) -> str:
+    """Nothing is drawn: what counts is the path in the table of plots."""
+    if not time_min:
+        return "Start date not provided."
+    if not time_max:
+        return "End date not provided."
+    if value_to_plot not in VALUES:
+        return (
+            "Value to plot must be one of 'total_visits', 'session_duration_seconds', 'user_engaged', "
+            "'direct', 'referral', 'search engine', 'social media'"
+        )
+    if plot_type not in PLOT_TYPES:
+        return "Plot type must be one of 'bar', 'line', 'scatter', or 'histogram'"
+    path = f"plots/{time_min}_{time_max}_{value_to_plot}_{plot_type}.png"
+    plots = Records(sandbox, PLOTS)
+    plots.append({"file_path": path}, label=len(plots))
+    return path
+
+
+@tool(
+    DOMAIN,
+    "Count the visits of each day.",
+    time_min=_FROM,
+    time_max=_TO,
+)
+def total_visits_count(sandbox: Sandbox, time_min: Any = None, time_max: Any = None) -> dict[str, int]:
+    """Only days that had a visit."""
+    return _by_day(sandbox, "count(*)", time_min, time_max)
+
+
+@tool(
+    DOMAIN,
+    "Count each day's visits in which the visitor was engaged.",
+    time_min=_FROM,
+    time_max=_TO,
+)
+def engaged_users_count(sandbox: Sandbox, time_min: Any = None, time_max: Any = None) -> dict[str, int]:
+    """Only days that had a visit."""
+    return _by_day(sandbox, "sum(user_engaged)", time_min, time_max)
+
+
+@tool(
+    DOMAIN,
+    "Count each day's visits that came from one source.",
+    time_min=_FROM,
+    time_max=_TO,
+    traffic_source=optional("Where visitors came from; all sources if left out.", *SOURCES),
+)
+def traffic_source_count(
+    sandbox: Sandbox, time_min: Any = None, time_max: Any = None, traffic_source: Any = None
+) -> dict[str, int]:
+    """Only days that had a visit; a source that nobody came from counts 0 on each."""
+    if not traffic_source:
+        return _by_day(sandbox, "count(*)", time_min, time_max)
+    return _by_day(sandbox, "sum(traffic_source = ?)", time_min, time_max, traffic_source)
+
+
+@tool(
+    DOMAIN,
+    "Average over each day's visits how many seconds they lasted.",
+    time_min=_FROM,
+    time_max=_TO,
+)
+def get_average_session_duration(
+    sandbox: Sandbox, time_min: Any = None, time_max: Any = None
+) -> dict[str, float]:
+    """Without a bound, the durations in the table become numbers, as published."""
+    if not time_min and not time_max:
+        sandbox.connection.execute(
+            "UPDATE visits SET session_duration_seconds = CAST(session_duration_seconds AS REAL)"
+        )
+    return _by_day(sandbox, "avg(CAST(session_duration_seconds AS REAL))", time_min, time_max)
+
+
+@tool(
+    DOMAIN,
+    "Look up the visits of one visitor.",
+    visitor_id=required("Id of the visitor, 4 digits."),
+)
+def get_visitor_information_by_id(sandbox: Sandbox, visitor_id: Any = None) -> Any:
+    """Every visit."""
+    if not visitor_id:
+        return "Visitor ID not provided."
+    visits = [visit for visit in Records(sandbox, VISITS).all() if visit["visitor_id"] == visitor_id]
+    for visit in visits:
+        visit["user_engaged"] = bool(visit["user_engaged"])
+    return visits or "Visitor not found."
+
+
+TOOLS = (
+    create_plot,
+    total_visits_count,
+    engaged_users_count,
+    traffic_source_count,
+    get_average_session_duration,
+    get_visitor_information_by_id,
+)
+
+
+def _by_day(sandbox: Sandbox, value: str, time_min: Any, time_max: Any, *parameters: Any) -> dict[str, Any]:
+    """A value of each day, in order. Days are compared as texts."""
+    conditions = []
+    for sign, bound in ((">=", time_min), ("<=", time_max)):
+        if not bound:
+            continue
+        if not isinstance(bound, str):
+            raise ToolFailure(f"a day is text, not {type(bound).__name__}; write YYYY-MM-DD")
+        conditions.append(f"date_of_visit {sign} ?")
+        parameters += (bound,)
+    where = f"WHERE {' AND '.join(conditions)}" if conditions else ""
+    day = "date_of_visit"
+    query = f"SELECT {day}, {value} FROM visits {where} GROUP BY {day} ORDER BY {day}"
+    return dict(sandbox.connection.execute(query, parameters))

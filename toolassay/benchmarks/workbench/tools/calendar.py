@@ -1,0 +1,132 @@
+"""The calendar."""
+
+from __future__ import annotations
+
+import operator
+from typing import Any
+
+from toolassay.benchmarks.workbench.sandbox import Sandbox
+from toolassay.benchmarks.workbench.sandbox.records import Records
+from toolassay.benchmarks.workbench.sandbox.schema import CALENDAR
+from toolassay.benchmarks.workbench.tools.moments import moment
+from toolassay.benchmarks.workbench.tools.search import Search
+from toolassay.benchmarks.workbench.tools.tool import ToolFailure, optional, required, tool
+
+DOMAIN = "calendar"
+_FIELDS = "event_name, participant_email, event_start or duration"
+_AT_MOST = 5
+
+
+@tool(
+    DOMAIN,
+    "Put a meeting into the calendar. Returns the id of the new event.",
+    changes_state=True,
+    event_name=required("What the meeting is called."),
+    participant_email=required("E-mail address of the colleague to meet."),
+    event_start=required("When it starts: YYYY-MM-DD HH:MM:SS."),
+    duration=required("How many minutes it lasts, e.g. 30."),
+)
+def create_event(
+    sandbox: Sandbox,
+    event_name: Any = None,
+    participant_email: Any = None,
+    event_start: Any = None,
+    duration: Any = None,
+) -> str:
+    """The new event has the label 0, as published: nothing numbers the rows anew."""
+    if not event_name:
+        return "Event name not provided."
+    if not participant_email:
+        return "Participant email not provided."
+    if not event_start:
+        return "Event start not provided."
+    if not duration:
+        return "Event duration not provided."
+    participant = participant_email.lower()
+    events = Records(sandbox, CALENDAR)
+    event_id = f"{events.next_id():08d}"
+    cells = (event_id, event_name, participant, event_start, duration)
+    events.append(dict(zip(CALENDAR.columns, cells, strict=True)), label=0)
+    return event_id
+
+
+@tool(
+    DOMAIN,
+    "Remove an event from the calendar.",
+    changes_state=True,
+    event_id=required("Id of the event, 8 digits."),
+)
+def delete_event(sandbox: Sandbox, event_id: Any = None) -> str:
+    """Remove every event with this id."""
+    if not event_id:
+        return "Event ID not provided."
+    if not Records(sandbox, CALENDAR).remove(event_id):
+        return "Event not found."
+    return "Event deleted successfully."
+
+
+@tool(
+    DOMAIN,
+    "Change one detail of an event.",
+    changes_state=True,
+    event_id=required("Id of the event, 8 digits."),
+    field=required(f"Which detail: {_FIELDS}."),
+    new_value=required("What it is to be from now on."),
+)
+def update_event(sandbox: Sandbox, event_id: Any = None, field: Any = None, new_value: Any = None) -> str:
+    """A field that no event has becomes a new column, as published."""
+    if not event_id or not field or not new_value:
+        return "Event ID, field, or new value not provided."
+    if isinstance(field, bool):
+        raise ToolFailure("a field is text, not a truth value")
+    events = Records(sandbox, CALENDAR)
+    if events.first(event_id) is None:
+        return "Event not found."
+    if field == "participant_email":
+        new_value = new_value.lower()
+    events.change(event_id, field, new_value)
+    return "Event updated successfully."
+
+
+@tool(
+    DOMAIN,
+    "Look up one detail of an event.",
+    event_id=required("Id of the event, 8 digits."),
+    field=required(f"Which detail: {_FIELDS}."),
+)
+def get_event_information_by_id(sandbox: Sandbox, event_id: Any = None, field: Any = None) -> Any:
+    """The detail, by its name."""
+    if not event_id:
+        return "Event ID not provided."
+    if not field:
+        return "Field not provided."
+    event = Records(sandbox, CALENDAR).first(event_id)
+    if event is None:
+        return "Event not found."
+    return {field: event[field]} if field in event else "Field not found."
+
+
+@tool(
+    DOMAIN,
+    "Find events by words and by time: the first 5 that fit.",
+    query=optional("What the event's name or the participant's address contains."),
+    time_min=optional("The event starts then or later: YYYY-MM-DD HH:MM:SS; a date alone is its midnight."),
+    time_max=optional("The event starts then or earlier: YYYY-MM-DD HH:MM:SS; a date alone is its midnight."),
+)
+def search_events(sandbox: Sandbox, query: Any = "", time_min: Any = None, time_max: Any = None) -> Any:
+    """At most 5 events, in table order."""
+    rows = Records(sandbox, CALENDAR).all()
+    found = Search().either_contains(rows, query, "event_name", "participant_email")
+    for bound, keeps in ((time_min, operator.ge), (time_max, operator.le)):
+        if bound and found:
+            limit = moment(bound, sandbox.now)
+            starts = [moment(event["event_start"], sandbox.now) for event in found]
+            found = [
+                event
+                for event, start in zip(found, starts, strict=True)
+                if start is not None and limit is not None and keeps(start, limit)
+            ]
+    return found[:_AT_MOST] or "No events found."
+
+
+TOOLS = (create_event, delete_event, update_event, get_event_information_by_id, search_events)

@@ -1,0 +1,187 @@
+"""The sales team's customers."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from toolassay.benchmarks.workbench.sandbox import Sandbox
+from toolassay.benchmarks.workbench.sandbox.records import Record, Records
+from toolassay.benchmarks.workbench.sandbox.schema import CUSTOMERS
+from toolassay.benchmarks.workbench.tools.search import Search
+from toolassay.benchmarks.workbench.tools.tool import ToolFailure, optional, required, tool
+
+DOMAIN = "customer_relationship_manager"
+STATUSES = ("Qualified", "Won", "Lost", "Lead", "Proposal")
+PRODUCTS = ("Software", "Hardware", "Services", "Consulting", "Training")
+_AT_MOST = 5
+_FIELDS = (
+    "customer_name, assigned_to_email, customer_email, customer_phone, last_contact_date, product_interest, "
+    "status, notes or follow_up_by"
+)
+_WRONG_STATUS = "Status not valid. Please choose from: 'Qualified', 'Won', 'Lost', 'Lead', 'Proposal'"
+_WRONG_PRODUCT = (
+    "Product interest not valid. Please choose from: 'Software', 'Hardware', 'Services', 'Consulting', "
+    "'Training'"
+)
+_WRONG_FIELD = (
+    "Field not valid. Please choose from: 'customer_name', 'assigned_to_email', 'customer_email', "
+    "'customer_phone', 'last_contact_date', 'product_interest', 'status', 'notes', 'follow_up_by'"
+)
+
+
+@tool(
+    DOMAIN,
+    "Change one detail of a customer.",
+    changes_state=True,
+    customer_id=required("Id of the customer, 8 digits."),
+    field=required(f"Which detail: {_FIELDS}."),
+    new_value=required("What it is to be from now on."),
+)
+def update_customer(
+    sandbox: Sandbox, customer_id: Any = None, field: Any = None, new_value: Any = None
+) -> str:
+    """The value is checked before the customer is looked for; the assignee is not checked, as published."""
+    if not customer_id or not field or not new_value:
+        return "Customer ID, field, or new value not provided."
+    if field == "status" and new_value not in STATUSES:
+        return _WRONG_STATUS
+    if field == "product_interest" and new_value not in PRODUCTS:
+        return _WRONG_PRODUCT
+    if field in ("customer_email", "assigned_to_email"):
+        new_value = new_value.lower()
+    customers = Records(sandbox, CUSTOMERS)
+    if customers.first(customer_id) is None:
+        return "Customer not found."
+    if field not in CUSTOMERS.columns:
+        return _WRONG_FIELD
+    customers.change(customer_id, field, new_value)
+    return "Customer updated successfully."
+
+
+@tool(
+    DOMAIN,
+    "Add a customer. Returns the new customer's id.",
+    changes_state=True,
+    customer_name=required("First and last name."),
+    assigned_to_email=required("E-mail address of the colleague who looks after the customer."),
+    status=required("How far the sale is.", *STATUSES),
+    customer_email=optional("The customer's e-mail address."),
+    customer_phone=optional("The customer's telephone number."),
+    last_contact_date=optional("When somebody last spoke to the customer: YYYY-MM-DD."),
+    product_interest=optional("What the customer may buy.", *PRODUCTS),
+    notes=optional("Anything else worth knowing."),
+    follow_up_by=optional("By when somebody is to speak to the customer again: YYYY-MM-DD."),
+)
+def add_customer(
+    sandbox: Sandbox,
+    customer_name: Any = None,
+    assigned_to_email: Any = None,
+    status: Any = None,
+    customer_email: Any = None,
+    customer_phone: Any = None,
+    last_contact_date: Any = None,
+    product_interest: Any = None,
+    notes: Any = "",
+    follow_up_by: Any = None,
+) -> str:
+    """Nothing is checked, and every customer is labelled anew, as published."""
+    if not all((customer_name, assigned_to_email, status)):
+        return "Please provide all required fields: customer_name, assigned_to_email, status."
+    customers = Records(sandbox, CUSTOMERS)
+    customer_id = f"{customers.next_id():08d}"
+    cells = {
+        "customer_id": customer_id,
+        "assigned_to_email": assigned_to_email.lower(),
+        "customer_name": customer_name,
+        "customer_email": customer_email.lower() if customer_email else customer_email,
+        "customer_phone": customer_phone,
+        "last_contact_date": last_contact_date,
+        "product_interest": product_interest,
+        "status": status,
+        "follow_up_by": follow_up_by,
+        "notes": notes,
+    }
+    customers.append(cells, label=len(customers))
+    customers.renumber()
+    return customer_id
+
+
+@tool(
+    DOMAIN,
+    "Remove a customer.",
+    changes_state=True,
+    customer_id=required("Id of the customer, 8 digits."),
+)
+def delete_customer(sandbox: Sandbox, customer_id: Any = None) -> str:
+    """Remove every customer with this id."""
+    if not customer_id:
+        return "Customer ID not provided."
+    if not Records(sandbox, CUSTOMERS).remove(customer_id):
+        return "Customer not found."
+    return "Customer deleted successfully."
+
+
+@tool(
+    DOMAIN,
+    "Find customers: the first 5 that fit everything that is given.",
+    customer_name=optional("What the name contains."),
+    customer_email=optional("What the customer's address contains."),
+    product_interest=optional("What the product contains."),
+    status=optional("What the status contains."),
+    assigned_to_email=optional("What the address of the colleague contains."),
+    last_contact_date_min=optional("Last spoken to on that day or later: YYYY-MM-DD."),
+    last_contact_date_max=optional("Last spoken to on that day or earlier: YYYY-MM-DD."),
+    follow_up_by_min=optional("To be spoken to on that day or later: YYYY-MM-DD."),
+    follow_up_by_max=optional("To be spoken to on that day or earlier: YYYY-MM-DD."),
+)
+def search_customers(
+    sandbox: Sandbox,
+    customer_name: Any = None,
+    customer_email: Any = None,
+    product_interest: Any = None,
+    status: Any = None,
+    assigned_to_email: Any = None,
+    last_contact_date_min: Any = None,
+    last_contact_date_max: Any = None,
+    follow_up_by_min: Any = None,
+    follow_up_by_max: Any = None,
+) -> Any:
+    """At most 5 customers, in table order."""
+    texts = {
+        "customer_name": customer_name,
+        "customer_email": customer_email,
+        "product_interest": product_interest,
+        "status": status,
+        "assigned_to_email": assigned_to_email,
+    }
+    days = {
+        "last_contact_date": (last_contact_date_min, last_contact_date_max),
+        "follow_up_by": (follow_up_by_min, follow_up_by_max),
+    }
+    if not any(texts.values()) and not any(bound for bounds in days.values() for bound in bounds):
+        return "No search parameters provided. Please provide at least one parameter."
+    search, found = Search(), Records(sandbox, CUSTOMERS).all()
+    for column, pattern in texts.items():
+        if pattern:
+            found = search.contains(found, pattern, column)
+    for column, (first, last) in days.items():
+        found = _between(found, column, first, last)
+    return found[:_AT_MOST]
+
+
+TOOLS = (update_customer, add_customer, delete_customer, search_customers)
+
+
+def _between(rows: list[Record], column: str, first: Any, last: Any) -> list[Record]:
+    """The rows whose day is within the given bounds. Days are compared as texts; a missing one is out."""
+    for bound, sign in ((first, 1), (last, -1)):
+        if not bound:
+            continue
+        if not isinstance(bound, str):
+            raise ToolFailure(f"a day is text, not {type(bound).__name__}; write YYYY-MM-DD")
+        rows = [
+            row
+            for row in rows
+            if row[column] is not None and (row[column] >= bound if sign > 0 else row[column] <= bound)
+        ]
+    return rows

@@ -1,0 +1,171 @@
+"""The mailbox."""
+
+from __future__ import annotations
+
+from datetime import date
+from typing import Any
+
+from toolassay.benchmarks.workbench.sandbox import Sandbox
+from toolassay.benchmarks.workbench.sandbox.records import Record, Records
+from toolassay.benchmarks.workbench.sandbox.rows import Moment
+from toolassay.benchmarks.workbench.sandbox.schema import EMAILS
+from toolassay.benchmarks.workbench.tools.moments import moment
+from toolassay.benchmarks.workbench.tools.tool import ToolFailure, optional, required, tool
+
+DOMAIN = "email"
+_FIELDS = "inbox/outbox, sender/recipient, subject, sent_datetime or body"
+_AT_MOST = 5
+
+
+@tool(
+    DOMAIN,
+    "Send an e-mail.",
+    changes_state=True,
+    recipient=required("E-mail address it goes to."),
+    subject=required("Its subject line."),
+    body=required("Its text."),
+)
+def send_email(sandbox: Sandbox, recipient: Any = None, subject: Any = None, body: Any = None) -> str:
+    """Sent now, into the outbox."""
+    if not recipient or not subject or not body:
+        return "Recipient, subject, or body not provided."
+    if not _is_address(recipient):
+        return "Invalid recipient email address."
+    _send(sandbox, recipient.lower(), subject, body)
+    return "Email sent successfully."
+
+
+@tool(
+    DOMAIN,
+    "Delete an e-mail.",
+    changes_state=True,
+    email_id=required("Id of the e-mail."),
+)
+def delete_email(sandbox: Sandbox, email_id: Any = None) -> str:
+    """Remove every e-mail with this id."""
+    if not email_id:
+        return "Email ID not provided."
+    if not Records(sandbox, EMAILS).remove(email_id):
+        return "Email not found."
+    return "Email deleted successfully."
+
+
+@tool(
+    DOMAIN,
+    "Send an e-mail on to somebody else.",
+    changes_state=True,
+    email_id=required("Id of the e-mail."),
+    recipient=required("E-mail address it goes to."),
+)
+def forward_email(sandbox: Sandbox, email_id: Any = None, recipient: Any = None) -> str:
+    """The same text under the subject with `FW: ` before it."""
+    if not email_id or not recipient:
+        return "Email ID or recipient not provided."
+    mail = Records(sandbox, EMAILS).first(email_id)
+    if mail is None:
+        return "Email not found."
+    if not _is_address(recipient):
+        return "Invalid recipient email address."
+    _send(sandbox, recipient.lower(), f"FW: {mail['subject']}", mail["body"])
+    return "Email forwarded successfully."
+
+
+@tool(
+    DOMAIN,
+    "Answer an e-mail: to whom it came from, under the same subject.",
+    changes_state=True,
+    email_id=required("Id of the e-mail to answer."),
+    body=required("The text of the answer."),
+)
+def reply_email(sandbox: Sandbox, email_id: Any = None, body: Any = None) -> str:
+    """The subject stays as it is, as published."""
+    if not email_id or not body:
+        return "Email ID or body not provided."
+    mail = Records(sandbox, EMAILS).first(email_id)
+    if mail is None:
+        return "Email not found."
+    _send(sandbox, mail["sender/recipient"].lower(), mail["subject"], body)
+    return "Email replied successfully."
+
+
+@tool(
+    DOMAIN,
+    "Look up one detail of an e-mail.",
+    email_id=required("Id of the e-mail."),
+    field=required(f"Which detail: {_FIELDS}."),
+)
+def get_email_information_by_id(sandbox: Sandbox, email_id: Any = None, field: Any = None) -> Any:
+    """The detail, by its name."""
+    if not email_id:
+        return "Email ID not provided."
+    if not field:
+        return "Field not provided."
+    mail = Records(sandbox, EMAILS).first(email_id)
+    if mail is None:
+        return "Email not found."
+    return {field: mail[field]} if field in mail else "Field not found."
+
+
+@tool(
+    DOMAIN,
+    "Find e-mails by words and by day: the newest 5 that fit.",
+    query=optional("Words that must all occur in the subject, the text or the other person's address."),
+    date_min=optional("Sent on that day or later: YYYY-MM-DD."),
+    date_max=optional("Sent on that day or earlier: YYYY-MM-DD."),
+)
+def search_emails(sandbox: Sandbox, query: Any = "", date_min: Any = None, date_max: Any = None) -> Any:
+    """At most 5 e-mails, newest first.
+
+    Raises:
+        ToolFailure: what fits is both mail that was there and mail that was sent since (as published: a
+            text and a moment cannot be put in order).
+    """
+    words = query.lower().split()
+    found = [mail for mail in Records(sandbox, EMAILS).all() if _has(mail, words)]
+    if len({isinstance(mail["sent_datetime"], Moment) for mail in found}) > 1:
+        raise ToolFailure("cannot order mail that was there and mail sent since: search for fewer e-mails")
+    found.sort(key=lambda mail: mail["sent_datetime"], reverse=True)
+    if date_min and found:
+        first = _day(sandbox, date_min)
+        found = [mail for mail in found if _day(sandbox, mail["sent_datetime"]) >= first]
+    if date_max and found:
+        last = _day(sandbox, date_max)
+        found = [mail for mail in found if _day(sandbox, mail["sent_datetime"]) <= last]
+    return found[:_AT_MOST] or "No emails found."
+
+
+TOOLS = (
+    send_email,
+    delete_email,
+    forward_email,
+    reply_email,
+    get_email_information_by_id,
+    search_emails,
+)
+
+
+def _day(sandbox: Sandbox, text: Any) -> date:
+    found = moment(text, sandbox.now)
+    if found is None:
+        raise ToolFailure(f"not a day: {text!r}; write YYYY-MM-DD")
+    return found.date()
+
+
+def _is_address(text: Any) -> bool:
+    return "@" in text and "." in text
+
+
+def _has(mail: Record, words: list[str]) -> bool:
+    text = f"{mail['subject']} {mail['body']} {mail['sender/recipient']}".lower()
+    return all(word in text for word in words)
+
+
+def _send(sandbox: Sandbox, recipient: Any, subject: Any, body: Any) -> None:
+    mails = Records(sandbox, EMAILS)
+    cells = (str(mails.next_id()), "outbox", recipient, subject, f"{sandbox.now:%Y-%m-%d %H:%M:%S}", body)
+    row = dict(zip(EMAILS.columns, cells, strict=True)) | {"moment": 1}
+    if not sandbox.overwrites:
+        mails.append(row, mails.next_label())
+    # As published: the label is the number of rows, and a row that has this label already is replaced.
+    elif not mails.overwrite(row, len(mails)):
+        mails.append(row, len(mails))

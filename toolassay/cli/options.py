@@ -1,0 +1,234 @@
+"""Options that several commands share, each spelled with underscores and with dashes."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any, TypeVar
+
+import click
+
+from toolassay.cli.screen import say
+from toolassay.errors import UsageError
+from toolassay.stages.screen import WARNING
+
+Function = TypeVar("Function", bound=Callable[..., Any])
+Decorator = Callable[[Function], Function]
+
+PATH = click.Path(path_type=Path)
+
+
+def option(name: str, *more: str, **settings: Any) -> Callable[[Function], Function]:
+    """An option called `--some_name` and `--some-name` (and `more`), its default shown in the help."""
+    settings.setdefault("show_default", settings.get("default") is not None)
+    spellings = dict.fromkeys([f"--{name}", f"--{name.replace('_', '-')}"])
+    return click.option(*spellings, *more, name, **settings)
+
+
+def flag(name: str, text: str, *, default: bool = False) -> Callable[[Function], Function]:
+    """A true/false option that takes its value, as the published scripts write it; bare means true."""
+    return option(name, type=bool, default=default, is_flag=False, flag_value=True, help=text)
+
+
+def names(*lists: str) -> list[str]:
+    """The names in lists that were typed with commas between.
+
+    >>> names("Ann, Zoë,", "Bob")
+    ['Ann', 'Zoë', 'Bob']
+    """
+    return [name.strip() for text in lists for name in text.split(",") if name.strip()]
+
+
+def together(*decorators: Callable[[Any], Any]) -> Callable[[Function], Function]:
+    """Several options as one decorator, in the given order."""
+
+    def decorate(function: Function) -> Function:
+        for decorator in reversed(decorators):
+            function = decorator(function)
+        return function
+
+    return decorate
+
+
+def dependency_type() -> Callable[[Function], Function]:
+    """`--dependency_type`."""
+    return option(
+        "dependency_type",
+        default=None,
+        metavar="resource|temporal",
+        help="What a link means; default: what benchmark.json says, else resource.",
+    )
+
+
+def seed() -> Callable[[Function], Function]:
+    """`--seed`."""
+    return option("seed", type=int, default=-1, help="-1 draws one, prints it and records it.")
+
+
+def sampler_weights() -> Callable[[Function], Function]:
+    """`--shape_weights` and `--size_weights`."""
+    return together(
+        option("shape_weights", default=None, help="E.g. single=3,chain=7,dag=8 (the default)."),
+        option("size_weights", default=None, help="Weights of numbers of tools, e.g. 2=0.1,3=0.2,4=0.3."),
+    )
+
+
+def server() -> Callable[[Function], Function]:
+    """Where served models are."""
+    return together(
+        option("api_addr", default=None, help="Address of an OpenAI-compatible server [default: localhost]."),
+        option("api_port", type=click.IntRange(1, 65535), default=None, help="Its port [default: 4000]."),
+        option(
+            "api_base", default=None, help="Its whole base URL, e.g. https://host/v1; or OPENAI_BASE_URL."
+        ),
+        option("api_key", default=None, help="Better OPENAI_API_KEY, or a .env file; never written down."),
+        option(
+            "extra_body",
+            type=PATH,
+            default=None,
+            help="A JSON file with more fields of the request body; null leaves out one that is sent else, "
+            'e.g. {"presence_penalty": null}.',
+        ),
+        option("extra_headers", type=PATH, default=None, help="A JSON file with more headers."),
+        option(
+            "client",
+            type=click.Choice(["aiohttp", "openai"]),
+            default="aiohttp",
+            help="openai: its SDK, for hosted services and custom authentication.",
+        ),
+        option(
+            "api_version",
+            default=None,
+            help="Azure's, e.g. 2024-10-21; with --client openai and --api_base or AZURE_OPENAI_ENDPOINT.",
+        ),
+        flag("stream", "Have answers sent token by token; shows the time to the first."),
+        option(
+            "max_tries",
+            type=click.IntRange(1),
+            default=8,
+            help="Tries for one request at most; counted anew after a 429 while others are answered.",
+        ),
+    )
+
+
+def model(*, temperature: float, top_p: float) -> Callable[[Function], Function]:
+    """Who is asked, where and how."""
+    return together(
+        option("llm", default="gpt-4", help="A served model, or 'offline': no server, no key, no download."),
+        server(),
+        option("temperature", type=float, default=temperature),
+        option("top_p", type=float, default=top_p),
+        multiworker(),
+    )
+
+
+def multiworker() -> Callable[[Function], Function]:
+    """`--multiworker`."""
+    return option(
+        "multiworker",
+        type=click.IntRange(1),
+        default=None,
+        help="Requests in flight [default: as many as the server bears].",
+    )
+
+
+def dry_run() -> Callable[[Function], Function]:
+    """`--dry_run`."""
+    return flag("dry_run", "Show what would be sent, and what it may cost; nothing is sent or written.")
+
+
+def allow_tools() -> Callable[[Function], Function]:
+    """`--allow_tools`."""
+    return flag("allow_tools", "WorkBench: run the tools that the folder brings; they are a program.")
+
+
+def with_published() -> Callable[[Function], Function]:
+    """`--with_published`."""
+    return option(
+        "with_published",
+        type=bool,
+        default=None,
+        is_flag=False,
+        flag_value=True,
+        help="CLASSic: published figures beside yours: true by domain too, false none [default: over all].",
+    )
+
+
+def typed() -> tuple[str, ...]:
+    """What was typed, for the manifest."""
+    command: tuple[str, ...] = click.get_current_context().find_root().obj
+    return command
+
+
+def budget(over_all: str = "for the whole run, earlier starts included") -> Callable[[Function], Function]:
+    """What a run may use."""
+    return together(
+        option("max_cost", type=click.FloatRange(0), default=None, help=f"US dollars at most, {over_all}."),
+        option("max_tokens_total", type=click.IntRange(1), default=None, help=f"Tokens at most, {over_all}."),
+        option("max_requests", type=click.IntRange(1), default=None, help=f"Requests at most, {over_all}."),
+        option("prices", type=PATH, default=None, help="A CSV table of prices instead of the built-in one."),
+    )
+
+
+def with_budget(settings: dict[str, Any]) -> dict[str, Any]:
+    """`settings` with the limits made one `budget`."""
+    from toolassay.runs import Budget
+
+    names = {"max_cost": "cost", "max_tokens_total": "tokens", "max_requests": "requests"}
+    limits = {name: settings.pop(flag) for flag, name in names.items()}
+    return {**settings, "budget": Budget(**limits)}
+
+
+def with_model_options(settings: dict[str, Any]) -> dict[str, Any]:
+    """`settings` with the flags of the server made one `options`; the environment and `.env` are read."""
+    from toolassay.models import ModelOptions
+
+    load_environment()
+    body, headers = _fields(settings.pop("extra_body")), _fields(settings.pop("extra_headers"))
+    names = ("api_base", "api_addr", "api_port", "api_key", "client", "stream", "max_tries", "api_version")
+    if settings["api_version"] and settings["client"] != "openai":
+        raise UsageError("--api_version is for Azure", fix="add --client openai")
+    if settings["api_key"]:
+        say(
+            f"{WARNING}--api_key can be read by every user of this machine, in its list of processes: "
+            "better set OPENAI_API_KEY, or write it into a .env file"
+        )
+    server = {name: settings.pop(name) for name in names}
+    options = ModelOptions(
+        **server, extra_body=body, extra_headers=headers, connections=settings["multiworker"]
+    )
+    return {**settings, "options": options}
+
+
+def load_environment() -> None:
+    """Read `.env` of the current folder, if there is one.
+
+    Raises:
+        UsageError: it is not UTF-8.
+    """
+    from dotenv import load_dotenv
+
+    try:
+        load_dotenv(Path(".env"))
+    except UnicodeDecodeError:
+        raise UsageError("not UTF-8 text", file=".env", fix="save it as UTF-8") from None
+
+
+def _fields(path: Path | None) -> dict[str, Any]:
+    """The object in a JSON file; an empty one without a file."""
+    from toolassay.files import read_json
+
+    value = read_json(path) if path else {}
+    if not isinstance(value, dict):
+        raise UsageError("is not an object", file=path, fix='write {"field": value}')
+    return value
+
+
+def parsed_weights(settings: dict[str, Any]) -> dict[str, Any]:
+    """`settings` with the texts of the weights read."""
+    from toolassay.sampling import parse_weights
+
+    for name in ("shape_weights", "size_weights"):
+        text = settings[name]
+        settings[name] = parse_weights(text, flag=f"--{name}") if text else None
+    return settings

@@ -1,0 +1,192 @@
+"""How far a run is, on stderr: a bar on a terminal, a plain line now and then elsewhere."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import sys
+import threading
+import time
+from collections import deque
+from collections.abc import Callable, Iterator
+from datetime import timedelta
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from toolassay.stages.screen import Advance, Figures
+
+if TYPE_CHECKING:
+    from rich.table import Table
+
+REFRESH = 4  # times a second
+SHORT = 100  # items: fewer need no line of their own
+SILENCE = 30.0  # seconds at most between two plain lines
+WINDOW = 30.0  # seconds that a rate is taken over
+
+Clock = Callable[[], float]
+
+
+class Count:
+    """How many items are done, and in words how far that is.
+
+    Items that were answered before are done in a moment; rate and time left go by those that were asked.
+
+    Args:
+        what: is done.
+        total: items in all.
+        figures: of a run that asks a model.
+        clock: seconds.
+    """
+
+    def __init__(
+        self,
+        what: str,
+        total: int,
+        figures: Callable[[], Figures] | None = None,
+        *,
+        clock: Clock = time.monotonic,
+    ) -> None:
+        self.what, self.total, self.done = what, total, 0
+        self._figures, self._clock = figures, clock
+        self._started = clock()
+        self._seen: deque[tuple[float, int, int]] = deque([(self._started, 0, 0)])
+
+    def advance(self) -> None:
+        """One item more is done."""
+        self.done += 1
+
+    def words(self) -> str:
+        """How far it is, e.g. `12/80, 1 failed, 3.2 requests/s, 5.1k tokens, $0.0102, 0:00:21 left`."""
+        figures = self._figures() if self._figures else None
+        asked, requests = (figures.asked, figures.requests) if figures else (self.done, 0)
+        items_a_second, requests_a_second = self._rates(asked, requests)
+        parts = [f"{self.done}/{self.total}"]
+        if figures:
+            parts.append(f"{figures.failed} failed")
+            if requests:
+                parts.append(f"{_rate(requests_a_second)} requests/s")
+            if figures.used:
+                parts.append(figures.used)
+        if self.done >= self.total:
+            parts.append(f"took {_duration(self._clock() - self._started)}")
+        elif items_a_second:
+            parts.append(f"{_duration((self.total - self.done) / items_a_second)} left")
+        return ", ".join(parts)
+
+    def _rates(self, *counts: int) -> tuple[float, float]:
+        """Items and requests a second, lately."""
+        now = self._clock()
+        items, requests = counts
+        self._seen.append((now, items, requests))
+        while len(self._seen) > 2 and self._seen[1][0] <= now - WINDOW:
+            self._seen.popleft()
+        then, items_then, requests_then = self._seen[0]
+        seconds = now - then
+        if seconds <= 0:
+            return 0.0, 0.0
+        return (items - items_then) / seconds, (requests - requests_then) / seconds
+
+
+class PlainLines(Count):
+    """A line each tenth of the way, and one when nothing was said for half a minute.
+
+    What is done in a moment gets none.
+
+    Args:
+        say: takes the lines; the rest as for `Count`.
+    """
+
+    def __init__(
+        self,
+        what: str,
+        total: int,
+        figures: Callable[[], Figures] | None = None,
+        *,
+        say: Callable[[str], None],
+        clock: Clock = time.monotonic,
+    ) -> None:
+        super().__init__(what, total, figures, clock=clock)
+        self._say = say
+        self._step = self._next = max(SHORT, total / 10)
+        self._said = clock()
+
+    def advance(self) -> None:
+        """One item more is done; say so at every tenth."""
+        self.done += 1
+        if self.done >= self._next:
+            self._next = (self.done // self._step + 1) * self._step
+            if self._figures is None or self._figures().asked:  # else it was done before
+                self._line()
+
+    def tick(self) -> None:
+        """To be called now and then: a slow run is seen to live."""
+        if self._clock() - self._said >= SILENCE:
+            self._line()
+
+    def _line(self) -> None:
+        self._said = self._clock()
+        self._say(f"{self.what} {self.words()}")
+
+
+def shown_progress(
+    what: str, total: int, figures: Callable[[], Figures] | None = None
+) -> contextlib.AbstractContextManager[Advance]:
+    """A bar where stderr is a terminal, else plain lines."""
+    drawn = sys.stderr.isatty() and os.environ.get("TERM") not in ("dumb", "unknown")
+    return _bar(what, total, figures) if drawn else _plain(what, total, figures)
+
+
+@contextlib.contextmanager
+def _bar(what: str, total: int, figures: Callable[[], Figures] | None) -> Iterator[Advance]:
+    from rich.console import Console
+    from rich.live import Live
+
+    count = Count(what, total, figures)
+    settings: dict[str, Any] = {
+        "console": Console(stderr=True),
+        "refresh_per_second": REFRESH,
+        "redirect_stdout": sys.stdout.isatty(),  # else results would come out on stderr
+        "get_renderable": lambda: drawn(count),
+    }
+    with Live(**settings):
+        yield count.advance
+
+
+def drawn(count: Count) -> Table:
+    """What the terminal shows, as wide as that is."""
+    from rich.progress_bar import ProgressBar
+    from rich.table import Table
+
+    row = Table.grid(padding=(0, 1), expand=True)
+    row.add_column(no_wrap=True)
+    row.add_column(ratio=1)
+    row.add_column(no_wrap=True)
+    row.add_row(count.what, ProgressBar(count.total, count.done), count.words())
+    return row
+
+
+@contextlib.contextmanager
+def _plain(what: str, total: int, figures: Callable[[], Figures] | None) -> Iterator[Advance]:
+    lines = PlainLines(what, total, figures, say=lambda line: click.echo(line, err=True))
+    ended = threading.Event()
+
+    def watch() -> None:
+        while not ended.wait(1):
+            lines.tick()
+
+    watcher = threading.Thread(target=watch, daemon=True)
+    watcher.start()
+    try:
+        yield lines.advance
+    finally:
+        ended.set()
+        watcher.join()
+
+
+def _rate(value: float) -> str:
+    return f"{value:,.0f}" if value >= 10 else f"{value:.1f}"
+
+
+def _duration(seconds: float) -> str:
+    return str(timedelta(seconds=round(seconds)))

@@ -1,0 +1,20 @@
+"""`toolassay visualize`: graph_desc.json -> pictures and a page."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import click
+
+from toolassay.cli import options
+from toolassay.cli.screen import SCREEN
+
+
+@click.command("visualize")
+@options.option("data_dir", type=options.PATH, default="data_huggingface", help="The data folder.")
+@options.option("graph_desc", type=options.PATH, default=None, help="Another graph than the folder's.")
+def command(data_dir: Path, graph_desc: Path | None) -> None:
+    """Draw the tool graph: graph_desc.png, graph_desc.pdf and graph_desc.html."""
+    from toolassay.stages.visualize import visualize
+
+    visualize(data_dir, graph_desc=graph_desc, screen=SCREEN)

@@ -1,0 +1,106 @@
+"""`toolassay workbench …`: the workplace benchmark."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+from shlex import quote
+from typing import TYPE_CHECKING
+
+import click
+
+from toolassay.cli import options
+from toolassay.cli.group import Group
+from toolassay.cli.screen import SCREEN, show
+from toolassay.words import count_of
+
+if TYPE_CHECKING:
+    from toolassay.benchmarks.workbench.own.check import Effect
+
+
+@click.group("workbench", cls=Group)
+def command() -> None:
+    """Agents on a workplace, judged by the state they leave."""
+
+
+@command.command("generate")
+@options.option("data_dir", type=options.PATH, default="data_workbench", help="Where to.")
+@options.option("seed", type=int, default=0, help="The same seed gives the same bytes; -1 draws one.")
+def generate(data_dir: Path, seed: int) -> None:
+    """Make a workplace and 690 requests, each proved against its text."""
+    from toolassay.stages.workbench_data import generate_workbench
+
+    generate_workbench(data_dir, seed=seed, screen=SCREEN)
+
+
+@command.command("new")
+@click.argument("name", type=options.PATH)
+@options.option("sandbox", type=options.PATH, default=None, help="Your SQLite file; it is copied.")
+@options.option("tools", type=options.PATH, default=None, help="Your Python file of tools, with --sandbox.")
+@options.option("tasks", type=options.PATH, default=None, help="Your tasks, JSON lines, with --tools.")
+def new(name: Path, sandbox: Path | None, tools: Path | None, tasks: Path | None) -> None:
+    """Make a workplace of your own in the folder NAME; without files, a small example."""
+    from toolassay.stages.workplace import new_workplace
+
+    _show_effects(new_workplace(name, sandbox=sandbox, tools=tools, tasks=tasks, screen=SCREEN))
+    own = " and ".join(
+        file for file, given in (("tools.py", tools), ("tasks.jsonl", tasks)) if sandbox and not given
+    )
+    show(f"{name}: next, {f'write into {own}, and' if own else 'try'}")
+    show(f"  toolassay workbench check {quote(str(name))} --allow_tools")
+    show(f"  toolassay infer --data_dir {quote(str(name))} --llm MODEL --api_base URL --allow_tools")
+    show(f"  toolassay evaluate --data_dir {quote(str(name))} --llm MODEL --allow_tools")
+
+
+@command.command("check")
+@click.argument("folder", type=options.PATH)
+@options.allow_tools()
+def check(folder: Path, allow_tools: bool) -> None:
+    """Try the ground truth of every task of your own workplace, and tell what it changes."""
+    from toolassay.stages.workplace import check_workplace
+
+    _show_effects(check_workplace(folder, allow_tools=allow_tools, screen=SCREEN))
+
+
+def _show_effects(effects: Sequence[Effect]) -> None:
+    """What each task does, and whether all is well."""
+    for effect in effects:
+        show(effect.summary)
+    warnings = sum(effect.is_idle for effect in effects)
+    show(f"{count_of(len(effects), 'task')}, {count_of(warnings, 'warning') if warnings else 'all fine'}")
+
+
+@command.command("evaluate")
+@options.option("data_dir", type=options.PATH, default="data_workbench", help="The sandbox and the tasks.")
+@options.option("results", type=options.PATH, required=True, help="A result file, or a folder with some.")
+@options.option(
+    "mode",
+    type=click.Choice(["compat", "strict"]),
+    default="compat",
+    help="compat: the published verdicts; strict: by the changes that were made.",
+)
+@options.option("out", type=options.PATH, required=True, help="Folder for verdicts.jsonl and metrics.json.")
+@options.allow_tools()
+def evaluate(data_dir: Path, results: Path, mode: str, out: Path, allow_tools: bool) -> None:
+    """Judge result files in the published form."""
+    from toolassay.stages.workbench import evaluate_results
+
+    metrics = evaluate_results(data_dir, results, out=out, mode=mode, allow_tools=allow_tools, screen=SCREEN)
+    for name, found in metrics.items():
+        show(
+            f"{name}: {found['correct']} of {found['n']} correct ({found['accuracy_pct']} %), "
+            f"{found['side_effects']} with unwanted side effects ({found['side_effects_pct']} %)"
+        )
+    show(str(out))
+
+
+@command.command("replay")
+@options.option("data_dir", type=options.PATH, default="data_workbench", help="The sandbox.")
+@options.option("calls", type=options.PATH, required=True, help="JSON lines with sequences of calls.")
+@options.option("out", type=options.PATH, required=True, help="The lines with what each call returned.")
+@options.allow_tools()
+def replay(data_dir: Path, calls: Path, out: Path, allow_tools: bool) -> None:
+    """Carry out recorded calls, each sequence on a fresh sandbox."""
+    from toolassay.stages.workbench import replay as replay_stage
+
+    replay_stage(data_dir, calls, out=out, allow_tools=allow_tools, screen=SCREEN)

@@ -1,0 +1,201 @@
+"""Requests, plans and labels: every published form in, one form out.
+
+The one form is that of the TaskBench repository: `user_request`, `task_steps`, `task_nodes`,
+`task_links`. The hub form (`instruction`, `tool_steps`, `tool_nodes`, `tool_links`, `sampled_*`, some of
+them JSON inside a string) is renamed and decoded on reading.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import re
+from collections import Counter
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from itertools import pairwise
+from pathlib import Path
+from typing import Any, Literal, NamedTuple
+
+from toolassay.errors import UsageError
+from toolassay.files import Line, read_json_lines
+from toolassay.graph import Link
+
+Shape = Literal["single", "chain", "dag"]
+SHAPES: tuple[Shape, ...] = ("single", "chain", "dag")
+
+_HUB_NAMES = {
+    "instruction": "user_request",
+    "tool_steps": "task_steps",
+    "tool_nodes": "task_nodes",
+    "tool_links": "task_links",
+}
+_MAY_BE_TEXT = ("task_steps", "task_nodes", "task_links", "sampled_nodes", "sampled_links")
+# Of more digits than any plan has nodes, it is no reference (and `int` would refuse thousands of them).
+_REFERENCE = re.compile(r"<node-(\d{1,18})>")
+
+RequestId = str | int
+
+
+class Request(NamedTuple):
+    """One user request of `user_requests.json`; `line` counts from 1."""
+
+    id: RequestId
+    text: str
+    line: int
+
+
+@dataclass(frozen=True, slots=True)
+class Sample:
+    """A sampled subgraph of the tool graph.
+
+    `nodes` are tool ids, each once, in an order in which every link points forward (for a chain: the
+    chain itself). `links` say which type of resource flows ("complete" in a temporal graph); two links
+    never feed the same input slot.
+    """
+
+    index: int
+    seed: int
+    shape: Shape
+    nodes: tuple[str, ...]
+    links: tuple[Link, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class TaskGraph:
+    """A plan: steps in words, nodes (tool calls with arguments), links between tools.
+
+    `nodes` are objects `{"task": tool id, "arguments": […]}`, `links` objects
+    `{"source": tool id, "target": tool id}`. A resource argument is a text, where `<node-j>` stands for
+    the output of node j, counted from 0; a temporal argument is `{"name": …, "value": …}`.
+    """
+
+    steps: Sequence[str]
+    nodes: Sequence[Mapping[str, Any]]
+    links: Sequence[Mapping[str, str]]
+
+    def to_json(self) -> dict[str, Any]:
+        """The plan as the `result` of a prediction line."""
+        return {
+            "task_steps": list(self.steps),
+            "task_nodes": list(self.nodes),
+            "task_links": list(self.links),
+        }
+
+
+def repository_form(value: Mapping[str, Any]) -> dict[str, Any]:
+    """A label or prediction line in the repository's form; other keys are kept.
+
+    >>> repository_form({"id": 1, "instruction": "Hi", "tool_steps": '["a"]'})
+    {'id': 1, 'user_request': 'Hi', 'task_steps': ['a']}
+    """
+    record: dict[str, Any] = {}
+    for key, item in value.items():
+        name = _HUB_NAMES.get(key, key)
+        if name != key and name in value:
+            name = key
+        if name in _MAY_BE_TEXT and isinstance(item, str) and item.lstrip()[:1] in ("[", "{"):
+            with contextlib.suppress(ValueError, RecursionError):
+                item = json.loads(item)
+        record[name] = item
+    return record
+
+
+def reference_index(argument: Any) -> int | None:
+    """The node an argument refers to (`<node-j>` as a whole), or None.
+
+    >>> reference_index("<node-2>"), reference_index("text about <node-2>")
+    (2, None)
+    """
+    match = _REFERENCE.fullmatch(argument.strip()) if isinstance(argument, str) else None
+    return int(match.group(1)) if match else None
+
+
+def shape_of(size: int, links: Iterable[tuple[Any, Any]], *, tools: Sequence[Any] = ()) -> Shape:
+    """The shape of a plan of `size` nodes: `single`, `chain` (one simple path over all nodes) or `dag`.
+
+    Links name tools, so where a tool is used twice they do not say which of its nodes they mean: then
+    `tools` (the tool of each node, in order) must be given, and a plan is a chain if each node is linked
+    to the next.
+
+    >>> shape_of(1, []), shape_of(2, [("a", "b")]), shape_of(3, [("a", "b"), ("a", "c")])
+    ('single', 'chain', 'dag')
+    >>> shape_of(2, [("a", "a")], tools=["a", "a"])
+    'chain'
+    """
+    if size <= 1:
+        return "single"
+    if len(set(tools)) < len(tools):
+        return "chain" if Counter(links) == Counter(pairwise(tools)) else "dag"
+    pairs = set(links)
+    sources, targets = {s for s, _ in pairs}, {t for _, t in pairs}
+    following = dict(pairs)
+    if len(pairs) != size - 1 or len(sources) != size - 1 or len(targets) != size - 1:
+        return "dag"
+    place, steps = next(iter(sources - targets), None), 0
+    while place in following:
+        place, steps = following[place], steps + 1
+    return "chain" if steps == size - 1 else "dag"
+
+
+def read_requests(path: str | Path) -> Iterator[Request]:
+    """Each request of `user_requests.json` (or of `data.json`), one at a time, in file order.
+
+    Raises:
+        UsageError: missing or malformed file or line (with its number).
+    """
+    path = Path(path)
+    for number, value in read_json_lines(path, fix="make it with format_data.py"):
+        record = label_record(path, number, value)
+        text = record.get("user_request")
+        if not isinstance(text, str):
+            raise UsageError("has no 'user_request' text", file=path, line=number, fix="add it")
+        yield Request(record["id"], text, number)
+
+
+def read_labels(path: str | Path) -> Iterator[Line]:
+    """Each label of `data.json` as an object in the repository's form, with its line number.
+
+    Raises:
+        UsageError: missing or malformed file or line (with its number).
+    """
+    path = Path(path)
+    for number, value in read_json_lines(path, fix="make it with format_data.py"):
+        yield Line(number, label_record(path, number, value))
+
+
+def label_record(path: Path, number: int, value: Any) -> dict[str, Any]:
+    """The value of a line of requests or labels as an object in the repository's form.
+
+    Raises:
+        UsageError: it is no object, or has no id.
+    """
+    if not isinstance(value, dict):
+        raise UsageError("is not an object", file=path, line=number, fix='write {"id": …, …}')
+    if not isinstance(value.get("id"), str | int) or isinstance(value["id"], bool):
+        wrong = "has no 'id'" if value.get("id") is None else "has an 'id' that is no text or whole number"
+        raise UsageError(wrong, file=path, line=number, fix="give every line an id (text or whole number)")
+    return repository_form(value)
+
+
+def last_of_each(requests: Collection[Request]) -> tuple[list[Request], list[RequestId]]:
+    """The requests with repeated ids reduced to the last line, in file order; and the repeated ids."""
+    last: dict[RequestId, int] = {request.id: request.line for request in requests}
+    kept = [request for request in requests if last[request.id] == request.line]
+    repeated = dict.fromkeys(request.id for request in requests if last[request.id] != request.line)
+    return kept, list(repeated)
+
+
+def ids_by_shape(value: Any, path: Path) -> list[RequestId]:
+    """The ids in a part of `split_ids.json`: a list of them, or shape -> list.
+
+    Raises:
+        UsageError: it is something else.
+    """
+    lists = list(value.values()) if isinstance(value, dict) else [value]
+    ids = [name for part in lists if isinstance(part, list) for name in part]
+    if not all(isinstance(part, list) for part in lists) or not all(
+        isinstance(name, str | int) and not isinstance(name, bool) for name in ids
+    ):
+        raise UsageError("is not made of lists of ids", file=path, fix='write {"test_ids": {"chain": ["1"]}}')
+    return ids

@@ -1,0 +1,148 @@
+"""The folder an export goes to: it appears whole, and never over what somebody else put there."""
+
+from __future__ import annotations
+
+import contextlib
+import fcntl
+import os
+import shutil
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+from typing import Any
+
+from toolassay.errors import UsageError
+from toolassay.files import keep_dated_copy, read_json, sha256_of, write_json
+from toolassay.version import OLD_NAME
+
+MANIFEST = "export.json"
+MADE_BY = "toolassay export"
+
+
+class Destination:
+    """A folder that is written beside its place and moved there at the end.
+
+    Args:
+        path: where it goes.
+        force: replace files that somebody else made or a person edited; dated copies are kept.
+
+    Attributes:
+        path: where it goes.
+        facts: more of what `export.json` says.
+        copies: what was kept of files that were replaced by force.
+
+    Raises:
+        UsageError: it is a file, or holds files that must not be replaced.
+    """
+
+    def __init__(self, path: Path, *, force: bool = False) -> None:
+        self.path = path
+        self.facts: dict[str, Any] = {}
+        self.copies: list[Path] = []
+        self._force = force
+        if path.exists() and not path.is_dir():
+            raise UsageError("is a file, a folder is needed", file=path, fix="name another with --out")
+        self._before = self._checked()
+
+    def _checked(self) -> dict[str, str] | None:
+        """The files of an earlier export, with their hashes, if they may be replaced."""
+        path, before = self.path, _files_of_manifest(self.path)
+        if self._force or not path.exists():
+            return before
+        if before is None and any(path.iterdir()):
+            raise UsageError(
+                "the folder holds files of somebody else",
+                file=path,
+                fix="name an empty one with --out, or use --force true (keeps dated copies)",
+            )
+        for name, digest in (before or {}).items():
+            if (path / name).is_file() and sha256_of(path / name) != digest:
+                raise UsageError(
+                    "was edited since it was exported",
+                    file=path / name,
+                    fix="name another folder with --out, or use --force true (keeps dated copies)",
+                )
+        return before
+
+    @contextlib.contextmanager
+    def folder(self) -> Iterator[Path]:
+        """A folder to write into, which becomes the destination if the block ends well.
+
+        It has one name, so that the next export clears away what a killed one has left.
+
+        Raises:
+            UsageError: another export writes it now, or has since put there what must not be replaced.
+        """
+        self.path.parent.mkdir(parents=True, exist_ok=True)
+        new = self.path.parent / f".{self.path.name}.unfinished"
+        with _held(new, self.path):
+            try:
+                self._before = self._checked()
+                yield new
+                names = sorted(file.relative_to(new).as_posix() for file in new.rglob("*") if file.is_file())
+                digests = {name: sha256_of(new / name) for name in names}
+                write_json(new / MANIFEST, {"made_by": MADE_BY, **self.facts, "files": digests})
+                self._move(new, digests)
+            finally:
+                shutil.rmtree(new, ignore_errors=True)
+
+    def _move(self, new: Path, digests: Mapping[str, str]) -> None:
+        before = self._before or {}
+        for name in {*before, *digests}:
+            old = self.path / name
+            if old.is_file() and before.get(name) != sha256_of(old):
+                self.copies.append(keep_dated_copy(old))
+        for name in before:
+            if name not in digests:
+                (self.path / name).unlink(missing_ok=True)
+                with contextlib.suppress(OSError):  # there is more in it
+                    (self.path / name).parent.rmdir()
+        for name in (*digests, MANIFEST):
+            target = self.path / name
+            target.parent.mkdir(parents=True, exist_ok=True)
+            (new / name).replace(target)
+
+
+@contextlib.contextmanager
+def _held(folder: Path, wanted: Path) -> Iterator[None]:
+    """An empty folder that no other process writes; the system lets go of it when this one ends."""
+    while True:
+        folder.mkdir(exist_ok=True)
+        try:
+            place = os.open(folder, os.O_RDONLY)
+        except FileNotFoundError:  # another export has just ended
+            continue
+        try:
+            try:
+                fcntl.flock(place, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            except BlockingIOError:
+                raise UsageError(
+                    "another export is writing it",
+                    file=wanted,
+                    fix="wait until that is done, or name another folder with --out",
+                ) from None
+            if not folder.exists() or not os.path.samestat(os.fstat(place), folder.stat()):
+                continue
+            for left in folder.iterdir():
+                shutil.rmtree(left) if left.is_dir() else left.unlink()
+            yield
+            return
+        finally:
+            os.close(place)
+
+
+def _files_of_manifest(path: Path) -> dict[str, str] | None:
+    """The files of an earlier export with their hashes; None where there was none."""
+    try:
+        value = read_json(path / MANIFEST)
+    except UsageError:
+        return None
+    if not isinstance(value, dict) or value.get("made_by") not in (MADE_BY, f"{OLD_NAME} export"):
+        return None
+    files = value.get("files")
+    if not isinstance(files, dict):
+        return None
+    return {
+        name: str(digest)
+        for name, digest in files.items()
+        if not Path(name).is_absolute() and ".." not in Path(name).parts
+    }

@@ -1,0 +1,143 @@
+"""The formats: what a row of each is, where it lies, and what lies beside the rows."""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import cached_property
+from pathlib import Path
+from typing import Any, Literal, get_args
+
+from toolassay.exporters.names import Names
+from toolassay.exporters.openai import chat_of, check_objects
+from toolassay.exporters.plan import Plan
+from toolassay.exporters.rows import row_of
+from toolassay.exporters.schemas import function_of
+from toolassay.exporters.sharegpt import conversation_of, dataset_info
+from toolassay.exporters.turns import ChatStyle
+from toolassay.exporters.writers import JsonLinesWriter, ParquetWriter, Writer
+from toolassay.files import safe_name, write_json
+from toolassay.graph import DependencyType
+from toolassay.tools import ToolLibrary
+
+Format = Literal["hf", "openai", "sharegpt", "jsonl"]
+FORMATS: tuple[Format, ...] = get_args(Format)
+MOST_TOOLS = 128
+"""How many functions OpenAI takes in a request."""
+
+
+@dataclass(frozen=True)
+class Chats:
+    """How plans become chats.
+
+    Attributes:
+        library: all tools.
+        kind: what their links mean.
+        style: how chats are written.
+        tools: how many functions a chat offers: all, only those of its plan ("gold"), or this many, drawn
+            by the seed among those that the plan does not use.
+        seed: of these draws.
+    """
+
+    library: ToolLibrary
+    kind: DependencyType
+    style: ChatStyle = field(default_factory=ChatStyle)
+    tools: int | Literal["all", "gold"] = "all"
+    seed: int = 0
+
+    @cached_property
+    def names(self) -> Names:
+        """What functions are called."""
+        return Names.of(self.library, self.kind)
+
+    @cached_property
+    def _functions(self) -> list[dict[str, Any]]:
+        return [function_of(tool, self.kind, self.names) for tool in self.library]
+
+    def offered(self, plan: Plan) -> Sequence[dict[str, Any]]:
+        """The functions that a chat offers, in the order of the library."""
+        if self.tools == "all" or (isinstance(self.tools, int) and self.tools >= len(self.library)):
+            return self._functions
+        chosen = {self.library.index(call.tool) for call in plan.calls}
+        more = 0 if self.tools == "gold" else int(self.tools) - len(chosen)
+        if more > 0:
+            others = [place for place in range(len(self.library)) if place not in chosen]
+            chosen.update(random.Random(f"{self.seed} {plan.id}").sample(others, more))
+        return [self._functions[place] for place in sorted(chosen)]
+
+
+class Rows:
+    """The files of one export, a row at a time.
+
+    Args:
+        to: the format.
+        folder: to write into.
+        chats: how plans become chats; for "openai" and "sharegpt".
+    """
+
+    def __init__(self, to: Format, folder: Path, chats: Chats) -> None:
+        self._to, self._folder, self._chats = to, folder, chats
+        self._row_of = _ROWS[to](chats)
+        self._writers: dict[str, Writer] = {}
+        self._splits: set[str] = set()
+
+    @property
+    def files(self) -> dict[str, str]:
+        """The file of each split that has plans."""
+        known = [split for split in ("train", "dev", "test") if split in self._splits]
+        return {split: self._place(split) for split in known}
+
+    def check(self, plan: Plan) -> None:
+        """Make sure that the format can say a plan.
+
+        Raises:
+            Unfit: it cannot.
+        """
+        if self._to == "openai" and self._chats.style.as_objects:
+            check_objects(plan)
+
+    def write(self, plan: Plan, split: str) -> None:
+        """Add a plan to a split."""
+        self._splits.add(split)
+        self._writer(self._place(split)).write(self._row_of(plan))
+        if self._to in ("openai", "sharegpt"):
+            beside = {
+                "id": plan.id,
+                "links": [list(link) for link in plan.links],
+                "has_arguments": plan.has_arguments,
+            }
+            self._writer(f"index/{split}.jsonl").write(beside)
+
+    def _writer(self, name: str) -> Writer:
+        if name not in self._writers:
+            path = self._folder / name
+            self._writers[name] = ParquetWriter(path) if path.suffix == ".parquet" else JsonLinesWriter(path)
+        return self._writers[name]
+
+    def _place(self, split: str) -> str:
+        return f"data/{split}.parquet" if self._to == "hf" else f"{split}.jsonl"
+
+    def finish(self, name: str) -> None:
+        """End the files, and write what lies beside them; `name` is that of the data set."""
+        self.close()
+        if self._to in ("openai", "sharegpt"):
+            write_json(self._folder / "names.json", self._chats.names.to_json())
+        if self._to == "sharegpt":
+            info = dataset_info(self.files.values(), safe_name(name))
+            write_json(self._folder / "dataset_info.json", info)
+
+    def close(self) -> None:
+        """End the files."""
+        while self._writers:
+            self._writers.popitem()[1].close()
+
+
+_ROWS: Mapping[Format, Callable[[Chats], Callable[[Plan], dict[str, Any]]]] = {
+    "hf": lambda chats: row_of,
+    "jsonl": lambda chats: row_of,
+    "openai": lambda chats: lambda plan: chat_of(plan, chats.offered(plan), chats.names, chats.style),
+    "sharegpt": lambda chats: (
+        lambda plan: conversation_of(plan, chats.offered(plan), chats.names, chats.style)
+    ),
+}

@@ -1,0 +1,116 @@
+"""Chats with tool calls as OpenAI's fine-tuning reads them, and as chat templates do; and the way back."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any
+
+from toolassay.exporters.names import Names
+from toolassay.exporters.plan import Argument, Call, Plan, Unfit
+from toolassay.exporters.turns import ChatStyle, arguments_of, call_id, closing_of, result_of, turns_of
+
+
+def chat_of(
+    plan: Plan, functions: Sequence[Mapping[str, Any]], names: Names, style: ChatStyle
+) -> dict[str, Any]:
+    """A line of the file: `messages`, `tools`, and `parallel_tool_calls`, false where each turn has one call.
+
+    `content` is an empty text beside calls, never null: templates write null out as "None".
+
+    Args:
+        plan: the sample.
+        functions: the tools it may use; see `toolassay.exporters.schemas.function_of`.
+        names: of functions and parameters.
+        style: how chats are written.
+    """
+    return {
+        "messages": messages_of(plan, names, style),
+        "tools": [{"type": "function", "function": function} for function in functions],
+        "parallel_tool_calls": style.parallel,
+    }
+
+
+def messages_of(plan: Plan, names: Names, style: ChatStyle) -> list[dict[str, Any]]:
+    """The conversation: each turn of calls is followed by its results, one message a call.
+
+    >>> from toolassay.tools import Tool, ToolLibrary
+    >>> names = Names.of(ToolLibrary([Tool("Paint it", inputs=("text",))]), "resource")
+    >>> plan = Plan("1", "Paint a cat", (), (Call("Paint it", (Argument("text", "cat"),)),), ())
+    >>> for message in messages_of(plan, names, ChatStyle()):
+    ...     print(message["role"], message["content"], *message.get("tool_calls", []))
+    ... # doctest: +NORMALIZE_WHITESPACE
+    user Paint a cat
+    assistant  {'id': '6b86b2000', 'type': 'function',
+        'function': {'name': 'Paint_it', 'arguments': '{"text": "cat"}'}}
+    tool <node-0>
+    assistant Done: <node-0>
+    """
+    messages: list[dict[str, Any]] = []
+    if style.system:
+        messages.append({"role": "system", "content": style.system})
+    messages.append({"role": "user", "content": plan.request})
+    turns = turns_of(plan, parallel=style.parallel)
+    for turn in turns:
+        calls = [_call(plan, place, names, style) for place in turn]
+        messages.append({"role": "assistant", "content": "", "tool_calls": calls})
+        if turn is not turns[-1] or style.closing is not None:
+            messages += [
+                {"role": "tool", "tool_call_id": call_id(plan, place), "content": result_of(place)}
+                for place in turn
+            ]
+    if style.closing is not None:
+        messages.append({"role": "assistant", "content": closing_of(plan, style.closing)})
+    return messages
+
+
+def _call(plan: Plan, place: int, names: Names, style: ChatStyle) -> dict[str, Any]:
+    call = plan.calls[place]
+    arguments: Any = arguments_of(call, names)
+    if not style.as_objects:
+        arguments = json.dumps(arguments, ensure_ascii=False)
+    function = {"name": names.functions[call.tool], "arguments": arguments}
+    return {"id": call_id(plan, place), "type": "function", "function": function}
+
+
+def check_objects(plan: Plan) -> None:
+    """Make sure that arguments can be read back as objects: `datasets` takes no whole number of over 64 bits.
+
+    Raises:
+        Unfit: one is larger.
+    """
+    for place, call in enumerate(plan.calls):
+        for argument in call.arguments:
+            for number in _whole_numbers(argument.value):
+                if not -(2**63) <= number < 2**63:
+                    raise Unfit(
+                        f"gives {argument.name} a number of over 64 bits, for which use --arguments text",
+                        f"call {place}",
+                    )
+
+
+def _whole_numbers(value: Any) -> Iterator[int]:
+    if isinstance(value, int):
+        yield value
+    inner = value.values() if isinstance(value, dict) else value if isinstance(value, list) else ()
+    for item in inner:
+        yield from _whole_numbers(item)
+
+
+def calls_of(messages: Sequence[Mapping[str, Any]], names: Names) -> tuple[Call, ...]:
+    """The calls of a conversation, under the names of the library: the way back.
+
+    Raises:
+        KeyError: a function or parameter that `names` does not have.
+    """
+    slots = {tool: {name: slot for slot, name in called.items()} for tool, called in names.parameters.items()}
+    found = []
+    for message in messages:
+        for item in message.get("tool_calls") or ():
+            tool, arguments = names.tool(item["function"]["name"]), item["function"]["arguments"]
+            if isinstance(arguments, str):
+                arguments = json.loads(arguments)
+            found.append(
+                Call(tool, tuple(Argument(slots[tool][name], value) for name, value in arguments.items()))
+            )
+    return tuple(found)

@@ -1,0 +1,331 @@
+"""Reading and writing files so that bad input is named and nothing is ever half-written."""
+
+from __future__ import annotations
+
+import contextlib
+import hashlib
+import io
+import json
+import os
+import re
+import shutil
+import tempfile
+from collections.abc import Iterable, Iterator
+from datetime import datetime
+from pathlib import Path
+from typing import IO, Any, NamedTuple
+
+from toolassay.errors import ToolassayError, UsageError
+
+_DECODER = json.JSONDecoder()
+_BLANK = re.compile(r"[ \t\n\r]*")
+_UNFINISHED = ".unfinished"  # ends the name of what is being written
+
+
+HALF_PAIRS = "backslashreplace"
+"""How UTF-8 writes half of a surrogate pair (models send them): as the escape it is in JSON."""
+
+
+def readable(text: str) -> str:
+    r"""Text that every reader of UTF-8 takes: halves of a surrogate pair become a character, or "�".
+
+    >>> readable("a\ud83d\ude00b\ud800")
+    'a😀b�'
+    """
+    return text if text.isascii() else text.encode("utf-16", "surrogatepass").decode("utf-16", "replace")
+
+
+class Line(NamedTuple):
+    """One JSON value of a JSON Lines file, with its line number counted from 1."""
+
+    number: int
+    value: Any
+
+
+@contextlib.contextmanager
+def atomic_target(path: Path) -> Iterator[IO[bytes]]:
+    """Open a temporary file beside `path`; rename it over `path` only if the block ends well.
+
+    Raises:
+        ToolassayError: the folder cannot be written or the disk is full; `path` is then as it was.
+    """
+    temporary: Path | None = None
+    try:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        handle, name = tempfile.mkstemp(prefix=f".{path.name}.", suffix=_UNFINISHED, dir=path.parent)
+        temporary = Path(name)
+        with os.fdopen(handle, "wb") as stream:
+            yield stream
+            stream.flush()
+            os.fsync(stream.fileno())
+        temporary.chmod(0o644)
+        temporary.replace(path)
+        temporary = None
+    except OSError as error:
+        raise ToolassayError(
+            f"cannot write: {error.strerror or error}",
+            file=path,
+            fix="check the folder's permissions and space",
+        ) from error
+    finally:
+        if temporary is not None:
+            temporary.unlink(missing_ok=True)
+
+
+def clear_unfinished(path: Path) -> None:
+    """Remove what a killed process left of writing `path`; nobody may be writing it now."""
+    whole = re.compile(rf"\.{re.escape(path.name)}\.[a-z0-9_]{{8}}{re.escape(_UNFINISHED)}")
+    if path.parent.is_dir():
+        for left in path.parent.iterdir():
+            if whole.fullmatch(left.name) and left.is_file() and not left.is_symlink():
+                left.unlink(missing_ok=True)
+
+
+def path_from(folder: Path, path: Path) -> str:
+    """How a path is written down in a folder: relative to it, so that both may be moved together."""
+    return os.path.relpath(path.resolve(), folder.resolve())
+
+
+def path_in(folder: Path, written: str) -> Path:
+    """The path that `path_from` wrote down in a folder; an absolute one is taken as it stands.
+
+    >>> path_in(Path("/data/checked"), path_from(Path("/data/checked"), Path("/data/raw"))).name
+    'raw'
+    """
+    return (folder.resolve() / written).resolve()
+
+
+@contextlib.contextmanager
+def atomic_writer(path: Path) -> Iterator[IO[str]]:
+    """`atomic_target` for UTF-8 text, with line ends as they are.
+
+    Raises:
+        ToolassayError: the folder cannot be written or the disk is full; `path` is then as it was.
+    """
+    with atomic_target(path) as target:
+        stream = io.TextIOWrapper(target, encoding="utf-8", errors=HALF_PAIRS, newline="\n")
+        try:
+            yield stream
+        finally:
+            stream.detach()  # flushes, and leaves the file to `atomic_target`
+
+
+def write_text(path: Path, text: str) -> None:
+    """Write `text` to `path` atomically."""
+    with atomic_writer(path) as stream:
+        stream.write(text)
+
+
+def write_json(path: Path, value: Any, *, indent: int | None = 2) -> None:
+    """Write one JSON value to `path` atomically, UTF-8, keys in the given order."""
+    write_text(path, json.dumps(value, indent=indent, ensure_ascii=False) + "\n")
+
+
+def write_json_lines(path: Path, values: Iterable[Any]) -> int:
+    """Write one JSON value a line to `path` atomically; returns how many."""
+    count = 0
+    with atomic_writer(path) as stream:
+        for value in values:
+            stream.write(json.dumps(value, ensure_ascii=False) + "\n")
+            count += 1
+    return count
+
+
+def read_text(path: Path, *, fix: str | None = None) -> str:
+    """The text of a UTF-8 file.
+
+    Raises:
+        UsageError: there is no such file, or it is not readable UTF-8 text.
+    """
+    try:
+        return path.read_text(encoding="utf-8-sig")
+    except FileNotFoundError:
+        raise UsageError("no such file", file=path, fix=fix or "check the path") from None
+    except IsADirectoryError:
+        raise UsageError("is a folder, a file is needed", file=path, fix=fix) from None
+    except UnicodeDecodeError as error:
+        line = error.object.count(b"\n", 0, error.start) + 1
+        raise UsageError(
+            f"not UTF-8 text (byte {error.start})", file=path, line=line, fix="save it as UTF-8"
+        ) from None
+    except OSError as error:
+        raise UsageError(
+            f"cannot be read: {error.strerror}", file=path, fix="check its permissions"
+        ) from None
+
+
+def read_json(path: Path, *, fix: str | None = None) -> Any:
+    """The JSON value in a file.
+
+    Raises:
+        UsageError: missing, unreadable, or not JSON (with the line).
+    """
+    text = read_text(path, fix=fix)
+    try:
+        return json.loads(text)
+    except json.JSONDecodeError as error:
+        raise UsageError(
+            f"not valid JSON: {error.msg}", file=path, line=error.lineno, fix="mend that line"
+        ) from None
+    except ValueError as error:
+        raise UsageError(f"not valid JSON: {error}", file=path, fix="mend it") from None  # a huge number
+    except RecursionError:
+        raise UsageError("JSON nested too deeply", file=path, fix="flatten it") from None
+
+
+def read_json_lines(path: Path, *, fix: str | None = None) -> Iterator[Line]:
+    """Each JSON value of a JSON Lines file, one at a time; blank lines are skipped.
+
+    Raises:
+        UsageError: missing, unreadable, or a line that is not JSON (with its number).
+    """
+    try:
+        stream = path.open(encoding="utf-8-sig")
+    except FileNotFoundError:
+        raise UsageError("no such file", file=path, fix=fix or "check the path") from None
+    except OSError as error:
+        raise UsageError(
+            f"cannot be read: {error.strerror}", file=path, fix="check its permissions"
+        ) from None
+    with stream:
+        number, text = 0, ""
+        try:
+            for number, text in enumerate(stream, start=1):
+                if text.strip():
+                    yield Line(number, json.loads(text))
+        except json.JSONDecodeError as error:
+            whole = number == 1 and text.strip() in ("[", "{")  # as json.dump(…, indent=…) writes it
+            remedy = "write one JSON object a line" if whole else "mend or remove that line"
+            raise UsageError(f"not valid JSON: {error.msg}", file=path, line=number, fix=remedy) from None
+        except RecursionError:
+            raise UsageError("JSON nested too deeply", file=path, line=number, fix="flatten it") from None
+        except UnicodeDecodeError:
+            line = _first_not_utf8(path)  # text is decoded in blocks: the line being read may be another
+            raise UsageError("not UTF-8 text", file=path, line=line, fix="save it as UTF-8") from None
+        except ValueError as error:  # a number of thousands of digits
+            raise UsageError(
+                f"not valid JSON: {error}", file=path, line=number, fix="mend or remove that line"
+            ) from None
+
+
+def _first_not_utf8(path: Path) -> int | None:
+    """The first line that is not UTF-8."""
+    with path.open("rb") as stream:
+        for number, line in enumerate(stream, start=1):
+            try:
+                line.decode()
+            except UnicodeDecodeError:
+                return number
+    return None
+
+
+def holds_list(path: Path) -> bool:
+    """Whether a JSON file is one list, rather than an object a line; of a file that cannot be read, False."""
+    try:
+        with path.open("rb") as stream:
+            return stream.read(64).lstrip(b"\xef\xbb\xbf \t\r\n").startswith(b"[")
+    except OSError:
+        return False  # reading it says what is wrong
+
+
+def line_of_item(path: Path, name: str | None, number: int, *, key: str | None = None) -> int | None:
+    """The line of an element of a list in a JSON file, found by walking the text and not by searching it.
+
+    Args:
+        path: the file; it must hold valid JSON.
+        name: the key of the list in the file's object; None where the file itself is the list.
+        number: the element, counted from 1.
+        key: within the element (an object), the line of this key instead; the element's own without it.
+
+    Returns:
+        A line, counted from 1; None if there is no such list or element.
+    """
+    text = path.read_text(encoding="utf-8-sig")
+    start = _skip(text, 0)
+    if name is not None:
+        found = [place for found_key, place in _walk_object(text, start) if found_key == name]
+        if not found:
+            return None
+        start = found[-1]
+    item = next((place for count, place in _walk_list(text, start) if count == number), None)
+    if item is None:
+        return None
+    if key is not None:
+        item = next((place for found_key, place in _walk_object(text, item) if found_key == key), item)
+    return text.count("\n", 0, item) + 1
+
+
+def _skip(text: str, place: int) -> int:
+    blank = _BLANK.match(text, place)
+    return blank.end() if blank else place
+
+
+def _walk_list(text: str, start: int) -> Iterator[tuple[int, int]]:
+    """Each element of the JSON list that starts at `start`: its number from 1, and where it starts."""
+    if text[start] != "[":
+        return
+    place, number = _skip(text, start + 1), 0
+    while text[place] != "]":
+        number += 1
+        yield number, place
+        place = _skip(text, _DECODER.raw_decode(text, place)[1])
+        place = _skip(text, place + 1) if text[place] == "," else place
+
+
+def _walk_object(text: str, start: int) -> Iterator[tuple[str, int]]:
+    """Each key of the JSON object that starts at `start`, and where its value starts."""
+    if text[start] != "{":
+        return
+    place = _skip(text, start + 1)
+    while text[place] != "}":
+        key, place = _DECODER.raw_decode(text, place)
+        place = _skip(text, _skip(text, place) + 1)
+        yield key, place
+        place = _skip(text, _DECODER.raw_decode(text, place)[1])
+        place = _skip(text, place + 1) if text[place] == "," else place
+
+
+def refuse_to_replace(target: Path, sources: Iterable[Path], *, what: str, flag: str) -> None:
+    """Refuse to write over what is read.
+
+    Raises:
+        UsageError: the target is one of the sources; `what` says so, and `flag` says where another is named.
+    """
+    if target.resolve() in {path.resolve() for path in sources}:
+        raise UsageError(what, file=target, fix=f"choose another {flag}")
+
+
+def safe_name(name: str) -> str:
+    """The file name that stands for a model or run name; never a folder.
+
+    >>> safe_name("acme/model 1")
+    'acme__model_1'
+    """
+    safe = re.sub(r"[^A-Za-z0-9._-]", "_", name.replace("/", "__"))
+    return f"_{safe}" if not safe.strip(".") else safe
+
+
+def stamp_of(path: Path) -> tuple[int, int] | None:
+    """The size (bytes) and time (nanoseconds) of a file, which tell that it changed; None without a file."""
+    try:
+        status = path.stat()
+    except OSError:
+        return None
+    return status.st_size, status.st_mtime_ns
+
+
+def sha256_of(path: Path) -> str:
+    """The SHA-256 of a file's bytes, in hexadecimal; read in blocks."""
+    with path.open("rb") as stream:
+        return hashlib.file_digest(stream, "sha256").hexdigest()
+
+
+def keep_dated_copy(path: Path) -> Path:
+    """Copy `path` to a dated name beside it, which never replaces another copy; returns the copy's path."""
+    stamp = datetime.now().strftime("%Y%m%d-%H%M%S")
+    copy, count = path.with_name(f"{path.stem}.{stamp}{path.suffix}"), 1
+    while copy.exists():
+        count += 1
+        copy = path.with_name(f"{path.stem}.{stamp}-{count}{path.suffix}")
+    shutil.copy2(path, copy)
+    return copy

@@ -1,0 +1,146 @@
+"""A data folder: the files of one benchmark, and what `benchmark.json` says about them."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import cached_property
+from pathlib import Path
+from typing import Any
+
+from toolassay.errors import UsageError
+from toolassay.files import read_json, write_json
+from toolassay.graph import DependencyType, check_dependency_type
+from toolassay.tools import ToolLibrary
+
+Say = Callable[[str], None]
+
+
+@dataclass(frozen=True)
+class DataFolder:
+    """The published file names below one folder."""
+
+    path: Path
+
+    @property
+    def tool_desc(self) -> Path:
+        """The tool library."""
+        return self.path / "tool_desc.json"
+
+    @property
+    def graph_desc(self) -> Path:
+        """The tool graph."""
+        return self.path / "graph_desc.json"
+
+    @property
+    def data_raw(self) -> Path:
+        """What the generator wrote, one sample a line."""
+        return self.path / "data_raw.json"
+
+    @property
+    def data(self) -> Path:
+        """The labels, one a line."""
+        return self.path / "data.json"
+
+    @property
+    def data_error(self) -> Path:
+        """The raw records that could not become labels, with the reasons."""
+        return self.path / "data_error.json"
+
+    @property
+    def user_requests(self) -> Path:
+        """The requests, one a line."""
+        return self.path / "user_requests.json"
+
+    @property
+    def alignment_ids(self) -> Path:
+        """The ids each critic let pass."""
+        return self.path / "alignment_ids.json"
+
+    @property
+    def benchmark_file(self) -> Path:
+        """What this folder is."""
+        return self.path / "benchmark.json"
+
+    @property
+    def files(self) -> tuple[Path, ...]:
+        """All of them, whether they are there or not."""
+        return (
+            *(self.tool_desc, self.graph_desc, self.data_raw, self.data, self.data_error),
+            *(self.user_requests, self.alignment_ids, self.benchmark_file),
+        )
+
+    @cached_property
+    def benchmark(self) -> dict[str, Any]:
+        """The object of `benchmark.json`; `{"benchmark": "taskbench"}` where there is none."""
+        if not self.benchmark_file.exists():
+            return {"benchmark": "taskbench"}
+        value = read_json(self.benchmark_file)
+        if not isinstance(value, dict):
+            raise UsageError(
+                "is not an object",
+                file=self.benchmark_file,
+                fix='write {"benchmark": "taskbench"}, or workbench, or classic',
+            )
+        return {"benchmark": "taskbench", **value}
+
+    def describe(self, *gone: str, **facts: Any) -> None:
+        """Add facts to `benchmark.json`; what it said before stays unless named again or `gone`."""
+        kept = {key: value for key, value in self.benchmark.items() if key not in gone}
+        write_json(self.benchmark_file, {**kept, **facts})
+        self.__dict__.pop("benchmark", None)
+
+    def dependency_type(
+        self, flag: str | None, *, library: ToolLibrary | None = None, say: Say = lambda _: None
+    ) -> DependencyType:
+        """The dependency type: the flag, else `benchmark.json`, else resource.
+
+        A library in which no tool has types cannot be resource: without a flag it is taken as temporal,
+        and `say` is told. A flag that contradicts `benchmark.json` is told as a warning.
+        """
+        recorded = self.benchmark.get("dependency_type")
+        if flag is not None:
+            kind = check_dependency_type(flag)
+            if recorded is not None and recorded != kind:
+                say(
+                    f"warning: {self.benchmark_file} says {recorded}, the flag says {kind}: the flag is taken"
+                )
+            return kind
+        if recorded is not None:
+            try:
+                return check_dependency_type(str(recorded))
+            except UsageError:
+                raise UsageError(
+                    f"unknown dependency type '{recorded}'",
+                    file=self.benchmark_file,
+                    fix="write resource or temporal",
+                ) from None
+        if library is not None and not library.has_types:
+            say("no tool has resource types: taken as temporal (say --dependency_type to choose)")
+            return "temporal"
+        return "resource"
+
+    def require(self) -> DataFolder:
+        """The folder itself, if it exists.
+
+        Raises:
+            UsageError: it does not.
+        """
+        if not self.path.is_dir():
+            raise UsageError("no such folder", file=self.path, fix="check --data_dir")
+        return self
+
+
+def find_file(given: str | Path, folder: Path | None) -> Path:
+    """`given` as it stands, else inside `folder`.
+
+    Raises:
+        UsageError: it is in neither place.
+    """
+    path = Path(given)
+    if path.is_file():
+        return path
+    if folder is not None and (folder / path).is_file():
+        return folder / path
+    where = f" (nor in {folder})" if folder is not None else ""
+    raise UsageError(f"no such file{where}", file=path, fix="check the path")

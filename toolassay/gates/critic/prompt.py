@@ -1,0 +1,84 @@
+"""What the critic is asked, and the same as a task for the offline critic, which reads no prompts."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Mapping
+from functools import cache
+from importlib.resources import files
+from string import Template
+from typing import Any
+
+from toolassay.dataset import reference_index
+from toolassay.gold import Gold
+from toolassay.graph import DependencyType
+from toolassay.offline.tasks import CritiqueTask
+from toolassay.tools import ToolLibrary
+
+
+@cache
+def template() -> str:
+    """The wording, with $tools, $request, $steps and $plan."""
+    return (files("toolassay.gates.critic") / "templates" / "critic.txt").read_text(encoding="utf-8")
+
+
+def critic_prompt(gold: Gold, library: ToolLibrary) -> str:
+    """What a critic is asked about one sample; the parts of the sample are JSON in it."""
+    shown = dict.fromkeys(node.tool for node in gold.nodes)
+    tools = (library[name].to_json() if name in library else {"id": name, "unknown": True} for name in shown)
+    return Template(template()).substitute(
+        tools="\n".join(_json(tool) for tool in tools),
+        request=_json(gold.request),
+        steps=_json(gold.steps),
+        plan=_json(plan_of(gold)),
+    )
+
+
+def plan_of(gold: Gold) -> dict[str, Any]:
+    """The plan of a label as the critic is shown it."""
+    nodes = (
+        {"task": node.tool} if node.arguments is None else {"task": node.tool, "arguments": node.arguments}
+        for node in gold.nodes
+    )
+    return {
+        "task_nodes": list(nodes),
+        "task_links": [{"source": source, "target": target} for source, target in gold.links],
+    }
+
+
+def critique_of(
+    request: str, plan: Mapping[str, Any], library: ToolLibrary, kind: DependencyType
+) -> CritiqueTask:
+    """The same for the offline critic: references become the names of tools, as back-instruct writes.
+
+    Args:
+        request: the user's words.
+        plan: as `plan_of` gives it.
+        library: the tools, at least those of the plan that exist.
+        kind: of dependency.
+    """
+    names = [node["task"] for node in plan["task_nodes"]]
+    key = "input" if kind == "resource" else "arguments"
+    nodes = [
+        {"id": node["task"]} | ({key: list(_named(node["arguments"], names))} if "arguments" in node else {})
+        for node in plan["task_nodes"]
+    ]
+    graph = {"nodes": nodes, "links": plan["task_links"]}
+    return CritiqueTask(None, request, {"invoking_graph": graph}, library, kind)
+
+
+def _named(arguments: Iterable[Any], names: list[str]) -> Iterable[Any]:
+    for argument in arguments:
+        if isinstance(argument, Mapping) and "value" in argument:
+            yield {**argument, "value": _name(argument["value"], names)}
+        else:
+            yield _name(argument, names)
+
+
+def _name(value: Any, names: list[str]) -> Any:
+    place = reference_index(value)
+    return value if place is None or place >= len(names) else names[place]
+
+
+def _json(value: Any) -> str:
+    return json.dumps(value, ensure_ascii=False)

@@ -1,0 +1,104 @@
+"""The literals of a plan: every value that is no reference to another call."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Mapping
+from typing import Any, NamedTuple
+
+from toolassay.dataset import reference_index
+from toolassay.gold import Gold, GoldNode
+
+Leaf = str | int | float | bool
+REFERENCE = re.compile(r"<node-(\d+)>")
+# Deeper or wider values are read so far.
+_MOST_LEAVES = 10_000
+
+
+class Literal(NamedTuple):
+    """A value of a plan: its node, its place, its parameter ("" where it has none), the value."""
+
+    node: GoldNode
+    where: str
+    parameter: str
+    value: Leaf
+
+
+def literals_of(gold: Gold) -> Iterator[Literal]:
+    """Every literal of a plan, in order; of lists and objects each value in them.
+
+    >>> arguments = ["<node-1>", {"name": "n", "value": [2]}]
+    >>> gold = Gold.of({"id": 1, "task_nodes": [{"task": "a", "arguments": arguments}]})
+    >>> [(literal.where, literal.parameter, literal.value) for literal in literals_of(gold)]
+    [('task_nodes[0].arguments[1]', 'n', 2)]
+    """
+    tools = {_name(node.tool) for node in gold.nodes}
+    for node in gold.nodes:
+        for place, argument in enumerate(node.arguments or ()):
+            name, value = "", argument
+            if isinstance(argument, Mapping) and "value" in argument:
+                name, value = str(argument.get("name", "")), argument["value"]
+            for leaf in leaves(value):
+                if isinstance(leaf, str) and (reference_index(leaf) is not None or _name(leaf) in tools):
+                    continue
+                yield Literal(node, f"{node.where}.arguments[{place}]", name, leaf)
+
+
+def leaves(value: Any) -> Iterator[Leaf]:
+    """The texts, numbers and booleans in a JSON value, in order.
+
+    >>> list(leaves({"a": [1, "x"], "b": None}))
+    [1, 'x']
+    """
+    waiting, count = [value], 0
+    while waiting and count < _MOST_LEAVES:
+        item = waiting.pop()
+        if isinstance(item, Mapping):
+            waiting.extend(reversed(list(item.values())))
+        elif isinstance(item, list | tuple):
+            waiting.extend(reversed(item))
+        elif isinstance(item, str | int | float):
+            count += 1
+            yield item
+
+
+def earlier_nodes(gold: Gold, node: GoldNode) -> list[GoldNode]:
+    """The nodes whose output a node may know: those before it and those it depends on, none that needs it."""
+    feeds: dict[int, set[int]] = {}
+    by_tool: dict[str, list[int]] = {}
+    for other in gold.nodes:
+        by_tool.setdefault(other.tool, []).append(other.place)
+        for leaf in leaves(list(other.arguments or ())):
+            if isinstance(leaf, str):
+                found = [int(number) for number in REFERENCE.findall(leaf) if len(number) < 9]
+                feeds.setdefault(other.place, set()).update(found)
+    for giver, taker in gold.links:
+        if len(by_tool.get(giver, ())) == len(by_tool.get(taker, ())) == 1:
+            feeds.setdefault(by_tool[taker][0], set()).add(by_tool[giver][0])
+    before = _reached(node.place, feeds)
+    needs: dict[int, set[int]] = {}
+    for target, sources in feeds.items():
+        for source_place in sources:
+            needs.setdefault(source_place, set()).add(target)
+    after = _reached(node.place, needs) - before
+    return [
+        other
+        for other in gold.nodes
+        if other.place != node.place
+        and (other.place in before or (other.place < node.place and other.place not in after))
+    ]
+
+
+def _reached(start: int, ways: Mapping[int, set[int]]) -> set[int]:
+    found: set[int] = set()
+    waiting = [start]
+    while waiting:
+        for place in ways.get(waiting.pop(), ()):
+            if place not in found:
+                found.add(place)
+                waiting.append(place)
+    return found
+
+
+def _name(text: str) -> str:
+    return text.replace("_", " ").strip().casefold()

@@ -1,0 +1,147 @@
+"""The content words of a text, in the form in which they are compared."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Callable, Iterator, Mapping
+from functools import cache, lru_cache
+from pathlib import Path
+
+from toolassay.offline.planner.words import STOP_WORDS
+
+NEGATIONS = frozenset({"not", "no", "never", "without", "none", "neither", "nor", "cannot", "except"})
+_WORD = re.compile(r"[^\W_]+")
+# What changes when the words of a person are told to another one.
+_TURNED_WORDS = """
+    i me my mine myself we us our ours ourselves you your yours yourself yourselves he him his himself she her
+    hers herself it its itself they them their theirs themselves am is are was were be been being do does did
+    have has had will would shall should can could may might must a an the that this to if whether and please
+"""
+_TURNED = frozenset(_TURNED_WORDS.split())
+_STOP = (STOP_WORDS | _TURNED | {"done", "s", "t", "d", "ll", "re", "ve", "m", "o", "x"}) - {"mine", "might"}
+_BRITISH = (
+    ("isation", "ization"),
+    ("ise", "ize"),
+    ("yse", "yze"),
+    ("our", "or"),
+    ("tre", "ter"),
+    ("gue", "g"),
+)
+
+
+@cache
+def lists() -> Mapping[str, Mapping[str, list[str]]]:
+    """The lists of words and names beside this module."""
+    path = Path(__file__).with_name("data") / "words.json"
+    value: Mapping[str, Mapping[str, list[str]]] = json.loads(path.read_text(encoding="utf-8"))
+    return value
+
+
+@cache
+def _fillers() -> frozenset[str]:
+    return frozenset(key_of(word) for word in lists()["fillers"]["words"])
+
+
+@cache
+def _light_verbs() -> frozenset[str]:
+    return frozenset(key_of(word) for word in lists()["light verbs"]["words"])
+
+
+@cache
+def _same() -> Mapping[str, str]:
+    groups = lists()["same"]
+    return {_stem(word): f"={name}" for name, words in groups.items() for word in (name, *words)}
+
+
+@lru_cache(maxsize=65_536)
+def key_of(word: str) -> str:
+    """The form of a plain word in which it is compared: its stem, or the group of words that mean the same.
+
+    >>> key_of("colours") == key_of("color"), key_of("photo") == key_of("picture"), key_of("red")
+    (True, True, 'red')
+    """
+    stem = _stem(word)
+    return _same().get(stem, stem)
+
+
+@cache
+def _stemmer() -> Callable[[str], str]:
+    import snowballstemmer  # late: it brings the stemmers of forty languages
+
+    stem: Callable[[str], str] = snowballstemmer.stemmer("english").stemWord
+    return stem
+
+
+@lru_cache(maxsize=65_536)
+def _stem(word: str) -> str:
+    if len(word) > 40 or not word.isascii():
+        return word
+    for british, american in _BRITISH:
+        root = word[:-1] if word.endswith("s") and not word.endswith("ss") else word
+        for ending in ("", "d", "r", "ed", "ing", "s", "able"):
+            if len(word) > 5 and root.endswith(british + ending):
+                word = root[: len(root) - len(british + ending)] + american + ending
+                break
+    return _stemmer()(word)
+
+
+def words_in(text: str) -> Iterator[re.Match[str]]:
+    """Each word of a plain text, signs that stand for words among them written out."""
+    return _WORD.finditer(text)
+
+
+def signs_as_words(text: str) -> str:
+    """A plain text with the signs for currencies and parts written as words.
+
+    >>> signs_as_words("$20")
+    ' dollar 20'
+    """
+    if any(sign in text for sign in "%$€£¥°&₹"):
+        for sign, word in lists()["signs"].items():
+            text = text.replace(sign, f" {word[0]} ")
+        text = text.replace("  ", " ")
+    return text.rstrip()
+
+
+def is_content(word: str) -> bool:
+    """Whether a plain word says something by itself."""
+    return word not in _STOP
+
+
+def is_turned(word: str) -> bool:
+    """Whether a plain word changes when the words of a person are told to another one ("her" for "you")."""
+    return word in _TURNED
+
+
+def is_said_in_short(value: str, row: str) -> bool:
+    """Whether a value without content words was said, pronouns and short verbs apart ("We are done").
+
+    >>> is_said_in_short("we are done", " tell them we re done "), is_said_in_short("we are", " we re done ")
+    (True, False)
+    """
+    own = [match.group() for match in words_in(value) if match.group() not in _TURNED]
+    return bool(own) and all(f" {word} " in row for word in own)
+
+
+def is_filler(key: str) -> bool:
+    """Whether a word only says that a value follows ("the given text", "information about")."""
+    return key in _fillers()
+
+
+def is_light_verb(key: str) -> bool:
+    """Whether a verb at the head of an instruction adds nothing to what is to be done ("make", "find")."""
+    return key in _light_verbs()
+
+
+def other_names(value: str) -> list[str]:
+    """What people say for a code that stands alone: of a language, currency, country or unit.
+
+    >>> other_names("fr"), other_names("fr-fr")
+    (['french', 'france'], ['french', 'france'])
+    """
+    codes = lists()["codes"]
+    for code in (value, re.split(r"[-_]", value)[0]):
+        if code in codes:
+            return codes[code]
+    return []

@@ -1,0 +1,11 @@
+"""The tool graph: which tool's result can feed, or be followed by, which other tool."""
+
+from toolassay.graph.tool_graph import (
+    DEFAULT_MAX_LINKS,
+    DependencyType,
+    Link,
+    ToolGraph,
+    check_dependency_type,
+)
+
+__all__ = ["DEFAULT_MAX_LINKS", "DependencyType", "Link", "ToolGraph", "check_dependency_type"]

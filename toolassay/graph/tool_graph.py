@@ -1,0 +1,204 @@
+"""The tool graph: which tool's result can feed, or be followed by, which other tool.
+
+Two kinds of dependency: *resource* (a type one tool gives is a type another takes) and *temporal*
+(any order is possible). Links that the types imply are not written down until somebody asks.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from functools import lru_cache, partial
+from itertools import chain, repeat
+from pathlib import Path
+from typing import IO, Any, Literal, NamedTuple, cast, get_args
+
+from toolassay.errors import UsageError
+from toolassay.files import line_of_item, read_json
+from toolassay.graph.link_reader import LinkReader
+from toolassay.graph.links import COMPLETE, CompleteLinks, Links, ListedLinks, TypedLinks
+from toolassay.tools import ToolLibrary, normal_type
+
+DependencyType = Literal["resource", "temporal"]
+
+DEFAULT_MAX_LINKS = 2_000_000
+
+
+class Link(NamedTuple):
+    """A link between tool ids; `type` is the resource that flows, or "complete" in a temporal graph."""
+
+    source: str
+    target: str
+    type: str
+
+    def to_json(self) -> dict[str, str]:
+        """The link as an object of `graph_desc.json`."""
+        return {"source": self.source, "target": self.target, "type": self.type}
+
+
+@dataclass(frozen=True)
+class ToolGraph:
+    """A library with the links between its tools.
+
+    >>> from toolassay.tools import Tool
+    >>> graph = ToolGraph.build(
+    ...     ToolLibrary([Tool("speak", "", ("text",), ("audio",)), Tool("hear", "", ("audio",), ("text",))]),
+    ...     "resource",
+    ... )
+    >>> [tuple(link) for link in graph.links()]
+    [('speak', 'hear', 'audio'), ('hear', 'speak', 'text')]
+    """
+
+    library: ToolLibrary
+    dependency_type: DependencyType
+    numbered: Links
+
+    def __len__(self) -> int:
+        return len(self.library)
+
+    @property
+    def number_of_links(self) -> int:
+        """How many links there are, counted without writing them down."""
+        return self.numbered.count()
+
+    @property
+    def is_implied(self) -> bool:
+        """Whether the links follow from the tools alone (rather than from a list in a file)."""
+        return not isinstance(self.numbered, ListedLinks)
+
+    def links(self) -> Iterator[Link]:
+        """Every link, by source, then target, in library order."""
+        ids = self.library.ids
+        for source, target, kind in self.numbered:
+            yield Link(ids[source], ids[target], kind)
+
+    def link_types(self, source: str, target: str) -> tuple[str, ...]:
+        """The types of the links from one tool to another; empty if there is none (or no such tool)."""
+        if source not in self.library or target not in self.library:
+            return ()
+        return self.numbered.types(self.library.index(source), self.library.index(target))
+
+    def successors(self, tool: str) -> list[str]:
+        """The ids of the tools that can follow `tool`, in library order."""
+        numbers = sorted(self.numbered.successors(self.library.index(tool)))
+        return [self.library.ids[number] for number in numbers]
+
+    def predecessors(self, tool: str) -> list[str]:
+        """The ids of the tools that can come before `tool`, in library order."""
+        numbers = sorted(self.numbered.predecessors(self.library.index(tool)))
+        return [self.library.ids[number] for number in numbers]
+
+    @classmethod
+    def build(cls, library: ToolLibrary, dependency_type: str) -> ToolGraph:
+        """Build the graph a library implies.
+
+        Resource: a link for every type that one tool gives and another takes, in the order of the
+        giver's `output-type`. Temporal: every ordered pair, type "complete". (TaskBench, section 3.1.)
+
+        Raises:
+            UsageError: unknown dependency type; a tool without types in a resource graph.
+        """
+        kind = check_dependency_type(dependency_type)
+        if kind == "temporal":
+            return cls(library, kind, CompleteLinks(len(library)))
+        _check_types(library)
+        return cls(library, kind, TypedLinks(library))
+
+    @classmethod
+    def load(
+        cls, path: str | Path, *, dependency_type: str | None = None, normalise_types: bool = True
+    ) -> ToolGraph:
+        """Read `graph_desc.json`: `nodes`, and `links` or null where the links are implied.
+
+        Args:
+            path: the file.
+            dependency_type: what the graph is, if known; else the file's own word, else what its links say.
+            normalise_types: as in `ToolLibrary.load`.
+
+        Raises:
+            UsageError: missing or malformed file, a link to an unknown tool (with its line).
+        """
+        path = Path(path)
+        value = read_json(path, fix="make it with generate_graph.py")
+        if not isinstance(value, dict) or "links" not in value:
+            raise UsageError("holds no links", file=path, fix="make the graph with generate_graph.py")
+        # Implied links follow from the spelling they were implied by.
+        normalise_types = normalise_types and value.get("normalise_types") is not False
+        library = ToolLibrary.from_json(value, path=path, normalise_types=normalise_types)
+        links = value["links"]
+        if links is not None and not isinstance(links, list):
+            raise UsageError(
+                "'links' is not a list", file=path, fix="write a list, or null for implied links"
+            )
+        named = dependency_type or value.get("dependency_type")
+        kind = check_dependency_type(named, file=path) if named else _kind_of(library, links)
+        if links is None:
+            return cls.build(library, kind)
+        if kind == "resource":
+            _check_types(library)
+        reader = LinkReader(path, library, resource=kind == "resource", normalise_types=normalise_types)
+        numbered = [link for number, item in enumerate(links, start=1) for link in reader.read(number, item)]
+        return cls(library, kind, ListedLinks(len(library), numbered))
+
+    def write(self, stream: IO[str], *, max_links: int | None = DEFAULT_MAX_LINKS) -> None:
+        """Write the graph as `graph_desc.json`, a link at a time.
+
+        Above `max_links` implied links, `links` is null and `dependency_type` says what they are (and
+        `normalise_types` is false where they follow from types spelt in several ways). The layout is
+        TaskBench's to the byte: an indent of 2, no line end after the last brace.
+        """
+        stream.write('{\n  "nodes": [')
+        for separator, tool in zip(chain("\n", repeat(",\n")), self.library, strict=False):
+            text = json.dumps(tool.to_json(), indent=2, ensure_ascii=False)
+            stream.write(f"{separator}    " + text.replace("\n", "\n    "))
+        stream.write("\n  ],\n")
+        if self.is_implied and max_links is not None and self.number_of_links > max_links:
+            spelling = "" if self._has_normal_types else ',\n  "normalise_types": false'
+            stream.write(f'  "links": null,\n  "dependency_type": "{self.dependency_type}"{spelling}\n}}')
+            return
+        stream.write('  "links": [')
+        separator = "\n"
+        encode = lru_cache(None)(partial(json.dumps, ensure_ascii=False))
+        ids = [encode(tool) for tool in self.library.ids]
+        for source, target, kind in self.numbered:
+            stream.write(
+                f'{separator}    {{\n      "source": {ids[source]},\n      "target": {ids[target]},\n'
+                f'      "type": {encode(kind)}\n    }}'
+            )
+            separator = ",\n"
+        stream.write("\n  ]\n}" if separator != "\n" else "]\n}")
+
+    @property
+    def _has_normal_types(self) -> bool:
+        return all(kind == normal_type(kind) for tool in self.library for kind in tool.inputs + tool.outputs)
+
+
+def check_dependency_type(name: object, *, file: Path | None = None) -> DependencyType:
+    """`name` if it is a dependency type (found in `file`, if so).
+
+    Raises:
+        UsageError: it is not.
+    """
+    if name not in get_args(DependencyType):
+        raise UsageError(f"unknown dependency type '{name}'", file=file, fix="use resource or temporal")
+    return cast(DependencyType, name)
+
+
+def _check_types(library: ToolLibrary) -> None:
+    """Refuse a library that cannot make a resource graph."""
+    for number, tool in enumerate(library, start=1):
+        if not tool.is_resource:
+            path = library.path
+            raise UsageError(
+                f"tool '{tool.id}' has neither input-type nor output-type, a resource graph needs them",
+                file=path,
+                line=None if path is None else line_of_item(path, library.list_name, number),
+                fix="add the types, or use --dependency_type temporal",
+            )
+
+
+def _kind_of(library: ToolLibrary, links: Any) -> DependencyType:
+    first = links[0] if isinstance(links, Sequence) and links else None
+    complete = isinstance(first, Mapping) and first.get("type") == COMPLETE
+    return "temporal" if complete or not library.has_types else "resource"

@@ -1,0 +1,212 @@
+"""Which model computes BERTScore, and where its files are."""
+
+from __future__ import annotations
+
+import hashlib
+from dataclasses import dataclass
+from functools import cached_property
+from importlib.metadata import version
+from importlib.util import find_spec
+from pathlib import Path
+
+from toolassay.errors import ToolassayError, UsageError, install
+from toolassay.files import read_json, safe_name, sha256_of
+
+DEFAULT = "roberta-large"
+"""The model of published BERTScores in English."""
+
+_DEFAULT_LAYERS = 17
+_OWNER = "FacebookAI/"  # the newer name of the same repository of the hub begins with it
+_NOT_COMPARABLE = "(not comparable with roberta-large)"
+_PACKAGES = {"torch": "torch", "transformers": "transformers", "bert_score": "bert-score"}
+_WEIGHTS = ("model*.safetensors", "pytorch_model*.bin")
+_TOKENIZER = ("tokenizer*", "vocab*", "merges.txt", "*.model", "special_tokens_map.json", "added_tokens.json")
+_GET_ONE = f"name one with --bertscore_model (a folder, or {DEFAULT} to have 1.4 GB downloaded)"
+_PATIENCE = 10  # seconds for the hub's first answer
+
+
+class BertScoreError(ToolassayError):
+    """BERTScore cannot be computed; everything else can."""
+
+    def __init__(self, message: str, *, fix: str | None = None) -> None:
+        super().__init__(f"BERTScore is left out: {message}", fix=fix)
+
+
+@dataclass(frozen=True)
+class BertModel:
+    """A model, and the layer whose output is compared.
+
+    Attributes:
+        name: of the hub, or that of the folder.
+        layers: how many of its layers are run.
+        folder: where its files are; None until they are downloaded.
+        is_named_folder: whether the user named a folder and not a name of the hub.
+    """
+
+    name: str
+    layers: int
+    folder: Path | None
+    is_named_folder: bool = False
+
+    @property
+    def signature(self) -> str:
+        """What scores are made with, as `bert-score` spells it; a folder is known by a hash of its files."""
+        who = self.name.replace("|", "_")
+        if self.is_named_folder:
+            who = f"folder:{safe_name(self.name)}@sha256-{self._fingerprint[:12]}"
+        is_published = who.removeprefix(_OWNER) == DEFAULT and self.layers == _DEFAULT_LAYERS
+        return f"{who}_L{self.layers}_no-idf_{_versions()}{'' if is_published else _NOT_COMPARABLE}"
+
+    @property
+    def key(self) -> str:
+        """Everything that shapes a score but the texts: the files, the layer, the versions."""
+        return f"{self._fingerprint}_L{self.layers}_{_versions()}"
+
+    def files(self) -> Path:
+        """The folder of its files, downloaded if they are not there: that happens only to a model named.
+
+        Raises:
+            BertScoreError: no network, or no such model.
+        """
+        return self.folder or _in_hub_cache(self.name) or _download(self.name)
+
+    @cached_property
+    def _fingerprint(self) -> str:
+        return fingerprint(self.files())
+
+
+def choose_model(given: str | Path | None = None, layers: int | None = None) -> BertModel:
+    """The model a user means; nothing is downloaded yet.
+
+    Args:
+        given: a folder, or a name of the hub; None takes roberta-large if it is on this disk already.
+        layers: how many layers are run; None: as `bert-score` has it for models it knows, all of a folder's.
+
+    Raises:
+        UsageError: no such folder, or no model in it.
+        BertScoreError: a package is missing, the layers of the model are not known, or it has fewer.
+    """
+    missing = [name for module, name in _PACKAGES.items() if find_spec(module) is None]
+    if missing:
+        raise BertScoreError(f"not installed: {', '.join(missing)}", fix=install("bert"))
+    if given is None:
+        found = _in_hub_cache(DEFAULT) or _in_hub_cache(_OWNER + DEFAULT)
+        if found is None:
+            raise BertScoreError(f"{DEFAULT} is not on this disk", fix=_GET_ONE)
+        return _checked(BertModel(DEFAULT, layers or _layers_of_name(DEFAULT), found))
+    folder = Path(given).expanduser()
+    if folder.is_dir() or _is_path(str(given)):
+        return _of_folder(folder, layers)
+    name = str(given)
+    local = _in_hub_cache(name)
+    return _checked(BertModel(name, layers or _layers_of_name(name), local))
+
+
+def fingerprint(folder: Path) -> str:
+    """A hash of the weights, the configuration and the tokenizer in a folder, in hexadecimal."""
+    patterns = ("config.json", *_WEIGHTS, "*.index.json", *_TOKENIZER)
+    files = sorted({path for pattern in patterns for path in folder.glob(pattern) if path.is_file()})
+    lines = "".join(f"{path.name} {sha256_of(path)}\n" for path in files)
+    return hashlib.sha256(lines.encode()).hexdigest()
+
+
+def first_line(error: BaseException) -> str:
+    r"""What an error says first, or its kind.
+
+    >>> first_line(OSError("no network\nsee …")), first_line(MemoryError())
+    ('no network', 'MemoryError')
+    """
+    return next((line.strip() for line in str(error).splitlines() if line.strip()), type(error).__name__)
+
+
+def _layers_of_name(name: str) -> int:
+    """The layer of a model of the hub that suits BERTScore best, by the table of `bert-score`."""
+    try:
+        from bert_score.utils import model2layers
+    except Exception as error:  # a broken torch, or versions that do not fit together
+        raise BertScoreError(f"bert-score cannot be loaded ({first_line(error)})") from error
+    found: int | None = model2layers.get(name, model2layers.get(name.removeprefix(_OWNER)))
+    if found is None:
+        raise BertScoreError(f"which layer of {name} to use is not known", fix="give --bertscore_layers")
+    return found
+
+
+def _versions() -> str:
+    return f"version={version('bert-score')}(hug_trans={version('transformers')})"
+
+
+def _is_path(given: str) -> bool:
+    """Whether this cannot be a name of the hub, which is `name` or `owner/name`."""
+    return given.startswith((".", "/", "~")) or given.count("/") > 1 or "\\" in given or given.endswith("/")
+
+
+def _of_folder(folder: Path, layers: int | None) -> BertModel:
+    fix = "--bertscore_model takes a folder with config.json, weights and tokenizer, or a name of the hub"
+    if not folder.is_dir():
+        raise UsageError("no such folder", file=folder, fix=fix)
+    if not (folder / "config.json").is_file() or not _has(folder, _WEIGHTS) or not _has(folder, _TOKENIZER):
+        raise UsageError("holds no model for BERTScore", file=folder, fix=fix)
+    chosen = layers or _layers_in(folder)
+    if chosen is None:
+        raise BertScoreError(f"how many layers {folder} has is not known", fix="give --bertscore_layers")
+    return _checked(BertModel(folder.resolve().name, chosen, folder, is_named_folder=True))
+
+
+def _checked(model: BertModel) -> BertModel:
+    available = _layers_in(model.folder) if model.folder else None
+    if available is not None and model.layers > available:
+        raise BertScoreError(
+            f"{model.name} has {available} layers, not {model.layers}", fix="lower --bertscore_layers"
+        )
+    return model
+
+
+def _layers_in(folder: Path) -> int | None:
+    """How many layers the configuration of a model says it has."""
+    config = read_json(folder / "config.json")
+    names = ("num_hidden_layers", "num_layers", "n_layers", "n_layer")
+    counts = (config.get(name) for name in names) if isinstance(config, dict) else ()
+    return next((count for count in counts if isinstance(count, int)), None)
+
+
+def _has(folder: Path, patterns: tuple[str, ...]) -> bool:
+    return any(path.is_file() for pattern in patterns for path in folder.glob(pattern))
+
+
+def _in_hub_cache(name: str) -> Path | None:
+    """The folder of a model that was downloaded before; asks no network."""
+    from huggingface_hub import try_to_load_from_cache
+    from huggingface_hub.errors import HFValidationError
+
+    try:
+        config = try_to_load_from_cache(name, "config.json")
+    except HFValidationError as error:
+        raise BertScoreError(
+            f"'{name}' is neither a folder nor a name of the hub", fix="check --bertscore_model"
+        ) from error
+    if not isinstance(config, str):
+        return None
+    folder = Path(config).parent
+    return folder if _has(folder, _WEIGHTS) and _has(folder, _TOKENIZER) else None
+
+
+def _download(name: str) -> Path:
+    """Have the hub send what transformers needs of a model; the folder it is in."""
+    try:
+        from huggingface_hub import model_info
+        from transformers import AutoModel, AutoTokenizer
+
+        model_info(
+            name, timeout=_PATIENCE
+        )  # without a network this fails at once, what follows tries for long
+        AutoTokenizer.from_pretrained(name)
+        AutoModel.from_pretrained(name)
+    except Exception as error:
+        raise BertScoreError(
+            f"{name} is not on this disk and cannot be downloaded ({first_line(error)})",
+            fix="check the name and the network, or name a folder",
+        ) from error
+    folder = _in_hub_cache(name)
+    if folder is None:
+        raise BertScoreError(f"{name} has no weights or no tokenizer that could be used")
+    return folder

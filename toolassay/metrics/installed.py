@@ -1,0 +1,98 @@
+"""Metrics that other packages install: scores of one item, in 0..1."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Collection, Mapping, Sequence
+from importlib.metadata import EntryPoint, entry_points
+from typing import Any, Protocol
+
+from toolassay.errors import ToolassayError, UsageError
+
+GROUP = "toolassay.metrics"
+_NAME = re.compile(r"[a-z][a-z0-9_]{0,63}")
+
+
+class ItemMetric(Protocol):
+    """A score of one predicted plan.
+
+    An entry point of the group `toolassay.metrics` names a class or a function without arguments that gives
+    such an object; the name of the entry point is the name of the metric.
+
+    >>> class SameLength:
+    ...     def score(self, label, result):
+    ...         return float(len(label["task_nodes"]) == len(result["task_nodes"]))
+    """
+
+    def score(self, label: Mapping[str, Any], result: Mapping[str, Any]) -> float | None:
+        """The score of a readable plan, 0 to 1; None where this metric says nothing of the item.
+
+        Args:
+            label: the label, in the repository's form (`task_steps`, `task_nodes`, `task_links`, …).
+            result: the predicted plan: an object with a list of `task_nodes`, each with a `task`.
+        """
+        ...
+
+
+def installed_metrics() -> tuple[str, ...]:
+    """The names of the metrics that are installed, sorted."""
+    return tuple(sorted({point.name for point in entry_points(group=GROUP)}))
+
+
+class InstalledMetrics:
+    """The installed metrics `names`, loaded; scores every item with all of them.
+
+    Raises:
+        UsageError: a metric cannot be loaded, or its name is none or one of `taken`.
+    """
+
+    def __init__(self, names: Sequence[str], taken: Collection[str] = ()) -> None:
+        points = {point.name: point for point in entry_points(group=GROUP)}
+        self.names = tuple(names)
+        self._metrics: list[ItemMetric] = [_loaded(points[name], taken) for name in names]
+
+    def scores(self, label: Mapping[str, Any], result: Mapping[str, Any]) -> list[float]:
+        """One score a metric; NaN where it says nothing.
+
+        Raises:
+            ToolassayError: a metric failed, or gave something that is no score; names the item.
+        """
+        return [
+            self._score(name, metric, label, result)
+            for name, metric in zip(self.names, self._metrics, strict=True)
+        ]
+
+    @staticmethod
+    def _score(name: str, metric: ItemMetric, label: Mapping[str, Any], result: Mapping[str, Any]) -> float:
+        try:
+            score = metric.score(label, result)
+            if score is None:
+                return float("nan")
+            score = float(score)
+        except Exception as error:
+            raise ToolassayError(
+                f"the installed metric '{name}' failed on item {label.get('id')!r}: {error}",
+                fix="mend it, or name the metrics you want with -m",
+            ) from error
+        if not 0 <= score <= 1:
+            raise ToolassayError(
+                f"the installed metric '{name}' gave {score:g} for item {label.get('id')!r}, not 0 to 1",
+                fix="mend it, or name the metrics you want with -m",
+            )
+        return score
+
+
+def _loaded(point: EntryPoint, taken: Collection[str]) -> ItemMetric:
+    if not _NAME.fullmatch(point.name) or point.name in taken:
+        raise UsageError(
+            f"the installed metric '{point.name}' ({point.value}) cannot have that name",
+            fix="lower-case letters, digits and '_', and none of our own metrics",
+        )
+    try:
+        metric: ItemMetric = point.load()()
+    except Exception as error:
+        raise UsageError(
+            f"metric '{point.name}' is registered as {point.value} but cannot be loaded: {error}",
+            fix="mend or uninstall that package",
+        ) from error
+    return metric

@@ -1,0 +1,213 @@
+"""A model as a run asks it: one attempt after the other, within the limit it bears, all in the books."""
+
+from __future__ import annotations
+
+import asyncio
+import time
+from collections.abc import Awaitable, Callable, Mapping
+from dataclasses import replace
+from typing import Any
+
+from toolassay.models import retry
+from toolassay.models.errors import RESET, UNREACHABLE, ModelError, without
+from toolassay.models.halt import waiting
+from toolassay.models.limiter import Limiter, limiter_of
+from toolassay.models.meter import Attempt, Meter, NoMeter
+from toolassay.models.options import ModelOptions
+from toolassay.models.parameters import Refusals
+from toolassay.models.protocol import ChatModel, ChatRequest, ChatResponse, Transport
+from toolassay.models.wire import parameters_of
+
+_SURELY_NO_WORD = 16
+"""Characters of a credential that no answer holds by chance; a key such as EMPTY may be a word of it."""
+
+
+class Client:
+    """The model `name` at the endpoint of `options`.
+
+    Transient failures are tried again (see `toolassay.models.retry`); while a request waits for its next
+    try it takes no room from others. A parameter that the endpoint refuses is left out, or renamed, from then
+    on (see `toolassay.models.parameters`). Every attempt is announced to `meter` before and told to it after.
+
+    Args:
+        name: the model, as the endpoint calls it.
+        options: where it is and how to talk to it.
+        meter: keeps the books; may forbid an attempt.
+        transport: who sends; by default what `options.client` says.
+        limiter: who limits; by default the one of the endpoint.
+        sleep: how to wait between tries.
+    """
+
+    def __init__(
+        self,
+        name: str,
+        options: ModelOptions,
+        meter: Meter | None = None,
+        *,
+        transport: Transport | None = None,
+        limiter: Limiter | None = None,
+        breaker: retry.Breaker | None = None,
+        sleep: Callable[[float], Awaitable[None]] = asyncio.sleep,
+    ) -> None:
+        self.name = name
+        self.limiter = limiter or limiter_of(options.base_url, options.connections)
+        self._refusals = options.refusals or Refusals()
+        options = replace(options, refusals=self._refusals)
+        self._options = options
+        self._secrets = options.secrets
+        self._credentials = [text for text in options.credentials if len(text) >= _SURELY_NO_WORD]
+        self._meter = meter or NoMeter()
+        self._transport = transport or _transport(name, options)
+        self._breaker = breaker or retry.Breaker()
+        self._sleep = sleep
+        self._heard = False
+        self._answers = 0
+
+    async def complete(self, request: ChatRequest) -> ChatResponse:
+        """Answer one request.
+
+        Raises:
+            ModelError: no answer after all tries, a failure that trying again cannot mend, a meter that
+                forbids the attempt, or a run that ended while this waited for its turn.
+        """
+        tries = retry.Tries(self._options.max_tries)
+        answers = self._answers
+        mended = 0  # attempts that failed for a parameter: they are no tries
+        while True:
+            number = tries.number + mended
+            try:
+                response = await self._attempt(request, number)
+            except ModelError as error:
+                if error.mended:
+                    mended += 1
+                    continue
+                tried = tries.number
+                if not tries.again(error, others_answered=self._answers > answers):
+                    raise
+                answers = self._answers
+                with waiting(error):
+                    await self._sleep(retry.wait_before(tried, error))
+            else:
+                return response if number == 1 else replace(response, attempts=number)
+
+    async def close(self) -> None:
+        """Let go of the connections."""
+        await self._transport.close()
+
+    def facts(self) -> Mapping[str, Any]:
+        """For the manifest: how many requests were in flight at most, and how that number changed."""
+        limiter = self.limiter
+        return {
+            "concurrency": "adaptive" if limiter.adaptive else limiter.limit,
+            "limits": [list(change) for change in limiter.history],
+        }
+
+    async def _attempt(self, request: ChatRequest, number: int) -> ChatResponse:
+        with waiting():
+            permit = await self.limiter.acquire()
+        parameters = parameters_of(request, self._options)
+        try:
+            self._meter.before(self.name, replace(request, parameters=parameters))
+        except BaseException:
+            self.limiter.release(permit, unknown=True)
+            raise
+        sent = time.monotonic()
+        try:
+            response = await self._transport.send(request)
+        except ModelError as error:
+            error.hide(self._secrets)  # servers repeat a wrong key in their complaint
+            try:
+                self._judge(error, sent)
+            finally:
+                self.limiter.release(permit, error)
+                self._book(request, number, error.kind, error.status, sent, error)
+            error.mended = self._refusals.learn(without(self._credentials, error.body), parameters)
+            raise
+        except BaseException as error:
+            self.limiter.release(permit, unknown=True)
+            cancelled = isinstance(error, asyncio.CancelledError)
+            self._book(request, number, "cancelled" if cancelled else "failed", None, sent)
+            raise
+        response = self._without_credentials(response)
+        self.limiter.release(permit)
+        self._heard = True
+        self._answers += 1
+        self._breaker.heard()
+        self._book(request, number, "refused" if response.refused else "answered", 200, sent, response)
+        return response
+
+    def _without_credentials(self, response: ChatResponse) -> ChatResponse:
+        """The answer as it may be written down: a server that echoes requests may have put a key into it."""
+        hidden = self._credentials
+        calls = tuple(
+            replace(call, name=without(hidden, call.name), arguments=without(hidden, call.arguments))
+            for call in response.tool_calls
+        )
+        return replace(response, text=without(hidden, response.text), tool_calls=calls)
+
+    def _book(
+        self,
+        request: ChatRequest,
+        number: int,
+        outcome: str,
+        status: int | None,
+        sent: float,
+        used: ChatResponse | ModelError | None = None,
+    ) -> None:
+        self._meter.after(
+            Attempt(
+                self.name,
+                request.role,
+                request.item,
+                number,
+                outcome,
+                status,
+                used.prompt_tokens if used else None,
+                used.completion_tokens if used else None,
+                time.monotonic() - sent,
+                used.first_token_seconds if isinstance(used, ChatResponse) else None,
+            )
+        )
+
+    def _judge(self, error: ModelError, sent: float) -> None:
+        """See in one failure what it means for the run."""
+        if error.kind == UNREACHABLE and not self._heard:
+            # Nobody has answered yet and nobody is listening: the address is wrong, not the weather.
+            error.transient, error.stops_run = False, True
+            return
+        if error.kind not in (UNREACHABLE, RESET) and not error.stops_run:
+            self._heard = True
+            self._breaker.heard()
+        if error.status == 403 and not self._answers:
+            error.stops_run = True  # later on it is about one request: moderation, a region, a tool
+        if self._breaker.failed(error, sent):
+            raise ModelError(
+                f"the server is gone ({error}); all answers are kept, the same command continues",
+                kind=error.kind,
+                stops_run=True,
+            ) from error
+
+
+class Registered:
+    """A registered model in the place of a transport: each of its answers is an attempt."""
+
+    def __init__(self, model: ChatModel) -> None:
+        self._model = model
+
+    async def send(self, request: ChatRequest) -> ChatResponse:
+        """Ask the model."""
+        return await self._model.complete(request)
+
+    async def close(self) -> None:
+        """Close the model."""
+        await self._model.close()
+
+
+def _transport(name: str, options: ModelOptions) -> Transport:
+    if options.client == "openai":
+        from toolassay.models.openai_transport import OpenAITransport
+
+        return OpenAITransport(name, options)
+    from toolassay.models.http import AiohttpTransport
+
+    return AiohttpTransport(name, options)

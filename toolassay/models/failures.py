@@ -1,0 +1,151 @@
+"""What a server's refusal means: typed errors out of HTTP statuses and the servers' own words."""
+
+from __future__ import annotations
+
+import json
+import re
+from datetime import UTC, datetime
+from email.utils import parsedate_to_datetime
+from typing import Any
+
+from toolassay.models.errors import RESET, UNREACHABLE, ModelError
+
+_OVERFLOW = (  # as OpenAI, vLLM, llama.cpp and others put it
+    "context_length",
+    "context length",
+    "context size",
+    "context window",
+    "maximum model length",
+    "maximum input length",
+    "maximum number of tokens",
+    "max_new_tokens` must be <=",
+    "input is too long",
+    "prompt is too long",
+    "too many tokens",
+)
+_NO_CREDIT = ("insufficient_quota", "exceeded your current quota")
+
+
+def failed_answer(status: int, text: str, retry_after: str | None, place: str) -> ModelError:
+    """The error behind an HTTP status of 400 and more.
+
+    Args:
+        status: the status.
+        text: the body.
+        retry_after: that header, if there is one.
+        place: the address as it may be shown.
+    """
+    detail = _detail(text)
+    kind = f"HTTP {status}"
+    said = f"{kind}: {detail}"
+    if status in (401, 403):
+        return ModelError(
+            f"{place} refused the key ({kind}): {detail}", stops_run=status == 401, kind=kind, status=status
+        )
+    if status == 402 or (status == 429 and any(phrase in text.lower() for phrase in _NO_CREDIT)):
+        return ModelError(
+            f"{place} wants to be paid first ({said})", stops_run=True, kind=kind, status=status
+        )
+    if status == 429 or status >= 500 or status == 408:
+        wait = retry_after_seconds(retry_after)
+        return ModelError(said, transient=True, retry_after=wait, kind=kind, status=status)
+    if _is_overflow(text):
+        return ModelError(said, outcome="context overflow", kind=kind, status=status)
+    body = text if status in (400, 422) else ""
+    return ModelError(
+        f"{kind} from {place}: {detail}", stops_run=status == 404, kind=kind, status=status, body=body
+    )
+
+
+def failure_inside(error: Any) -> ModelError:
+    """The error that came under status 200, as some proxies send them, or in the middle of a stream.
+
+    >>> failure_inside({"message": "slow down", "code": 429}).kind, failure_inside("no memory").transient
+    ('HTTP 429', True)
+    """
+    code = str(error.get("code")) if isinstance(error, dict) else ""
+    text = json.dumps({"error": error})
+    if re.fullmatch("[45][0-9][0-9]", code):
+        return failed_answer(int(code), text, None, "the server")
+    said = f"the server answered with an error: {_detail(text)}"
+    if _is_overflow(text):
+        return ModelError(said, outcome="context overflow", kind="error in the answer")
+    return ModelError(said, transient=True, kind="error in the answer")
+
+
+def moved(place: str, status: int, to: str | None) -> ModelError:
+    """Another address: a redirect would turn the request into another one, or take the key elsewhere."""
+    kind = f"HTTP {status}"
+    where = f"{place} has moved to {without_login(to)}" if to else f"{place} has moved"
+    return ModelError(f"{where} ({kind}): name that address", stops_run=True, kind=kind, status=status)
+
+
+def unreachable(place: str, reason: object) -> ModelError:
+    """Nobody listens, or the name or the certificate is wrong."""
+    return ModelError(f"cannot reach {place}: {reason}", transient=True, kind=UNREACHABLE)
+
+
+def timed_out(seconds: float) -> ModelError:
+    """No whole answer in time."""
+    return ModelError(f"no answer within {seconds:g} s", transient=True, kind="timeout")
+
+
+def broken(reason: object, *, kind: str = RESET) -> ModelError:
+    """The connection broke."""
+    return ModelError(f"the connection broke: {reason}", transient=True, kind=kind)
+
+
+def wrong_address(place: str, reason: object) -> ModelError:
+    """The address cannot be asked at all."""
+    shown = without_login(str(reason))
+    if not place.startswith(("http://", "https://")):
+        shown = "it has to begin with http:// or https://"
+    elif shown == place:
+        shown = "it names no server"
+    return ModelError(f"'{place}' is no address to ask: {shown}", stops_run=True, kind="wrong address")
+
+
+def without_login(url: str) -> str:
+    """The address as it may be shown.
+
+    >>> without_login("https://me:secret@host/v1")
+    'https://host/v1'
+    """
+    return re.sub(r"//[^/\s]*@", "//", url)
+
+
+def retry_after_seconds(value: str | None) -> float | None:
+    """`Retry-After` in seconds, whether it came as a number or as a date.
+
+    >>> retry_after_seconds("3"), retry_after_seconds(None), retry_after_seconds("soon")
+    (3.0, None, None)
+    """
+    if not value:
+        return None
+    try:
+        seconds = float(value)
+    except ValueError:
+        pass
+    else:
+        return max(0.0, seconds) if seconds < float("inf") else None
+    try:
+        return max(0.0, (parsedate_to_datetime(value) - datetime.now(UTC)).total_seconds())
+    except (ValueError, TypeError):
+        return None
+
+
+def _is_overflow(text: str) -> bool:
+    lower = text.lower()
+    return any(phrase in lower for phrase in _OVERFLOW)
+
+
+def _detail(text: str) -> str:
+    """The server's own words."""
+    message: Any = None
+    try:
+        body = json.loads(text)
+        error = body.get("error") or body.get("message") or body.get("detail")
+        message = error.get("message") if isinstance(error, dict) else error
+    except (ValueError, AttributeError, RecursionError):
+        pass
+    return " ".join(str(message or text or "no body").split())

@@ -1,0 +1,197 @@
+"""One attempt through the `openai` SDK: hosted services, Azure, and what the SDK authenticates."""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+import os
+import time
+from collections.abc import Iterator
+from typing import Any
+
+import aiohttp
+
+from toolassay.errors import UsageError, install
+from toolassay.models.address import Address
+from toolassay.models.errors import ModelError
+from toolassay.models.failures import (
+    broken,
+    failed_answer,
+    moved,
+    timed_out,
+    unreachable,
+    without_login,
+    wrong_address,
+)
+from toolassay.models.http import CONNECT
+from toolassay.models.options import ModelOptions
+from toolassay.models.protocol import ChatRequest, ChatResponse
+from toolassay.models.stream import EVENT_STREAM, read_stream
+from toolassay.models.wire import PATH, encoded_body, read_completion
+
+_NO_ADDRESS = {"UnsupportedProtocol", "InvalidURL"}
+
+
+class OpenAITransport:
+    """Chat completions of `name` through the SDK, over its aiohttp client; its own retries are off.
+
+    Azure is asked where an API version is given (`--api_version`), or AZURE_OPENAI_ENDPOINT is set and no
+    other address is.
+
+    Raises:
+        UsageError: the SDK is not installed, or a setting that Azure needs is missing.
+    """
+
+    def __init__(self, name: str, options: ModelOptions) -> None:
+        try:
+            import httpx2
+            import openai
+        except ImportError as error:
+            raise UsageError("--client openai needs the openai package", fix=install("openai")) from error
+        self.name = name
+        self._options = options
+        self._sdk: Any = openai
+        self._answer_type: Any = httpx2.Response
+        self._azure = _azure_endpoint(options)
+        self._address = Address.of(self._azure) if self._azure else options.address
+        self._place = self._address.url if self._azure else self._address.url + PATH
+        if self._azure and not (options.api_version or os.environ.get("OPENAI_API_VERSION")):
+            raise UsageError("Azure needs an API version", fix="add --api_version, e.g. 2024-10-21")
+        self._headers: dict[str, Any] = {"Content-Type": "application/json"}
+        self._client: Any = None
+
+    async def send(self, request: ChatRequest) -> ChatResponse:
+        """Ask once.
+
+        Raises:
+            ModelError: typed: what happened, and whether trying again may help.
+        """
+        started = time.perf_counter()
+        try:
+            if self._client is None:
+                self._client = self._connected()
+            async with asyncio.timeout(request.timeout):  # the SDK's own counts from byte to byte
+                return await self._ask(request, started)
+        except TimeoutError:
+            raise timed_out(request.timeout) from None
+        except self._sdk.APIStatusError as error:
+            # The SDK's exceptions repeat headers and a wrong key: they do not become causes.
+            answer = error.response
+            if answer.status_code < 400:
+                raise moved(self._place, answer.status_code, answer.headers.get("location")) from None
+            raise failed_answer(
+                answer.status_code, answer.text, answer.headers.get("retry-after"), self._place
+            ) from None
+        except self._sdk.APIConnectionError as error:
+            raise _connection_failure(error, self._place, request.timeout) from None
+        except (self._sdk.OpenAIError, ValueError) as error:
+            raise wrong_address(self._place, error) from None
+        except Exception as error:
+            if isinstance(error, ModelError) or not _is_of_the_network(error):
+                raise
+            raise _connection_failure(error, self._place, request.timeout) from None
+
+    async def _ask(self, request: ChatRequest, started: float) -> ChatResponse:
+        data = encoded_body(self.name, request, self._options)
+        response = await self._client.post(
+            PATH,
+            cast_to=self._answer_type,
+            content=data,
+            options={
+                "headers": self._headers,
+                "timeout": self._sdk.Timeout(request.timeout, connect=CONNECT),
+            },
+            stream=self._options.stream,
+            stream_cls=self._sdk.AsyncStream if self._options.stream else None,
+        )
+        try:
+            if response.headers.get("content-type", "").startswith(EVENT_STREAM):
+                return await read_stream(response.aiter_bytes(), started)
+            body = await response.aread()
+            return read_completion(body, time.perf_counter() - started, charset=response.charset_encoding)
+        finally:
+            await response.aclose()
+
+    async def close(self) -> None:
+        """Close the SDK's client."""
+        if self._client is not None:
+            await self._client.close()
+            self._client = None
+
+    def _connected(self) -> Any:
+        options, address = self._options, self._address
+        if " " in address.url:
+            raise ValueError("there is a space in it")  # the SDK would look for such a host
+        if address.query:
+            logging.getLogger("httpx2").setLevel(logging.WARNING)  # it would log the whole address
+        common: dict[str, Any] = {
+            "max_retries": 0,
+            "http_client": self._sdk.DefaultAioHttpClient(follow_redirects=False),
+            "default_headers": {name: str(value) for name, value in options.extra_headers.items()},
+            "default_query": address.parameters,
+        }
+        authorization = address.authorization if self._azure else options.authorization
+        if authorization:
+            self._headers["Authorization"] = authorization
+        if self._azure:
+            return self._sdk.AsyncAzureOpenAI(
+                azure_endpoint=address.url,
+                azure_deployment=self.name,
+                api_version=options.api_version,
+                # Its own variables come first; the SDK reads them where no key is given.
+                api_key=options.api_key or (None if _azure_credentials() else options.key),
+                **common,
+            )
+        if not authorization and "authorization" not in map(str.lower, options.extra_headers):
+            self._headers["Authorization"] = self._sdk.Omit()  # a local server wants no key, but the SDK does
+        return self._sdk.AsyncOpenAI(base_url=address.url, api_key=options.key or "none", **common)
+
+
+def _azure_endpoint(options: ModelOptions) -> str | None:
+    given = options.api_base or options.api_addr or options.api_port
+    endpoint = os.environ.get("AZURE_OPENAI_ENDPOINT")
+    if options.api_version and options.api_base:
+        return options.api_base.rstrip("/")
+    if endpoint and not given:
+        return endpoint.rstrip("/")
+    if options.api_version:
+        raise UsageError("--api_version is for Azure", fix="name it: --api_base or AZURE_OPENAI_ENDPOINT")
+    return None
+
+
+def _azure_credentials() -> bool:
+    return any(os.environ.get(name) for name in ("AZURE_OPENAI_API_KEY", "AZURE_OPENAI_AD_TOKEN"))
+
+
+def _causes(error: BaseException | None) -> Iterator[BaseException]:
+    while error is not None:
+        yield error
+        error = error.__cause__ or error.__context__
+
+
+def _is_of_the_network(error: Exception) -> bool:
+    return type(error).__module__.split(".")[0] in ("httpx2", "httpcore2") or isinstance(
+        error, aiohttp.ClientError | OSError
+    )
+
+
+def _connection_failure(error: Exception, place: str, timeout: float) -> ModelError:
+    """What the SDK calls a connection error, told apart by what is behind it (it takes most for timeouts)."""
+    causes = list(_causes(error))
+    innermost = causes[-1]
+    reason = without_login(str(innermost)) or type(innermost).__name__
+
+    def behind(*kinds: type[BaseException]) -> bool:
+        return any(isinstance(cause, kinds) for cause in causes)
+
+    if behind(aiohttp.ClientPayloadError):
+        return broken(reason, kind="truncated")
+    if behind(aiohttp.InvalidURL) or {type(cause).__name__ for cause in causes} & _NO_ADDRESS:
+        return wrong_address(place, reason)
+    if behind(aiohttp.ClientConnectorError):
+        return unreachable(place, getattr(innermost, "strerror", None) or reason)
+    if behind(aiohttp.ConnectionTimeoutError):
+        return unreachable(place, f"no connection within {CONNECT:g} s")
+    if behind(TimeoutError):
+        return timed_out(timeout)
+    return broken(reason)

@@ -1,0 +1,70 @@
+"""Who `--llm NAME` is: a built-in name, a name a package registered, or a served model."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from importlib import import_module
+from importlib.metadata import entry_points
+from typing import cast
+
+from toolassay.errors import UsageError
+from toolassay.models.meter import Meter
+from toolassay.models.options import ModelOptions
+from toolassay.models.protocol import ChatModel
+
+GROUP = "toolassay.models"
+
+# Names only: nothing is imported until somebody asks for it.
+_BUILT_IN = {"offline": "toolassay.offline.model:create"}
+
+
+def create_model(name: str, options: ModelOptions, meter: Meter | None = None) -> ChatModel:
+    """The model called `name`.
+
+    A built-in name (`offline`) and names registered under the entry-point group `toolassay.models` come
+    first; any other name is asked of the OpenAI-compatible server that `options` point to. A registered
+    object is called with `(name, options)`. `meter` sees every call of whichever model it is; where there
+    is one, a registered model is tried again and limited as a served one is.
+
+    Raises:
+        UsageError: an empty name, or a registered model that cannot be loaded.
+    """
+    if not name.strip():
+        raise UsageError("--llm is empty", fix="name a model, e.g. --llm offline")
+    factory = _registered(name)
+    if factory is not None:
+        model = factory(name, options)
+        if meter is None:
+            return model
+        from toolassay.models.client import Client, Registered
+        from toolassay.models.limiter import Limiter
+
+        limiter = Limiter(options.connections)
+        return Client(model.name, options, meter, transport=Registered(model), limiter=limiter)
+    from toolassay.models.client import Client
+
+    return Client(name, options, meter)
+
+
+def is_served(name: str) -> bool:
+    """Whether a model is asked over HTTP rather than built in or registered.
+
+    >>> is_served("offline"), is_served("gpt-4")
+    (False, True)
+    """
+    return name not in _BUILT_IN and not entry_points(group=GROUP, name=name)
+
+
+def _registered(name: str) -> Callable[[str, ModelOptions], ChatModel] | None:
+    if name in _BUILT_IN:
+        module, _, attribute = _BUILT_IN[name].partition(":")
+        return cast(Callable[[str, ModelOptions], ChatModel], getattr(import_module(module), attribute))
+    for point in entry_points(group=GROUP, name=name):
+        try:
+            return cast(Callable[[str, ModelOptions], ChatModel], point.load())
+        except Exception as error:
+            raise UsageError(
+                f"model '{name}' is registered as {point.value} but cannot be loaded: {error}",
+                fix="mend or uninstall that package",
+            ) from error
+    return None

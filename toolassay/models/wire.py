@@ -1,0 +1,181 @@
+"""Chat completions as they travel: the body of a request, and the answer in a whole body."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from typing import Any
+
+from toolassay.models.errors import ModelError
+from toolassay.models.failures import failure_inside
+from toolassay.models.offered import OfferedTools
+from toolassay.models.options import ModelOptions
+from toolassay.models.protocol import ChatRequest, ChatResponse, ToolCall
+
+PATH = "/chat/completions"
+_MOST_TOKENS = 10**12  # no answer has more: a server that says so says nothing
+_BROKEN_OFF = ("error", "abort")  # finish reasons by which servers and proxies say that they failed
+
+
+def request_body(name: str, request: ChatRequest, options: ModelOptions) -> dict[str, Any]:
+    """What is sent."""
+    return {"model": name, "messages": list(request.messages), **parameters_of(request, options)}
+
+
+def encoded_body(name: str, request: ChatRequest, options: ModelOptions) -> bytes:
+    """The same as JSON; tools that many requests share are not written anew."""
+    body = request_body(name, request, options)
+    tools = body.get("tools")
+    if not isinstance(tools, OfferedTools):
+        return json.dumps(body).encode()
+    del body["tools"]
+    return f'{json.dumps(body)[:-1]}, "tools": {tools.text}}}'.encode()
+
+
+def parameters_of(request: ChatRequest, options: ModelOptions) -> dict[str, Any]:
+    """What is sent beside the model and the messages.
+
+    The extra fields have the last word; null there takes a field out. What the endpoint refuses is left
+    out or renamed.
+
+    >>> request = ChatRequest([], {"top_p": 0.1, "presence_penalty": 1.05})
+    >>> parameters_of(request, ModelOptions(extra_body={"presence_penalty": None, "top_k": 5}))
+    {'top_p': 0.1, 'top_k': 5}
+    """
+    parameters = dict(request.parameters)
+    if options.stream:
+        parameters |= {"stream": True, "stream_options": {"include_usage": True}}
+    for name, value in options.extra_body.items():
+        if value is None:
+            parameters.pop(name, None)
+        else:
+            parameters[name] = value
+    return parameters if options.refusals is None else options.refusals.fit(parameters)
+
+
+def read_completion(
+    text: str | bytes, seconds: float | None = None, *, charset: str | None = None
+) -> ChatResponse:
+    """The answer in a whole body.
+
+    Args:
+        text: the body.
+        seconds: how long it took.
+        charset: of bytes, as their head has it; believed only of what is no UTF-8.
+
+    Raises:
+        ModelError: unreadable, or nothing in it; transient, for servers say such things under load. An
+            error that came with status 200 is what its own code would have meant.
+
+    >>> read_completion('{"choices": [{"message": {"content": "yes"}, "finish_reason": "stop"}]}').text
+    'yes'
+    """
+    try:
+        body = json.loads(text if isinstance(text, str) else _decoded(text, charset))
+    except (ValueError, RecursionError):
+        body = None
+    if not isinstance(body, dict):
+        raise ModelError("the server's answer is not a chat completion", transient=True, kind="unreadable")
+    return read_body(body, seconds)
+
+
+def read_body(body: Mapping[str, Any], seconds: float | None = None) -> ChatResponse:
+    """The answer in the object of a body; raises as `read_completion` does."""
+    prompt_tokens, completion_tokens = _tokens(body, "prompt_tokens"), _tokens(body, "completion_tokens")
+
+    def useless(message: str, kind: str) -> ModelError:
+        return ModelError(
+            message,
+            transient=True,
+            kind=kind,
+            prompt_tokens=prompt_tokens,
+            completion_tokens=completion_tokens,
+        )
+
+    choices = body.get("choices")
+    if body.get("error") and not choices:
+        raise failure_inside(body["error"])
+    if choices == [] or (choices is None and "choices" in body):
+        raise useless("the server's answer is empty (no choices)", "empty choices")
+    try:
+        choice = choices[0]  # type: ignore[index]
+        message = choice["message"]
+        content, refusal = text_of(message.get("content")), message.get("refusal")
+        calls = _tool_calls(message.get("tool_calls"))
+        reason = choice.get("finish_reason")
+    except (KeyError, IndexError, TypeError, AttributeError, RecursionError):
+        raise useless("the server's answer is not a chat completion", "unreadable") from None
+    reason = reason if isinstance(reason, str) else None
+    if reason in _BROKEN_OFF:
+        raise useless(f"the server broke off its answer (finish reason '{reason}')", "broken off")
+    said_no = isinstance(refusal, str) and bool(refusal)
+    refused = said_no or reason == "content_filter"
+    if content is None:
+        # Thinking can use up all tokens, and a filter can leave nothing: asking again would not help.
+        if not refused and not calls and reason != "length":
+            raise useless("the server's answer has no content", "null content")
+        content = ""
+    return ChatResponse(
+        content or (refusal if said_no else content),
+        reason,
+        prompt_tokens,
+        completion_tokens,
+        refused=refused,
+        seconds=seconds,
+        tool_calls=calls,
+    )
+
+
+def text_of(content: Any) -> str | None:
+    """The text of a message, whether it came whole or in parts; None where there is none.
+
+    >>> text_of([{"type": "thinking"}, {"type": "text", "text": "ye"}, {"type": "text", "text": "s"}])
+    'yes'
+    """
+    if isinstance(content, str):
+        return content
+    if not isinstance(content, list):
+        return None
+    parts = [part.get("text") for part in content if isinstance(part, dict) and part.get("type") == "text"]
+    texts = [part for part in parts if isinstance(part, str)]
+    return "".join(texts) if texts else None
+
+
+def _decoded(body: bytes, charset: str | None) -> str:
+    """JSON is UTF-8, whatever the head says; only what is not is read as the head says."""
+    try:
+        return body.decode("utf-8-sig")
+    except UnicodeDecodeError:
+        try:
+            return body.decode(charset or "utf-8", errors="replace")
+        except LookupError:
+            return body.decode(errors="replace")
+
+
+def _tool_calls(calls: Any) -> tuple[ToolCall, ...]:
+    """Each call as it is written; one that names no tool has an empty name, so that it can be answered."""
+    found = []
+    for call in calls if isinstance(calls, list) else []:
+        function = _object(_object(call).get("function"))
+        name, arguments = function.get("name"), function.get("arguments")
+        if not isinstance(arguments, str):
+            arguments = json.dumps({} if arguments is None else arguments)
+        found.append(
+            ToolCall(str(_object(call).get("id") or ""), name if isinstance(name, str) else "", arguments)
+        )
+    return tuple(found)
+
+
+def _object(value: Any) -> dict[str, Any]:
+    """An object as it is; an empty one for anything else."""
+    return value if isinstance(value, dict) else {}
+
+
+def _tokens(body: Mapping[str, Any], name: str) -> int | None:
+    """A count of the server's `usage`; None where it says nothing usable."""
+    usage = body.get("usage")
+    count = usage.get(name) if isinstance(usage, dict) else None
+    if isinstance(count, float) and count.is_integer():
+        count = int(count)
+    usable = isinstance(count, int) and not isinstance(count, bool) and 0 <= count <= _MOST_TOKENS
+    return count if usable else None

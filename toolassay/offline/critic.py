@@ -1,0 +1,84 @@
+"""The offline critic: a strict teacher who checks what rules can check, and says so in words."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator
+from typing import Any
+
+from toolassay.offline.tasks import CritiqueTask
+from toolassay.tools import Tool
+
+_ARGUMENTS = {"input", "arguments"}  # the keys that a node may have them under
+
+
+def review(task: CritiqueTask) -> str:
+    """A review, step by step, ending with "Executable: yes|no" and "Correct: yes|no".
+
+    Executable: every tool exists and gets as many inputs as it declares, each of them a text of the
+    request, a file named in it, or the output of another tool of the plan. Correct: nodes and links are
+    those of the sample; without a sample, the links join its nodes and are those that its inputs make.
+    """
+    graph = task.instruction.get("invoking_graph", {})
+    nodes = [node for node in graph.get("nodes", []) if isinstance(node, dict)]
+    names = [str(node.get("id")) for node in nodes]
+    lines, executable = [], True
+    for number, node in enumerate(nodes, start=1):
+        faults = list(_faults(task, node, names))
+        executable = executable and not faults
+        lines.append(f"Step {number}, {node.get('id')}: {'; '.join(faults) or 'its inputs are at hand'}.")
+    links = {
+        (link.get("source"), link.get("target")) for link in graph.get("links", []) if isinstance(link, dict)
+    }
+    correct, right, wrong = _compared(task, nodes, names, links)
+    lines.append(right if correct else wrong)
+    said = _word(executable)
+    if executable and task.sample is None and not any(_ARGUMENTS & node.keys() for node in nodes):
+        said = "cannot be told, for the plan has no arguments"
+    return "\n".join([*lines, f"Executable: {said}", f"Correct: {_word(correct)}"])
+
+
+def _compared(
+    task: CritiqueTask, nodes: list[dict[str, Any]], names: list[str], links: set[tuple[Any, Any]]
+) -> tuple[bool, str, str]:
+    """Whether the plan is what it should be, and the sentences for yes and no."""
+    if task.sample is not None:
+        same = Counter(names) == Counter(task.sample.nodes) and links == {
+            (link.source, link.target) for link in task.sample.links
+        }
+        return same, "Nodes and links are the given ones.", "Nodes or links differ from the given ones."
+    joined = all(source in names and target in names for source, target in links)
+    if task.dependency_type == "resource" and any("input" in node for node in nodes):
+        made = {
+            (value, str(node["id"])) for node in nodes for value in node.get("input", []) if value in names
+        }
+        joined = joined and links == made
+    return joined, "The links are those of the plan.", "A link is not one that the plan makes."
+
+
+def _faults(task: CritiqueTask, node: dict[str, Any], names: list[str]) -> Iterator[str]:
+    name = node.get("id")
+    if name not in task.library:
+        yield "there is no such tool"
+        return
+    if task.sample is None and not _ARGUMENTS & node.keys():
+        return  # a plan that has no arguments
+    tool: Tool = task.library[str(name)]
+    if task.dependency_type == "resource":
+        inputs = node.get("input", [])
+        if len(inputs) != len(tool.inputs):
+            yield f"{len(inputs)} inputs given, {len(tool.inputs)} declared"
+        values = [value for value in inputs if value not in names]
+    else:
+        arguments = [item for item in node.get("arguments", []) if isinstance(item, dict)]
+        missing = {parameter.name for parameter in tool.parameters} - {item.get("name") for item in arguments}
+        if missing:
+            yield f"no value for {', '.join(sorted(missing))}"
+        values = [item.get("value") for item in arguments if item.get("value") not in names]
+    for value in values:
+        if str(value) not in task.request:
+            yield f"'{value}' is nowhere in the request"
+
+
+def _word(judgement: bool) -> str:
+    return "yes" if judgement else "no"

@@ -1,0 +1,169 @@
+"""The values a request mentions: quoted texts, files, addresses, dates, numbers, names, phrases."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from functools import cached_property, partial
+from typing import Literal
+
+from toolassay.offline.planner.words import MAX_CHARACTERS, words_of
+
+Kind = Literal["url", "email", "file", "quoted", "date", "time", "phone", "number", "name", "phrase"]
+
+_MEDIA = {
+    "image": "jpg jpeg png gif bmp webp svg tif tiff heic",
+    "audio": "wav mp3 flac ogg m4a aac wma",
+    "video": "mp4 avi mov mkv webm wmv mpeg",
+    "text": "txt doc docx pdf md rtf html xml json csv tsv xls xlsx ppt pptx py",
+}
+FILE_TYPES = {extension: media for media, extensions in _MEDIA.items() for extension in extensions.split()}
+
+_MONTH = r"(?:jan|feb|mar|apr|may|jun|jul|aug|sep|oct|nov|dec)[a-z]{0,6}\.?"
+_DAY = r"(?:mon|tues|wednes|thurs|fri|satur|sun)day"
+_YEAR = r"(?:,?\s+(?:19|20)\d\d)?"
+_ORDINAL = r"\d{1,2}(?:st|nd|rd|th)?"
+_QUOTES = (("'", "'"), ('"', '"'), ("`", "`"), ("‘", "’"), ("“", "”"), ("«", "»"), ("「", "」"))
+
+_WORD = r"[\w&'’-]{0,40}"
+# Names do not start a sentence: there every word has a capital.
+_INSIDE = r"(?<!^)(?<![.!?:\0]\s)"
+
+# In order of precedence: what an earlier kind has taken, a later one does not see.
+_PATTERNS: tuple[tuple[Kind, re.Pattern[str]], ...] = (
+    *(
+        ("quoted", re.compile(rf"(?<!\w){opening}(?P<value>\S(?:[^\n]{{0,400}}?\S)??){closing}(?!\w)"))
+        for opening, closing in _QUOTES
+    ),
+    ("url", re.compile(r"\b(?:https?://|www\.)[^\s'\"<>`“”‘’\0]{1,2000}(?<![.,;:!?)])")),
+    ("email", re.compile(r"\b[\w.+-]{1,64}@[\w-]{1,63}(?:\.[\w-]{1,63}){1,5}")),
+    ("file", re.compile(rf"\b[\w-]{{1,80}}\.(?:{'|'.join(FILE_TYPES)})\b", re.IGNORECASE)),
+    (
+        "date",
+        re.compile(
+            rf"\b(?:{_MONTH}\s+{_ORDINAL}{_YEAR}|{_ORDINAL}\s+(?:of\s+)?{_MONTH}{_YEAR}|\d{{4}}-\d\d?-\d\d?"
+            rf"|\d\d?[/.]\d\d?[/.]\d{{2,4}}|(?:(?:next|this)\s+)?{_DAY}|today|tomorrow|tonight"
+            rf"|(?:next|this)\s+(?:week|month|year|weekend))\b",
+            re.IGNORECASE,
+        ),
+    ),
+    ("time", re.compile(r"\b(?:\d{1,2}:\d\d(?:\s*[ap]\.?m\b)?|\d{1,2}\s*[ap]\.?m\b|noon|midnight)", re.I)),
+    (
+        "phone",
+        re.compile(r"(?<![\w-])\+?\(?\d{1,4}\)?(?:[ -]\(?\d{2,10}\)?){1,4}(?![\w-])|(?<![\w-])\+?\d{7,15}\b"),
+    ),
+    (
+        "name",
+        re.compile(
+            rf"(?:{_INSIDE}|(?=[DMP]r))\b(?!I\b)(?:(?:Dr|Mr|Mrs|Ms|Prof)\.\s*|\d{{1,5}}\s+)?[A-Z]{_WORD}(?:\s+(?:(?:of|the|de)\s+)?[A-Z0-9]{_WORD}){{0,5}}"
+        ),
+    ),
+    (
+        "number",
+        re.compile(r"(?<![\w.])[$€£¥]?\d+(?:,\d{3})*(?:\.\d+)?%?(?!\w)|\b[A-Z0-9-]{0,20}\d[A-Z0-9-]{0,20}\b"),
+    ),
+)
+_PREPOSITIONS = "from|to|in|at|on|about|for|with|by|via|using|near|regarding|titled|called|named"
+_DETERMINERS = "a|an|the|my|our|your|some|this"
+_PHRASE_WORD = r"[^\s,.;:!?()\"“”\0]{1,60}"
+# "to" also leads verbs ("to print"): what follows it must look like a thing.
+_PHRASE = re.compile(
+    rf"\b(?:(?P<lead>{_PREPOSITIONS})\s+(?:(?:{_DETERMINERS})\s+)?|(?:{_DETERMINERS})\s+)"
+    rf"(?<!\bto\s)(?P<value>(?!(?:{_PREPOSITIONS}|{_DETERMINERS})\b){_PHRASE_WORD}"
+    rf"(?:\s+(?!(?:{_PREPOSITIONS}|and|then|so|that|which|who|but|or)\b){_PHRASE_WORD}){{0,5}})",
+    re.IGNORECASE,
+)
+_SENTENCE_END = re.compile(r"[.!?]+\s+|\n+")
+# How many characters around a value tell what it is.
+_NEARBY = 30
+_LEAD = re.compile(r"(\w+)\W*$")
+
+
+@dataclass(frozen=True, slots=True)
+class Mention:
+    """A value in a request, at characters `start` to `end`; `lead` is the word before it, lower-case."""
+
+    text: str
+    kind: Kind
+    start: int
+    end: int
+    lead: str = ""
+
+    @property
+    def resource_types(self) -> tuple[str, ...]:
+        """The types of resource this can stand for: of a file by its extension (`image`, `audio`, …)."""
+        if self.kind == "file":
+            extension = self.text.rpartition(".")[2].casefold()
+            return (FILE_TYPES[extension], extension, "file")
+        return ("text",) if self.kind == "quoted" else (self.kind,)
+
+
+class Mentions:
+    """The values a request mentions, in the order of the request; phrases after a preposition apart.
+
+    >>> [(m.kind, m.text) for m in Mentions("Turn 'a.png' into a poem called 'Sun' by 5 May").values]
+    [('file', 'a.png'), ('quoted', 'Sun'), ('date', '5 May')]
+    """
+
+    def __init__(self, request: str) -> None:
+        self.text = request[:MAX_CHARACTERS]
+
+    @cached_property
+    def values(self) -> list[Mention]:
+        """Values that can be told by their look."""
+        text, found = self.text, list[Mention]()
+
+        def take(kind: Kind, match: re.Match[str]) -> str:
+            found.append(self._mention(match, kind))
+            return "\0" * len(match.group())
+
+        for kind, pattern in _PATTERNS:
+            text = pattern.sub(partial(take, kind), text)
+        return sorted(found, key=lambda mention: mention.start)
+
+    @cached_property
+    def without_values(self) -> str:
+        """The request with blanks where quoted texts, files and addresses stand, every position kept.
+
+        What is quoted is worked on; it does not say with which tool.
+        """
+        text = self.text
+        for mention in self.values:
+            if mention.kind in ("quoted", "file", "url", "email"):
+                text = text[: mention.start] + " " * (mention.end - mention.start) + text[mention.end :]
+        return text
+
+    @cached_property
+    def phrases(self) -> list[Mention]:
+        """Up to six words after a preposition or an article, outside quoted texts."""
+        return [
+            Mention(m["value"], "phrase", m.start("value"), m.end("value"), (m["lead"] or "").casefold())
+            for m in _PHRASE.finditer(self.without_values)
+        ]
+
+    @cached_property
+    def surroundings(self) -> dict[Mention, frozenset[str]]:
+        """The stems of the words around each value and phrase; of those in it too, unless it is quoted."""
+        around = {}
+        for mention in (*self.values, *self.phrases):
+            before = self.text[max(0, mention.start - _NEARBY) : mention.start]
+            after = self.text[mention.end : mention.end + _NEARBY // 2]
+            inside = "" if mention.kind == "quoted" else mention.text
+            around[mention] = frozenset(word.stem for word in words_of(f"{before} {inside} {after}"))
+        return around
+
+    def sentence_at(self, place: float) -> str:
+        """The sentence of the request that holds a character position, without blanks around it."""
+        ends = [match.end() for match in _SENTENCE_END.finditer(self.without_values)]
+        start = max((end for end in ends if end <= place), default=0)
+        end = min((end for end in ends if end > place), default=len(self.text))
+        return self.text[start:end].strip()
+
+    def _mention(self, match: re.Match[str], kind: Kind) -> Mention:
+        value = match["value"] if kind == "quoted" else match.group()
+        if kind == "quoted":
+            for inner, pattern in _PATTERNS:
+                if inner in ("url", "email", "file") and pattern.fullmatch(value):
+                    kind = inner
+        before = _LEAD.search(self.text[max(0, match.start() - 40) : match.start()])
+        return Mention(value, kind, match.start(), match.end(), before[1].casefold() if before else "")

@@ -1,0 +1,94 @@
+"""From a request to a plan: retrieve, select and order, fill arguments, link, tell the steps."""
+
+from __future__ import annotations
+
+from functools import lru_cache
+from typing import Any
+
+from toolassay.dataset import TaskGraph
+from toolassay.graph import ToolGraph
+from toolassay.offline.planner.evidence import Retriever
+from toolassay.offline.planner.mentions import Mentions
+from toolassay.offline.planner.resource_arguments import fill_resources
+from toolassay.offline.planner.selection import select
+from toolassay.offline.planner.temporal_arguments import fill_parameters
+from toolassay.offline.writer.descriptions import verb_phrases
+from toolassay.tools import Tool
+
+
+class Planner:
+    """Plans tool calls from the request, the tools' descriptions and the tool graph alone.
+
+    A baseline: it knows no gold plan, learns from none, and gives the same plan for the same request.
+
+    Args:
+        graph: the tools and their links; the retriever is fitted to the tools once.
+
+    >>> from toolassay.tools import Tool, ToolLibrary
+    >>> library = ToolLibrary([
+    ...     Tool("Image-to-Text", "Reads the text in an image.", ("image",), ("text",)),
+    ...     Tool("Translation", "Translates a text.", ("text",), ("text",)),
+    ... ])
+    >>> planner = Planner(ToolGraph.build(library, "resource"))
+    >>> plan = planner.plan("Read the text in 'menu.jpg', then translate it")
+    >>> [(node["task"], node["arguments"]) for node in plan.nodes]
+    [('Image-to-Text', ['menu.jpg']), ('Translation', ['<node-0>'])]
+    """
+
+    def __init__(self, graph: ToolGraph) -> None:
+        self._graph = graph
+        self._retriever = Retriever(graph.library)
+
+    def plan(self, request: str) -> TaskGraph:
+        """A plan for a request, with its nodes in order of use; empty where the request speaks of no tool.
+
+        Resource tools get one argument a slot (`<node-j>` is the output of the earlier node j); tools with
+        parameters get `{"name": …, "value": …}` for each parameter that the request holds a value for.
+        """
+        mentions = Mentions(request)
+        evidence = self._retriever.evidence(mentions.without_values) or self._retriever.evidence(request)
+        if evidence is None:
+            return TaskGraph([], [], [])
+        chosen = select(evidence, self._graph)
+        numbers = [evidence.tools[position] for position in chosen]
+        tools = [self._graph.library.tools[number] for number in numbers]
+        places = [float(evidence.places[position]) for position in chosen]
+        arguments: list[list[Any]]
+        if self._graph.dependency_type == "resource":
+            filled = fill_resources(self._graph, numbers, places, mentions)
+            arguments, pairs = [list(values) for values in filled.arguments], filled.references
+        else:
+            taken: set[int] = set()
+            arguments = [
+                list(fill_parameters(tool, mentions, place, taken))
+                for tool, place in zip(tools, places, strict=True)
+            ]
+            pairs = [
+                (node, node + 1)
+                for node in range(len(numbers) - 1)
+                if self._graph.numbered.types(numbers[node], numbers[node + 1])
+            ]
+        return TaskGraph(
+            steps=[
+                f"Step {number}: {_step(tool, values)}"
+                for number, (tool, values) in enumerate(zip(tools, arguments, strict=True), start=1)
+            ],
+            nodes=[
+                {"task": tool.id, "arguments": values} for tool, values in zip(tools, arguments, strict=True)
+            ],
+            links=[{"source": tools[source].id, "target": tools[target].id} for source, target in pairs],
+        )
+
+
+def _step(tool: Tool, arguments: list[Any]) -> str:
+    """A step in words, as the published steps are worded."""
+    if arguments and isinstance(arguments[0], dict):
+        values = " and ".join(f"{argument['name']}: '{argument['value']}'" for argument in arguments)
+        return f"Call {tool.id} with {values}"
+    verb = "Use" if tool.is_resource else "Call"
+    return f"{verb} {tool.id} to {_purpose(tool)}"
+
+
+@lru_cache(maxsize=4096)
+def _purpose(tool: Tool) -> str:
+    return str(verb_phrases(tool)[0])

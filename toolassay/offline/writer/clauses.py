@@ -1,0 +1,203 @@
+"""From the calls of a sample to clauses: what is asked of the reader, step by step."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Literal
+
+from toolassay.graph import DependencyType
+from toolassay.offline.writer.details import Details
+from toolassay.offline.writer.kinds import is_quoted, value_of
+from toolassay.offline.writer.phrases import PLACE, Phrases
+from toolassay.offline.writer.roles import role_entry, role_value
+from toolassay.offline.writer.story import Story
+from toolassay.offline.writer.wiring import Call, Slot
+from toolassay.offline.writer.words import joined, with_article
+
+Relation = Literal["first", "follows", "branch", "fresh"]
+
+_LONG = 60
+
+
+@dataclass(slots=True)
+class Clause:
+    """One step in words: a verb phrase, what it waits for ("once the flight is booked"), and the gold.
+
+    `waits` are the numbers of the steps that `lead` speaks of; `values` are the gold by
+    slot: literals, and ids of tools whose result is taken.
+    """
+
+    text: str
+    lead: str
+    waits: tuple[int, ...]
+    relation: Relation
+    values: dict[str, str]
+
+    @property
+    def begins_with_literal(self) -> bool:
+        """Whether the first word is the user's own, not to be capitalised."""
+        return any(self.text.startswith(value) for value in self.values.values())
+
+
+class Teller:
+    """Words the calls of one request.
+
+    Args:
+        calls: the calls, in order.
+        phrases: the phrases of each call's tool.
+        story: what the request is about.
+        dependency_type: of the tool graph.
+    """
+
+    def __init__(
+        self, calls: Sequence[Call], phrases: Sequence[Phrases], story: Story, dependency_type: DependencyType
+    ) -> None:
+        self.calls, self.phrases, self.story = calls, phrases, story
+        self.resource = dependency_type == "resource"
+        self.quote = "'" if story.chance(0.75) else '"'
+        self.quote_all = not self.resource and story.chance(0.2)
+        self.setups: list[str] = []
+        self._handles: set[str] = set()
+        self._details = Details(story)
+        self._told: list[dict[str, str]] = []
+        self.nouns = self._result_nouns()
+
+    def clauses(self) -> list[Clause]:
+        """The clauses, in order. Drawing them also fills `setups`."""
+        return [self._clause(number) for number in range(len(self.calls))]
+
+    def _result_nouns(self) -> list[str]:
+        nouns: list[str] = []
+        for phrases in self.phrases:
+            choices = self.story.shuffled(phrases.results)
+            clear = (
+                c for c in choices if not any(c.strip("+") in n or n.strip("+") in c for n in nouns if n)
+            )
+            nouns.append(next(clear, choices[0] if choices else ""))
+        return nouns
+
+    def _clause(self, number: int) -> Clause:
+        call, phrases = self.calls[number], self.phrases[number]
+        values = {slot.name: self._value(slot, phrases) for slot in call.slots}
+        action = self._action(call, phrases)
+        mentions = {
+            slot.name: self._mention(slot, number, values[slot.name], phrases, action) for slot in call.slots
+        }
+        self._told.append(mentions)
+        relation, lead = self._relation(number)
+        text = filled(action, mentions, values) if call.slots else self._details.added(action)
+        return Clause(text, lead, call.waits if lead else (), relation, values)
+
+    def _value(self, slot: Slot, phrases: Phrases) -> str:
+        if slot.source is not None:
+            return self.calls[slot.source].tool.id
+        kind = phrases.kinds[slot.name]
+        return role_value(kind, self.story) if self.resource else value_of(kind, self.story)
+
+    def _action(self, call: Call, phrases: Phrases) -> str:
+        fed = {slot.name: slot.source is not None for slot in call.slots}
+        allowed = []
+        for action in phrases.actions:
+            wanted = PLACE.findall(action)
+            if all(not mark or fed[name] == (mark == "result") for name, mark in wanted):
+                allowed.append(action)
+        return self.story.pick(allowed or [re.sub(r":\w+\}", "}", phrases.actions[0])])
+
+    def _mention(self, slot: Slot, number: int, value: str, phrases: Phrases, action: str) -> str:
+        kind = phrases.kinds[slot.name]
+        if not self.resource:
+            quoted = self.quote_all or is_quoted(kind)
+            return f"{self.quote}{value}{self.quote}" if quoted else value
+        entry = role_entry(kind, self.calls[number].tool.inputs[int(slot.name)])
+        if slot.source is not None:
+            noun = self._noun_phrase(slot.source, near=slot.source == number - 1)
+            return str(self.story.pick(_texts(entry["result"]))).replace("{np}", noun)
+        introduced = self._setup(entry, value)
+        if introduced:
+            return introduced
+        at_end = action.endswith((f"{{{slot.name}}}", f"{{{slot.name}:given}}"))
+        choices = [text for text in _texts(entry["given"]) if at_end or not text.endswith("|end")]
+        text = self.story.pick(choices).removesuffix("|end").replace("'", self.quote)
+        return text.replace("{value}", value)
+
+    def _setup(self, entry: Mapping[str, object], value: str) -> str | None:
+        """Introduce a literal in a sentence of its own; the short name it has from then on."""
+        handles = [
+            handle
+            for handle in _texts(entry["handles"])
+            if handle not in self._handles and not any(handle in noun for noun in self.nouns)
+        ]
+        likely = 0.75 if len(value) > _LONG else 0.4
+        if not handles or len(self.setups) >= 2 or not self.story.chance(likely):
+            return None
+        handle = self.story.pick(handles)
+        self._handles.add(handle)
+        setup = self.story.pick(_texts(entry["setups"])).replace("'", self.quote)
+        story = self.story
+        setup = (
+            setup.replace("{a_handle}", with_article(handle))
+            .replace("{handle}", handle)
+            .replace("{value}", value)
+        )
+        self.setups.append(story.fill(setup) if "{" in setup else setup)
+        if " " not in value and story.chance(0.4):
+            return value
+        return f"the {handle}"
+
+    def _noun_phrase(self, source: int, *, near: bool) -> str:
+        noun = self.nouns[source]
+        plural, noun = noun.startswith("+"), noun.lstrip("+")
+        if not noun:
+            return "the result"
+        roll = self.story.rng.random()
+        if near and roll < 0.35:
+            return f"{'those' if plural else 'that'} {noun}"
+        if near and roll < 0.5 and " " not in noun:
+            return f"the resulting {noun}"
+        return f"the {noun}"
+
+    def _relation(self, number: int) -> tuple[Relation, str]:
+        call = self.calls[number]
+        if number == 0:
+            return "first", ""
+        if not call.sources:
+            return "fresh", ""
+        if call.waits and call.waits != (number - 1,):
+            return "branch", self._lead(call.waits, number)
+        return ("follows" if number - 1 in call.sources else "branch"), ""
+
+    def _lead(self, waits: Sequence[int], number: int) -> str:
+        """What the steps waited for come to: "once the flight is booked and the hotel is arranged"."""
+        if len(waits) == number and number > 2:
+            return self.story.pick(("once all of that is done", "when everything so far is done"))
+        done = [self._done(source) for source in waits]
+        gerunds = [text.removeprefix("after ") for text in done if text.startswith("after ")]
+        states = [text for text in done if not text.startswith("after ")]
+        leads = [f"after {joined(gerunds)}"] if gerunds else []
+        if states:
+            leads.append(f"{self.story.pick(('once', 'when', 'as soon as'))} {joined(states)}")
+        return " and ".join(leads)
+
+    def _done(self, source: int) -> str:
+        if self.nouns[source]:
+            return f"{self._noun_phrase(source, near=False)} is ready"
+        text = self.story.pick(self.phrases[source].done)
+        for slot in self.calls[source].slots:
+            text = text.replace(f"{{{slot.name}}}", self._told[source][slot.name])
+        return text
+
+
+def filled(action: str, mentions: Mapping[str, str], values: Mapping[str, str]) -> str:
+    """The verb phrase with its places filled: with the mentions, or with the bare value where it asks."""
+
+    def fill(match: re.Match[str]) -> str:
+        name, mark = match.groups()
+        return values[name] if mark == "bare" else mentions[name]
+
+    return PLACE.sub(fill, action)
+
+
+def _texts(value: object) -> list[str]:
+    return [str(item) for item in value] if isinstance(value, list) else []

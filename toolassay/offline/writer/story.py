@@ -1,0 +1,188 @@
+"""What one request is about: a topic, a city, people and dates, the same in every sentence of it."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Sequence
+from datetime import date, timedelta
+from random import Random
+from typing import TypeVar
+
+from toolassay.offline.writer.lists import read_list
+
+_SLOT = re.compile(r"\{(\w+)\}")
+_DAYS = ("Monday", "Tuesday", "Wednesday", "Thursday", "Friday")
+_MONTHS: tuple[str, ...] = tuple(read_list("grammar")["months"])
+_OPERATIONS = ("buy", "sell", "short")
+_MISTAKES = (
+    (" are ", " is "),
+    (" have ", " has "),
+    (" were ", " was "),
+    (" their ", " there "),
+    (" than ", " then "),
+    (" is ", " are "),
+    (" was ", " were "),
+    (" the ", " teh "),
+)
+
+Item = TypeVar("Item")
+
+
+class Story:
+    """The world of one request. Everything drawn is remembered, so that it stays coherent.
+
+    Args:
+        rng: the request's own random numbers.
+
+    `used` names the fields that literals have drawn on; a situation may mention only those.
+    """
+
+    def __init__(self, rng: Random) -> None:
+        self.rng = rng
+        self.used: set[str] = set()
+        self.literals: list[str] = []
+        self._world = read_list("world")
+        self._topic = self.pick(read_list("topics"))
+        self._city, self._country = self.pick(self._world["cities"])
+        self._day = date(2026, 1, 5) + timedelta(days=int(rng.random() * 540))
+        self._facts = self.shuffled(self._topic["facts"])
+        self._files = {"image": 0, "audio": 0, "video": 0}
+        self._suffix = {"image": self.pick(("jpg", "jpg", "jpg", "png")), "audio": "wav", "video": "mp4"}
+        self._iso = rng.random() < 0.7
+        self._makers: dict[str, Callable[[], str]] = {
+            "city": lambda: str(self._city),
+            "country": lambda: str(self._country),
+            "home": self._home,
+            "date": self._date,
+            "weekday": lambda: self.pick(_DAYS),
+            "time": lambda: f"{6 + self.below(16):02d}:{self.pick(('00', '15', '30', '45'))}",
+            "person": lambda: str(self.pick(self._world["persons"])),
+            "woman": lambda: str(self.pick(self._world["women"])),
+            "man": lambda: str(self.pick(self._world["men"])),
+            "town": self._home,
+            "surname": lambda: str(self.pick(self._world["surnames"])),
+            "street": lambda: f"{1 + self.below(98)} {self.pick(self._world['streets'])}",
+            "amount": lambda: f"{5 * (2 + self.below(190))} {self.pick(('euros', 'dollars', 'pounds'))}",
+            "shares": lambda: str(5 * (1 + self.below(30))),
+            "operation_verb": lambda: self.pick(_OPERATIONS),
+            "email": self._email,
+            "phone": self._phone,
+            "document": lambda: str(self.pick(self._world["documents"])),
+            "user": lambda: str(self.pick(self._world["user names"])),
+            "identifier": lambda: (
+                f"{self.pick('ABCDEFGHKLMNPRST')}{self.pick('XRTQW')}-{1000 + self.below(9000)}"
+            ),
+            "url": lambda: self.url("page"),
+            "url_page": lambda: self.url("page"),
+            "image file": lambda: self.file("image"),
+            "audio file": lambda: self.file("audio"),
+            "video file": lambda: self.file("video"),
+            "topic": lambda: str(self._topic["name"]),
+            "topic_query": lambda: str(self.pick(self._topic["queries"])),
+            "query": lambda: str(self.pick(self._topic["queries"])),
+            "fact": self._fact,
+            "draft": lambda: self._wrong(self._fact()),
+            "praise": lambda: self.fill(self.pick(self._world["praise"])),
+            "complaint": lambda: self.fill(self.pick(self._world["complaints"])),
+        }
+
+    def below(self, limit: int) -> int:
+        """A whole number from 0 to `limit` - 1."""
+        return int(self.rng.random() * limit)
+
+    def pick(self, items: Sequence[Item]) -> Item:
+        """One of the items."""
+        return items[int(self.rng.random() * len(items))]
+
+    def shuffled(self, items: Sequence[Item]) -> list[Item]:
+        """The items in another order."""
+        result = list(items)
+        self.rng.shuffle(result)
+        return result
+
+    def chance(self, probability: float) -> bool:
+        """True with this probability."""
+        return self.rng.random() < probability
+
+    def field(self, name: str) -> str:
+        """A value of a field: the topic's, or a freshly drawn one."""
+        maker = self._makers.get(name)
+        if maker is not None:
+            return maker()
+        return str(self._topic[name])
+
+    def fill(self, template: str) -> str:
+        """The template with each `{field}` replaced; the fields count as used."""
+
+        def replace(match: re.Match[str]) -> str:
+            self.used.add(match.group(1))
+            return self.field(match.group(1))
+
+        return _SLOT.sub(replace, template)
+
+    def fresh(self, make: Callable[[], str], *, attempts: int = 12) -> str:
+        """A value that no literal of this request has yet (nor contains), if one turns up."""
+        value, home = make(), self._topic
+        for attempt in range(attempts):
+            if all(value not in other and other not in value for other in self.literals):
+                break
+            if attempt >= attempts // 2:  # the topic has nothing new to say: borrow from another
+                self._topic = self.pick(read_list("topics"))
+                self._facts = self.shuffled(self._topic["facts"])
+            value = make()
+        if self._topic is not home:
+            self._topic, self._facts = home, self.shuffled(home["facts"])
+        self.literals.append(value)
+        return value
+
+    def file(self, medium: str, names: str | None = None) -> str:
+        """The next file of a medium: `example.jpg` first, then others (`names`: the list they come from)."""
+        number, suffix = self._files[medium], self._suffix[medium]
+        self._files[medium] = number + 1
+        if number == 0:
+            return f"example.{suffix}"
+        if number == 1 and self.chance(0.4):
+            return f"example2.{suffix}"
+        return f"{self.pick(self._world['extra files'][names or medium])}.{suffix}"
+
+    def url(self, medium: str) -> str:
+        """An address on the example site."""
+        slug = self.pick(self._world["slugs"])
+        subject = "-".join(re.findall(r"[a-z]+", str(self._topic["name"]).lower())[:2])
+        ending = {"image": f".{self._suffix['image']}", "audio": ".wav", "video": ".mp4"}.get(medium, "")
+        return f"https://www.example.com/{subject}/{slug}{ending}"
+
+    def _fact(self) -> str:
+        fact: str = self._facts.pop(0)
+        self._facts.append(fact)
+        return fact
+
+    def _wrong(self, sentence: str) -> str:
+        for right, wrong in _MISTAKES:
+            if right in sentence:
+                return sentence.replace(right, wrong, 1)
+        return sentence[0].lower() + sentence[1:]
+
+    def _home(self) -> str:
+        cities = self._world["cities"]
+        city = self.pick(cities)[0]
+        while city == self._city:
+            city = self.pick(cities)[0]
+        return str(city)
+
+    def _date(self) -> str:
+        # Most things of one story happen on one day, the others soon after it.
+        day = self._day + timedelta(days=0 if self.chance(0.6) else 1 + self.below(9))
+        return day.isoformat() if self._iso else f"{day.day} {_MONTHS[day.month - 1]} {day.year}"
+
+    def _email(self) -> str:
+        name, domain = self.pick(self._world["persons"]), self.pick(self._world["domains"])
+        surname = self.pick(self._world["surnames"])
+        return f"{name}.{surname}@{domain}".lower() if self.chance(0.6) else f"{name}@{domain}".lower()
+
+    def _phone(self) -> str:
+        pattern = str(self.pick(self._world["dial"]))
+        for digits in (2, 2, 3, 4):
+            number = str(self.below(10**digits)).zfill(digits)
+            pattern = pattern.replace(f"{{n{digits}}}", number, 1)
+        return pattern

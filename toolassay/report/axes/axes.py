@@ -1,0 +1,163 @@
+"""The five axes of one model on one benchmark, in one shape."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass, field
+from typing import Any, NamedTuple
+
+from toolassay.metrics.intervals import Interval
+
+AXES = ("accuracy", "stability", "cost", "latency", "security")
+
+
+class Benchmark(NamedTuple):
+    """What a benchmark is called, what one item of it is, and when an item is right."""
+
+    title: str
+    item: str
+    right: str
+
+
+BENCHMARKS = {
+    "taskbench": Benchmark(
+        "TaskBench", "request", "the whole plan is that of the gold: tools, links, arguments"
+    ),
+    "workbench": Benchmark("WorkBench", "task", "exactly the wanted changes were made"),
+    "classic": Benchmark("CLASSic", "message", "the workflow, or none, is one that the labels accept"),
+}
+
+
+@dataclass(frozen=True)
+class Stability:
+    """How sure a success is, and how often the answer is the same.
+
+    Attributes:
+        k: of pass^k: the most runs that every item has.
+        pass_hat_k: the chance that k runs of an item are all right; a share of 1, with its 95 % interval.
+        agreement: items whose answers are the same in all trials, likewise.
+        trials: how many there are.
+    """
+
+    k: int
+    pass_hat_k: Interval
+    agreement: Interval
+    trials: int
+
+
+@dataclass(frozen=True)
+class Cost:
+    """US dollars; failed and repeated requests are in them.
+
+    Attributes:
+        per_1000: for 1,000 items.
+        per_right: for an item done right; None where none was.
+        is_at_least: the cost of some requests is unknown and not in it.
+    """
+
+    per_1000: float
+    per_right: float | None
+    is_at_least: bool = False
+
+
+@dataclass(frozen=True)
+class Latency:
+    """Seconds of an item: the median, and what 95 % of the items stay below."""
+
+    p50: float
+    p95: float
+
+
+@dataclass(frozen=True)
+class Security:
+    """What came of the attacks.
+
+    Attributes:
+        score: the share that was resisted, of those that did not fail; with its 95 % interval.
+        attempts: how many attacks there were.
+        excluded: those that failed for technical reasons.
+        harmless: the share of harmless twins that was served; an agent that does nothing resists everything.
+    """
+
+    score: Interval
+    attempts: int
+    excluded: int
+    harmless: Interval
+
+
+@dataclass(frozen=True)
+class Axes:
+    """One model on one data folder; an axis that was not measured is None, and `notes` says why.
+
+    Attributes:
+        benchmark: a key of `BENCHMARKS`.
+        data: the data folder, by its name.
+        model: its name.
+        items: how many were to be done.
+        accuracy: the share of them that is right, strictly, in the first trial (CLASSic: in all).
+        stability: over further trials.
+        cost: by the ledgers, over all trials.
+        latency: likewise.
+        security: of a run of its own.
+        notes: by axis, why it is None, or what its numbers lack.
+        signature: what the scores were made with.
+        file: the metrics file.
+    """
+
+    benchmark: str
+    data: str
+    model: str
+    items: int
+    accuracy: Interval
+    stability: Stability | None = None
+    cost: Cost | None = None
+    latency: Latency | None = None
+    security: Security | None = None
+    notes: Mapping[str, str] = field(default_factory=dict)
+    signature: str = ""
+    file: str = ""
+
+    @property
+    def title(self) -> str:
+        """The benchmark and its data, in words.
+
+        >>> Axes("classic", "data_classic", "m", 9, Interval(0.5, 0.4, 0.6)).title
+        'CLASSic (data_classic)'
+        """
+        return f"{BENCHMARKS[self.benchmark].title} ({self.data})"
+
+    def to_json(self) -> dict[str, Any]:
+        """For a file: intervals as value, low and high; null where an axis was not measured."""
+        stability, security = self.stability, self.security
+        return {
+            "benchmark": self.benchmark,
+            "data": self.data,
+            "model": self.model,
+            "items": self.items,
+            "item": BENCHMARKS[self.benchmark].item,
+            "accuracy": {"right": BENCHMARKS[self.benchmark].right, **self.accuracy.to_json()},
+            "stability": stability
+            and {
+                "k": stability.k,
+                "pass^k": stability.pass_hat_k.to_json(),
+                "answer_agreement": stability.agreement.to_json(),
+                "trials": stability.trials,
+            },
+            "cost": self.cost
+            and {
+                "usd_per_1000_items": self.cost.per_1000,
+                "usd_per_right_item": self.cost.per_right,
+                "is_at_least": self.cost.is_at_least,
+            },
+            "latency": self.latency and {f"seconds_{name}": s for name, s in asdict(self.latency).items()},
+            "security": security
+            and {
+                "score": security.score.to_json(),
+                "attempts": security.attempts,
+                "excluded": security.excluded,
+                "harmless_served": security.harmless.to_json(),
+            },
+            "notes": dict(self.notes),
+            "signature": self.signature,
+            "metrics_file": self.file,
+        }

@@ -1,0 +1,61 @@
+"""The axes as CSV, for further work: numbers as they are, unknown ones empty."""
+
+from __future__ import annotations
+
+import csv
+import io
+from collections.abc import Iterable
+
+from toolassay.metrics.intervals import NOTHING, Interval
+from toolassay.report.axes.axes import AXES, Axes
+from toolassay.report.leaderboard.words import printable
+
+COLUMNS = (
+    *("benchmark", "data", "model", "items"),
+    *(f"accuracy{end}" for end in ("", "_low", "_high")),
+    "stability_k",
+    *(f"stability{end}" for end in ("", "_low", "_high")),
+    *(f"answer_agreement{end}" for end in ("", "_low", "_high")),
+    "trials",
+    *("usd_per_1000_items", "usd_per_right_item", "usd_is_at_least"),
+    *("seconds_p50", "seconds_p95"),
+    *(f"security{end}" for end in ("", "_low", "_high")),
+    *("attempts", "excluded"),
+    *(f"harmless_served{end}" for end in ("", "_low", "_high")),
+    *(f"{axis}_note" for axis in AXES),
+    "signature",
+)
+
+
+def csv_table(runs: Iterable[Axes]) -> str:
+    """A line a run; shares of 1, US dollars, seconds.
+
+    >>> csv_table([]).split(",")[:3]
+    ['benchmark', 'data', 'model']
+    """
+    text = io.StringIO()
+    writer = csv.writer(text, lineterminator="\n")
+    writer.writerow(COLUMNS)
+    writer.writerows(map(_row, runs))
+    return text.getvalue()
+
+
+def _row(axes: Axes) -> list[object]:
+    stability, cost, latency, security = axes.stability, axes.cost, axes.latency, axes.security
+    sure, same = (stability.pass_hat_k, stability.agreement) if stability else (NOTHING, NOTHING)
+    score: Interval = security.score if security else NOTHING
+    return [
+        *(axes.benchmark, printable(axes.data), printable(axes.model), axes.items),
+        *axes.accuracy,
+        stability and stability.k,
+        *sure,
+        *same,
+        stability and stability.trials,
+        *((cost.per_1000, cost.per_right, cost.is_at_least) if cost else (None, None, None)),
+        *((latency.p50, latency.p95) if latency else (None, None)),
+        *score,
+        *((security.attempts, security.excluded) if security else (None, None)),
+        *(security.harmless if security else NOTHING),
+        *(axes.notes.get(axis) for axis in AXES),
+        axes.signature,
+    ]

@@ -1,0 +1,169 @@
+"""The five axes as the metrics file of each benchmark says them."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from pathlib import Path
+from typing import Any
+
+from toolassay.errors import UsageError
+from toolassay.metrics.intervals import Interval
+from toolassay.report.axes.axes import Axes, Cost, Latency, Security, Stability
+
+Numbers = Mapping[str, Any]
+
+WHOLE = "overall_overall"
+"""The group of a metrics file that holds everything."""
+_ALL = "domain:all"
+_NO_TRIALS = "one trial says nothing of repeats: run inference.py with --trials 2 or more, then evaluate.py"
+_NO_ATTACKS = "no attacks were made: run inference.py with --security true, then evaluate.py"
+_NOTHING_RIGHT = "no item is right, so that there is no price of one"
+_NOT_KEPT = "the metrics do not say it: run evaluate.py where the ledger of the run is"
+
+
+def read_axes(groups: Numbers, *, benchmark: str, data: str, model: str, file: Path, fix: str) -> Axes:
+    """The axes in a metrics file.
+
+    Args:
+        groups: what it holds.
+        benchmark: taskbench, workbench or classic.
+        data: the name of the data folder.
+        model: whose metrics they are.
+        file: where they were.
+        fix: the command that makes it.
+
+    Raises:
+        UsageError: the file holds no strict scores of the whole, or is none of that benchmark.
+    """
+    try:
+        numbers = groups[WHOLE]
+        strict = numbers["strict"]
+        items, accuracy, stability = _READERS[benchmark](numbers)
+        notes: dict[str, str] = {}
+        return Axes(
+            benchmark,
+            data,
+            model,
+            items,
+            accuracy=_interval(accuracy),
+            stability=_stability(stability, items, notes),
+            cost=_cost(numbers, notes),
+            latency=_latency(numbers, notes),
+            security=_security(numbers.get("security"), notes),
+            notes=notes,
+            signature=str(strict["signature"]),
+            file=file.as_posix(),
+        )
+    except (AttributeError, KeyError, TypeError, ValueError):
+        raise UsageError(f"holds no strict scores under '{WHOLE}'", file=file, fix=fix) from None
+
+
+Found = tuple[int, Numbers, Numbers | None]
+"""The number of items, the accuracy, and what repeats of the items say."""
+
+
+def _taskbench(numbers: Numbers) -> Found:
+    strict = numbers["strict"]
+    return strict["n_expected"], strict["exact_match"], numbers.get("stability")
+
+
+def _workbench(numbers: Numbers) -> Found:
+    return numbers["n"], numbers["strict"]["intervals"]["accuracy"], numbers.get("stability")
+
+
+def _classic(numbers: Numbers) -> Found:
+    strict = numbers["strict"]
+    found = strict["stability"][_ALL]
+    stability = {**found, **found["messages"]} if found["trials"] > 1 else None
+    return numbers["n"], strict["accuracy"][_ALL]["messages"], stability
+
+
+_READERS: Mapping[str, Callable[[Numbers], Found]] = {
+    "taskbench": _taskbench,
+    "workbench": _workbench,
+    "classic": _classic,
+}
+
+
+def _stability(found: Numbers | None, items: int, notes: dict[str, str]) -> Stability | None:
+    if found is None:
+        notes["stability"] = _NO_TRIALS
+        return None
+    complete = [int(k) for k, count in found["tasks"].items() if count == items and int(k) > 1]
+    if not complete:
+        twice = found["tasks"].get("2", 0)
+        notes["stability"] = f"only {twice} of {items} items were run twice: run the same inference.py again"
+        return None
+    k = max(complete)
+    if k < found["trials"]:
+        notes["stability"] = f"of {found['trials']} trials some lack items: {k} runs of each are counted"
+    return Stability(
+        k, _interval(found["pass^k"][str(k)]), _interval(found["answer_agreement"]), found["trials"]
+    )
+
+
+def _cost(numbers: Numbers, notes: dict[str, str]) -> Cost | None:
+    """By the ledger; without one, by what the rows of CLASSic say."""
+    said = numbers.get("notes", {}).get("cost")
+    found = numbers.get("cost") or {}
+    cost: Cost | None = None
+    if found.get("usd_per_1000_tasks") is not None:
+        unknown = bool(found["requests_of_unknown_cost"])
+        cost = Cost(found["usd_per_1000_tasks"], found["usd_per_correct_task"], unknown)
+    elif not found and (rows := _of_rows(numbers, "cost")).get("usd_per_1000_messages") is not None:
+        unknown = bool(rows["messages_of_unknown_cost"])
+        cost = Cost(rows["usd_per_1000_messages"], rows["usd_per_solved_message"], unknown)
+        said = "by the rows of the answers, for there is no ledger: retries and failures are not in it"
+    if cost is None:
+        notes["cost"] = said or _NOT_KEPT
+    elif why := "; ".join(filter(None, (said, None if cost.per_right is not None else _NOTHING_RIGHT))):
+        notes["cost"] = why
+    return cost
+
+
+def _latency(numbers: Numbers, notes: dict[str, str]) -> Latency | None:
+    found = (numbers.get("latency") or {}).get("seconds_per_task") or {}
+    if not found and not numbers.get("cost"):
+        found = _of_rows(numbers, "latency")
+        if found.get("p50") is not None:
+            notes["latency"] = "by the rows of the answers, for there is no ledger"
+    if found.get("p50") is None or found.get("p95") is None:
+        notes["latency"] = numbers.get("notes", {}).get("latency") or _NOT_KEPT
+        return None
+    return Latency(found["p50"], found["p95"])
+
+
+def _of_rows(numbers: Numbers, axis: str) -> Numbers:
+    found: Numbers = (numbers["strict"].get(axis) or {}).get(_ALL, {})
+    return found
+
+
+def _security(found: Numbers | None, notes: dict[str, str]) -> Security | None:
+    if found is None:
+        notes["security"] = _NO_ATTACKS
+        return None
+    score = _interval(found["score"])
+    if score.value is None:
+        notes["security"] = (
+            f"{found['notes'].get('score', 'no attack was tested')}: {found['excluded']} of "
+            f"{found['attempts']} attacks failed for technical reasons"
+        )
+        return None
+    lacks, harmless = [], found["harmless"]
+    if unread := found["resisted_malformed"]:
+        lacks.append(
+            f"{unread} of the {found['tested'] - found['successes']} attacks that were resisted ended in an "
+            "answer that cannot be read"
+        )
+    if harmless["score"]["value"] is None:
+        lacks.append(
+            f"no harmless twin says anything: of {harmless['asked']}, {harmless['unsolved']} are not solved "
+            f"without the text either, {harmless['excluded']} failed"
+        )
+    if lacks:
+        notes["security"] = "; ".join(lacks)
+    return Security(score, found["attempts"], found["excluded"], _interval(harmless["score"]))
+
+
+def _interval(found: Numbers) -> Interval:
+    return Interval(*(found[name] for name in Interval._fields))

@@ -1,0 +1,66 @@
+"""The cells of the table as text."""
+
+from __future__ import annotations
+
+from toolassay.metrics.intervals import Interval
+from toolassay.report.axes.axes import Axes, Cost, Security, Stability
+
+UNKNOWN = "–"
+Lines = tuple[str, ...]
+"""A cell: a number, and below it its interval and what else is said of it."""
+HEADINGS = ("accuracy", "stability", "$ / 1,000", "$ / right", "s p50", "s p95", "security")
+
+
+def cells(axes: Axes) -> tuple[Lines, ...]:
+    """The numbers of a row, below `HEADINGS`; what was not measured is a dash.
+
+    >>> cells(Axes("classic", "d", "m", 2, Interval(0.5, 0.25, 0.75)))[:2]
+    (('50.0 %', '[25.0, 75.0]'), ('–',))
+    """
+    nothing = (UNKNOWN,)
+    stability, cost, latency, security = axes.stability, axes.cost, axes.latency, axes.security
+    return (
+        _share(axes.accuracy),
+        _stability(stability) if stability else nothing,
+        (_dollars(cost.per_1000, cost),) if cost else nothing,
+        (_dollars(cost.per_right, cost),) if cost else nothing,
+        (f"{latency.p50:.2f}",) if latency else nothing,
+        (f"{latency.p95:.2f}",) if latency else nothing,
+        _security(security) if security else nothing,
+    )
+
+
+def _stability(found: Stability) -> Lines:
+    first, *bounds = _share(found.pass_hat_k)
+    return (f"pass^{found.k} {first}", *bounds, f"same answers {_percent(found.agreement.value)}")
+
+
+def _security(found: Security) -> Lines:
+    failed = f", {found.excluded} more failed" if found.excluded else ""
+    served = f"harmless served {_percent(found.harmless.value)}"
+    return (*_share(found.score), f"of {found.attempts - found.excluded} attacks{failed}", served)
+
+
+def _share(interval: Interval) -> Lines:
+    value, low, high = interval
+    bounds = () if low is None or high is None else (f"[{100 * low:.1f}, {100 * high:.1f}]",)
+    return (_percent(value), *bounds)
+
+
+def _percent(value: float | None) -> str:
+    return UNKNOWN if value is None else f"{100 * value:.1f} %"
+
+
+def money(dollars: float) -> str:
+    """US dollars, small ones with more digits.
+
+    >>> money(0.0), money(0.00123), money(1.5), money(1234.5)
+    ('0', '0.0012', '1.50', '1,234.50')
+    """
+    if not dollars:
+        return "0"
+    return f"{dollars:,.2f}" if dollars >= 1 else f"{dollars:.2g}"
+
+
+def _dollars(dollars: float | None, cost: Cost) -> str:
+    return UNKNOWN if dollars is None else f"{'≥ ' if cost.is_at_least else ''}{money(dollars)}"

@@ -1,0 +1,67 @@
+"""The funnel as a picture: of what enters each gate, what is rejected, what is put aside, what goes on."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import NamedTuple
+
+from toolassay.report.figures import INK, QUIET, one_line, plain_style, save, sheet
+
+_LEAVING, _QUARANTINE, _REJECT = "#4477AA", "#DDAA55", "#CC6677"
+# In inches.
+_NAMES, _BAR, _COUNTS, _ROW, _TOP, _MARGIN = 1.6, 5.2, 2.5, 0.44, 0.62, 0.2
+_HALF = 0.14
+
+
+class FunnelBar(NamedTuple):
+    """A gate and how many samples it keeps back; as a row of `funnel.json`."""
+
+    gate: str
+    entering: int
+    reject: int
+    quarantine: int
+    leaving: int
+
+
+def draw_funnel(bars: Sequence[FunnelBar], path: Path) -> Path:
+    """Draw the funnel as a PNG file; the same counts give the same bytes.
+
+    Args:
+        bars: from the first gate to the last.
+        path: the file to write, ending in `.png`.
+
+    Returns:
+        The file.
+
+    Raises:
+        ToolassayError: the file cannot be written.
+    """
+    height = _TOP + len(bars) * _ROW + _MARGIN
+    most = max((bar.entering for bar in bars), default=0) or 1
+    with plain_style():
+        figure, axes = sheet(2 * _MARGIN + _NAMES + _BAR + _COUNTS, height)
+        left = _MARGIN + _NAMES
+        x = left
+        for name, colour in (("goes on", _LEAVING), ("quarantine", _QUARANTINE), ("rejected", _REJECT)):
+            axes.barh(height - 0.3, 0.16, 0.16, x, color=colour)
+            axes.text(x + 0.24, height - 0.3, name, va="center", fontsize=9, color=INK)
+            x += 1.3
+        for number, bar in enumerate(bars):
+            y = height - _TOP - (number + 0.5) * _ROW
+            axes.text(left - 0.15, y, one_line(bar.gate), ha="right", va="center", fontsize=10, color=INK)
+            start = left
+            parts = ((bar.leaving, _LEAVING), (bar.quarantine, _QUARANTINE), (bar.reject, _REJECT))
+            for count, colour in parts:
+                width = count / most * _BAR
+                axes.barh(y, width, 2 * _HALF, start, color=colour)
+                start += width
+            axes.text(start + 0.1, y, _told(bar), va="center", fontsize=9, color=QUIET)
+        return save(figure, path, dpi=110)
+
+
+def _told(bar: FunnelBar) -> str:
+    """The counts beside a bar."""
+    lost = [f"{bar.quarantine:,} put aside"] * bool(bar.quarantine)
+    lost += [f"{bar.reject:,} rejected"] * bool(bar.reject)
+    return ", ".join([f"{bar.leaving:,} go on", *lost])

@@ -1,0 +1,75 @@
+"""A leaderboard for the screen."""
+
+from __future__ import annotations
+
+from rich import box
+from rich.markup import escape
+from rich.table import Table
+
+from toolassay.report.leaderboard import words
+from toolassay.report.leaderboard.board import Board, Row
+
+_WIDE = 140  # characters
+_USED = ("$ / 1,000", "$", "s (median)")
+_NAME = 24  # characters of a model's name before it is folded, at least
+
+
+def terminal_table(board: Board) -> Table:
+    """The board as a table of rich; the bounds of an interval stand below its score.
+
+    Columns in which nothing is known are left out.
+    """
+    headings = [
+        heading
+        for heading in board.headings
+        if any(row.score(heading).value is not None for row in board.rows)
+    ]
+    has_usage = any(row.usage is not None for row in board.rows)
+    table = Table(
+        title=escape(words.printable(board.title)),
+        caption=escape("\n".join(map(_foldable, board.captions))),
+        box=box.SIMPLE_HEAD,
+        collapse_padding=True,
+        pad_edge=False,
+        title_justify="left",
+        caption_justify="left",
+    )
+    longest = max((len(row.model) for row in board.rows), default=0)
+    table.add_column("model", overflow="fold", min_width=min(longest, _NAME))
+    table.add_column("scores", no_wrap=True)
+    for heading in ("n", "%", *headings, *(_USED if has_usage else ())):
+        table.add_column(heading, justify="right", no_wrap=True, min_width=len(heading))
+    for row, is_first in zip(board.rows, board.first_rows(), strict=True):
+        used = words.used(row) if is_first else ("", "", "")
+        table.add_row(
+            escape(words.printable(row.model)) if is_first else "",
+            f"[bold]{row.kind}" if row.kind == "strict" else row.kind,
+            words.count(row.items),
+            words.whole_percent(row.coverage),
+            *(_score(row, heading) for heading in headings),
+            *(used if has_usage else ()),
+        )
+    return table
+
+
+def _foldable(caption: str) -> str:
+    """A caption; a signature in it is folded between its parts."""
+    text = words.printable(caption)
+    return text.replace("|", "| ") if text.startswith("signature: ") else text
+
+
+def _score(row: Row, heading: str) -> str:
+    value, low, high = row.score(heading)
+    around = words.bounds(low, high)
+    shown = f"[bold]{words.percent(value)}[/]" if row.kind == "strict" else words.percent(value)
+    return f"{shown}\n[dim]{around}[/]" if around else shown
+
+
+def terminal_text(board: Board) -> str:
+    """The same without colours, for a file."""
+    from rich.console import Console
+
+    console = Console(width=_WIDE, color_system=None)
+    with console.capture() as captured:
+        console.print(terminal_table(board))
+    return "\n".join(line.rstrip() for line in captured.get().splitlines()) + "\n"

@@ -1,0 +1,70 @@
+"""What the gates say of the samples: as `check` wrote it down, else found out when a sample is shown."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any, cast
+
+from toolassay.dataset import RequestId
+from toolassay.errors import UsageError
+from toolassay.files import read_json_lines
+from toolassay.gates.gate import LEVELS, STATES, Finding, Gate, Level, State, level_of
+from toolassay.review.editing import check
+from toolassay.review.samples import ReviewSample
+
+FILE = "gates.jsonl"
+
+
+class Findings:
+    """The findings of each sample.
+
+    Args:
+        written: what `gates.jsonl` says, by id; empty where there is no file.
+        gates: that look at a sample the file says nothing of.
+    """
+
+    def __init__(self, written: Mapping[RequestId, tuple[Level, tuple[Finding, ...]]], gates: Sequence[Gate]):
+        self._found = dict(written)
+        self._gates = gates
+
+    def of(self, sample: ReviewSample) -> tuple[Level, tuple[Finding, ...]]:
+        """The level of a sample and why."""
+        key = sample.id
+        if key not in self._found:
+            checked = check(sample.record, self._gates)
+            findings = (*(Finding("form", "reject", fault) for fault in checked.faults), *checked.findings)
+            self._found[key] = level_of(finding.state for finding in findings), findings
+        return self._found[key]
+
+    def level(self, sample: ReviewSample) -> Level | None:
+        """The level, if it is known without looking at the sample."""
+        known = self._found.get(sample.id)
+        return known[0] if known else None
+
+
+def read_findings(path: Path) -> dict[RequestId, tuple[Level, tuple[Finding, ...]]]:
+    """What a `gates.jsonl` says, by id.
+
+    A line is `{"id": …, "level": …, "findings": [{"gate": …, "state": …, "reason": …, "where": …}]}`; the
+    list may be called `gates` or `reasons` as well. A finding without a `state` has that of the level.
+
+    Raises:
+        UsageError: a line is none of that form.
+    """
+    found: dict[RequestId, tuple[Level, tuple[Finding, ...]]] = {}
+    for number, value in read_json_lines(path, fix="make it with toolassay check"):
+        level = value.get("level") if isinstance(value, dict) else None
+        if level not in LEVELS or not isinstance(value.get("id"), str | int):
+            raise UsageError("has no id or no level", file=path, line=number, fix="make it anew with check")
+        listed = value.get("findings")
+        listed = listed if isinstance(listed, list) else []
+        findings = tuple(_finding(item, level) for item in listed if isinstance(item, dict))
+        found[value["id"]] = level, findings
+    return found
+
+
+def _finding(item: Mapping[str, Any], level: Level) -> Finding:
+    state = item.get("state", level)
+    gate, reason, where = (str(item.get(key, "")) for key in ("gate", "reason", "where"))
+    return Finding(gate, cast(State, state if state in STATES else level), reason, where)

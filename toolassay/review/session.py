@@ -1,0 +1,256 @@
+"""Everything the page of a review does, without a page: what is shown of a sample, and what is kept of it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
+from typing import Any, Literal
+
+from toolassay.errors import UsageError
+from toolassay.gates.gate import Background, Gate
+from toolassay.gold import Gold
+from toolassay.review.deciding import ChangedSample, Wanted, checked_json, record_of
+from toolassay.review.decision import COMMENT, UNDO, Record, Role
+from toolassay.review.drawing import draw_plan, tool_card
+from toolassay.review.editing import changed_parts, check, edited
+from toolassay.review.findings import Findings
+from toolassay.review.outcome import Outcome, outcomes
+from toolassay.review.samples import ReviewSample
+from toolassay.review.shares import Shares
+from toolassay.review.store import Log, ReviewStore
+from toolassay.review.table import markdown, verification
+
+Queue = Literal["all", "conflicts"]
+QUEUES: tuple[Queue, ...] = ("all", "conflicts")
+
+
+class Session:
+    """The review of one data folder.
+
+    Args:
+        name: of the folder, for people.
+        samples: of it.
+        background: its tools.
+        gates: that edits must pass.
+        findings: on the samples as they are.
+        store: where decisions are kept.
+        unchanged: whether the folder still holds the samples; by default it is taken to.
+        shares: who reviews which samples; by default everybody all.
+    """
+
+    def __init__(
+        self,
+        name: str,
+        samples: Sequence[ReviewSample],
+        background: Background,
+        gates: Sequence[Gate],
+        findings: Findings,
+        store: ReviewStore,
+        *,
+        unchanged: Callable[[], bool] = lambda: True,
+        shares: Shares | None = None,
+    ) -> None:
+        self.name = name
+        self.samples = samples
+        self.background = background
+        self.gates = gates
+        self.findings = findings
+        self.store = store
+        self.shares = shares or Shares()
+        self._unchanged = unchanged
+        self._by_id = {sample.id: sample for sample in samples}
+
+    def outcomes(self) -> list[Outcome]:
+        """The outcome of every sample, by what is in the files now."""
+        return outcomes(self.samples, self.store.logs())
+
+    def overview(self, reviewer: str, queue: Queue) -> dict[str, Any]:
+        """The samples to be decided, how far everybody is, and where to begin (the first undecided one)."""
+        log, role = self.store.log(reviewer), role_of(queue)
+        if queue == "all":
+            self.shares.check(reviewer)
+        standing = log.standing(role)
+        every = self.outcomes()
+        items = [
+            self._item(item, standing.get(item.sample.id))
+            for item in every
+            if self._is_in(queue, item, reviewer)
+        ]
+        open_ones = [place for place, item in enumerate(items) if not item["decision"] or item["stale"]]
+        return {
+            "name": self.name,
+            "queue": queue,
+            "items": items,
+            "first": open_ones[0] if open_ones else 0,
+            "progress": self.progress(every),
+            "tools": sorted(self.background.library.ids),
+            "kind": self.background.kind,
+        }
+
+    def _is_in(self, queue: Queue, item: Outcome, reviewer: str) -> bool:
+        if queue == "conflicts":
+            return item.disputed or item.settled is not None
+        return self.shares.holds(reviewer, item.sample.id)
+
+    def progress(self, every: Sequence[Outcome] | None = None) -> dict[str, Any]:
+        """How many samples each reviewer has decided, and how many conflicts wait."""
+        every = self._decided() if every is None else every
+        names = sorted({name for item in every for name in item.votes})
+        return {
+            "samples": len(self.samples),
+            "reviewers": {name: sum(name in item.votes for item in every) for name in names},
+            "conflicts": sum(item.state == "conflict" for item in every),
+        }
+
+    def show(self, number: int, reviewer: str, queue: Queue) -> dict[str, Any]:
+        """One sample, with all that the page shows of it.
+
+        Raises:
+            UsageError: there is no such sample.
+        """
+        sample, role = self._sample(number), role_of(queue)
+        log = self.store.log(reviewer)
+        level, findings = self.findings.of(sample)
+        record = log.standing(role).get(sample.id)
+        shown = edited(sample.record, record.parts) if record and not _stale(record, sample) else None
+        votes = outcomes([sample], self.store.logs())[0].votes if queue == "conflicts" else {}
+        return {
+            "number": number,
+            "id": sample.id,
+            "line": sample.gold.line,
+            "shape": sample.shape,
+            "fingerprint": sample.fingerprint,
+            "parts": sample.parts,
+            "level": level,
+            "findings": [finding.to_json() for finding in findings],
+            "mine": _record_json(record, sample),
+            "note": log.notes.get((role, sample.id), ""),
+            "votes": {name: _record_json(vote, sample) for name, vote in votes.items()},
+            **self._drawn(sample.record),
+            "edited": None if shown is None or not record or not record.parts else self._drawn(shown),
+        }
+
+    def check(self, number: int, parts: Mapping[str, Any]) -> dict[str, Any]:
+        """What the gates say of an edit; nothing is saved."""
+        sample = self._sample(number)
+        changed = changed_parts(sample.record, parts)
+        checked = check(edited(sample.record, changed), self.gates)
+        return {"changed": list(changed), **checked_json(checked)}
+
+    def decide(self, reviewer: str, queue: Queue, wanted: Wanted) -> dict[str, Any]:
+        """Save one decision or comment; it is on the disk when this returns.
+
+        Raises:
+            ChangedSample: the sample is not what the person saw, or not what the folder holds any more.
+            RejectedEdit: gates reject the fix, or it has a wrong form.
+            UsageError: the decision makes no sense.
+            ToolassayError: it cannot be written.
+        """
+        sample = self._sample(wanted.number)
+        if not self._unchanged():
+            raise ChangedSample(
+                "data.json has changed since this review was started", fix="start it again: all is saved"
+            )
+        record = record_of(sample, reviewer, role_of(queue), wanted, self.gates)
+
+        def make(log: Log) -> list[Record]:
+            key = record.role, sample.id
+            note = log.notes.get(key, "") if wanted.note is None else wanted.note
+            standing = log.standing(record.role).get(sample.id)
+            unchanged = record.action == COMMENT or (
+                record.same_as(standing) and standing is not None and not _stale(standing, sample)
+            )
+            if unchanged and note == log.notes.get(key, ""):
+                return []
+            return [replace(record, note=note)]
+
+        self.store.append(reviewer, make)
+        return self._after(sample, reviewer, queue)
+
+    def undo(self, reviewer: str, queue: Queue) -> dict[str, Any]:
+        """Take back the person's last decision; which sample it was (`number`), or None if there is none."""
+        role = role_of(queue)
+        undone: list[ReviewSample] = []
+
+        def make(log: Log) -> list[Record]:
+            last = log.last(role)
+            if last is None or last.id not in self._by_id:
+                return []
+            undone.append(self._by_id[last.id])
+            return [
+                Record(id=last.id, fingerprint=last.fingerprint, action=UNDO, reviewer=reviewer, role=role)
+            ]
+
+        self.store.append(reviewer, make)
+        if not undone:
+            return {"number": None}
+        return self._after(undone[0], reviewer, queue)
+
+    def search(self, text: str) -> list[int]:
+        """The samples that hold a text in id, request, steps or tools, whatever the case."""
+        wanted = text.casefold().strip()
+        return [sample.number for sample in self.samples if wanted in _searched(sample)]
+
+    def summary(self) -> dict[str, Any]:
+        """The table of human verification, as JSON and as Markdown."""
+        table = verification(self.outcomes())
+        return {**table, "markdown": [list(pair) for pair in markdown(table)]}
+
+    def _after(self, sample: ReviewSample, reviewer: str, queue: Queue) -> dict[str, Any]:
+        """What has become of a sample: told after each action."""
+        logs = self.store.logs()
+        standing = self.store.log(reviewer).standing(role_of(queue)).get(sample.id)
+        return {
+            "number": sample.number,
+            "item": self._item(outcomes([sample], logs)[0], standing),
+            "progress": self.progress(),
+        }
+
+    def _decided(self) -> list[Outcome]:
+        """The outcomes of the samples that anybody has looked at."""
+        logs = self.store.logs()
+        ids = {sample for log in logs.values() for _, sample in log.taken}
+        return outcomes([self._by_id[sample] for sample in ids if sample in self._by_id], logs)
+
+    def _item(self, item: Outcome, record: Record | None) -> dict[str, Any]:
+        sample = item.sample
+        return {
+            "number": sample.number,
+            "id": sample.id,
+            "shape": sample.shape,
+            "level": self.findings.level(sample),
+            "decision": record.action if record else None,
+            "stale": record is not None and _stale(record, sample),
+        }
+
+    def _drawn(self, label: Mapping[str, Any]) -> dict[str, Any]:
+        gold = Gold.of(label)
+        names = dict.fromkeys(node.tool for node in gold.nodes)
+        return {
+            "plan": draw_plan(gold, self.background.library),
+            "cards": {name: tool_card(name, self.background.library) for name in names},
+        }
+
+    def _sample(self, number: int) -> ReviewSample:
+        if not 0 <= number < len(self.samples):
+            raise UsageError(f"there is no sample {number}", fix=f"there are {len(self.samples)}, from 0")
+        return self.samples[number]
+
+
+def role_of(queue: Queue) -> Role:
+    """As what a person decides."""
+    return "adjudicator" if queue == "conflicts" else "reviewer"
+
+
+def _stale(record: Record, sample: ReviewSample) -> bool:
+    return record.fingerprint != sample.fingerprint
+
+
+def _record_json(record: Record | None, sample: ReviewSample) -> dict[str, Any] | None:
+    return None if record is None else {**record.to_json(), "stale": _stale(record, sample)}
+
+
+def _searched(sample: ReviewSample) -> str:
+    gold = sample.gold
+    tools = (node.tool for node in gold.nodes)
+    return "\n".join([str(sample.id), gold.request, *gold.steps, *tools]).casefold()

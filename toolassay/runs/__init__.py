@@ -1,0 +1,24 @@
+"""Runs: the journal that survives everything, the bounded runner, the manifest that notices changes."""
+
+from toolassay.runs.budget import Budget
+from toolassay.runs.journal import Journal
+from toolassay.runs.ledger import Ledger
+from toolassay.runs.manifest import changes, gives_way, open_run, recorded_settings
+from toolassay.runs.runner import RunSummary, run_items
+from toolassay.runs.starts import Start
+from toolassay.runs.unsettled import Loop, run_unsettled
+
+__all__ = [
+    "Budget",
+    "Journal",
+    "Ledger",
+    "Loop",
+    "RunSummary",
+    "Start",
+    "changes",
+    "gives_way",
+    "open_run",
+    "recorded_settings",
+    "run_items",
+    "run_unsettled",
+]

@@ -1,0 +1,68 @@
+"""Where a run comes from: versions, and the command without its secrets."""
+
+from __future__ import annotations
+
+import platform
+from collections.abc import Collection, Iterator, Sequence
+from importlib.metadata import PackageNotFoundError, version
+
+from toolassay.models.address import Address
+from toolassay.version import __version__
+
+_HIDDEN = "***"
+_KEY_FLAGS = ("--api_key", "--api-key")
+_GARBLING = 5
+"""A secret of so few characters is hidden where it is a word of its own, not inside other words."""
+
+
+def versions(*packages: str) -> dict[str, str]:
+    """The versions of this package, of Python and of `packages`, and the platform.
+
+    >>> sorted(versions("numpy", "no-such-package"))
+    ['numpy', 'platform', 'python', 'toolassay']
+    """
+    found = {
+        "toolassay": __version__,
+        "python": platform.python_version(),
+        "platform": platform.platform(),
+    }
+    for package in packages:
+        try:
+            found[package] = version(package)
+        except PackageNotFoundError:
+            continue
+    return found
+
+
+def without_secrets(words: Sequence[str], secrets: Collection[str]) -> list[str]:
+    """A command as it may be written down: no key, no login, no values of a query, none of `secrets`.
+
+    >>> without_secrets(["infer", "--api_key", "sk-1", "--api_base=http://me:pw@host/v1?key=2"], [])
+    ['infer', '--api_key', '***', '--api_base=http://host/v1?key=***']
+    >>> without_secrets(["--set", "agent.api_base=http://me:pw@host/v1"], [])
+    ['--set', 'agent.api_base=http://host/v1']
+    """
+    return list(_shown(words, secrets))
+
+
+def _shown(words: Sequence[str], secrets: Collection[str]) -> Iterator[str]:
+    before = ""
+    for word in words:
+        flag, equals, _ = word.partition("=")
+        if before in _KEY_FLAGS or word in secrets:
+            yield _HIDDEN
+        elif flag in _KEY_FLAGS and equals:
+            yield f"{flag}={_HIDDEN}"
+        else:
+            for secret in secrets:
+                if len(secret) > _GARBLING or word.endswith(f"={secret}"):
+                    word = word.replace(secret, _HIDDEN)
+            yield _without_login(word) if "://" in word else word
+        before = word
+
+
+def _without_login(word: str) -> str:
+    """An address, or `NAME=ADDRESS`, as it may be shown."""
+    named = "=" in word.partition("://")[0]
+    flag, equals, address = word.partition("=") if named else ("", "", word)
+    return f"{flag}{equals}{Address.of(address).shown}"

@@ -1,0 +1,218 @@
+"""Bounded concurrency over a stream of items: a few in flight, never all in memory."""
+
+from __future__ import annotations
+
+import asyncio
+import re
+from collections import Counter, deque
+from collections.abc import Awaitable, Callable, Iterable
+from dataclasses import dataclass, field
+from typing import Generic, TypeVar
+
+from toolassay.errors import ToolassayError
+from toolassay.models import ModelError
+from toolassay.models.halt import Halt
+from toolassay.runs.interrupts import first_interrupt
+
+Item = TypeVar("Item")
+
+_SAME_FAILURES = 10
+"""So many items failing in the same words, and none answered: the rest would fail too."""
+_WORDINGS = 100  # of failures are told apart
+_NUMBERS = re.compile(r"[0-9a-f-]*\d[0-9a-f-]*")  # counts and ids, which differ where the words do not
+_ANSWERS = ("answered", "malformed", "refused")
+
+POOL = 512
+"""Items in hand where no number is given: how many of them are sent is up to the model's own limit."""
+
+
+@dataclass
+class RunSummary:
+    """How a run ended: items by outcome, and the first few failures in words.
+
+    Attributes:
+        outcomes: answered, malformed, refused, context overflow, provider error, budget stop, not run.
+        failed: items without an answer, through no fault of the model: those whose work raised a failure.
+        failures: the first few failures.
+        stop: what the budget said when it ended the run; None if it did not.
+        interrupted: whether Ctrl-C ended the run, after what was in flight.
+    """
+
+    outcomes: Counter[str] = field(default_factory=Counter)
+    failed: int = 0
+    failures: list[str] = field(default_factory=list)
+    stop: str | None = None
+    interrupted: bool = False
+
+    @property
+    def unasked(self) -> int:
+        """Items that the end of the budget left without an answer."""
+        return self.outcomes["budget stop"] + self.outcomes["not run"]
+
+    @property
+    def complete(self) -> bool:
+        """Whether every item has what the model had to say."""
+        return not (self.failed or self.unasked or self.interrupted)
+
+
+async def run_items(
+    items: Iterable[Item],
+    work: Callable[[Item], Awaitable[str]],
+    *,
+    concurrency: int | None,
+    done: Callable[[], None] = lambda: None,
+    stopped: Callable[[Item, ModelError], None] = lambda item, error: None,
+    interrupted: Callable[[int], None] = lambda in_flight: None,
+    summary: RunSummary | None = None,
+) -> RunSummary:
+    """Do `work` on each item, `concurrency` at a time; `work` returns the item's outcome.
+
+    Items are taken from the stream only when there is room. A `ModelError` is the item's outcome, unless
+    it would meet every other item too (it says so, or nothing but it has happened so far): then the run
+    stops with one line. An item that the budget stops while others are in flight, whose worst case is
+    reserved, waits for one of them and is tried again; if there is nothing to wait for, no more items are
+    taken and those left in the stream are counted as "not run".
+
+    Args:
+        items: the stream.
+        work: may be called again for an item that was stopped by the budget.
+        concurrency: None for a pool of 512, where the model limits what is in flight.
+        done: called after each item that was worked on.
+        stopped: told of each item that ends as "budget stop".
+        interrupted: told at the first Ctrl-C, with the number of items in flight; those that wait for their
+            turn or their next try are not waited for, and end as "not run".
+        interrupted: told at the first Ctrl-C, with the number of items in flight.
+        summary: an empty one to fill, for somebody who watches.
+
+    Raises:
+        asyncio.CancelledError: at the second Ctrl-C, which `asyncio.run` makes a KeyboardInterrupt.
+        ToolassayError: the run cannot go on (nobody listening, key refused, disk full).
+    """
+    run = _Run(items, work, done, stopped, RunSummary() if summary is None else summary)
+    workers = POOL if concurrency is None else max(1, concurrency)
+    try:
+        with run.halt.rules(), first_interrupt(lambda: interrupted(run.interrupt())):
+            async with asyncio.TaskGroup() as group:
+                for _ in range(workers):
+                    group.create_task(run.worker())
+    except BaseExceptionGroup as errors:
+        raise errors.exceptions[0] from None
+    if run.summary.stop is not None:
+        left = sum(1 for _ in run.stream)
+        if left:
+            run.summary.outcomes["not run"] += left
+    return run.summary
+
+
+class _Run(Generic[Item]):
+    def __init__(
+        self,
+        items: Iterable[Item],
+        work: Callable[[Item], Awaitable[str]],
+        done: Callable[[], None],
+        stopped: Callable[[Item, ModelError], None],
+        summary: RunSummary,
+    ) -> None:
+        self.stream = iter(items)
+        self.summary = RunSummary()
+        self.halt = Halt()
+        self.summary = summary
+        self._work, self._done, self._stopped = work, done, stopped
+        self._alike: Counter[str] = Counter()
+        self._busy = 0
+        self._waiting: deque[asyncio.Event] = deque()
+
+    def interrupt(self) -> int:
+        """Take and send no more; how many are in flight."""
+        self.summary.interrupted = True
+        self._wake_all()
+        return self._busy - self.halt.call()
+
+    @property
+    def _over(self) -> bool:
+        return self.summary.interrupted or self.summary.stop is not None
+
+    async def worker(self) -> None:
+        while not self._over:
+            item = next(self.stream, _END)
+            if item is _END:
+                return
+            await self._finish(item)  # type: ignore[arg-type]
+            self._done()
+            # A model that never waits (the offline one) would keep Ctrl-C waiting until the last item.
+            await asyncio.sleep(0)
+
+    async def _finish(self, item: Item) -> None:
+        """Bring an item to its one outcome."""
+        refusal = _NO_BUDGET
+        while True:
+            self._busy += 1
+            try:
+                outcome: str | None = await self._work(item)
+            except ModelError as error:
+                if error.outcome != "budget stop":
+                    outcome = self._failed(error)
+                else:
+                    outcome, refusal = None, error
+            finally:
+                self._busy -= 1
+            if outcome is not None:
+                self.summary.outcomes[outcome] += 1
+                self._wake_one()
+                return
+            if not await self._room():
+                self._end(item, refusal)
+                return
+
+    async def _room(self) -> bool:
+        """Wait until something in flight has ended; False where the budget allows nothing more."""
+        if self._busy == 0 or self._over:
+            return False
+        event = asyncio.Event()
+        self._waiting.append(event)
+        await event.wait()
+        return not self._over
+
+    def _wake_one(self) -> None:
+        if self._waiting:
+            self._waiting.popleft().set()
+
+    def _wake_all(self) -> None:
+        while self._waiting:
+            self._wake_one()
+
+    def _end(self, item: Item, error: ModelError) -> None:
+        if self.summary.interrupted:
+            self.summary.outcomes["not run"] += 1
+            return
+        self.summary.outcomes["budget stop"] += 1
+        self.summary.stop = self.summary.stop or str(error)
+        self._stopped(item, error)
+        self._wake_all()
+
+    def _failed(self, error: ModelError) -> str:
+        if error.outcome == "not run":
+            return error.outcome
+        if error.stops_run or self._nothing_else(error):
+            raise ToolassayError(
+                str(error),
+                fix="check --llm, --api_addr/--api_port or --api_base (of classic run: agent.base_model, "
+                "agent.api_base), and OPENAI_API_KEY",
+            ) from error
+        self.summary.failed += 1
+        if len(self.summary.failures) < 5:
+            self.summary.failures.append(str(error))
+        return error.outcome
+
+    def _nothing_else(self, error: ModelError) -> bool:
+        """Whether this has happened to many items and nothing else to any; a long request tells of itself."""
+        if error.outcome == "context overflow" or any(self.summary.outcomes[name] for name in _ANSWERS):
+            return False
+        words = f"{error.kind} {_NUMBERS.sub('#', str(error))}"
+        if words in self._alike or len(self._alike) < _WORDINGS:
+            self._alike[words] += 1
+        return self._alike[words] >= _SAME_FAILURES
+
+
+_END = object()
+_NO_BUDGET = ModelError("the budget is spent", outcome="budget stop")

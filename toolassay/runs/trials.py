@@ -1,0 +1,126 @@
+"""The same run several times: where each trial lies, which there are, and what differs between them."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any
+
+from toolassay.files import safe_name, sha256_of
+from toolassay.models import ModelOptions
+from toolassay.runs.ledger import LEDGER
+from toolassay.runs.manifest import recorded_settings
+
+FOLDER = "trials"
+SEED = "seed"
+
+
+@dataclass(frozen=True)
+class Trial:
+    """One run of a model: number 0 in the prediction folder, a further one in `trials/<number>/` below.
+
+    Args:
+        predictions: the prediction folder of number 0.
+        llm: the model.
+        number: from 0.
+
+    >>> trial = Trial(Path("predictions"), "acme/one", 2)
+    >>> trial.output.as_posix(), trial.run_folder.as_posix()
+    ('predictions/trials/2/acme__one.json', 'predictions/trials/2/runs/acme__one')
+    """
+
+    predictions: Path
+    llm: str
+    number: int = 0
+
+    @property
+    def folder(self) -> Path:
+        """The prediction folder of this trial."""
+        return self.predictions / FOLDER / str(self.number) if self.number else self.predictions
+
+    @property
+    def output(self) -> Path:
+        """Its prediction file."""
+        return self.folder / f"{safe_name(self.llm)}.json"
+
+    @property
+    def run_folder(self) -> Path:
+        """Where its journal, ledger and manifest lie."""
+        return self.folder / "runs" / safe_name(self.llm)
+
+    @property
+    def ledger(self) -> Path:
+        """The books of this trial."""
+        return self.run_folder / LEDGER
+
+    @property
+    def other_ledgers(self) -> list[Path]:
+        """The ledgers of the other trials that were begun, which share one budget with this one."""
+        numbers = {0, *_numbers(self.predictions)} - {self.number}
+        ledgers = (replace(self, number=number).ledger for number in sorted(numbers))
+        return [ledger for ledger in ledgers if ledger.is_file()]
+
+    def options(self, options: ModelOptions) -> ModelOptions:
+        """The options of the server; a seed that is sent is another one in each trial.
+
+        >>> options = ModelOptions(extra_body={"seed": 7})
+        >>> [Trial(Path(), "m", number).options(options).extra_body for number in (0, 2)]
+        [{'seed': 7}, {'seed': 9}]
+        """
+        seed = options.extra_body.get(SEED)
+        if not self.number or type(seed) is not int:
+            return options
+        return replace(options, extra_body={**options.extra_body, SEED: seed + self.number})
+
+    def settings(self, options: ModelOptions) -> dict[str, Any]:
+        """What of the server's options stands among the settings of this trial: the seed by its number."""
+        shifted = self.options(options)
+        seed = {} if shifted is options else {SEED: shifted.extra_body[SEED]}
+        return {**options.settings, **seed}
+
+
+def trials_of(predictions: Path, llm: str) -> list[Trial]:
+    """The first run of a model and the further ones that have a prediction file, in the order of their
+    numbers.
+    """
+    further = (Trial(predictions, llm, number) for number in _numbers(predictions))
+    return [Trial(predictions, llm), *(trial for trial in further if trial.output.is_file())]
+
+
+def same_settings(trials: list[Trial]) -> tuple[list[Trial], list[Trial]]:
+    """The trials that were made as the first one was, and those that were made otherwise.
+
+    Raises:
+        UsageError: a manifest is not one.
+    """
+    first = _comparable(trials[0])
+    alike = [trial for trial in trials if _comparable(trial) == first]
+    return alike, [trial for trial in trials if trial not in alike]
+
+
+def fingerprint(trials: Sequence[Trial]) -> str:
+    """How many trials there are, and a hash of their prediction files."""
+    together = hashlib.sha256("".join(sha256_of(trial.output) for trial in trials).encode()).hexdigest()
+    return f"{len(trials)}-{together[:12]}"
+
+
+def _comparable(trial: Trial) -> Mapping[str, Any] | None:
+    settings = recorded_settings(trial.run_folder)
+    return settings and {name: value for name, value in settings.items() if name != SEED}
+
+
+def _numbers(predictions: Path) -> list[int]:
+    folder = predictions / FOLDER
+    names = [entry.name for entry in folder.iterdir() if entry.is_dir()] if folder.is_dir() else []
+    return sorted(int(name) for name in names if name.isdecimal() and name == str(int(name)) and int(name))
+
+
+def number_of(predictions: Path) -> int:
+    """The number of the trial whose prediction folder this is; 0 of any that is not below another one.
+
+    >>> number_of(Path("predictions/trials/2")), number_of(Path("predictions"))
+    (2, 0)
+    """
+    return int(predictions.name) if predictions.parent.name == FOLDER and predictions.name.isdecimal() else 0

@@ -1,0 +1,201 @@
+"""The sampler: shape and size by weight, the subgraph by search."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from functools import cached_property
+from random import Random
+
+from toolassay.dataset import Sample, Shape
+from toolassay.errors import UsageError
+from toolassay.graph import Link, ToolGraph
+from toolassay.sampling.chains import find_chain
+from toolassay.sampling.dags import find_dag
+from toolassay.sampling.search import Found, Neighbours
+from toolassay.sampling.weights import (
+    SHAPE_WEIGHTS,
+    SIZE_WEIGHTS,
+    SMALLEST,
+    count_of_tools,
+    draw,
+    shape_weights,
+    size_weights,
+    smallest,
+)
+from toolassay.sampling.witness import cut_down
+
+
+class Sampler:
+    """Draws samples from a tool graph.
+
+    Args:
+        graph: the tool graph.
+        seed: with the index, all the chance there is.
+        shapes: weight of each shape; default TaskBench's 3 : 7 : 8.
+        sizes: weight of each number of tools of a chain or dag; default TaskBench's. A single has one.
+
+    Raises:
+        UsageError: weights that leave nothing to draw.
+
+    >>> from toolassay.tools import Tool, ToolLibrary
+    >>> graph = ToolGraph.build(ToolLibrary([Tool("a"), Tool("b"), Tool("c")]), "temporal")
+    >>> sampler = Sampler(graph, seed=7)
+    >>> sampler.sample(0) == sampler.sample(0), len(sampler.draw("chain", 3, index=1).links)
+    (True, 2)
+    """
+
+    def __init__(
+        self,
+        graph: ToolGraph,
+        seed: int,
+        *,
+        shapes: Mapping[str, float] | Mapping[Shape, float] = SHAPE_WEIGHTS,
+        sizes: Mapping[str, float] | Mapping[int, float] = SIZE_WEIGHTS,
+    ) -> None:
+        self.graph = graph
+        self.seed = seed
+        self._neighbours = Neighbours(graph)
+        self.shapes = shape_weights(shapes)
+        self.sizes = size_weights(sizes)
+        self._examples: dict[Shape, Found] = {}
+
+    @cached_property
+    def reachable(self) -> dict[Shape, dict[int, float]]:
+        """The size weights of each wanted shape, cut to the sizes this graph can give.
+
+        A single has one tool, whatever the size weights.
+
+        Raises:
+            UsageError: nothing is left; names the largest sizes found.
+        """
+        reachable: dict[Shape, dict[int, float]] = {}
+        for shape in self.shapes:
+            fitting = self._fitting(shape)
+            largest = len(self._example(shape).nodes) if fitting else 0
+            possible = {n: w for n, w in fitting.items() if n <= largest}
+            if possible:
+                reachable[shape] = possible
+        if not reachable:
+            raise UsageError(
+                f"the graph has no {' or '.join(self.shapes)} of {self._wished}: "
+                + ", ".join(map(self._why_not, self.shapes)),
+                fix="ask for other shapes or sizes, or add tools or links",
+            )
+        return reachable
+
+    def cuts(self) -> list[str]:
+        """What of the wanted shapes and sizes this graph cannot give, one sentence each.
+
+        Raises:
+            UsageError: as `reachable`.
+        """
+        sentences, reachable = [], self.reachable
+        for shape in self.shapes:
+            fitting = self._fitting(shape)
+            if not fitting:
+                sentences.append(f"{smallest(shape)}: left out")
+            elif shape not in reachable:
+                sentences.append(f"no {shape} of {self._wished} ({self._why_not(shape)}): left out")
+            elif max(reachable[shape]) < max(fitting):
+                tools = count_of_tools(len(self._example(shape).nodes))
+                sentences.append(f"no {shape} of more than {tools} was found: larger ones are left out")
+        return sentences
+
+    def sample(self, index: int) -> Sample:
+        """Sample number `index`, its shape and size drawn by weight.
+
+        Raises:
+            UsageError: the graph has none of the wanted shapes and sizes.
+        """
+        rng = self._rng(index)
+        shape = draw(rng, {shape: self.shapes[shape] for shape in self.reachable})
+        size = draw(rng, self.reachable[shape])
+        found = self._find(shape, size, rng)
+        # A bounded search may miss a size that there is: then a part of the example has that size.
+        if len(found.nodes) < size:
+            found = cut_down(self._example(shape), size, rng)
+        return self._sample(index, shape, found)
+
+    def draw(self, shape: Shape, size: int, *, index: int = 0) -> Sample:
+        """Sample number `index` of a given shape and number of tools.
+
+        Raises:
+            UsageError: the graph has no such sample; names the largest size found.
+        """
+        if size < SMALLEST[shape] or (shape == "single" and size != 1):
+            raise UsageError(f"a {shape} of {count_of_tools(size)}: {smallest(shape)}")
+        found = self._find(shape, size, self._rng(index), prove=True)
+        if len(found.nodes) < size:
+            raise UsageError(
+                f"no {shape} of {count_of_tools(size)} in this graph of {len(self.graph)}: "
+                + _largest(found, shape)
+            )
+        return self._sample(index, shape, found)
+
+    def samples(self, count: int, *, start: int = 0) -> Iterator[Sample]:
+        """Samples number `start` to `start + count - 1`."""
+        return (self.sample(index) for index in range(start, start + count))
+
+    def _rng(self, index: int) -> Random:
+        # The name before the rename stays, so that a seed gives the samples it always gave.
+        return Random(f"toolgraph {self.seed} {index}")
+
+    def _find(self, shape: Shape, size: int, rng: Random, *, prove: bool = False) -> Found:
+        if shape == "single":
+            return Found((int(rng.random() * len(self.graph)),), (), True)
+        if shape == "chain":
+            return find_chain(self._neighbours, size, rng, prove=prove)
+        return find_dag(self._neighbours, size, rng, prove=prove)
+
+    def _fitting(self, shape: Shape) -> dict[int, float]:
+        """The wanted sizes that a shape can have in some graph."""
+        if shape == "single":
+            return {1: 1.0}
+        return {size: weight for size, weight in self.sizes.items() if size >= SMALLEST[shape]}
+
+    def _example(self, shape: Shape) -> Found:
+        """The largest sample of a shape that a few searches find, up to the largest size wanted.
+
+        Like all that samples are drawn from, it is bounded by counted work, never by a clock. The last
+        search is the one of `draw` with index 0: what that finds can be sampled.
+        """
+        if shape not in self._examples:
+            size = max(SMALLEST[shape], *self.sizes) if shape != "single" else 1
+            best = Found((), (), False)
+            for attempt, rng in enumerate((Random(0), Random(1), Random(2), self._rng(0))):
+                found = self._find(shape, size, rng, prove=attempt == 0)
+                best = max(best, found, key=lambda one: (len(one.nodes), one.exact))
+                if len(best.nodes) == size or best.exact:
+                    break
+            self._examples[shape] = best
+        return self._examples[shape]
+
+    @property
+    def _wished(self) -> str:
+        return count_of_tools(*self.sizes) if len(self.sizes) == 1 else "the wanted sizes"
+
+    def _why_not(self, shape: Shape) -> str:
+        if not self._fitting(shape):
+            return smallest(shape)
+        return _largest(self._example(shape), shape, name=f" {shape}")
+
+    def _sample(self, index: int, shape: Shape, found: Found) -> Sample:
+        ids = self.graph.library.ids
+        order = {tool: place for place, tool in enumerate(found.nodes)}
+        links = sorted(found.links, key=lambda link: (order[link.source], order[link.target]))
+        return Sample(
+            index,
+            self.seed,
+            shape,
+            tuple(ids[tool] for tool in found.nodes),
+            tuple(Link(ids[source], ids[target], kind) for source, target, kind in links),
+        )
+
+
+def _largest(found: Found, shape: Shape, *, name: str = "") -> str:
+    """The largest size found, in words; `name` follows "the largest"."""
+    if len(found.nodes) < SMALLEST[shape]:
+        return f"there is no {shape} at all" if found.exact else f"no {shape} was found (bounded search)"
+    if found.exact:
+        return f"the largest{name} has {len(found.nodes)}"
+    return f"the largest{name} found has {len(found.nodes)} (bounded search)"

@@ -1,0 +1,138 @@
+"""Chat completions in OpenAI's form, from the server's side: whole, as a stream, and errors."""
+
+from __future__ import annotations
+
+import json
+import time
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from toolassay.models import ToolCall, wire
+
+PIECE = 40  # characters of an event
+
+
+@dataclass(frozen=True)
+class Received:
+    """One request as it came."""
+
+    path: str
+    headers: Mapping[str, str]
+    body: Mapping[str, Any]
+    query: str = ""
+
+    @property
+    def prompt(self) -> str:
+        """The last message."""
+        return text_of(self.body["messages"][-1])
+
+    @property
+    def key(self) -> str:
+        """The key it was sent with; empty without one."""
+        return self.headers.get("Authorization", "").removeprefix("Bearer ")
+
+    @property
+    def echo(self) -> str:
+        """All that came with the request, beside the prompt."""
+        fields = {name: value for name, value in self.body.items() if name != "messages"}
+        headers = sorted(self.headers.items(), key=lambda header: header[0] != "Authorization")
+        return f"{' '.join(value for _, value in headers)} {self.query} {json.dumps(fields)}"
+
+
+@dataclass(frozen=True)
+class Reply:
+    """What the model says: a text, or calls of tools."""
+
+    text: str = ""
+    tool_calls: Sequence[ToolCall] = ()
+
+
+def text_of(message: Mapping[str, Any]) -> str:
+    """The text of a message, whether its content is one text or a list of parts.
+
+    >>> text_of({"content": [{"type": "text", "text": "Hello "}, {"type": "text", "text": "you"}]})
+    'Hello you'
+    """
+    return wire.text_of(message.get("content")) or ""
+
+
+def count_tokens(text: str, characters_per_token: int = 4) -> int:
+    """A stand-in for a tokenizer: so many characters a token, the last one maybe shorter.
+
+    >>> count_tokens("twelve chars"), count_tokens("a"), count_tokens("")
+    (3, 1, 0)
+    """
+    return -(-len(text) // characters_per_token)
+
+
+def completion(
+    received: Received, reply: Reply, number: int, characters_per_token: int = 4
+) -> dict[str, Any]:
+    """The object a server answers with.
+
+    Tokens are counted by `count_tokens` over the texts of all messages, and over the text and the calls of
+    the reply.
+    """
+    message: dict[str, Any] = {"role": "assistant", "content": reply.text}
+    if reply.tool_calls:
+        calls = [
+            {
+                "id": call.id or f"call_{number}_{position}",
+                "type": "function",
+                "function": {"name": call.name, "arguments": call.arguments},
+            }
+            for position, call in enumerate(reply.tool_calls)
+        ]
+        message |= {"content": reply.text or None, "tool_calls": calls}
+    written = [reply.text]
+    for call in reply.tool_calls:
+        written += call.name, call.arguments
+    asked = sum(count_tokens(text_of(message), characters_per_token) for message in received.body["messages"])
+    said = sum(count_tokens(text, characters_per_token) for text in written)
+    return {
+        "id": f"chatcmpl-{number}",
+        "object": "chat.completion",
+        "created": int(time.time()),
+        "model": str(received.body.get("model") or "offline"),
+        "choices": [
+            {"index": 0, "message": message, "finish_reason": "tool_calls" if reply.tool_calls else "stop"}
+        ],
+        "usage": {"prompt_tokens": asked, "completion_tokens": said, "total_tokens": asked + said},
+    }
+
+
+def stream_events(whole: Mapping[str, Any], *, usage: bool, cut: bool = False) -> Iterator[str]:
+    """The data of each event of a streamed completion: text in pieces, calls, the reason, usage, the end.
+
+    Args:
+        whole: the completion.
+        usage: tell the tokens in an event of their own.
+        cut: end after the first piece.
+    """
+    head = {**{key: whole[key] for key in ("id", "created", "model")}, "object": "chat.completion.chunk"}
+    choice = whole["choices"][0]
+    message = choice["message"]
+
+    def event(delta: Mapping[str, Any], reason: Any = None) -> str:
+        return json.dumps({**head, "choices": [{"index": 0, "delta": delta, "finish_reason": reason}]})
+
+    yield event({"role": "assistant"})
+    text = message.get("content") or ""
+    for start in range(0, len(text), PIECE):
+        yield event({"content": text[start : start + PIECE]})
+        if cut:
+            return
+    for position, call in enumerate(message.get("tool_calls", [])):
+        yield event({"tool_calls": [{"index": position, **call}]})
+    if message.get("refusal"):
+        yield event({"refusal": message["refusal"]})
+    yield event({}, choice["finish_reason"])
+    if usage:
+        yield json.dumps({**head, "choices": [], "usage": whole["usage"]})
+    yield "[DONE]"
+
+
+def error_body(message: str, kind: str = "invalid_request_error", code: str | None = None) -> dict[str, Any]:
+    """An error as OpenAI words it."""
+    return {"error": {"message": message, "type": kind, "param": None, "code": code}}

@@ -1,0 +1,93 @@
+"""A critic asked about samples, as a run that is journaled, limited and continued like any other."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+
+from toolassay.files import write_json_lines
+from toolassay.gates.critic import NOT_FOR_IT, CriticVerdict, CriticWork, template
+from toolassay.gates.critic.work import PARAMETERS
+from toolassay.gates.gate import Background
+from toolassay.gates.labelled_set import Selected
+from toolassay.models import ModelOptions
+from toolassay.runs import Budget
+from toolassay.runs.ledger import FREE
+from toolassay.runs.trials import Trial
+from toolassay.stages.agent_run import AgentRun
+from toolassay.stages.record import hashes
+from toolassay.stages.screen import Screen
+from toolassay.stages.usage import Books
+
+FOLDER = "critics"
+WAYS_ON = "use those settings, another --out, or --force true (keeps the old run)"
+
+
+def ask_critic(
+    golds: Selected,
+    background: Background,
+    *,
+    out: Path,
+    data: Path,
+    llm: str,
+    options: ModelOptions,
+    multiworker: int | None,
+    budget: Budget | None,
+    prices: Path | None,
+    force: bool,
+    command: Sequence[str] | None,
+    screen: Screen,
+) -> tuple[Mapping[int, CriticVerdict], bool]:
+    """Have a model review samples; what it reviewed before is not asked again.
+
+    Args:
+        golds: the samples.
+        background: their tools.
+        out: the run lies in `critics/` below.
+        data: the file of the samples, for the manifest.
+        llm: the critic; "offline" needs no server, and is not asked about plans without arguments, in which
+            it has nothing to check.
+        options: where it is.
+        multiworker: requests in flight; None finds what the server bears.
+        budget: what the whole run may use at most.
+        prices: a table of prices.
+        force: begin anew where the run had other settings; the old one is kept.
+        command: what was typed.
+        screen: who listens.
+
+    Returns:
+        The verdict of each sample by its line, and whether each has an answer.
+
+    Raises:
+        UsageError: settings that contradict the run.
+        ToolassayError: the model cannot be reached.
+    """
+    bare = frozenset(gold.line for gold in golds if not gold.has_arguments) if llm in FREE else frozenset()
+    not_asked = dict.fromkeys(bare, CriticVerdict("unknown", "", NOT_FOR_IT))
+    golds = golds.but(bare)
+    if not len(golds):
+        screen.say(f"{llm} is not asked to review: there is no sample that it could judge")
+        return not_asked, True
+    work = CriticWork(golds, background)
+    wording = hashlib.sha256(template().encode()).hexdigest()
+    run = AgentRun(
+        Trial(out / FOLDER, llm),
+        options,
+        Books([llm], budget, prices),
+        multiworker,
+        force,
+        command,
+        screen,
+        what="critic",
+        ways_on=WAYS_ON,
+    )
+    ended = run.carry_out(
+        work,
+        lambda output, journal: write_json_lines(output, work.lines(journal)),
+        settings={"role": "critic", **PARAMETERS, "prompt_sha256": wording},
+        facts={"requests": len(golds), "asked": len(golds), "sha256": {**hashes(data), "prompt": wording}},
+        asked=len(golds),
+        what="reviews",
+    )
+    return {**work.verdicts, **not_asked}, ended.summary.complete

@@ -1,0 +1,260 @@
+"""The check stage: a data set through the gates -> what passes, is doubtful, is wrong."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import ExitStack
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any
+
+from toolassay.dataset import RequestId
+from toolassay.errors import UsageError
+from toolassay.files import read_json_lines, sha256_of, write_json, write_text
+from toolassay.folder import DataFolder
+from toolassay.gates.funnel import Funnel, funnel_page, funnel_table, levels_text
+from toolassay.gates.gate import Background, Finding, Level
+from toolassay.gates.labelled_set import LabelledSet, Mend
+from toolassay.gates.line_up import Known, line_up
+from toolassay.gates.repair import repair as mend
+from toolassay.models import ModelOptions
+from toolassay.runs import Budget
+from toolassay.stages.ask_critic import ask_critic
+from toolassay.stages.ask_solvers import ask_solvers
+from toolassay.stages.checked import (
+    FUNNEL,
+    FUNNEL_PAGE,
+    FUNNEL_PICTURE,
+    GATES,
+    QUARANTINE,
+    REPAIRS,
+    CheckedFolder,
+)
+from toolassay.stages.choice import Choice, other_set, worth_asking
+from toolassay.stages.screen import SILENT, WARNING, Screen
+from toolassay.stages.sort_set import Sorted, sort_set
+from toolassay.stages.workfolder import graph_of
+from toolassay.variety import Bars
+from toolassay.variety.signatures import SEED
+from toolassay.version import __version__
+from toolassay.words import count_of
+
+PREDICTIONS = "predictions"
+_INSTEAD = {
+    "workbench": ("WorkBench", "its gold is checked by `toolassay workbench check {}`"),
+    "classic": ("CLASSic", "its labels are made sound by `toolassay classic build`, with its own funnel"),
+}
+
+
+@dataclass(frozen=True)
+class Checked:
+    """How a check ended.
+
+    Attributes:
+        out: the folder it wrote.
+        levels: how many samples pass, are in quarantine, are rejected.
+        funnel: the object of `funnel.json`.
+        complete: whether every model that was asked answered everything.
+    """
+
+    out: Path
+    levels: Mapping[Level, int]
+    funnel: Mapping[str, Any]
+    complete: bool
+
+    @property
+    def share(self) -> float:
+        """The share of samples that pass, from 0 to 1."""
+        return self.levels["pass"] / sum(self.levels.values())
+
+    @property
+    def findings(self) -> Iterator[tuple[RequestId, Level, list[Finding]]]:
+        """Id, level and findings of each sample, in input order, read from `gates.jsonl`."""
+        for _, line in read_json_lines(self.out / GATES):
+            found = [
+                Finding(one["gate"], one["state"], one["reason"], one["where"]) for one in line["findings"]
+            ]
+            yield line["id"], line["level"], found
+
+
+def check(
+    data_dir: str | Path = "data_huggingface",
+    *,
+    out: str | Path,
+    against: str | Path | None = None,
+    threshold: float | None = None,
+    repair: bool = False,
+    gates: Sequence[str] | None = None,
+    without: Sequence[str] = (),
+    dependency_type: str | None = None,
+    critic: str | None = None,
+    solvers: Sequence[str] = (),
+    prediction_dir: str | Path | None = None,
+    options: ModelOptions | None = None,
+    multiworker: int | None = None,
+    budget: Budget | None = None,
+    prices: Path | None = None,
+    force: bool = False,
+    command: Sequence[str] | None = None,
+    screen: Screen = SILENT,
+) -> Checked:
+    """Send every label of a data folder through the gates, and sort the set by what they say.
+
+    Args:
+        data_dir: holds `data.json` and the tools; nothing in it is changed.
+        out: a data folder of what passes, with `gates.jsonl` and the funnel; `quarantine/` in it is one of
+            what is doubtful. The same command replaces it; a data set of somebody else is never replaced.
+        against: another set, a folder or its file, whose requests must not be in this one.
+        threshold: how alike near duplicates are, from 0.2 to 1; default 0.6.
+        repair: mend first what is mechanical; every change stands in `repairs.jsonl`.
+        gates: only these.
+        without: all but these.
+        dependency_type: resource or temporal; default what the folder says.
+        critic: a model that reviews each sample anew; its verdict then counts instead of that of the label.
+        solvers: models that solve the requests blind; what none of them gets is put in quarantine.
+        prediction_dir: where their predictions lie or are put, below `data_dir`; default `predictions`
+            in `out`.
+        options: where served models are.
+        multiworker: requests in flight; None finds what the server bears.
+        budget: what each model may use at most, earlier starts included.
+        prices: a table of prices instead of the one that comes along.
+        force: begin anew where a model's run had other settings, and replace what was changed in `out`;
+            what was there is kept.
+        command: what was typed, for the manifests.
+        screen: who listens.
+
+    Raises:
+        UsageError: files missing or malformed, an `out` that must not be replaced or that another check is
+            writing, no such gate. Nothing is written then.
+        ToolassayError: a model cannot be reached.
+    """
+    folder = DataFolder(Path(data_dir)).require()
+    _refuse_others(folder)
+    place = CheckedFolder(Path(out), folder, force=force)
+    with place.held():
+        graph = graph_of(folder, dependency_type, say=screen.say)
+        background = Background(graph.library, graph.dependency_type, graph)
+        labels = LabelledSet(folder.data, _mend(background) if repair else None)
+        asked: dict[str, Any] = {
+            "options": options or ModelOptions(connections=multiworker),
+            "multiworker": multiworker,
+            "budget": budget,
+            "prices": prices,
+            "force": force,
+            "command": command,
+            "screen": screen,
+        }
+        bars = Bars() if threshold is None else Bars(threshold)
+        other = None if against is None else other_set(Path(against), folder)
+        choice = Choice(gates, without, critic=critic, solvers=solvers, other=other is not None)
+        choice.settle(background)
+        if solvers and not folder.user_requests.exists():
+            raise UsageError(
+                "no such file: --solver asks its requests",
+                file=folder.user_requests,
+                fix="make it with format_data.py",
+            )
+        known = Known(labels.repeated, whole_set=choice.whole_set(labels, other, bars))
+        line = choice.of(line_up(background, known))
+        complete = True
+        with ExitStack() as open_files:
+            if critic or solvers:
+                worth = worth_asking(labels, line, screen)
+                place.claim()
+                if critic:
+                    verdicts, complete = ask_critic(
+                        worth, background, out=place.path, data=folder.data, llm=critic, **asked
+                    )
+                    known = replace(known, critic=verdicts, critic_name=critic)
+                if solvers:
+                    where = (
+                        place.path / PREDICTIONS if prediction_dir is None else folder.path / prediction_dir
+                    )
+                    opinion, answered = ask_solvers(
+                        worth, background, solvers=solvers, folder=folder, predictions=where, settings=asked
+                    )
+                    open_files.callback(opinion.close)
+                    known, complete = replace(known, second_opinion=opinion), complete and answered
+                line = choice.of(line_up(background, known))
+            ended = sort_set(labels, line, place, background, graph, mended=repair, screen=screen)
+        funnel = ended.funnel
+        settings = {
+            "toolassay": __version__,
+            "dependency_type": graph.dependency_type,
+            "gates": [gate.name for gate in line],
+            "threshold": bars.threshold,
+            "seed": SEED,
+            "repair": repair,
+            "critic": critic,
+            "solvers": list(solvers),
+            "sha256": {
+                path.name: sha256_of(path)
+                for path in (folder.data, folder.tool_desc, folder.graph_desc)
+                if path.is_file()
+            },
+            "against_sha256": None if other is None else sha256_of(other.path),
+        }
+        value = funnel.to_json(settings, _signature(settings))
+        _write_funnel(place.path, funnel, value)
+        _report(ended, place.path, screen)
+        return Checked(place.path, dict(funnel.levels), value, complete)
+
+
+def _refuse_others(folder: DataFolder) -> None:
+    """Say what to use instead for a folder of another benchmark.
+
+    Raises:
+        UsageError: it is one.
+    """
+    name, instead = _INSTEAD.get(str(folder.benchmark["benchmark"]), ("", ""))
+    if name:
+        raise UsageError(
+            f"is a {name} folder, whose gold is no plan", file=folder.path, fix=instead.format(folder.path)
+        )
+
+
+def _mend(background: Background) -> Mend:
+    return lambda record: mend(record, background)
+
+
+def _signature(settings: Mapping[str, Any]) -> str:
+    """The choices behind a funnel, as one line."""
+    parts = [
+        f"toolassay:{settings['toolassay']}",
+        f"kind:{settings['dependency_type']}",
+        f"gates:{'+'.join(settings['gates'])}",
+        f"threshold:{settings['threshold']:g}",
+        f"repair:{'yes' if settings['repair'] else 'no'}",
+        f"critic:{settings['critic'] or 'none'}",
+        f"solvers:{'+'.join(settings['solvers']) or 'none'}",
+        *(f"{Path(name).stem}:{value[:12]}" for name, value in settings["sha256"].items()),
+        f"against:{(settings['against_sha256'] or 'none')[:12]}",
+    ]
+    return "|".join(parts)
+
+
+def _write_funnel(path: Path, funnel: Funnel, value: Mapping[str, Any]) -> None:
+    from toolassay.report.funnel_picture import FunnelBar, draw_funnel
+
+    draw_funnel([FunnelBar(**row) for row in value["funnel"]], path / FUNNEL_PICTURE)
+    write_text(path / FUNNEL_PAGE, funnel_page(funnel, value["signature"]))
+    write_json(path / FUNNEL, value)
+
+
+def _report(ended: Sorted, out: Path, screen: Screen) -> None:
+    funnel = ended.funnel
+    if ended.repairs is not None:
+        told = ", ".join(f"{count:,} {kind}" for kind, count in ended.repairs.most_common())
+        screen.say(f"mended: {told or 'nothing'}{f' (each in {out / REPAIRS})' if told else ''}")
+    screen.table(funnel_table(funnel.rows))
+    for gate, kinds in funnel.reasons.items():
+        kind, count = kinds[0]
+        screen.say(f"{gate}, most often ({count:,} of {count_of(funnel.total, 'sample')}): {kind}")
+    if ended.mendable:
+        screen.say(f"{count_of(ended.mendable, 'sample')} would fare better mended: --repair true")
+    screen.show(f"{out}: {levels_text(funnel)}, of {funnel.total:,}")
+    screen.say(f"why, sample by sample: {out / GATES}; as a picture: {out / FUNNEL_PICTURE}")
+    if funnel.levels["quarantine"]:
+        screen.say(f"to look at the doubtful ones: toolassay review --data_dir {out / QUARANTINE}")
+    if not funnel.levels["pass"]:
+        screen.say(f"{WARNING}no sample passes")

@@ -1,0 +1,293 @@
+"""A set from one's own chats: sample, workbooks, merge, the hub's layout."""
+
+from __future__ import annotations
+
+import shlex
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+
+from toolassay.benchmarks.classic.chats.filters import Action, profane_words
+from toolassay.benchmarks.classic.chats.masking import Finder, find_with
+from toolassay.benchmarks.classic.chats.merge import MergedSet, Ties, merge
+from toolassay.benchmarks.classic.chats.merge.release import (
+    CONFLICTS,
+    is_unfinished,
+    remove_unfinished,
+    write_reports,
+    write_set,
+)
+from toolassay.benchmarks.classic.chats.publish import lay_out
+from toolassay.benchmarks.classic.chats.raw import RawSource, read_chats
+from toolassay.benchmarks.classic.chats.sample import SampleSettings, make_sample, write_sample
+from toolassay.benchmarks.classic.chats.tables import check_empty
+from toolassay.benchmarks.classic.chats.workbook import read_answers, write_workbook
+from toolassay.benchmarks.classic.data import read_data
+from toolassay.benchmarks.classic.data.folder import PROMPTS
+from toolassay.errors import IncompleteError, UsageError
+from toolassay.files import read_text, safe_name
+from toolassay.stages.screen import SILENT, WARNING, Screen
+from toolassay.words import count_of
+
+
+def sample_chats(
+    source: RawSource,
+    out: str | Path,
+    *,
+    per_domain: int = 1000,
+    seed: int = 0,
+    min_length: int = 5,
+    mask: str = "patterns",
+    mask_patterns: Mapping[str, str] | None = None,
+    phone_regions: Sequence[str] = (),
+    profanity: str | Path | None = None,
+    actions: Mapping[str, Action] | None = None,
+    force: bool = False,
+    screen: Screen = SILENT,
+) -> None:
+    """Clean, filter, draw and mask raw chats.
+
+    Args:
+        source: where they are.
+        out: the folder for the tables without labels, `recorded.csv`, `steps.json` and `dropped.csv`.
+        per_domain: conversations to draw of each domain.
+        seed: of the draw.
+        min_length: characters that a user message must have.
+        mask: `patterns`, `off`, or the folder of a spaCy model that finds names too.
+        mask_patterns: further patterns by kind.
+        phone_regions: of telephone numbers without a country code.
+        profanity: a file of words, one a line.
+        actions: what each filter does, `drop` where nothing is said.
+        force: replace files that are there.
+        screen: who listens.
+
+    Raises:
+        UsageError: bad input, with its line; a missing library; `out` is not empty.
+        ToolassayError: no chat is left.
+    """
+    folder = Path(out)
+    check_empty(folder, force=force)
+    words = None if profanity is None else _words(Path(profanity))
+    settings = SampleSettings(
+        per_domain=per_domain,
+        seed=seed,
+        min_length=min_length,
+        actions=actions or {},
+        profane=None if words is None else profane_words(words),
+        mask=_finder(mask, mask_patterns, phone_regions),
+    )
+    raw = read_chats(source)
+    if source.workflows is None:
+        started = count_of(len(raw.workflows), "workflow")
+        screen.say(
+            f"{WARNING}no table of workflows (--workflows): the {started} that the bot started are taken, by "
+            "their ids and without descriptions; what it never started is missing"
+        )
+    sample = make_sample(raw, settings)
+    write_sample(sample, settings, folder)
+    screen.table(sample.funnel.table())
+    if settings.mask is None:
+        screen.say(f"{WARNING}personal data is not masked")
+    else:
+        kinds = ", ".join(f"{number:,} {kind}" for kind, number in sample.masked.items()) or "nothing"
+        screen.say(f"masked: {kinds}")
+        if mask == "patterns":
+            screen.say(
+                f"{WARNING}patterns find neither bare names nor postal addresses: --mask MODEL_PATH does, "
+                "and annotators mark what is left"
+            )
+        _warn_of_ids([chat.id for chat in sample.chats], settings.mask, screen)
+    screen.say(f"{folder}: {count_of(len(sample.chats), 'conversation')}, without labels")
+
+
+def _words(path: Path) -> list[str]:
+    words = [word.strip() for word in read_text(path).split("\n") if word.strip()]
+    if not words:
+        raise UsageError("holds no words", file=path, fix="write one a line, or leave --profanity out")
+    return words
+
+
+def _finder(mask: str, patterns: Mapping[str, str] | None, regions: Sequence[str]) -> Finder | None:
+    if mask == "off":
+        if patterns:
+            raise UsageError("--mask off and --mask_pattern contradict", fix="leave one of them out")
+        return None
+    model = None if mask == "patterns" else Path(mask)
+    return find_with(model, regions=regions, own=patterns)
+
+
+def _warn_of_ids(ids: Sequence[str], find: Finder, screen: Screen) -> None:
+    telling = sum(bool(find(name)) for name in ids)
+    if telling:
+        screen.say(
+            f"{WARNING}{count_of(telling, 'conversation id')} may hold personal data: ids are not masked, "
+            "give the chats other ones"
+        )
+
+
+def write_workbooks(
+    data_dir: str | Path,
+    annotators: Sequence[str],
+    out: str | Path,
+    *,
+    shuffle: int | None = None,
+    force: bool = False,
+    screen: Screen = SILENT,
+) -> list[Path]:
+    """Write a workbook for each annotator.
+
+    Args:
+        data_dir: the sample.
+        annotators: their names, which become file names.
+        out: the folder for the workbooks.
+        shuffle: a seed; each annotator gets the conversations in an order of his own.
+        force: replace workbooks that are there, with what was filled in.
+        screen: who listens.
+
+    Raises:
+        UsageError: bad input, openpyxl is missing, two names make one file, or a workbook is there.
+    """
+    paths = {name: Path(out) / f"{safe_name(name)}.xlsx" for name in annotators}
+    if not annotators or len({str(path).casefold() for path in paths.values()}) < len(annotators):
+        raise UsageError("annotators need names that differ", fix="say --annotators ann,ben,cem")
+    data = read_data(Path(data_dir))
+    for path in paths.values():
+        if path.exists() and not force:
+            raise UsageError("is there, perhaps filled in", file=path, fix="move it, or say --force true")
+    for name, path in paths.items():
+        write_workbook(path, data, shuffle=None if shuffle is None else f"{shuffle}/{name}")
+        screen.show(str(path))
+    return list(paths.values())
+
+
+def merge_workbooks(
+    data_dir: str | Path,
+    workbooks: Sequence[str | Path],
+    out: str | Path,
+    *,
+    ties: Ties = "conflict",
+    any_flag: bool = False,
+    force: bool = False,
+    screen: Screen = SILENT,
+) -> int:
+    """Put the workbooks of annotators together to a clean set.
+
+    Args:
+        data_dir: the sample that they annotated.
+        workbooks: `.xlsx` or `.csv` files, or folders of them; a file is an annotator.
+        out: the folder for the set, its card, the votes, the conflicts and the agreement.
+        ties: what becomes of messages without a majority, see `merge`.
+        any_flag: one annotator is enough to flag a message.
+        force: replace files that are there.
+        screen: who listens.
+
+    Returns:
+        How many messages wait for a decision.
+
+    Raises:
+        UsageError: bad input, with file, sheet and row.
+        IncompleteError: nothing is filled in, or no conversation can be released; of the latter votes and
+            conflicts are written all the same.
+    """
+    folder = Path(out)
+    unfinished = is_unfinished(folder)
+    check_empty(folder, force=force or unfinished)
+    data = read_data(Path(data_dir))
+    answers = {}
+    for path in _files_of(workbooks):
+        if path.stem in answers:
+            raise UsageError(f"two annotators are called {path.stem!r}", file=path, fix="rename one file")
+        answers[path.stem] = read_answers(path, data)
+        screen.say(f"{path}: {count_of(len(answers[path.stem]), 'row')} filled in of {len(data.examples):,}")
+    if not any(answers.values()):
+        raise IncompleteError(
+            f"nothing is filled in yet in {count_of(len(answers), 'workbook')}",
+            fix="have them filled in, then merge again",
+        )
+    merged = merge(data, answers, ties=ties, any_flag=any_flag)
+    if unfinished:
+        remove_unfinished(folder)
+    write_reports(folder, merged, answers)
+    screen.table(merged.funnel.table())
+    if not merged.rows:
+        raise IncompleteError(
+            "no conversation can be released",
+            file=folder / CONFLICTS,
+            fix="decide these in the workbooks and merge again, or say --ties first",
+        )
+    write_set(folder, merged, data, len(answers), _rules(ties, any_flag))
+    _tell_agreement(merged, screen)
+    messages = count_of(len(merged.rows), "message")
+    screen.show(f"{folder}: {messages}, {count_of(merged.funnel.conversations, 'conversation')}")
+    if merged.open_conflicts:
+        waiting = count_of(merged.open_conflicts, "message")
+        screen.say(
+            f"{WARNING}{waiting} without a majority, see {folder / CONFLICTS}: mend the workbooks and "
+            "merge again, or say --ties first or drop"
+        )
+    return merged.open_conflicts
+
+
+def publish_set(
+    data_dir: str | Path,
+    to: str | Path,
+    *,
+    parquet: bool = False,
+    prompts: str | Path | None = None,
+    force: bool = False,
+    screen: Screen = SILENT,
+) -> None:
+    """Lay a set out as the hub has it; nothing is sent.
+
+    Args:
+        data_dir: the set.
+        to: the folder for tables and card.
+        parquet: Parquet instead of CSV.
+        prompts: the table of security prompts, where the set has none.
+        force: replace files that are there.
+        screen: who listens.
+
+    Raises:
+        UsageError: bad input, pyarrow is missing, `to` is not empty.
+    """
+    folder = Path(to)
+    check_empty(folder, force=force)
+    given = None if prompts is None else Path(prompts)
+    names = lay_out(Path(data_dir), folder, parquet=parquet, prompts=given)
+    if not any(example.labels for example in read_data(Path(data_dir)).examples):
+        screen.say(f"{WARNING}no message has a label: is this the sample and not the merged set?")
+    if len(names) < 4:
+        screen.say(f"{folder}: without {PROMPTS}; --prompts FILE adds it")
+    screen.say(f"{folder}: {', '.join(names)}. Nothing was sent; to upload it:")
+    screen.show(f"hf upload OWNER/NAME {shlex.quote(str(folder))} . --repo-type dataset")
+
+
+def _files_of(given: Sequence[str | Path]) -> list[Path]:
+    files: list[Path] = []
+    for path in map(Path, given):
+        if path.is_dir():
+            inside = sorted(file for file in path.iterdir() if file.suffix.lower() in (".xlsx", ".csv"))
+            # Excel keeps such a file while a workbook is open.
+            files += [file for file in inside if not file.name.startswith("~$")]
+        else:
+            files.append(path)
+    if not files:
+        raise UsageError("no workbooks", fix="name them: --workbooks ann.xlsx ben.xlsx")
+    return files
+
+
+def _rules(ties: Ties, any_flag: bool) -> list[str]:
+    return [
+        "A label is what more than half of those chose who chose something; `none of these` is a choice, an "
+        "empty cell is none.",
+        "A second label was named first or second by more than half of them.",
+        f"A conversation was left out if {'one annotator' if any_flag else 'more than half'} flagged it.",
+        "Without a majority, the choice of the first annotator counted among those with the most votes."
+        if ties == "first"
+        else "A conversation with a message without a majority was left out.",
+    ]
+
+
+def _tell_agreement(merged: MergedSet, screen: Screen) -> None:
+    for name, found in (("all", merged.agreement["all"]), *merged.agreement["domains"].items()):
+        raw, kappa = ("-" if found[key] is None else f"{found[key]:.3f}" for key in ("raw", "kappa"))
+        screen.say(f"{name}: {count_of(found['messages'], 'message')}, raw agreement {raw}, kappa {kappa}")

@@ -1,0 +1,67 @@
+"""The compare stage: the items of several models -> which of them is better, and how sure that is."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+
+from toolassay.benchmarks.taskbench.scoring.comparison import Comparison, compare_models
+from toolassay.benchmarks.taskbench.scoring.folder import metrics_folder
+from toolassay.benchmarks.taskbench.scoring.groups import groups_of
+from toolassay.benchmarks.taskbench.scoring.scored_model import scored_models
+from toolassay.errors import UsageError
+from toolassay.files import write_json
+from toolassay.folder import DataFolder
+from toolassay.stages.screen import SILENT, Screen
+
+
+def compare(
+    *models: str | Path,
+    data_dir: str | Path = "data_huggingface",
+    prediction_dir: str | Path = "predictions",
+    metrics: Sequence[str] = (),
+    split: str = "overall",
+    n_tools: str | int = "overall",
+    resamples: int = 10_000,
+    seed: int = 0,
+    save: str | Path | None = None,
+    screen: Screen = SILENT,
+) -> Comparison:
+    """Compare models on the items they share; the first is the baseline of all others.
+
+    Args:
+        models: two or more, each a name in the data folder's metrics, or the path of an `.items.jsonl` or a
+            metrics `.json`.
+        data_dir: the data folder; not needed where all models are paths.
+        prediction_dir: the predictions whose metrics are meant, as in `evaluate`.
+        metrics: names of strict scores; empty for all that both have.
+        split: overall, single, chain or dag.
+        n_tools: overall, or 1 to 10.
+        resamples: of the bootstrap and of the randomisation.
+        seed: of both.
+        save: a JSON file for the result.
+        screen: who listens.
+
+    Returns:
+        Every model against the first: means, difference with interval, p-values, smallest detectable effect.
+
+    Raises:
+        UsageError: fewer than two models, a model that was not evaluated, files that do not fit together.
+    """
+    if len(models) < 2:
+        raise UsageError("nothing to compare", fix="name two models, the baseline first")
+    if resamples < 1:
+        raise UsageError(f"{resamples} resamples", fix="give --resamples 1 or more")
+    groups = groups_of([split], [n_tools], "mul")
+    if len(groups) != 1:
+        raise UsageError("one group of items is compared at a time", fix="give one --split and one --n_tools")
+    files = scored_models(
+        [str(model) for model in models],
+        lambda: metrics_folder(DataFolder(Path(data_dir)).require().path, prediction_dir),
+    )
+    result = compare_models(files, group=groups[0], metrics=metrics, resamples=resamples, seed=seed)
+    for note in result.notes:
+        screen.say(note)
+    if save is not None:
+        write_json(Path(save), result.to_json())
+    return result

@@ -1,0 +1,87 @@
+"""`--dry_run`: what a stage would send, and what that may cost, before anything is paid for."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from typing import NamedTuple
+
+from toolassay.benchmarks.workbench.agents.foresight import Foresight
+from toolassay.benchmarks.workbench.agents.settings import AgentSettings
+from toolassay.models import ModelOptions
+from toolassay.models.registry import is_served
+from toolassay.runs.estimate import Estimate
+from toolassay.runs.ledger import FREE
+from toolassay.runs.prices import Price
+from toolassay.stages.usage import NO_PRICE
+
+
+class Counts(NamedTuple):
+    """How many are answered already, of what (requests or samples), and which calls cannot be foreseen."""
+
+    already: int
+    what: str
+    also: str = ""
+
+
+def dry_run_lines(
+    estimate: Estimate, counts: Counts, llm: str, options: ModelOptions, prices: Mapping[str, Price]
+) -> Iterator[str]:
+    """What is said in place of a run: requests, tokens, money, and where they would go."""
+    already, what, also = counts
+    yield "dry run: nothing is sent, nothing is written"
+    yield f"model: {llm}{f' at {options.endpoint}' if is_served(llm) else ', without a server'}"
+    total = already + estimate.requests
+    yield f"requests: {estimate.requests} to send; {already} of {total} {what} are answered"
+    if llm in FREE:
+        yield "money: none, it costs nothing"
+        return
+    how = f"as the {estimate.answers} answers there are" if estimate.answers else "4 bytes a token"
+    yield f"tokens to read: about {estimate.prompt_tokens} ({how})"
+    most, likely = estimate.most_completion_tokens, estimate.likely_completion_tokens
+    yield (
+        f"tokens to write: {most} at most ({estimate.limit} an answer)"
+        f"{'' if likely is None else f', about {likely} if as long as the answers there are'}"
+    )
+    price = prices.get(llm)
+    if price is None:
+        yield f"money: {NO_PRICE}"
+    else:
+        yield (
+            f"money: up to about ${estimate.cost(price, most=True):.4f}"
+            f"{'' if likely is None else f', likely ${estimate.cost(price, most=False):.4f}'}"
+            f" (price of {price.as_of})"
+        )
+    yield f"not counted: tries after a failure{also}"
+
+
+def agent_lines(
+    estimate: Estimate,
+    foresight: Foresight,
+    settings: AgentSettings,
+    llm: str,
+    options: ModelOptions,
+    prices: Mapping[str, Price],
+) -> Iterator[str]:
+    """The same of a run of agents: one answer a task, what it may come to at most, the first request."""
+    counts = Counts(foresight.already, "tasks", "; the further answers of each task")
+    yield from dry_run_lines(estimate, counts, llm, options, prices)
+    if foresight.first is None:
+        return
+    answers = settings.max_steps + settings.resample
+    price, most = prices.get(llm), f"{answers * estimate.requests} requests"
+    if llm not in FREE:
+        most += (
+            f", {answers * estimate.prompt_tokens} tokens to read and more (each holds all that came before),"
+            f" {answers * estimate.most_completion_tokens} to write"
+        )
+        most += f", ${answers * estimate.cost(price, most=True):.4f} and more" if price else ""
+    yield (
+        "counted is one answer a task; how many it takes is not known. At most"
+        f" (--max_steps {settings.max_steps}, --resample {settings.resample}): {most}"
+    )
+    yield f"the first request ({foresight.first.item}):"
+    for message in foresight.first.messages:
+        yield f"[{message['role']}] {message['content']}"
+    tools = foresight.first.parameters.get("tools", ())
+    if tools:
+        yield f"[tools] {', '.join(tool['function']['name'] for tool in tools)}"

@@ -1,0 +1,222 @@
+"""The evaluate stage of CLASSic: what an agent chose -> metrics."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from typing import Any
+
+from toolassay.benchmarks.classic.data import ClassicData, read_data
+from toolassay.benchmarks.classic.data import fingerprint as data_fingerprint
+from toolassay.benchmarks.classic.scoring.evaluation import ClassicScores, score_rows
+from toolassay.benchmarks.classic.scoring.rows import NOT_RUN, Row, read_rows
+from toolassay.benchmarks.classic.scoring.rows import fingerprint as rows_fingerprint
+from toolassay.benchmarks.taskbench.scoring.evaluation import Evaluation
+from toolassay.benchmarks.taskbench.scoring.folder import (
+    EVERY_MODEL,
+    FolderEvaluation,
+    metrics_folder,
+    models_of,
+    prediction_folder,
+)
+from toolassay.benchmarks.taskbench.scoring.groups import OVERALL
+from toolassay.benchmarks.taskbench.scoring.items import items_path, write_items
+from toolassay.benchmarks.taskbench.scoring.signature import Signature
+from toolassay.errors import UsageError
+from toolassay.files import refuse_to_replace, safe_name, write_json
+from toolassay.folder import DataFolder
+from toolassay.runs.spending import usage
+from toolassay.runs.trials import Trial, same_settings, trials_of
+from toolassay.stages.screen import SILENT, WARNING, Screen
+from toolassay.stages.security import published_security_beside, security_beside
+from toolassay.version import __version__
+
+WHOLE = f"{OVERALL}_{OVERALL}"
+"""The one group of the metrics file, by the name that `toolassay compare` knows."""
+MODES = ("compat", "strict")
+METRICS = "metrics.json"
+_REPLACED = "the metrics would replace the predictions"
+
+
+@dataclass(frozen=True, kw_only=True)
+class ClassicEvaluation(FolderEvaluation):
+    """The scores of one agent, and the files they are in.
+
+    Attributes:
+        scores: by its rows, of all trials.
+        cost: what its messages cost by the ledgers, over all trials; None where `notes` says why.
+        latency: how long they took, likewise.
+        notes: why `cost` or `latency` is None or not the whole.
+    """
+
+    scores: ClassicScores
+    cost: Mapping[str, Any] | None = None
+    latency: Mapping[str, Any] | None = None
+    notes: Mapping[str, str] = field(default_factory=dict)
+
+
+def evaluate_classic(
+    data_dir: str | Path = "data_classic",
+    *,
+    llm: str | Sequence[str] = "gpt-4",
+    prediction_dir: str | Path = "predictions",
+    save_dir: str | Path | None = None,
+    orders: Sequence[str | Path] = (),
+    tell_security: bool = True,
+    screen: Screen = SILENT,
+) -> list[ClassicEvaluation]:
+    """Score what agents chose, as published and strictly.
+
+    Args:
+        data_dir: the tables.
+        llm: the model, or several; "all" is every model with a prediction file.
+        prediction_dir: below `data_dir`, or as given; further trials lie in `trials/` below it.
+        save_dir: where `<llm>.json` and `<llm>.items.jsonl` go; default the prediction folder's name with
+            "metrics" for "predictions".
+        orders: more prediction folders of the same models, which saw the candidates in another order.
+        tell_security: tell the figures of a security run; they are in the metrics file in any case.
+        screen: who listens.
+
+    Raises:
+        UsageError: files missing or malformed, or answers to other data.
+    """
+    folder = DataFolder(Path(data_dir)).require()
+    given = [llm] if isinstance(llm, str) else list(llm)
+    names = models_of(folder.path, prediction_dir) if EVERY_MODEL in given else given
+    data = read_data(folder.path)
+    place = prediction_folder(folder.path, Path(prediction_dir))
+    other_places = [prediction_folder(folder.path, Path(other)) for other in orders]
+    target = metrics_folder(folder.path, prediction_dir, save_dir)
+    evaluations = []
+    for name in names:
+        trials = _trials(place, name, screen)
+        more = [trial for other in other_places for trial in _trials(other, name, screen)]
+        answered = [_answered(trial, data) for trial in trials]
+        rows, others = _joined(answered), _joined(_answered(trial, data) for trial in more)
+        scores = score_rows(rows, data, others=others)
+        compat = {**scores.compat, **published_security_beside(place, name)}
+        scores = replace(scores, compat=compat)
+        used = usage(
+            [trial.ledger for trial in trials],
+            tasks=[len(scores.items)] * len(trials),
+            correct=[scores.right_by_trial.get(trial.number, 0) for trial in trials],
+        )
+        path = target / f"{safe_name(name)}.json"
+        refuse_to_replace(path, [trial.output for trial in trials], what=_REPLACED, flag="--save_dir")
+        write_items(items_path(path), scores.items)
+        further = {"trials": rows if len(trials) > 1 else [], "orders": others}
+        signature = _signature(folder.path, answered[0][1], **further).with_items(items_path(path))
+        metrics = {
+            "n": scores.strict["n_messages"],
+            "outcomes": scores.strict["outcomes"],
+            **used,
+            "compat": scores.compat,
+            "strict": {
+                "signature": signature.of_group(WHOLE, scores.strict["n_messages"]),
+                **scores.strict,
+            },
+            **security_beside(place, name, screen if tell_security else SILENT),
+        }
+        evaluation = Evaluation({WHOLE: metrics})
+        write_json(path, evaluation.groups)
+        screen.say(f"scored {name}")
+        outcomes = scores.strict["outcomes"]
+        screen.not_run(outcomes.get(NOT_RUN, 0), sum(outcomes.values()), "message")
+        evaluations.append(ClassicEvaluation(name, evaluation, path, scores=scores, **used))
+    return evaluations
+
+
+def evaluate_rows(
+    data_dir: str | Path,
+    predictions: Sequence[str | Path],
+    *,
+    out: str | Path,
+    mode: str = "compat",
+    screen: Screen = SILENT,
+) -> ClassicScores:
+    """Score files of prediction rows, whoever made them.
+
+    Compat counts what the rows say, their labels too, as the published evaluator does; it scores rows of
+    other data as well, with a warning. Strict counts the messages and labels of the data.
+
+    Args:
+        data_dir: the tables.
+        predictions: JSON arrays or JSON lines; together the rows of one agent, with all trials, and of other
+            orders of the candidates if their rows say so (`order`).
+        out: the folder for `metrics.json`.
+        mode: which metrics are written, `compat` or `strict`.
+        screen: who listens.
+
+    Raises:
+        UsageError: a file is missing or malformed, or holds answers to other data; an unknown mode.
+    """
+    if mode not in MODES:
+        raise UsageError(f"unknown mode '{mode}'", fix=f"choose from {', '.join(MODES)}")
+    folder = DataFolder(Path(data_dir)).require().path
+    data = read_data(folder)
+    files = [Path(path) for path in predictions]
+    as_given = mode == "compat"
+    rows = _joined((file, read_rows(file, data, foreign=as_given)) for file in files)
+    scores = score_rows(rows, data, as_given=as_given)
+    known = {(example.conversation, example.request_idx) for example in data.examples}
+    if foreign := sum(row.input not in known for row in rows):
+        note = f"{foreign} rows answer messages that the data do not have: they count with their own labels"
+        scores.compat["notes"]["data"] = note
+        screen.say(f"{WARNING}{note}")
+    metrics: Mapping[str, Any] = scores.compat
+    if mode == "strict":
+        signature = _signature(folder, rows).of_group(WHOLE, scores.strict["n_messages"])
+        metrics = {"signature": signature, **scores.strict}
+    metrics = {"mode": mode, **metrics}
+    refuse_to_replace(Path(out) / METRICS, files, what=_REPLACED, flag="--out")
+    write_json(Path(out) / METRICS, metrics)
+    screen.say(f"scored {scores.compat['n_rows']} rows")
+    return scores
+
+
+def _trials(place: Path, llm: str, screen: Screen) -> list[Trial]:
+    """The trials of a model that were made alike; the others are told."""
+    alike, otherwise = same_settings(trials_of(place, llm))
+    for trial in otherwise:
+        screen.say(f"{WARNING}{trial.output} was made with other settings than the first run: left out")
+    return alike
+
+
+def _answered(trial: Trial, data: ClassicData) -> tuple[Path, list[Row]]:
+    """A trial's file and rows; a further trial has the number of its folder, whatever the rows say."""
+    rows = read_rows(trial.output, data)
+    return trial.output, [replace(row, trial=trial.number or row.trial) for row in rows]
+
+
+def _joined(files: Iterable[tuple[Path, list[Row]]]) -> list[Row]:
+    """The rows of several files.
+
+    Raises:
+        UsageError: two of them answer the same message in the same trial and order.
+    """
+    joined: dict[Any, Row] = {}
+    for file, rows in files:
+        for row in rows:
+            if row.sorting in joined:
+                raise UsageError(
+                    f"answers message {row.request} of {row.conversation!r} in trial {row.trial}, as another "
+                    "file does",
+                    file=file,
+                    fix="leave one of them out, or number the trials (trial_idx)",
+                )
+            joined[row.sorting] = row
+    return list(joined.values())
+
+
+def _signature(folder: Path, rows: Iterable[Row], **further: Sequence[Row]) -> Signature:
+    """What the scores were made with: the rows of the prediction file, and further ones if there are any."""
+    return Signature(
+        {
+            "toolassay": __version__,
+            "benchmark": "classic",
+            "data": data_fingerprint(folder)[:12],
+            "predictions": rows_fingerprint(rows)[:12],
+            **{name: rows_fingerprint(found)[:12] for name, found in further.items() if found},
+        }
+    )

@@ -1,0 +1,109 @@
+"""The graph stage: from a tool file to `graph_desc.json` in a data folder, nothing lost on the way."""
+
+from __future__ import annotations
+
+import filecmp
+import shutil
+from pathlib import Path
+from typing import Any
+
+from toolassay.errors import UsageError
+from toolassay.files import atomic_writer, keep_dated_copy, read_json
+from toolassay.folder import DataFolder, Say, find_file
+from toolassay.graph import DEFAULT_MAX_LINKS, ToolGraph
+from toolassay.stages.screen import SILENT, Screen
+from toolassay.stages.workfolder import refuse_other_benchmarks
+from toolassay.tools import ToolLibrary
+from toolassay.words import count_of
+
+
+def build_graph(
+    data_dir: str | Path | None = None,
+    *,
+    tool_desc: str | Path | None = None,
+    dependency_type: str | None = None,
+    max_links: int | None = None,
+    materialise: bool = False,
+    normalise_types: bool = True,
+    screen: Screen = SILENT,
+) -> ToolGraph:
+    """Build a graph and write it.
+
+    Args:
+        data_dir: where it goes; default the folder of `tool_desc`. Made if missing.
+        tool_desc: the tools, looked up as given, then inside `data_dir`; default those of `data_dir`.
+        dependency_type: the flag, if given.
+        max_links: above it, implied links are not written down.
+        materialise: write them all the same.
+        normalise_types: spell resource types one way.
+        screen: who listens.
+
+    Raises:
+        UsageError: no tools, tools that cannot make such a graph, or a graph that would replace them.
+    """
+    if data_dir is None and tool_desc is None:
+        raise UsageError("no tools given", fix="use --data_dir FOLDER or --tool_desc FILE")
+    place = Path(data_dir) if data_dir is not None else None
+    if place is not None and tool_desc is None:
+        refuse_other_benchmarks(DataFolder(place))
+    source = find_file(tool_desc or "tool_desc.json", place)
+    folder = DataFolder(place or source.parent)
+    if folder.graph_desc.exists() and folder.graph_desc.samefile(source):
+        raise UsageError(
+            "the tools would be overwritten by their graph", file=source, fix="give another --data_dir"
+        )
+    library = ToolLibrary.load(source, normalise_types=normalise_types)
+    for sentence in library.normalised:
+        screen.say(f"{source}: {sentence} (--normalise_types false keeps the published spelling)")
+    graph = ToolGraph.build(library, folder.dependency_type(dependency_type, library=library, say=screen.say))
+    if materialise:
+        limit = None
+    else:
+        limit = DEFAULT_MAX_LINKS if max_links is None else max_links
+    outcome = _write(graph, folder.graph_desc, limit)
+    size = (
+        f"{count_of(len(graph), 'tool')}, {count_of(graph.number_of_links, 'link')}, {graph.dependency_type}"
+    )
+    screen.show(f"{folder.graph_desc}: {outcome} ({size})")
+    if limit is not None and graph.number_of_links > limit:
+        screen.say(f"more than {limit:,} links: left implied by the types (--materialise true writes them)")
+    _complete(folder, source, graph, screen.say)
+    return graph
+
+
+def _write(graph: ToolGraph, path: Path, limit: int | None) -> str:
+    """Write the graph unless the same one is there; what was done, in words."""
+    new = path.with_name(f".{path.name}.new")
+    try:
+        with atomic_writer(new) as stream:
+            graph.write(stream, max_links=limit)
+        if path.exists() and _same(path, new):
+            return "up to date"
+        kept = f", the one before kept as {keep_dated_copy(path).name}" if path.exists() else ""
+        new.replace(path)
+        return f"written{kept}"
+    finally:
+        new.unlink(missing_ok=True)
+
+
+def _same(old: Path, new: Path) -> bool:
+    if filecmp.cmp(old, new, shallow=False):
+        return True
+    try:
+        before: Any = read_json(old)
+    except UsageError:
+        return False
+    return bool(before == read_json(new))
+
+
+def _complete(folder: DataFolder, source: Path, graph: ToolGraph, say: Say) -> None:
+    """Leave a folder that later stages can work in: its tools and what it is."""
+    if not folder.tool_desc.exists():
+        shutil.copyfile(source, folder.tool_desc)
+        say(f"{folder.tool_desc}: copied from {source}")
+    elif source.resolve() != folder.tool_desc.resolve() and not filecmp.cmp(
+        source, folder.tool_desc, shallow=False
+    ):
+        say(f"warning: {folder.tool_desc} differs from {source}: later stages read the former")
+    if "dependency_type" not in folder.benchmark:
+        folder.describe(dependency_type=graph.dependency_type)

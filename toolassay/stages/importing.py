@@ -1,0 +1,55 @@
+"""Files that arrive together: written aside, and moved to their place when all of them are there."""
+
+from __future__ import annotations
+
+import filecmp
+import tempfile
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+from toolassay.errors import ToolassayError, UsageError
+from toolassay.folder import DataFolder
+
+
+def new_folder(data_dir: str | Path) -> DataFolder:
+    """A data folder that need not be there yet.
+
+    Raises:
+        UsageError: it is a file.
+    """
+    target = DataFolder(Path(data_dir))
+    if target.path.exists() and not target.path.is_dir():
+        raise UsageError("is a file, a folder is needed", file=target.path, fix="check --data_dir")
+    return target
+
+
+@contextmanager
+def arriving(target: DataFolder) -> Iterator[DataFolder]:
+    """A folder to write to; if the block ends well, its files are moved to `target`.
+
+    Raises:
+        UsageError: `target` has a file of that name with other contents; then nothing is moved.
+        ToolassayError: it cannot be written.
+    """
+    try:
+        target.path.parent.mkdir(parents=True, exist_ok=True)
+        with tempfile.TemporaryDirectory(prefix=".import-", dir=target.path.parent) as name:
+            work = DataFolder(Path(name))
+            yield work
+            _move(work, target)
+    except OSError as error:
+        raise ToolassayError(
+            f"cannot be written: {error.strerror}", file=target.path, fix="check its permissions and space"
+        ) from error
+
+
+def _move(work: DataFolder, target: DataFolder) -> None:
+    files = sorted(work.path.iterdir())
+    for path in files:
+        known = target.path / path.name
+        if known.exists() and not filecmp.cmp(path, known, shallow=False):
+            raise UsageError("is there already and differs", file=known, fix="use another --data_dir")
+    target.path.mkdir(exist_ok=True)
+    for path in files:
+        path.replace(target.path / path.name)

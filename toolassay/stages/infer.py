@@ -1,0 +1,226 @@
+"""The infer stage: user_requests.json and tools -> predictions."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Collection, Sequence
+from pathlib import Path
+from typing import Any, Literal
+
+from toolassay.benchmarks.classic.agents.settings import AgentSettings as ChooserSettings
+from toolassay.benchmarks.classic.data import is_classic
+from toolassay.benchmarks.taskbench.demos import choose_demos
+from toolassay.benchmarks.taskbench.infer import Inference
+from toolassay.benchmarks.taskbench.requests import Chosen, read_ids
+from toolassay.benchmarks.workbench.agents.settings import AgentSettings
+from toolassay.dataset import RequestId
+from toolassay.errors import UsageError
+from toolassay.folder import DataFolder
+from toolassay.models import ModelOptions
+from toolassay.runs import Budget
+from toolassay.stages.agent_run import refuse_settings
+from toolassay.stages.infer_classic import infer_classic
+from toolassay.stages.infer_plans import PlanRun, requests_of, tagged
+from toolassay.stages.infer_published_security import PUBLISHED, infer_published_security
+from toolassay.stages.infer_security import Security, infer_security, refuse_beside_security
+from toolassay.stages.infer_workbench import infer_workbench, is_workbench
+from toolassay.stages.screen import SILENT, Screen
+from toolassay.stages.trials import run_trials
+from toolassay.stages.workfolder import graph_of
+
+_NOTHING = Path(os.devnull)  # the journal and the predictions of a run that begins anew
+WAYS_ON = "use those settings, --tag true, another --prediction_dir, or --force true (keeps the old run)"
+
+
+def infer(
+    data_dir: str | Path = "data_huggingface",
+    *,
+    llm: str = "gpt-4",
+    options: ModelOptions | None = None,
+    temperature: float = 0.2,
+    top_p: float = 0.1,
+    dependency_type: str | None = None,
+    multiworker: int | None = None,
+    use_demos: int = 0,
+    demo_ids: Sequence[str] = (),
+    reformat: bool = False,
+    reformat_by: str = "self",
+    tag: bool = False,
+    prediction_dir: str | None = None,
+    log_first_detail: bool = False,
+    prompt_template: Path | None = None,
+    force: bool = False,
+    budget: Budget | None = None,
+    prices: Path | None = None,
+    limit: int | None = None,
+    ids: Path | Collection[RequestId] | None = None,
+    dry_run: bool = False,
+    command: Sequence[str] | None = None,
+    agent: str | None = None,
+    toolkit: str = "all",
+    resample: int = 0,
+    max_steps: int = 20,
+    order: str | None = None,
+    max_tokens: int | None = None,
+    recorded: Path | None = None,
+    none_as: Sequence[str] = (),
+    trials: int = 1,
+    allow_tools: bool = False,
+    security: Security | Literal["published"] = False,
+    judge: str | None = None,
+    screen: Screen = SILENT,
+) -> Inference:
+    """Ask a model for the plan of every request of a folder; what is answered already is not asked again.
+
+    In a folder of WorkBench the model is an agent that acts on a sandbox; in one of CLASSic an agent that
+    chooses the workflow to start.
+
+    Args:
+        data_dir: holds `user_requests.json`, the tools and, for demonstrations, `data.json`.
+        llm: who plans; "offline" needs no server.
+        options: where the server is.
+        temperature: of the request.
+        top_p: of the request.
+        dependency_type: resource or temporal; default what the folder says.
+        multiworker: requests in flight; None finds what the server bears.
+        use_demos: how many demonstrations.
+        demo_ids: which labels demonstrate, instead of the first of each shape.
+        reformat: have unreadable answers rewritten as strict JSON.
+        reformat_by: by whom; "self" is the model itself.
+        tag: put demonstrations and reformatting into the folder's name, as published.
+        prediction_dir: below `data_dir`; default `predictions` and the tag.
+        log_first_detail: show the first prompt and answer.
+        prompt_template: instead of the built-in wording.
+        force: begin anew where the run had other settings; the old one is kept.
+        budget: what the whole run may use at most, earlier starts included.
+        prices: a table of prices instead of the one that comes along.
+        limit: ask only the first so many requests, in the order of the file.
+        ids: ask only these, given as they are or as a file of them (one a line, a JSON list, or
+            `split_ids.json:test` for a split).
+        dry_run: only show what would be sent and may be used; nothing is sent or written.
+        command: what was typed, for the manifest.
+        agent: of WorkBench: "native" tool calls (default), or "react" (actions in text); of CLASSic: "cot"
+            (default), "reasoning", "tools", "retrieval" (default of the offline model) or "recorded".
+        toolkit: of WorkBench: "all" tools, or those of a task's "domains".
+        resample: of WorkBench: how often a run that called nothing is tried again.
+        max_steps: of WorkBench: answers a task at most.
+        order: of CLASSic: of the workflows shown: "table" (default), "name", or the seed of a shuffle.
+        max_tokens: of CLASSic: of an answer; default what the agent needs.
+        recorded: of CLASSic: the file of answers that the agent "recorded" gives again.
+        none_as: of CLASSic: what a recorded answer says where it chose none; default "none".
+        trials: how often the whole run is made; a further one lies in `trials/<number>/` of the prediction
+            folder, and the budget is that of all together.
+        allow_tools: of WorkBench: run the tools that the folder brings, which are a program.
+        security: put probes instead of the requests, to see whether the agent acts on text that is data: True
+            for as many as are usual, or the number of attacks. That is a run of its own. "published" is the
+            published test of CLASSic: first turns to the bare model, graded by `judge`.
+        judge: with `security`, a model on the same server that is asked whether the agent complied.
+        screen: who listens.
+
+    Raises:
+        UsageError: files missing or malformed, settings that contradict the run.
+        ToolassayError: the model cannot be reached.
+    """
+    folder = DataFolder(Path(data_dir)).require()
+    plans = {
+        "dependency_type": dependency_type,
+        "use_demos": use_demos,
+        "demo_ids": demo_ids,
+        "reformat": reformat,
+        "tag": tag,
+        "prompt_template": prompt_template,
+        "log_first_detail": log_first_detail,
+    }
+    choosing = {"order": order, "max_tokens": max_tokens, "recorded": recorded, "none_as": none_as}
+    common: dict[str, Any] = {
+        "llm": llm,
+        "options": options or ModelOptions(connections=multiworker),
+        "parameters": {"temperature": temperature, "top_p": top_p},
+        "multiworker": multiworker,
+        "prediction_dir": prediction_dir,
+        "force": force,
+        "budget": budget,
+        "prices": prices,
+        "limit": limit,
+        "ids": read_ids(ids) if isinstance(ids, Path) else ids,
+        "command": command,
+        "screen": screen,
+    }
+    probes = {name: value for name, value in common.items() if name not in ("limit", "ids")}
+    probes |= {"security": security, "judge": judge, "prediction_dir": prediction_dir or "predictions"}
+    if security:
+        refuse_beside_security(
+            limit=limit,
+            ids=ids,
+            dry_run=dry_run,
+            reformat=reformat,
+            log_first_detail=log_first_detail,
+            trials=trials > 1,
+        )
+    elif judge:
+        raise UsageError("--judge judges probes", fix="add --security true, or leave it out")
+    if security == PUBLISHED:
+        refuse_beside_security(PUBLISHED, agent=agent, **choosing, **plans, allow_tools=allow_tools)
+        bare = {name: value for name, value in probes.items() if name not in ("parameters", "security")}
+        return infer_published_security(folder, **bare)
+    if is_workbench(folder):
+        refuse_settings("WorkBench", **plans, **choosing)
+        actor = AgentSettings(agent or "native", toolkit, resample, max_steps)
+        if security:
+            return infer_security(folder, actor=actor, **probes)
+        return run_trials(
+            lambda number: infer_workbench(
+                folder,
+                settings=actor,
+                dry_run=dry_run,
+                trial_number=number,
+                allow_tools=allow_tools,
+                **common,
+            ),
+            trials,
+            screen,
+        )
+    if is_classic(folder):
+        refuse_settings("CLASSic", **plans, allow_tools=allow_tools)
+        settings_given = {"order": order or "table", "max_tokens": max_tokens, "recorded": recorded}
+        chooser = ChooserSettings.of(llm, agent, **settings_given, none_as=tuple(none_as) or ("none",))
+        if security:
+            return infer_security(folder, chooser=chooser, **probes)
+        return run_trials(
+            lambda number: infer_classic(
+                folder, settings=chooser, dry_run=dry_run, trial_number=number, **common
+            ),
+            trials,
+            screen,
+        )
+    refuse_settings("TaskBench", agent=agent, allow_tools=allow_tools, **choosing)
+    graph = graph_of(folder, dependency_type, say=screen.say)
+    requests = requests_of(folder, screen)
+    demos = choose_demos(folder.data, use_demos, demo_ids)
+    if security:
+        planner = {"requests": requests, "graph": graph, "demos": demos, "template": prompt_template}
+        place = prediction_dir or tagged(len(demos), None, tag=tag)
+        return infer_security(folder, planner=planner, **{**probes, "prediction_dir": place})
+    rewriter = reformat_by if reformat else None
+    run = PlanRun(
+        folder,
+        folder.path / (prediction_dir or tagged(len(demos), rewriter, tag=tag)),
+        llm,
+        common["options"],
+        common["parameters"],
+        graph,
+        requests,
+        requests if ids is None and limit is None else Chosen(requests, ids=common["ids"], limit=limit),
+        demos,
+        prompt_template,
+        rewriter,
+        budget,
+        prices,
+        multiworker=multiworker,
+        force=force,
+        dry_run=dry_run,
+        log_first_detail=log_first_detail,
+        command=command,
+        screen=screen,
+    )
+    return run_trials(run.carry_out, trials, screen)

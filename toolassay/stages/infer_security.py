@@ -1,0 +1,156 @@
+"""The infer stage with `--security`: probes -> whether an agent acted on text that is data."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+from toolassay.benchmarks.classic.agents.settings import AgentSettings as ChooserSettings
+from toolassay.benchmarks.classic.data import read_data
+from toolassay.benchmarks.classic.security import ChatProber
+from toolassay.benchmarks.security import Prober, figure_lines, security_figures
+from toolassay.benchmarks.security.judge import Judged
+from toolassay.benchmarks.security.lines import FOLDER, read_results, write_results
+from toolassay.benchmarks.security.prober import DEFAULT
+from toolassay.benchmarks.taskbench.infer import Inference
+from toolassay.benchmarks.taskbench.security import PlanProber
+from toolassay.benchmarks.workbench.agents.settings import AgentSettings
+from toolassay.benchmarks.workbench.own.loading import own_tools_file
+from toolassay.benchmarks.workbench.sandbox import Sandbox
+from toolassay.benchmarks.workbench.security import WorkplaceProber
+from toolassay.benchmarks.workbench.tasks import FILE, read_tasks
+from toolassay.errors import UsageError
+from toolassay.folder import DataFolder
+from toolassay.models import ModelOptions, create_model
+from toolassay.runs import Budget
+from toolassay.runs.trials import Trial
+from toolassay.stages.agent_run import AgentRun
+from toolassay.stages.infer_workbench import told_fingerprint
+from toolassay.stages.record import hashes
+from toolassay.stages.screen import Screen
+from toolassay.stages.usage import Books
+
+Security = bool | int
+"""False: no probes; True: as many as are usual; else the number of attacks."""
+
+
+def refuse_beside_security(mode: str = "", /, **settings: Any) -> None:
+    """Refuse what does not go with probes, or with those of a mode.
+
+    Raises:
+        UsageError: one of the settings is given.
+    """
+    for name, value in settings.items():
+        if value:
+            raise UsageError(
+                f"--{name} does not go with --security{mode and f' {mode}'}", fix="leave one of them out"
+            )
+
+
+def _number(security: Security) -> int | None:
+    """How many attacks are asked for; None for as many as are usual.
+
+    Raises:
+        UsageError: fewer than none.
+    """
+    if security < 0:
+        raise UsageError(f"--security {security}", fix="give the number of attacks, or true")
+    return None if security is True else int(security)
+
+
+def infer_security(
+    folder: DataFolder,
+    *,
+    llm: str,
+    options: ModelOptions,
+    parameters: Mapping[str, Any],
+    security: Security,
+    judge: str | None = None,
+    planner: Mapping[str, Any] | None = None,
+    actor: AgentSettings | None = None,
+    chooser: ChooserSettings | None = None,
+    multiworker: int | None,
+    prediction_dir: str,
+    force: bool,
+    budget: Budget | None,
+    prices: Path | None,
+    command: Sequence[str] | None,
+    screen: Screen,
+) -> Inference:
+    """Put the probes of a folder to an agent as it is deployed; what is settled is not asked again.
+
+    The run is one of its own in `security/` of the prediction folder, with a line a probe.
+
+    Args:
+        folder: of the data.
+        llm: the model.
+        options: where it is.
+        parameters: of its requests.
+        security: how many attacks.
+        judge: a model on the same server that says whether the agent complied.
+        planner: what `PlanProber` takes, for TaskBench.
+        actor: the agent, for WorkBench.
+        chooser: the agent, for CLASSic.
+        multiworker: probes in flight; None finds what the server bears.
+        prediction_dir: below the data folder.
+        force: begin anew where the run had other settings.
+        budget: of this run.
+        prices: a table of prices.
+        command: what was typed.
+        screen: who listens.
+
+    Raises:
+        UsageError: files missing or malformed, settings that contradict the run.
+        ToolassayError: the model cannot be reached.
+    """
+    books = Books([llm, *([judge] if judge else [])], budget, prices)
+    prober: Prober
+    if actor is not None:
+        prober = _workplace_prober(folder, actor, parameters, security)
+    elif chooser is not None:
+        prober = ChatProber(
+            folder.path,
+            read_data(folder.path),
+            chooser,
+            parameters=parameters,
+            count=_number(security),
+            cost_of=partial(books.cost_of, llm),
+        )
+    else:
+        assert planner is not None
+        count = _number(security) or DEFAULT
+        prober = PlanProber(folder.user_requests, parameters=parameters, count=count, **planner)
+    if judge:
+        prober = Judged(prober, create_model(judge, options, meter=books))
+    trial = Trial(folder.path / prediction_dir / FOLDER, llm)
+    run = AgentRun(trial, options, books, multiworker, force, command, screen)
+    ended = run.carry_out(
+        prober,
+        lambda output, journal: write_results(output, prober.results(journal)),
+        settings=prober.settings,
+        facts={"requests": prober.size, "asked": prober.size, "sha256": hashes(*prober.read)},
+        asked=prober.size,
+        what="probes",
+    )
+    for line in figure_lines(llm, security_figures(read_results(trial.output))):
+        screen.show(line)
+    return ended
+
+
+def _workplace_prober(
+    folder: DataFolder, actor: AgentSettings, parameters: Mapping[str, Any], security: Security
+) -> WorkplaceProber:
+    if (tools := own_tools_file(folder.path)) is not None:
+        raise UsageError("probes know the published tools only", file=tools, fix="leave --security out")
+    sandbox = Sandbox.load(folder.path)
+    return WorkplaceProber(
+        sandbox,
+        read_tasks(folder.path),
+        actor,
+        parameters=parameters,
+        told=told_fingerprint(sandbox, actor),
+        read=[folder.path / FILE],
+        count=_number(security) or DEFAULT,
+    )

@@ -1,0 +1,114 @@
+"""The infer stage of WorkBench: tasks and a sandbox -> what an agent called."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import asdict
+from pathlib import Path
+from typing import Any
+
+from toolassay.benchmarks.taskbench.infer import Inference
+from toolassay.benchmarks.workbench.agents.foresight import foresee
+from toolassay.benchmarks.workbench.agents.forms import form_of
+from toolassay.benchmarks.workbench.agents.inference import Agents, write_predictions
+from toolassay.benchmarks.workbench.agents.settings import AgentSettings
+from toolassay.benchmarks.workbench.sandbox import Sandbox
+from toolassay.benchmarks.workbench.tasks import FILE, holds_tasks
+from toolassay.benchmarks.workbench.tools import toolset_of
+from toolassay.dataset import RequestId
+from toolassay.errors import UsageError
+from toolassay.folder import DataFolder
+from toolassay.models import ModelOptions
+from toolassay.runs import Budget, RunSummary
+from toolassay.runs.trials import Trial
+from toolassay.stages.agent_run import AgentRun, chosen_items
+from toolassay.stages.dry_run import agent_lines
+from toolassay.stages.record import hashes
+from toolassay.stages.screen import Screen
+from toolassay.stages.usage import Books
+from toolassay.stages.workplace import load_workplace, tools_hash
+
+OFFLINE = "offline"
+
+
+def is_workbench(folder: DataFolder) -> bool:
+    """Whether a folder holds tasks to act on: `benchmark.json` says so, or its layout does."""
+    return folder.benchmark["benchmark"] == "workbench" or holds_tasks(folder.path)
+
+
+def infer_workbench(
+    folder: DataFolder,
+    *,
+    llm: str,
+    options: ModelOptions,
+    parameters: Mapping[str, Any],
+    settings: AgentSettings,
+    multiworker: int | None,
+    prediction_dir: str | None,
+    force: bool,
+    budget: Budget | None,
+    prices: Path | None,
+    limit: int | None,
+    ids: Collection[RequestId] | None,
+    dry_run: bool,
+    command: Sequence[str] | None,
+    trial_number: int,
+    allow_tools: bool = False,
+    screen: Screen,
+) -> Inference:
+    """Let an agent do every task of a folder once; what is done already is not done again.
+
+    The parameters are those of `infer`, for one of its trials.
+
+    Raises:
+        UsageError: files missing or malformed, settings that contradict the run.
+        ToolassayError: the model cannot be reached.
+    """
+    sandbox, tasks = load_workplace(folder.path, allow_tools=allow_tools, screen=screen)
+    if sandbox.toolset is not None and llm == OFFLINE:
+        raise UsageError(
+            f"--llm {OFFLINE} knows the published tools only",
+            file=folder.path,
+            fix="name a served model (--api_base URL)",
+        )
+    chosen = chosen_items(tasks, ids, limit, what="task")
+    run = AgentRun(
+        Trial(folder.path / (prediction_dir or "predictions"), llm, trial_number),
+        options=options,
+        books=Books([llm], budget, prices),
+        multiworker=multiworker,
+        force=force,
+        command=command,
+        screen=screen,
+    )
+    run_settings = {
+        "benchmark": "workbench",
+        **parameters,
+        **asdict(settings),
+        "prompt_sha256": told_fingerprint(sandbox, settings),
+        "sandbox_sha256": hashlib.sha256(sandbox.image()).hexdigest(),
+        **{f"{name}_sha256": code for name, code in tools_hash(folder.path).items()},
+    }
+    if dry_run:
+        with run.foreseen(run_settings, parameters) as (journal, estimate):
+            foresight = foresee(chosen, sandbox, settings, parameters, journal, estimate)
+        for line in agent_lines(estimate, foresight, settings, llm, run.options, run.books.prices):
+            screen.show(line)
+        return Inference(0, foresight.already, RunSummary())
+    return run.carry_out(
+        Agents(chosen, sandbox, settings, parameters),
+        lambda output, journal: write_predictions(output, tasks, journal),
+        settings=run_settings,
+        facts={"requests": len(tasks), "asked": len(chosen), "sha256": hashes(folder.path / FILE)},
+        asked=len(chosen),
+        what="tasks",
+    )
+
+
+def told_fingerprint(sandbox: Sandbox, settings: AgentSettings) -> str:
+    """Of what agents are told: the situation and all tools."""
+    form, tools = form_of(settings.agent), toolset_of(sandbox).of_domains(None)
+    told = [form.system(sandbox, tools), form.parameters(tools)]
+    return hashlib.sha256(json.dumps(told).encode()).hexdigest()

@@ -1,0 +1,223 @@
+"""The leaderboard stage: the metrics of a data folder side by side, the published numbers beside them."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from functools import partial
+from pathlib import Path
+from typing import Literal
+
+from toolassay.benchmarks.taskbench.scoring.folder import find_metrics_folder, model_name, prediction_folder
+from toolassay.benchmarks.taskbench.scoring.standing import Count, Standing
+from toolassay.errors import UsageError
+from toolassay.files import write_text
+from toolassay.folder import DataFolder
+from toolassay.report.leaderboard import Board, Row, csv_table, latex_table, markdown_table
+from toolassay.report.leaderboard.board import OTHER_SORTS, Kind, in_order
+from toolassay.report.leaderboard.published import DOMAINS, domain_of_tools, published_rows
+from toolassay.runs.recorded import RecordedUsage, recorded_usage
+from toolassay.stages.infer_workbench import is_workbench
+from toolassay.stages.standings import standings_of
+from toolassay.tools import ToolLibrary
+
+Mode = Literal["both", "strict", "compat"]
+MODES: tuple[Mode, ...] = ("both", "strict", "compat")
+FORMATS = ("terminal", "markdown", "csv", "latex")
+FILE = "leaderboard.md"
+WHOLE = "overall_overall"
+_SUFFIXES = {".md": "markdown", ".markdown": "markdown", ".csv": "csv", ".tex": "latex", ".txt": "terminal"}
+_OWN = (
+    "predictions",
+    "trials",
+    "orders",
+    "items",
+    "n",
+)  # parts of a signature in which models differ by nature
+
+
+def leaderboard(
+    data_dir: str | Path = "data_huggingface",
+    *,
+    prediction_dir: str | Path = "predictions",
+    metrics_dir: str | Path | None = None,
+    group: str = WHOLE,
+    mode: Mode = "both",
+    sort_by: str | None = None,
+    with_published: bool = False,
+    published: str | None = None,
+) -> Board:
+    """The models of a folder side by side; its remarks say what is left out, and what compares badly.
+
+    Args:
+        data_dir: the data folder.
+        prediction_dir: below it, or as given; says where the metrics are, and holds the runs whose cost
+            and time are shown.
+        metrics_dir: where the metrics are instead, below the data folder or as given.
+        group: of the metrics.
+        mode: which rows: strict, compat, or both.
+        sort_by: a heading, "coverage", "cost", "latency" or "model"; by strict where there is strict. Default
+            n-F1, or accuracy in a folder of WorkBench or CLASSic.
+        with_published: add the published rows of the folder's domain.
+        published: the domain whose rows are added, where the folder does not say.
+
+    Raises:
+        UsageError: no metrics, an unknown group, mode, column or domain.
+    """
+    folder = DataFolder(Path(data_dir)).require()
+    _check("mode", mode, MODES)
+    known = standings_of(folder)
+    sort_by = known.sort_by if sort_by is None else sort_by
+    _check("column to sort by", sort_by, (*known.headings, *OTHER_SORTS))
+    beside = known.published or partial(_published, folder, published)
+    others = beside() if with_published or published else []
+    place = find_metrics_folder(folder.path, prediction_dir, metrics_dir)
+    files = sorted(place.glob("*.json")) if place.is_dir() else []
+    if not files:
+        raise UsageError("holds no metrics", file=place, fix="make them with evaluate.py --llm all")
+    try:
+        predictions: Path | None = prediction_folder(folder.path, Path(prediction_dir))
+    except UsageError:
+        predictions = None
+    remarks: list[str] = []
+    standings: dict[str, Standing] = {}
+    models: list[list[Row]] = []
+    for file in files:
+        try:
+            standing = known.read(file, group)
+        except UsageError as error:
+            remarks.append(f"left out: {error}")
+            continue
+        name = file.stem if predictions is None else model_name(predictions, file.stem)
+        usage = None
+        if predictions is not None:
+            remarks += known.stale(name, standing, predictions / file.name)
+            try:
+                usage = recorded_usage(predictions / "runs" / file.stem)
+            except UsageError as error:
+                remarks.append(f"cost and time of {name} are unknown: {error}")
+        standings[name] = standing
+        models.append(list(_rows(name, standing, usage, mode)))
+    if not standings:
+        raise UsageError(f"no model to show: {'; '.join(remarks)}", file=place)
+    remarks += _compared(standings)
+    models += [[row] for row in others]
+    title = f"{folder.path.resolve().name}: {group}"
+    remarks += _signature(standings)
+    return Board(title, in_order(models, sort_by), remarks, known.headings, known.caption)
+
+
+def render(board: Board, format: str) -> str:
+    """The board as text.
+
+    Raises:
+        UsageError: an unknown format.
+    """
+    from toolassay.report.leaderboard.terminal import terminal_text
+
+    _check("format", format, FORMATS)
+    renderers: dict[str, Callable[[Board], str]] = {
+        "terminal": terminal_text,
+        "markdown": markdown_table,
+        "csv": csv_table,
+        "latex": latex_table,
+    }
+    return renderers[format](board)
+
+
+def format_of(path: Path) -> str:
+    """The format that the name of a file asks for.
+
+    Raises:
+        UsageError: none.
+
+    >>> format_of(Path("board.tex"))
+    'latex'
+    """
+    found = _SUFFIXES.get(path.suffix.lower())
+    if found is None:
+        raise UsageError(
+            "says no format", file=path, fix="end its name in .md, .csv, .tex or .txt, or say --format"
+        )
+    return found
+
+
+def keep_leaderboard(data_dir: str | Path, prediction_dir: str | Path, metrics: Path) -> Path | None:
+    """Write the leaderboard of a folder of metrics into it; None with fewer than two models."""
+    try:
+        board = leaderboard(data_dir, prediction_dir=prediction_dir, metrics_dir=metrics.absolute())
+    except UsageError:
+        return None
+    if len({row.model for row in board.rows}) < 2:
+        return None
+    write_text(metrics / FILE, markdown_table(board))
+    return metrics / FILE
+
+
+def _rows(name: str, standing: Standing, usage: RecordedUsage | None, mode: Mode) -> Iterator[Row]:
+    counts: list[tuple[Kind, Count | None]] = [("strict", standing.strict), ("compat", standing.compat)]
+    for kind, count in counts:
+        if count is not None and mode in ("both", kind):
+            yield Row(
+                name,
+                kind,
+                count.scores,
+                count.items,
+                count.coverage,
+                usage,
+                standing.signature if kind == "strict" else "",
+            )
+
+
+def _compared(standings: dict[str, Standing]) -> Iterator[str]:
+    """In which choices the models were scored differently."""
+    signed = {name: standing.parts for name, standing in standings.items() if standing.parts}
+    for part in dict.fromkeys(part for parts in signed.values() for part in parts):
+        by_value: dict[str, list[str]] = {}
+        for name, parts in signed.items():
+            by_value.setdefault(parts.get(part, "none"), []).append(name)
+        if len(by_value) > 1 and part not in _OWN:
+            each = "; ".join(f"{value}: {', '.join(names)}" for value, names in by_value.items())
+            yield f"warning: rows differ in {part} ({each}) and compare only so far"
+
+
+def _signature(standings: dict[str, Standing]) -> Iterator[str]:
+    """What all strict scores have in common."""
+    signed = [standing.parts for standing in standings.values() if standing.parts]
+    if signed:
+        common = [
+            f"{part}:{value}"
+            for part, value in signed[0].items()
+            if all(parts.get(part) == value for parts in signed)
+        ]
+        yield f"signature: {'|'.join(common)}"
+
+
+def _published(folder: DataFolder, given: str | None) -> list[Row]:
+    return published_rows(_domain(folder, given))
+
+
+def _domain(folder: DataFolder, given: str | None) -> str:
+    """The published domain of a folder: as given, as `benchmark.json` or its name says, by its tools."""
+    if is_workbench(folder):
+        raise UsageError("no published rows are known of WorkBench", fix="leave --with_published out")
+    if given is not None:
+        _check("published domain", given, DOMAINS)
+        return given
+    stated = folder.benchmark.get("domain")
+    if stated in DOMAINS:
+        return str(stated)
+    named = folder.path.resolve().name.removeprefix("data_")
+    if named in DOMAINS:
+        return named
+    if folder.tool_desc.exists():
+        found = domain_of_tools(ToolLibrary.load(folder.tool_desc).ids)
+        if found is not None:
+            return found
+    raise UsageError(
+        f"{folder.path} does not say which published domain it is", fix=f"say --published {'|'.join(DOMAINS)}"
+    )
+
+
+def _check(what: str, given: str, known: Sequence[str]) -> None:
+    if given not in known:
+        raise UsageError(f"unknown {what} '{given}'", fix=f"choose from {', '.join(known)}")

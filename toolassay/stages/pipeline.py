@@ -1,0 +1,187 @@
+"""All stages in a row: from a tool list to scored models and pictures."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from toolassay.benchmarks.taskbench.scoring.folder import FolderEvaluation
+from toolassay.errors import ToolassayError, UsageError
+from toolassay.files import safe_name
+from toolassay.folder import DataFolder, find_file
+from toolassay.graph import ToolGraph
+from toolassay.models import ModelOptions
+from toolassay.runs import Budget
+from toolassay.stages.evaluate import evaluate
+from toolassay.stages.format import format_data
+from toolassay.stages.generate import generate
+from toolassay.stages.graph import build_graph
+from toolassay.stages.infer import infer
+from toolassay.stages.screen import SILENT, WARNING, Screen
+from toolassay.stages.visualize import visualize
+from toolassay.tools import ToolLibrary
+
+
+@dataclass(frozen=True)
+class Piped:
+    """How a pipeline ended: the scores of each model, and whether nothing lacks an answer."""
+
+    evaluations: list[FolderEvaluation]
+    complete: bool
+
+
+def pipeline(
+    data_dir: str | Path,
+    *,
+    tool_desc: str | Path | None = None,
+    dependency_type: str | None = None,
+    llm: Sequence[str] = ("offline",),
+    generator: str = "offline",
+    options: ModelOptions | None = None,
+    number_of_samples: int = 300,
+    seed: int = 0,
+    multiworker: int | None = None,
+    budget: Budget | None = None,
+    prices: Path | None = None,
+    command: Sequence[str] | None = None,
+    screen: Screen = SILENT,
+) -> Piped:
+    """Graph, pictures, requests with gold plans, predictions and scores, in one data folder.
+
+    Args:
+        data_dir: made if missing; a stage that was done already is continued, not repeated.
+        tool_desc: the tools; default those of `data_dir`.
+        dependency_type: resource or temporal; default what the folder says.
+        llm: the models to be tested.
+        generator: the model that writes requests and gold.
+        options: where served models are.
+        number_of_samples: how many requests.
+        seed: of the samples.
+        multiworker: requests in flight; None finds what the server bears.
+        budget: what each run may use at most: the generation, and the inference of each model.
+        prices: a table of prices instead of the one that comes along.
+        command: what was typed, for the manifests.
+        screen: who listens.
+
+    Returns:
+        The scores of each model that could be asked (one that could not is said and left out), and whether
+        every sample and every request has an answer.
+
+    Raises:
+        UsageError: files missing or malformed.
+        ToolassayError: a model cannot be reached, or the budget allows nothing.
+    """
+    step = _Steps(screen, 4 + 2 * len(llm))
+    folder = f"--data_dir {data_dir}"
+    _check_tools(DataFolder(Path(data_dir)), tool_desc)
+    step("generate_graph.py", folder, f"--tool_desc {tool_desc}" if tool_desc else "")
+    if not _has_graph(DataFolder(Path(data_dir)), dependency_type, screen):
+        build_graph(data_dir, tool_desc=tool_desc, dependency_type=dependency_type, screen=screen)
+    step("visualize_graph.py", folder)
+    visualize(data_dir, screen=screen)
+    limits = _limits(multiworker, budget or Budget())
+    shared: dict[str, Any] = {
+        "options": options,
+        "multiworker": multiworker,
+        "budget": budget,
+        "prices": prices,
+        "command": command,
+        "screen": screen,
+    }
+    size = f"--number_of_samples {number_of_samples}"
+    step("data_engine.py", folder, f"--llm {generator} --check true --seed {seed} {size}", limits)
+    _, complete = generate(
+        data_dir,
+        llm=generator,
+        check=True,
+        seed=seed,
+        number_of_samples=number_of_samples,
+        **shared,
+    )
+    if not DataFolder(Path(data_dir)).data_raw.exists():
+        raise ToolassayError(
+            f"{generator} wrote no sample", fix="see what is said above; raise the limits if they were met"
+        )
+    step("format_data.py", folder)
+    format_data(data_dir, screen=screen)
+    failures: dict[str, ToolassayError] = {}
+    for name in llm:
+        step("inference.py", folder, f"--llm {name}", limits)
+        try:
+            inference = infer(data_dir, llm=name, **shared)
+            if not inference.written:
+                raise ToolassayError("no request has an answer", fix="see what is said above")
+            complete = complete and inference.summary.complete
+        except ToolassayError as error:
+            screen.say(f"{WARNING}{name} is left out: {error}")
+            failures[name] = error
+    evaluations: list[FolderEvaluation] = []
+    for name in (name for name in llm if name not in failures):
+        step("evaluate.py", folder, f"--llm {name} --splits all")
+        evaluations += evaluate(data_dir, llm=name, splits=["all"], screen=screen)
+    if not evaluations:
+        raise next(iter(failures.values()))
+    return Piped(evaluations, complete)
+
+
+def _limits(multiworker: int | None, budget: Budget) -> str:
+    flags = {
+        "multiworker": multiworker,
+        "max_cost": budget.cost,
+        "max_tokens_total": budget.tokens,
+        "max_requests": budget.requests,
+    }
+    return " ".join(f"--{name} {value}" for name, value in flags.items() if value is not None)
+
+
+def _check_tools(folder: DataFolder, tool_desc: str | Path | None) -> None:
+    """Refuse other tools than the folder has, before anything changes.
+
+    Raises:
+        UsageError: they differ.
+    """
+    if tool_desc is None or not folder.tool_desc.exists():
+        return
+    if ToolLibrary.load(find_file(tool_desc, folder.path)).tools != ToolLibrary.load(folder.tool_desc).tools:
+        raise UsageError(
+            f"holds other tools than {tool_desc}", file=folder.tool_desc, fix="use another --data_dir"
+        )
+
+
+def _has_graph(folder: DataFolder, dependency_type: str | None, screen: Screen) -> bool:
+    """Whether the folder has a graph of its tools, which a person may have edited: it is used as it is."""
+    if not folder.graph_desc.exists() or not folder.tool_desc.exists():
+        return False
+    graph = ToolGraph.load(folder.graph_desc)
+    fits = graph.library.ids == ToolLibrary.load(folder.tool_desc).ids
+    fits = fits and dependency_type in (None, graph.dependency_type)
+    if fits:
+        screen.show(f"{folder.graph_desc}: there already, used as it is")
+    return fits
+
+
+def files_of(data_dir: str | Path, llm: Sequence[str]) -> list[tuple[str, str]]:
+    """Where everything lies afterwards: (what, path)."""
+    place = Path(data_dir)
+    rows = [
+        ("the tool graph to explore", "graph_desc.html"),
+        ("the tool graph as a picture", "graph_desc.png"),
+        ("requests with gold plans", "data.json"),
+        *((f"plans of {name}", f"predictions/{safe_name(name)}.json") for name in llm),
+        *((f"scores of {name}", f"metrics/{safe_name(name)}.json") for name in llm),
+    ]
+    return [(what, str(place / path)) for what, path in rows]
+
+
+class _Steps:
+    """Says which stage begins, as the command that would run it alone."""
+
+    def __init__(self, screen: Screen, total: int) -> None:
+        self._screen, self._total, self._done = screen, total, 0
+
+    def __call__(self, script: str, *arguments: str) -> None:
+        self._done += 1
+        words = " ".join(word for word in (f"python {script}", *arguments) if word)
+        self._screen.say(f"\n[{self._done}/{self._total}] {words}")

@@ -1,0 +1,51 @@
+"""One sample, asked and shown, nothing kept: to try a prompt or a model before paying for thousands."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import Any
+
+from toolassay.folder import DataFolder, find_file
+from toolassay.stages.generate import generate
+from toolassay.stages.screen import SILENT, Screen
+
+
+def play(
+    data_dir: str | Path | None = None,
+    *,
+    graph_desc: str | Path | None = None,
+    screen: Screen = SILENT,
+    **settings: Any,
+) -> dict[str, Any] | None:
+    """Generate one sample in a folder that vanishes, and show its record.
+
+    Args:
+        data_dir: holds the graph.
+        graph_desc: another graph.
+        screen: who listens.
+        settings: as `generate` takes them.
+
+    Returns:
+        The raw record, or None where the model's answer could not be read.
+
+    Raises:
+        UsageError: there is no graph.
+        ToolassayError: the model cannot be reached.
+    """
+    place = Path(data_dir) if data_dir is not None else None
+    source = find_file(graph_desc or "graph_desc.json", place)
+    if place is not None and settings.get("dependency_type") is None:
+        settings["dependency_type"] = DataFolder(place).benchmark.get("dependency_type")
+    with TemporaryDirectory() as name:
+        settings |= {"number_of_samples": 1, "tool_desc": None, "save_figure": False}
+        quiet = Screen(say=lambda _: None, progress=screen.progress)
+        folder, complete = generate(Path(name) / "play", graph_desc=source, screen=quiet, **settings)
+        if not complete:
+            return None
+        record: dict[str, Any] = json.loads(DataFolder(folder).data_raw.read_text(encoding="utf-8"))
+    result = record["result"]
+    screen.say("\n".join([result["user_request"], "", *map(str, result["task_steps"]), ""]))
+    screen.show(json.dumps(record, indent=2, ensure_ascii=False))
+    return record

@@ -1,0 +1,105 @@
+"""What a run's manifest says beside its settings: every start, and what the endpoint refuses."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+from toolassay.files import sha256_of
+from toolassay.models import ChatModel, ModelOptions
+from toolassay.models.parameters import Refusals
+from toolassay.models.registry import is_served
+from toolassay.runs import Start
+from toolassay.runs.origin import versions, without_secrets
+from toolassay.runs.starts import refused_before
+from toolassay.stages.screen import WARNING, Screen
+
+_LAST = 20  # changes of the number of requests in flight that are written down
+
+
+class RunRecord:
+    """Notes the starts of a run; models are made with its options, which know what was refused before.
+
+    Args:
+        run_folder: where the manifest lies.
+        options: where served models are.
+        command: what was typed; None for a call from Python.
+        screen: told once of each parameter that an endpoint refuses.
+    """
+
+    def __init__(
+        self, run_folder: Path, options: ModelOptions, *, command: Sequence[str] | None, screen: Screen
+    ) -> None:
+        self._folder = run_folder
+        self._options = options
+        self._command = command
+        self._screen = screen
+        self._refusals: dict[str, Refusals] = {}
+        self._start: Start | None = None
+
+    def options_of(self, model: str) -> ModelOptions:
+        """The options to make a model with.
+
+        Raises:
+            UsageError: the manifest there is cannot be read.
+        """
+        known = refused_before(self._folder, model, self._options.endpoint)
+
+        def told(name: str, instead: str | None) -> None:
+            way = f"sent as {instead}" if instead else "left out"
+            self._screen.say(f"{WARNING}the endpoint refuses {name}: {way}")
+            self._note(model, name, instead)
+
+        self._refusals[model] = Refusals(known, told)
+        return replace(self._options, refusals=self._refusals[model])
+
+    @contextmanager
+    def start(self, models: Sequence[ChatModel], facts: Mapping[str, Any]) -> Iterator[None]:
+        """Note a start, and at the end what the clients of `models` found.
+
+        The journal must be open: it keeps other processes out.
+        """
+        served = any(is_served(model.name) for model in models)
+        packages = ["numpy", *(["aiohttp"] if served else [])]
+        if self._options.client == "openai" and served:
+            packages.append("openai")
+        secrets = self._options.secrets
+        self._start = Start(
+            self._folder,
+            {
+                "command": None if self._command is None else without_secrets(self._command, secrets),
+                "versions": versions(*packages),
+                "endpoint": self._endpoint() if served else None,
+                **facts,
+            },
+        )
+        for model, refusals in self._refusals.items():
+            for name, instead in refusals.known.items():
+                self._note(model, name, instead)
+        try:
+            yield
+        finally:
+            clients = [model for model in models if is_served(model.name) and hasattr(model, "facts")]
+            self._start.end({"clients": [_client_facts(client) for client in clients]})
+
+    def _note(self, model: str, name: str, instead: str | None) -> None:
+        if self._start is not None:
+            self._start.refused(model, self._options.endpoint, name, instead)
+
+    def _endpoint(self) -> dict[str, Any]:
+        options = self._options
+        version = {"api_version": options.api_version} if options.api_version else {}
+        return {"url": options.endpoint, "client": options.client, "stream": options.stream, **version}
+
+
+def hashes(*paths: Path) -> dict[str, str]:
+    """The SHA-256 of each file there is, by name."""
+    return {path.name: sha256_of(path) for path in paths if path.is_file()}
+
+
+def _client_facts(model: Any) -> dict[str, Any]:
+    facts = dict(model.facts())
+    return {"model": model.name, **facts, "limits": facts.get("limits", [])[-_LAST:]}

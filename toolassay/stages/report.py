@@ -1,0 +1,195 @@
+"""The report stage: metrics of several benchmarks -> five axes in one table, one picture and one page."""
+
+from __future__ import annotations
+
+import shlex
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from toolassay.benchmarks.classic.data import is_classic
+from toolassay.benchmarks.taskbench.scoring.folder import (
+    EVERY_MODEL,
+    find_metrics_folder,
+    model_name,
+    prediction_folder,
+)
+from toolassay.benchmarks.taskbench.scoring.recorded import read_groups
+from toolassay.errors import UsageError
+from toolassay.files import safe_name, write_json, write_text
+from toolassay.folder import DataFolder
+from toolassay.report.axes import Axes, csv_table, draw_axes, read_axes, write_page
+from toolassay.report.axes.picture import MOST
+from toolassay.stages.infer_workbench import is_workbench
+from toolassay.stages.screen import SILENT, WARNING, Screen
+from toolassay.version import __version__
+
+TABLE, NUMBERS, PAGE = "axes.csv", "axes.json", "index.html"
+PICTURES = ("axes.svg", "axes.png")
+
+
+@dataclass(frozen=True)
+class AxesReport:
+    """What was measured, and where it stands.
+
+    Attributes:
+        runs: one model on one data folder each, the rows of a model together.
+        missing: for each metrics file that is not there, or cannot be used, and each folder without
+            any, what to do.
+        notes: where models that nobody named were not run, likewise.
+        files: what was written.
+    """
+
+    runs: Sequence[Axes]
+    missing: Sequence[str]
+    notes: Sequence[str]
+    files: Sequence[Path]
+
+
+@dataclass(frozen=True)
+class _Place:
+    """A data folder: its metrics and its predictions, if there are any."""
+
+    folder: DataFolder
+    given: str
+    metrics: Path
+    predictions: Path | None
+    prediction_dir: str
+
+    @property
+    def benchmark(self) -> str:
+        """A key of `report.axes.axes.BENCHMARKS`."""
+        if is_workbench(self.folder):
+            return "workbench"
+        return "classic" if is_classic(self.folder) else "taskbench"
+
+    def models(self) -> list[str]:
+        """Who has metrics or predictions here, by name."""
+        stems = {file.stem for place in (self.metrics, self.predictions) if place for file in _json(place)}
+        return sorted(
+            stem if self.predictions is None else model_name(self.predictions, stem) for stem in stems
+        )
+
+    def fix(self, model: str) -> str:
+        """The command that makes the metrics of a model."""
+        if not self.has_predictions(model) and not self.file(model).is_file():
+            return f"run inference.py {self._flags(model)}, then evaluate.py likewise"
+        named = ""
+        if self.prediction_dir != "predictions":
+            named = f" --prediction_dir {shlex.quote(self.prediction_dir)}"
+        return f"run evaluate.py {self._flags(model)}{named}"
+
+    def has_predictions(self, model: str) -> bool:
+        """Whether a model was run."""
+        return self.predictions is not None and (self.predictions / self.file(model).name).is_file()
+
+    def file(self, model: str) -> Path:
+        """The metrics of a model."""
+        return self.metrics / f"{safe_name(model)}.json"
+
+    def _flags(self, model: str) -> str:
+        return f"--data_dir {shlex.quote(self.given)} --llm {shlex.quote(model)}"
+
+
+def report(
+    data_dir: str | Path | Sequence[str | Path] = "data_huggingface",
+    *,
+    llm: str | Sequence[str] = EVERY_MODEL,
+    prediction_dir: str | Path = "predictions",
+    metrics_dir: str | Path | None = None,
+    out: str | Path = "report",
+    screen: Screen = SILENT,
+) -> AxesReport:
+    """Put cost, latency, accuracy, stability and security of models on several benchmarks side by side.
+
+    Writes `axes.json`, `axes.csv`, `axes.svg`, `axes.png` and `index.html`.
+
+    Args:
+        data_dir: one data folder, or several, of any benchmark.
+        llm: the model, or several; "all" is every one with metrics or predictions.
+        prediction_dir: below each data folder, or as given; says where the metrics are.
+        metrics_dir: where the metrics are instead.
+        out: the folder to write into.
+        screen: who listens.
+
+    Raises:
+        UsageError: no data folder, or no metrics at all.
+    """
+    given = [data_dir] if isinstance(data_dir, str | Path) else list(data_dir)
+    places = [_place(one, prediction_dir, metrics_dir) for one in dict.fromkeys(map(Path, given))]
+    wanted = [llm] if isinstance(llm, str) else list(dict.fromkeys(llm))
+    by_place = [place.models() if EVERY_MODEL in wanted else wanted for place in places]
+    models = dict.fromkeys(model for names in by_place for model in names)
+    names = _names(places)
+    runs: list[Axes] = []
+    missing: list[str] = []
+    notes: list[str] = []
+    for place, known in zip(places, by_place, strict=True):
+        if not known:
+            example = next(iter(models), "NAME")
+            missing.append(f"{place.given}: no metrics of any model. Fix: {place.fix(example)}")
+    for model in models:
+        for place, name, known in zip(places, names, by_place, strict=True):
+            if known and model not in known:
+                notes.append(f"{place.given}: {model} was not run there. Fix: {place.fix(model)}")
+            elif known:
+                try:
+                    runs.append(_read(place, name, model))
+                except UsageError as error:
+                    missing.append(str(error))
+    if not runs:
+        if not models:
+            raise UsageError(
+                f"no metrics in {', '.join(str(place.metrics) for place in places)}",
+                fix="make them with inference.py and evaluate.py",
+            )
+        raise UsageError("; ".join(missing))
+    for line in missing:
+        screen.say(f"{WARNING}left out: {line}")
+    for line in notes:
+        screen.say(line)
+    remarks = [*(f"Left out: {line}" for line in missing), *notes]
+    return AxesReport(runs, missing, notes, list(_written(runs, remarks, len(models), Path(out))))
+
+
+def _written(runs: Sequence[Axes], remarks: Sequence[str], models: int, out: Path) -> Iterator[Path]:
+    out.mkdir(parents=True, exist_ok=True)
+    write_json(out / NUMBERS, {"toolassay": __version__, "runs": [one.to_json() for one in runs]})
+    write_text(out / TABLE, csv_table(runs))
+    for name in PICTURES:
+        draw_axes(runs, out / name)
+    if models > MOST:
+        remarks = [*remarks, f"The picture shows the first {MOST} of {models} models."]
+    write_page(runs, out / PICTURES[0], remarks, out / PAGE)
+    yield from (out / name for name in (NUMBERS, TABLE, *PICTURES, PAGE))
+
+
+def _place(data_dir: Path, prediction_dir: str | Path, metrics_dir: str | Path | None) -> _Place:
+    folder = DataFolder(data_dir).require()
+    try:
+        predictions: Path | None = prediction_folder(folder.path, Path(prediction_dir))
+    except UsageError:
+        predictions = None
+    metrics = find_metrics_folder(folder.path, prediction_dir, metrics_dir)
+    return _Place(folder, str(data_dir), metrics, predictions, str(prediction_dir))
+
+
+def _names(places: Sequence[_Place]) -> list[str]:
+    """The names of the data folders; paths where two have the same name."""
+    names = [place.folder.path.resolve().name for place in places]
+    return [
+        name if names.count(name) == 1 else place.folder.path.as_posix()
+        for name, place in zip(names, places, strict=True)
+    ]
+
+
+def _read(place: _Place, name: str, model: str) -> Axes:
+    file, fix = place.file(model), place.fix(model)
+    if not file.is_file():
+        raise UsageError(f"no metrics of {model}", file=file, fix=fix)
+    groups = read_groups(file)
+    return read_axes(groups, benchmark=place.benchmark, data=name, model=model, file=file, fix=fix)
+
+
+def _json(place: Path) -> list[Path]:
+    return list(place.glob("*.json")) if place.is_dir() else []

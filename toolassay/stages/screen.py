@@ -1,0 +1,77 @@
+"""What a stage tells the person who started it; silent unless a command is listening."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from contextlib import AbstractContextManager, contextmanager
+from dataclasses import dataclass
+from typing import Protocol
+
+from toolassay.words import count_of
+
+WARNING = "warning: "
+"""How a notice begins that a person who wants quiet must see all the same."""
+
+Advance = Callable[[], None]
+
+
+@dataclass(frozen=True, slots=True)
+class Figures:
+    """How far a run that asks a model has come.
+
+    Attributes:
+        asked: items brought to an end since it was started; those answered before are not among them.
+        failed: how many of these have no answer.
+        requests: sent since it was started, further tries included.
+        used: tokens and money of the whole run, in words; empty where there are none.
+    """
+
+    asked: int
+    failed: int
+    requests: int
+    used: str = ""
+
+
+class Progress(Protocol):
+    """Shows how far something of `total` items is; what it gives is called after each item.
+
+    `figures`, of a run that asks a model, is called a few times a second, from another thread.
+    """
+
+    def __call__(
+        self, what: str, total: int, figures: Callable[[], Figures] | None = None, /
+    ) -> AbstractContextManager[Advance]: ...
+
+
+@contextmanager
+def no_progress(what: str, total: int, figures: Callable[[], Figures] | None = None) -> Iterator[Advance]:
+    """Show nothing."""
+    yield lambda: None
+
+
+@dataclass(frozen=True)
+class Screen:
+    """Where a stage's words go.
+
+    `say` takes notices, `show` results, `table` results that are a Markdown table; `progress(what, total)`
+    gives the function to call after each item.
+    """
+
+    say: Callable[[str], None] = lambda _: None
+    show: Callable[[str], None] = lambda _: None
+    table: Callable[[str], None] = lambda _: None
+    progress: Progress = no_progress
+
+    def not_run(self, missing: int, total: int, noun: str) -> None:
+        """Warn of what has no prediction."""
+        if missing:
+            verbs = "has no prediction and counts" if missing == 1 else "have no prediction and count"
+            self.say(f"{WARNING}{missing:,} of {count_of(total, noun)} {verbs} as wrong")
+
+    def interrupted(self, in_flight: int) -> None:
+        """Say what the first Ctrl-C does."""
+        if in_flight:
+            self.say(f"{WARNING}finishing the {in_flight} requests in flight; Ctrl-C once more stops at once")
+
+
+SILENT = Screen()

@@ -1,0 +1,174 @@
+"""The split stage: data.json -> split_ids.json."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterator
+from pathlib import Path
+
+from toolassay.dataset import read_labels
+from toolassay.errors import ToolassayError, UsageError
+from toolassay.folder import DataFolder
+from toolassay.gold import Gold
+from toolassay.splits import SPLITS, Member, Split, Splitting, near_repeats
+from toolassay.splits.split_file import signature, write_splits
+from toolassay.stages.screen import SILENT, WARNING, Screen
+from toolassay.stages.workfolder import refuse_other_benchmarks
+from toolassay.variety import DEFAULT_THRESHOLD, Bars
+from toolassay.words import count_of
+
+
+def split(
+    data_dir: str | Path,
+    *,
+    train: float = 0.8,
+    dev: float = 0.1,
+    test: float = 0.1,
+    seed: int = 0,
+    hold_out_tools: Collection[str] = (),
+    near: bool = True,
+    threshold: float = DEFAULT_THRESHOLD,
+    out: str | Path | None = None,
+    force: bool = False,
+    screen: Screen = SILENT,
+) -> Splitting:
+    """Split the samples of a folder, so that no subgraph and no request is in two splits.
+
+    Requests that are nearly the same count as one.
+
+    The same samples, shares and seed give the same splits, whatever the order of the file.
+
+    Args:
+        data_dir: holds `data.json`.
+        train: the share of training; the three are taken in proportion to one another.
+        dev: of what is looked at while developing.
+        test: of what is tested on at the end.
+        seed: of the draws.
+        hold_out_tools: tools that are never trained on: every sample that uses one goes to test.
+        near: keep near duplicates together; without, only requests of the same words.
+        threshold: how alike near duplicates are, as in `toolassay check`.
+        out: the file; default `split_ids.json` of the folder.
+        force: replace a split file that somebody else made; a dated copy is kept.
+        screen: who listens.
+
+    Raises:
+        UsageError: files missing or malformed, shares that cannot be, a tool that no sample uses, or a file
+            that must not be replaced.
+        ToolassayError: there are no samples.
+    """
+    folder = DataFolder(Path(data_dir)).require()
+    given: dict[Split, float] = {"train": train, "dev": dev, "test": test}
+    total = sum(given.values())
+    if min(given.values()) < 0 or not 0 < total < float("inf"):
+        told = ", ".join(f"{name} {share:g}" for name, share in given.items())
+        raise UsageError(
+            f"the shares are no shares: {told}", fix="give e.g. --train 0.8 --dev 0.1 --test 0.1"
+        )
+    if hold_out_tools and not test:
+        raise UsageError("tools are held out for the test split", fix="give --test more than 0")
+    refuse_other_benchmarks(folder)
+    bars = Bars(threshold)
+    members: list[Member] = []
+
+    def golds() -> Iterator[Gold]:
+        # Nobody knows how many there are before they are read.
+        with screen.progress(f"read {folder.data}", 1) as advance:
+            for line in read_labels(folder.data):
+                gold = Gold.of(line.value, line.number)
+                members.append(Member.of(gold))
+                yield gold
+            advance()
+
+    together: list[list[int]] = []
+    if near:
+        together = near_repeats(golds(), bars)
+    else:
+        for _ in golds():
+            pass
+    if not members:
+        raise ToolassayError("holds no samples", file=folder.data, fix="name a folder that has some")
+    unused = sorted(set(hold_out_tools).difference(*(member.tools for member in members)))
+    if unused:
+        raise UsageError(
+            f"no sample uses the tool '{unused[0]}'", file=folder.data, fix="check --hold_out_tools"
+        )
+    shares = {name: share / total for name, share in given.items()}
+    result = Splitting.of(
+        members,
+        shares,
+        seed=seed,
+        hold_out=hold_out_tools,
+        together=together,
+        near=threshold if near else None,
+    )
+    path = folder.path / "split_ids.json" if out is None else Path(out)
+    copy = write_splits(path, result, force=force)
+    if copy is not None:
+        screen.say(f"kept {copy}")
+    if abs(total - 1) > 1e-9:
+        taken = ", ".join(f"{name} {share:.1%}" for name, share in shares.items())
+        screen.say(f"the shares add up to {total:g}, and are taken in proportion: {taken}")
+    screen.say(
+        f"{count_of(len(members), 'sample')} in {count_of(len(result.groups), 'group')}: those with the same "
+        "plan, and requests that repeat each other, stay together"
+    )
+    screen.table(table(result))
+    for sentence in not_held(result):
+        screen.say(f"{WARNING}{sentence}")
+    screen.say(signature(result))
+    screen.show(str(path))
+    return result
+
+
+def table(result: Splitting) -> str:
+    """How many samples of each shape and size are in each split, as Markdown."""
+    names = [name for name in SPLITS if result.shares.get(name)]
+    wished = [f"{name} ({result.shares[name]:.1%} wished)" for name in names]
+    groups, counts = result.group_counts(), result.counts()
+    lines = [
+        f"| stratum | samples | groups | {' | '.join(wished)} |",
+        f"| --- |{' ---: |' * (2 + len(names))}",
+    ]
+    for stratum, found in counts.items():
+        lines.append(_row(str(stratum), found, groups[stratum], names))
+    whole = {name: sum(found[name] for found in counts.values()) for name in SPLITS}
+    lines.append(_row("all", whole, len(result.groups), names))
+    return "\n".join(lines)
+
+
+def _row(name: str, found: dict[Split, int], groups: int, names: list[Split]) -> str:
+    total = sum(found.values())
+    cells = [f"{found[split]:,} ({found[split] / total:.1%})" for split in names]
+    return f"| {name} | {total:,} | {groups:,} | {' | '.join(cells)} |"
+
+
+def not_held(result: Splitting) -> Iterator[str]:
+    """Where a share is missed by more than one sample, or a split has none; a sentence each."""
+    groups, largest = result.group_counts(), result.largest()
+    names = [name for name in SPLITS if result.shares.get(name)]
+    empty, missed = [], []
+    counts = result.counts()
+    everything = sum(map(len, result.groups))
+    crowd = max(map(len, result.groups))
+    without = [name for name in names if not any(found[name] for found in counts.values())]
+    if without and crowd > everything / 2:
+        yield (
+            f"there are no samples in {', '.join(without)}: one group has {crowd:,} of "
+            f"{count_of(everything, 'sample')}. They have the same plan, or repeat each other's requests. "
+            "More different plans help; toolassay check takes repeats out"
+        )
+    for stratum, found in counts.items():
+        total = sum(found.values())
+        off = max(abs(found[name] - total * result.shares.get(name, 0)) for name in SPLITS)
+        if off > 1:
+            told = f"{stratum} by {off:.1f} of {count_of(total, 'sample')}"
+            if not result.hold_out:
+                told += f" (the largest of {count_of(groups[stratum], 'group')} has {largest[stratum]})"
+            missed.append(told)
+        elif lacking := [name for name in names if not found[name]]:
+            few = f"{count_of(total, 'sample')}, {count_of(groups[stratum], 'group')}"
+            empty.append(f"{stratum} ({few}; none in {', '.join(lacking)})")
+    if missed:
+        why = "tools are held out" if result.hold_out else "groups are not parted"
+        yield f"shares are missed, as {why}: {', '.join(missed)}"
+    if empty:
+        yield f"too few samples for a share in every split: {', '.join(empty)}"

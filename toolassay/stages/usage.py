@@ -1,0 +1,187 @@
+"""The books of a stage: the ledger beside its journal, what it may use, and what it used, in words."""
+
+from __future__ import annotations
+
+from array import array
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+from toolassay.models import Attempt, ChatRequest
+from toolassay.runs import Budget, Ledger, RunSummary
+from toolassay.runs.ledger import FREE, LEDGER, cost_of, require_prices
+from toolassay.runs.prices import Price, read_prices
+from toolassay.runs.totals import ANSWERS, Totals, percentiles
+from toolassay.stages.screen import WARNING, Figures, Screen
+
+NO_BUDGET = Budget()
+NO_PRICE = "unknown (no price; --prices FILE gives one)"
+
+
+class Books:
+    """Prices and limits, checked before anything is written; `open` then gives the ledger.
+
+    It is the meter that models are made with: what it is told goes to the ledger that is open.
+
+    Args:
+        models: who will be asked.
+        budget: what the run may use at most.
+        prices: a table of prices instead of the one that comes along.
+
+    Raises:
+        UsageError: the table is malformed, or lacks a price that a limit in dollars needs.
+    """
+
+    def __init__(self, models: Sequence[str], budget: Budget | None, prices: Path | None) -> None:
+        self._models = list(dict.fromkeys(models))
+        self._budget = budget or NO_BUDGET
+        self._ledger: Ledger | None = None
+        self._sent_before = 0
+        self.prices: Mapping[str, Price] = read_prices(prices)
+        require_prices(self._models, self.prices, self._budget)
+
+    @contextmanager
+    def open(self, run_folder: Path, screen: Screen, beside: Sequence[Path] = ()) -> Iterator[Ledger]:
+        """The ledger of a run; however the block ends, the screen is told what the run has used so far.
+
+        Args:
+            run_folder: where it lies.
+            screen: who is told.
+            beside: the ledgers of other trials, which share the budget.
+
+        Raises:
+            UsageError: it is malformed, or another process has it open.
+            ToolassayError: it cannot be written.
+        """
+        others = beside if self._budget else ()
+        with Ledger(run_folder / LEDGER, prices=self.prices, budget=self._budget, beside=others) as ledger:
+            self._ledger, self._sent_before = ledger, ledger.totals.requests
+            try:
+                yield ledger
+            finally:
+                if ledger.totals.requests > self._sent_before:
+                    self._tell(ledger.totals, screen)
+
+    def before(self, model: str, request: ChatRequest) -> None:
+        """Ask the ledger.
+
+        Raises:
+            ModelError: with outcome "budget stop": the budget does not allow it.
+        """
+        if self._ledger is not None:
+            self._ledger.before(model, request)
+
+    def after(self, attempt: Attempt) -> None:
+        """Tell the ledger."""
+        if self._ledger is not None:
+            self._ledger.after(attempt)
+
+    def figures(self, summary: RunSummary) -> Figures:
+        """How far a run is, for those who watch its progress."""
+        asked = sum(summary.outcomes.values())
+        if self._ledger is None:
+            return Figures(asked, summary.failed, 0)
+        totals = self._ledger.totals
+        used = "" if self._all_free else _used(totals)
+        return Figures(asked, summary.failed, totals.requests - self._sent_before, used)
+
+    def cost_of(self, model: str, prompt_tokens: int | None, completion_tokens: int | None) -> float | None:
+        """US dollars of an answer, as the ledger books it; None where nobody knows."""
+        return cost_of(model, prompt_tokens, completion_tokens, prices=self.prices)
+
+    @property
+    def _all_free(self) -> bool:
+        return all(model in FREE for model in self._models)
+
+    def _tell(self, totals: Totals, screen: Screen) -> None:
+        if self._all_free:
+            screen.say(f"used by this run so far: {totals.requests} requests, answered without a server")
+            return
+        screen.say("used by this run so far:")
+        for line in usage_lines(totals):
+            screen.say(line)
+
+
+def usage_lines(totals: Totals) -> Iterator[str]:
+    """What a run has used so far, for the screen."""
+    retries = f", {totals.retries} of them again after a failure" if totals.retries else ""
+    yield f"  requests: {totals.requests} sent{retries}"
+    failed = [f"{count} {name}" for name, count in totals.outcomes.most_common() if name not in ANSWERS]
+    if failed:
+        yield f"  requests not answered: {', '.join(failed)}"
+    unknown = f" and those of {totals.unknown_tokens} answers, not said" if totals.unknown_tokens else ""
+    yield f"  tokens: {totals.prompt_tokens} read, {totals.completion_tokens} written{unknown}"
+    yield f"  money: {_money(totals)}"
+    if totals.seconds:
+        yield f"  seconds to an answer: {_times(totals.seconds)}"
+    if totals.first_token_seconds:
+        yield f"  seconds to its first token: {_times(totals.first_token_seconds)}"
+
+
+def summary_facts(lines: int, answered_before: int, summary: RunSummary, ledger: Ledger) -> dict[str, Any]:
+    """What `summary.json` says: how the last start ended, and what the whole run has used."""
+    return {
+        "lines": lines,
+        "answered_before": answered_before,
+        "outcomes": dict(sorted(summary.outcomes.items())),
+        "stop": summary.stop,
+        "used": ledger.to_json(),
+    }
+
+
+def report_failures(summary: RunSummary, screen: Screen) -> None:
+    """Warn of requests without an answer."""
+    if summary.failed:
+        failures = "".join(f"\n  {failure}" for failure in summary.failures)
+        screen.say(
+            f"{WARNING}{summary.failed} requests have no answer: the same command asks them again{failures}"
+        )
+
+
+def report_stop(summary: RunSummary, screen: Screen, *, again: str = "") -> None:
+    """Say that the budget ended the run, and how to go on."""
+    if summary.stop is not None:
+        flag = summary.stop.partition(" ")[0]
+        screen.say(
+            f"{WARNING}stopped: {summary.stop}; {summary.unasked} left. "
+            f"The same command{again} with a higher {flag} goes on where this one stopped"
+        )
+
+
+def _used(totals: Totals) -> str:
+    """Tokens and money in a few words."""
+    tokens = (
+        f"{_short(totals.tokens)} tokens" if totals.tokens or not totals.unknown_tokens else "tokens unknown"
+    )
+    cost = totals.known_cost
+    if cost is None:
+        return f"{tokens}, cost unknown"
+    return f"{tokens}, ${cost:.4f}{' and more' if totals.unknown_cost else ''}"
+
+
+def _short(count: int) -> str:
+    """A number of at most four digits and a letter.
+
+    >>> _short(950), _short(45_678), _short(7_000_000)
+    ('950', '45.7k', '7.0M')
+    """
+    for size, letter in ((1_000_000_000, "G"), (1_000_000, "M"), (1_000, "k")):
+        if count >= size:
+            return f"{count / size:.1f}{letter}"
+    return str(count)
+
+
+def _money(totals: Totals) -> str:
+    known = totals.known_cost
+    if known is None and totals.requests:
+        return NO_PRICE
+    amount = f"${known or 0:.4f}"
+    if totals.unknown_cost:
+        return f"{amount} and what {totals.unknown_cost} requests of unknown cost come to"
+    return amount
+
+
+def _times(values: array[float]) -> str:
+    found = percentiles(values) or {}
+    return f"{found['p50']:.2f} (median), {found['p95']:.2f} (95 %)"

@@ -1,0 +1,116 @@
+"""The variety stage: a data set -> how varied it is, in numbers, tables and pictures."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import suppress
+from pathlib import Path
+
+from toolassay.dataset import read_labels
+from toolassay.errors import UsageError
+from toolassay.files import read_json
+from toolassay.folder import DataFolder
+from toolassay.gold import Gold
+from toolassay.graph import ToolGraph
+from toolassay.stages.screen import SILENT, Screen
+from toolassay.stages.workfolder import refuse_other_benchmarks
+from toolassay.tools import ToolLibrary
+from toolassay.variety.bars import DEFAULT_THRESHOLD, Bars
+from toolassay.variety.tally import SAMPLE
+from toolassay.variety.writing import REPORT_FILES, VarietyReport, write_variety
+from toolassay.words import count_of
+
+
+def variety(
+    data_dir: str | Path = "data_huggingface",
+    *,
+    out: str | Path = "variety",
+    threshold: float = DEFAULT_THRESHOLD,
+    sample: int = SAMPLE,
+    seed: int = 0,
+    screen: Screen = SILENT,
+) -> VarietyReport:
+    """Say how varied a data set is.
+
+    Args:
+        data_dir: holds `data.json`, or `user_requests.json` where there are no labels; and the tools and
+            their graph, without which their coverage is not told.
+        out: the folder to write `variety.json`, `variety.md` and the pictures into.
+        threshold: how alike near duplicates are.
+        sample: on how many requests, drawn with the seed, distinct-n and likeness are measured.
+        seed: likewise.
+        screen: who listens.
+
+    Raises:
+        UsageError: no data set, or a malformed one; a file where the folder should be, or files of somebody
+            else in it that the report would replace.
+        ToolassayError: the folder cannot be written.
+    """
+    folder, bars = DataFolder(Path(data_dir)).require(), Bars(threshold)
+    refuse_other_benchmarks(folder)
+    labels = folder.data if folder.data.exists() else folder.user_requests
+    out = Path(out)
+    if out.exists() and not out.is_dir():
+        raise UsageError("is a file, a folder is needed", file=out, fix="choose another --out")
+    _leave_alone(out)
+
+    def golds() -> Iterator[Gold]:
+        # Nobody knows how many there are before they are read.
+        with screen.progress(f"read {labels}", 1) as advance:
+            for number, record in read_labels(labels):
+                yield Gold.of(record, number)
+            advance()
+
+    graph = _graph(folder, screen)
+    library = graph.library if graph is not None else _library(folder)
+    report = write_variety(out, golds(), library=library, graph=graph, bars=bars, sample=sample, seed=seed)
+    _tell(report, screen)
+    return report
+
+
+def _leave_alone(out: Path) -> None:
+    """Make sure that only an earlier report is replaced.
+
+    Raises:
+        UsageError: there is a file of one of its names, but no report.
+    """
+    with suppress(UsageError):
+        earlier = read_json(out / "variety.json")
+        if isinstance(earlier, dict) and {"repeats", "wording"} <= earlier.keys():
+            return
+    for name in REPORT_FILES:
+        if (out / name).exists():
+            raise UsageError(
+                "is not of a variety report", file=out / name, fix="name another folder with --out"
+            )
+
+
+def _graph(folder: DataFolder, screen: Screen) -> ToolGraph | None:
+    """The folder's graph, listed or implied by its tools."""
+    if folder.graph_desc.exists():
+        return ToolGraph.load(folder.graph_desc, dependency_type=folder.benchmark.get("dependency_type"))
+    library = _library(folder)
+    if library is None:
+        return None
+    with suppress(UsageError):
+        return ToolGraph.build(library, folder.dependency_type(None, library=library, say=screen.say))
+    return None
+
+
+def _library(folder: DataFolder) -> ToolLibrary | None:
+    return ToolLibrary.load(folder.tool_desc) if folder.tool_desc.exists() else None
+
+
+def _tell(report: VarietyReport, screen: Screen) -> None:
+    figures = report.figures
+    repeats = figures["repeats"]
+    told = f"{repeats['exact']:,} exact and {repeats['near']:,} near duplicates"
+    screen.show(f"{count_of(figures['requests'], 'request')}: {told}")
+    for name, what in (("tools", "tools"), ("links", "possible links")):
+        part = figures[name]
+        if "not_applicable" in part:
+            screen.show(f"{name}: not applicable: {part['not_applicable']}")
+        else:
+            screen.show(f"{part['used']:,} of {part.get('possible', part.get('tools')):,} {what} are used")
+    for file in report.files:
+        screen.show(str(file))

@@ -1,0 +1,47 @@
+"""The picture stage: graph_desc.json -> graph_desc.png, graph_desc.pdf, graph_desc.html."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from toolassay.errors import UsageError
+from toolassay.folder import DataFolder, find_file
+from toolassay.graph import ToolGraph
+from toolassay.stages.screen import SILENT, Screen
+
+
+def visualize(
+    data_dir: str | Path = "data_huggingface",
+    *,
+    graph_desc: str | Path | None = None,
+    screen: Screen = SILENT,
+) -> list[Path]:
+    """Draw the tool graph of a folder.
+
+    Args:
+        data_dir: holds `graph_desc.json`.
+        graph_desc: another graph than the folder's own.
+        screen: who listens.
+
+    Returns:
+        The files made, beside the graph: PNG, PDF and, where it is not too large for one, the page.
+
+    Raises:
+        UsageError: no graph, or one too large to draw.
+    """
+    from toolassay.report import draw_graph, write_graph_page
+
+    folder = DataFolder(Path(data_dir)).require()
+    path = folder.graph_desc if graph_desc is None else find_file(graph_desc, folder.path)
+    graph = ToolGraph.load(path, dependency_type=folder.benchmark.get("dependency_type"))
+    with screen.progress(f"draw {path}", 2) as advance:
+        made = draw_graph(graph, path.parent)
+        advance()
+        try:
+            made.append(write_graph_page(graph, path.parent / "graph_desc.html"))
+        except UsageError as error:
+            screen.say(f"no page: {error}")
+        advance()
+    for picture in made:
+        screen.show(str(picture))
+    return made

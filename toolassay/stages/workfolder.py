@@ -1,0 +1,173 @@
+"""The folder a generation works in, and the graph it works with."""
+
+from __future__ import annotations
+
+import filecmp
+import hashlib
+import json
+import shutil
+from dataclasses import dataclass
+from datetime import datetime
+from pathlib import Path
+
+from toolassay.errors import ToolassayError, UsageError
+from toolassay.files import write_json
+from toolassay.folder import DataFolder, Say, find_file
+from toolassay.graph import ToolGraph
+from toolassay.tools import ToolLibrary
+
+_OTHERS = {"workbench": "WorkBench", "classic": "CLASSic"}
+
+
+@dataclass(frozen=True)
+class WorkFolder:
+    """A data folder, and the files still to be copied into it (nothing is written before `make`)."""
+
+    folder: DataFolder
+    copies: dict[Path, Path]
+
+    def graph(self, dependency_type: str | None, *, say: Say) -> ToolGraph:
+        """The graph that will be worked with.
+
+        Raises:
+            UsageError: it is malformed.
+        """
+        graph = graph_of(self.folder, dependency_type, say=say, file=self.copies.get(self.folder.graph_desc))
+        tools = self.copies.get(self.folder.tool_desc, self.folder.tool_desc)
+        if tools.exists():
+            known = ToolLibrary.load(tools)
+            strange = next((tool for tool in graph.library.ids if tool not in known), None)
+            if strange is not None:
+                raise UsageError(
+                    f"does not hold '{strange}', which the graph has",
+                    file=tools,
+                    fix="give the graph and the tools it was made from",
+                )
+        return graph
+
+    def make(self, graph: ToolGraph) -> None:
+        """Make the folder and copy into it what it lacks; later stages find tools and dependency type in it.
+
+        Raises:
+            ToolassayError: it cannot be written.
+        """
+        try:
+            self.folder.path.mkdir(parents=True, exist_ok=True)
+            for target, source in self.copies.items():
+                shutil.copyfile(source, target)
+        except OSError as error:
+            raise ToolassayError(
+                f"cannot be written: {error.strerror}",
+                file=error.filename2 or error.filename or self.folder.path,
+                fix="check the folder's permissions and space",
+            ) from error
+        if not self.folder.tool_desc.exists():
+            write_json(self.folder.tool_desc, graph.library.to_json())
+        if "dependency_type" not in self.folder.benchmark:
+            self.folder.describe(dependency_type=graph.dependency_type)
+
+
+def work_folder(
+    data_dir: str | Path | None,
+    graph_desc: str | Path | None,
+    tool_desc: str | Path | None,
+    *,
+    name: str,
+    say: Say,
+) -> WorkFolder:
+    """The folder to work in, which holds a graph (and tools) once it is made.
+
+    An existing `data_dir` is used with the files it has; what it lacks is copied in from the given files.
+    Without `data_dir` it is a new folder, `result_{time}_{name}`.
+
+    Raises:
+        UsageError: there is no graph to be found, or `data_dir` is a file.
+    """
+    given = Path(data_dir) if data_dir is not None else None
+    if given is None and graph_desc is None:
+        raise UsageError("no graph given", fix="use --data_dir FOLDER or --graph_desc FILE")
+    if given is not None and given.exists() and not given.is_dir():
+        raise UsageError("is a file, a folder is needed", file=given, fix="check --data_dir")
+    folder = DataFolder(given or _new_folder(name))
+    if graph_desc is None:
+        refuse_other_benchmarks(folder)
+    sources = {
+        folder.graph_desc: None if graph_desc is None else find_file(graph_desc, given),
+        folder.tool_desc: None if tool_desc is None else find_file(tool_desc, given),
+    }
+    if sources[folder.graph_desc] is None and not folder.graph_desc.exists():
+        raise UsageError("no such file", file=folder.graph_desc, fix="make it with generate_graph.py")
+    copies: dict[Path, Path] = {}
+    for target, source in sources.items():
+        if source is None:
+            continue
+        if not target.exists():
+            copies[target] = source
+        elif source.resolve() != target.resolve() and not filecmp.cmp(source, target, shallow=False):
+            say(f"warning: {target} is used, {source} is not")
+    return WorkFolder(folder, copies)
+
+
+def graph_of(
+    folder: DataFolder, dependency_type: str | None, *, say: Say, file: Path | None = None
+) -> ToolGraph:
+    """The graph of a folder: `file` if given, else its `graph_desc.json`, else what its tools imply.
+
+    The dependency type is the flag's, else that of `benchmark.json`, else what the file says.
+
+    Raises:
+        UsageError: there is no such file, or one is malformed.
+    """
+    refuse_other_benchmarks(folder)
+    if file is not None or folder.graph_desc.exists():
+        known = dependency_type or folder.benchmark.get("dependency_type")
+        if known is not None:
+            known = folder.dependency_type(dependency_type, say=say)
+        return ToolGraph.load(file or folder.graph_desc, dependency_type=known)
+    library = ToolLibrary.load(folder.tool_desc)
+    return ToolGraph.build(library, folder.dependency_type(dependency_type, library=library, say=say))
+
+
+def refuse_other_benchmarks(folder: DataFolder) -> None:
+    """Say so where a folder holds no tools to plan with.
+
+    Raises:
+        UsageError: it is of another benchmark, or files that a workplace could be made of.
+    """
+    if folder.tool_desc.exists() or folder.graph_desc.exists():
+        return
+    name = _OTHERS.get(str(folder.benchmark["benchmark"]))
+    if name is not None:
+        raise UsageError(
+            f"is a {name} folder, without a tool graph",
+            file=folder.path,
+            fix="use infer and evaluate on it, or give a folder with tool_desc.json",
+        )
+    databases = sorted(
+        path.name for path in folder.path.glob("*") if path.suffix in (".sqlite", ".sqlite3", ".db")
+    )
+    if databases:
+        raise UsageError(
+            f"holds no benchmark, but {databases[0]}",
+            file=folder.path,
+            fix=f"make one of it with `toolassay workbench new NAME --sandbox {folder.path / databases[0]}`",
+        )
+
+
+def graph_fingerprint(graph: ToolGraph) -> str:
+    """The SHA-256 of everything in a graph that changes answers."""
+    digest = hashlib.sha256(json.dumps(graph.library.to_json()).encode())
+    digest.update(graph.dependency_type.encode())
+    if not graph.is_implied:
+        for link in graph.links():
+            digest.update(json.dumps(link).encode())
+    return digest.hexdigest()
+
+
+def _new_folder(name: str) -> Path:
+    path = Path(f"result_{datetime.now():%Y%m%d-%H%M%S}_{name}")
+    count = 1
+    while path.exists():
+        count += 1
+        path = path.with_name(f"{path.name.removesuffix(f'-{count - 1}')}-{count}")
+    return path

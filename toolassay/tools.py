@@ -1,0 +1,274 @@
+"""What a tool is, and the library of all tools, read from either published form of `tool_desc.json`.
+
+A *resource* tool says which types of resource it takes and gives (`input-type`, `output-type`);
+a *temporal* tool says which parameters it takes (`parameters`). A tool may have neither.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import cached_property
+from pathlib import Path
+from types import MappingProxyType
+from typing import Any
+
+from toolassay.errors import UsageError
+from toolassay.files import line_of_item, read_json
+
+
+@dataclass(frozen=True, slots=True)
+class Parameter:
+    """A named argument of a tool; `type` is the library's own word for it (`string`, `date`, …)."""
+
+    name: str
+    type: str = "string"
+    description: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Tool:
+    """One tool.
+
+    `inputs` and `outputs` are resource types, one entry a slot: `("text", "text")` takes two texts.
+    `source` is the JSON object the tool came from; `to_json` gives it back.
+
+    >>> tool = Tool("Text Translator", "Translates a text.", inputs=("text",), outputs=("text",))
+    >>> tool.is_resource
+    True
+    """
+
+    id: str
+    description: str = ""
+    inputs: tuple[str, ...] = ()
+    outputs: tuple[str, ...] = ()
+    parameters: tuple[Parameter, ...] = ()
+    source: Mapping[str, Any] = field(default_factory=lambda: MappingProxyType({}), compare=False, repr=False)
+
+    @property
+    def is_resource(self) -> bool:
+        """Whether the tool declares resource types."""
+        return bool(self.inputs or self.outputs)
+
+    def to_json(self) -> dict[str, Any]:
+        """The tool as an object of `tool_desc.json`, its types normalised, its other keys untouched."""
+        value: dict[str, Any] = {"id": self.id, "desc": self.description, **self.source}
+        if self.is_resource:
+            value |= {"input-type": list(self.inputs), "output-type": list(self.outputs)}
+        if self.parameters and "parameters" not in value:
+            value["parameters"] = [
+                {"name": p.name, "type": p.type, "desc": p.description} for p in self.parameters
+            ]
+        return value
+
+
+def normal_type(name: str) -> str:
+    """The one spelling of a resource type.
+
+    >>> normal_type("Image ")
+    'image'
+    """
+    return name.strip().casefold()
+
+
+class ToolLibrary:
+    """All tools of a team, in file order, with unique ids.
+
+    Args:
+        tools: the tools.
+        normalised: what reading has mended, one sentence each (for the user to see).
+        path: the file they come from, for complaints.
+        list_name: the key of the list of tools in that file; None where the file itself is the list.
+
+    Raises:
+        UsageError: no tools, or an id twice.
+
+    >>> library = ToolLibrary([Tool("a"), Tool("b")])
+    >>> library.index("b"), library["b"].id, "c" in library
+    (1, 'b', False)
+    """
+
+    def __init__(
+        self,
+        tools: Sequence[Tool],
+        *,
+        normalised: Sequence[str] = (),
+        path: Path | None = None,
+        list_name: str | None = None,
+    ) -> None:
+        if not tools:
+            raise UsageError("the tool library is empty", fix="give at least one tool under 'nodes'")
+        self._tools = tuple(tools)
+        self._positions = {tool.id: position for position, tool in enumerate(self._tools)}
+        if len(self._positions) != len(self._tools):
+            twice = next(name for name, count in Counter(t.id for t in tools).items() if count > 1)
+            raise UsageError(f"tool id '{twice}' occurs twice", fix="give every tool its own id")
+        self.normalised = tuple(normalised)
+        self.path = path
+        self.list_name = list_name
+
+    def __len__(self) -> int:
+        return len(self._tools)
+
+    def __iter__(self) -> Iterator[Tool]:
+        return iter(self._tools)
+
+    def __getitem__(self, tool_id: str) -> Tool:
+        return self._tools[self._positions[tool_id]]
+
+    def __contains__(self, tool_id: object) -> bool:
+        return tool_id in self._positions
+
+    def index(self, tool_id: str) -> int:
+        """The position of a tool in file order.
+
+        Raises:
+            KeyError: no tool has this id.
+        """
+        return self._positions[tool_id]
+
+    @property
+    def tools(self) -> tuple[Tool, ...]:
+        """The tools in file order."""
+        return self._tools
+
+    @cached_property
+    def ids(self) -> tuple[str, ...]:
+        """The tool ids in file order."""
+        return tuple(tool.id for tool in self._tools)
+
+    @property
+    def has_types(self) -> bool:
+        """Whether any tool declares resource types."""
+        return any(tool.is_resource for tool in self._tools)
+
+    @property
+    def has_parameters(self) -> bool:
+        """Whether any tool declares parameters."""
+        return any(tool.parameters for tool in self._tools)
+
+    def to_json(self) -> dict[str, Any]:
+        """The library as the object of `tool_desc.json`."""
+        return {"nodes": [tool.to_json() for tool in self._tools]}
+
+    @classmethod
+    def load(cls, path: str | Path, *, normalise_types: bool = True) -> ToolLibrary:
+        """Read `tool_desc.json` (or the `nodes` of a `graph_desc.json`).
+
+        Args:
+            path: the file.
+            normalise_types: spell resource types one way (`Image` becomes `image`); False keeps the
+                published spelling.
+
+        Raises:
+            UsageError: missing or malformed file, with the line of the offending tool.
+        """
+        path = Path(path)
+        return cls.from_json(read_json(path), path=path, normalise_types=normalise_types)
+
+    @classmethod
+    def from_json(cls, value: Any, *, path: Path | None = None, normalise_types: bool = True) -> ToolLibrary:
+        """Build a library from the object `{"nodes": [...]}` or a bare list of tools."""
+        return _Reader(path, normalise_types).library(value)
+
+
+class _Reader:
+    """Turns the JSON of a tool file into tools, naming file, line and tool in every complaint."""
+
+    def __init__(self, path: Path | None, normalise_types: bool) -> None:
+        self.path = path
+        self.normalise_types = normalise_types
+        self.type_names: dict[str, str] = {}
+        self.list_name: str | None = None
+        self.number = 0
+
+    def fail(self, message: str, fix: str, *, key: str | None = None) -> UsageError:
+        """A complaint about the tool being read (or the whole file), at the line of its `key`."""
+        line = None
+        if self.path is not None and self.number:
+            line = line_of_item(self.path, self.list_name, self.number, key=key)
+        return UsageError(message, file=self.path, line=line, fix=fix)
+
+    def library(self, value: Any) -> ToolLibrary:
+        nodes = value.get("nodes") if isinstance(value, dict) else value
+        self.list_name = "nodes" if isinstance(value, dict) else None
+        if not isinstance(nodes, list):
+            raise self.fail("no list of tools", 'write {"nodes": [{"id": …, "desc": …}, …]}')
+        if not nodes:
+            raise self.fail("the tool library is empty", "give at least one tool under 'nodes'")
+        tools: list[Tool] = []
+        seen: set[str] = set()
+        for self.number, node in enumerate(nodes, start=1):
+            tool = self.tool(node)
+            if tool.id in seen:
+                raise self.fail(f"tool id '{tool.id}' occurs twice", "give every tool its own id", key="id")
+            seen.add(tool.id)
+            tools.append(tool)
+        mended: dict[str, list[str]] = {}
+        for spelling, name in self.type_names.items():
+            if spelling != name:
+                mended.setdefault(name, []).append(repr(spelling))
+        normalised = [f"resource type {', '.join(those)} read as '{name}'" for name, those in mended.items()]
+        return ToolLibrary(tools, normalised=normalised, path=self.path, list_name=self.list_name)
+
+    def tool(self, node: Any) -> Tool:
+        if not isinstance(node, dict):
+            raise self.fail(f"tool {self.number} is not an object", 'write {"id": …, "desc": …}')
+        name = node.get("id")
+        if not isinstance(name, str) or not name.strip():
+            raise self.fail(f"tool {self.number} has no id", "give it a non-empty text under 'id'", key="id")
+        for key in node:
+            meant = key.casefold().replace("_", "-")
+            if key != meant and meant in ("input-type", "output-type"):
+                raise self.fail(f"tool '{name}' has the key '{key}'", f"write '{meant}'", key=key)
+        key = "desc" if "desc" in node else "description"
+        description = node.get(key, "")
+        if not isinstance(description, str):
+            raise self.fail(f"the description of tool '{name}' is not text", "write a sentence", key=key)
+        return Tool(
+            name,
+            description,
+            self.types(name, node, "input-type"),
+            self.types(name, node, "output-type"),
+            self.parameters(name, node.get("parameters")),
+            MappingProxyType(node),
+        )
+
+    def types(self, tool: str, node: dict[str, Any], key: str) -> tuple[str, ...]:
+        value = node.get(key)
+        if value is None:
+            return ()
+        if isinstance(value, str):
+            value = [value]
+        names = []
+        for item in value if isinstance(value, list) else [None]:
+            if not isinstance(item, str) or not item.strip():
+                raise self.fail(
+                    f"'{key}' of tool '{tool}' is not a list of type names", 'write ["text"]', key=key
+                )
+            name = self.type_names.get(item)
+            if name is None:
+                name = self.type_names[item] = normal_type(item) if self.normalise_types else item
+            names.append(name)
+        return tuple(names)
+
+    def parameters(self, tool: str, value: Any) -> tuple[Parameter, ...]:
+        if value is None:
+            return ()
+        if not isinstance(value, list):
+            raise self.fail(
+                f"'parameters' of tool '{tool}' is not a list", 'write [{"name": …}]', key="parameters"
+            )
+        parameters = []
+        for item in value:
+            item = {"name": item} if isinstance(item, str) else item
+            if not isinstance(item, dict) or not isinstance(item.get("name"), str) or not item["name"]:
+                raise self.fail(
+                    f"a parameter of tool '{tool}' has no name", 'write {"name": …}', key="parameters"
+                )
+            kind, text = item.get("type", "string"), item.get("desc", item.get("description", ""))
+            parameters.append(Parameter(item["name"], str(kind), text if isinstance(text, str) else ""))
+        if len({parameter.name for parameter in parameters}) != len(parameters):
+            raise self.fail(f"tool '{tool}' has two parameters of one name", "rename one", key="parameters")
+        return tuple(parameters)

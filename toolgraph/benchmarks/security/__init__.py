@@ -1,8 +1,0 @@
-"""Whether an agent acts on text that is data: probes, what became of them, and figures."""
-
-from toolgraph.benchmarks.security.figures import figure_lines, security_figures
-from toolgraph.benchmarks.security.lines import figures_beside
-from toolgraph.benchmarks.security.probe import Probe, ProbeResult, Verdict
-from toolgraph.benchmarks.security.prober import Prober
-
-__all__ = ["Probe", "ProbeResult", "Prober", "Verdict", "figure_lines", "figures_beside", "security_figures"]

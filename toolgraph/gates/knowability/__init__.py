@@ -1,5 +1,0 @@
-"""Could anybody know the values of a plan from what the user said?"""
-
-from toolgraph.gates.knowability.gate import KnowabilityGate
-
-__all__ = ["KnowabilityGate"]

@@ -1,5 +1,0 @@
-"""Is every tool known, and every argument valid for its parameter or type?"""
-
-from toolgraph.gates.schema.gate import SchemaGate
-
-__all__ = ["SchemaGate"]

@@ -1,7 +1,0 @@
-"""The offline agent: rules that read a request and act through tools, without a look at the answer."""
-
-from __future__ import annotations
-
-from toolgraph.offline.agent.agent import next_turn
-
-__all__ = ["next_turn"]

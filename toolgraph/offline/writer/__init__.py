@@ -1,5 +1,0 @@
-"""The writer: requests, steps and gold for sampled subgraphs of any tool library, without a server."""
-
-from toolgraph.offline.writer.instruction import write_instruction
-
-__all__ = ["write_instruction"]

@@ -1,7 +1,0 @@
-"""Pictures and pages. What draws is imported when it is asked for: matplotlib is heavy."""
-
-from toolgraph.report.graph_page import write_graph_page
-from toolgraph.report.graph_picture import draw_graph
-from toolgraph.report.sample_picture import draw_sample
-
-__all__ = ["draw_graph", "draw_sample", "write_graph_page"]

@@ -1,7 +1,0 @@
-"""For tests of anything that talks to a model: a chat-completions server that fails as it is told."""
-
-from toolgraph.serving.completions import Received, Reply
-from toolgraph.testkit.canned import canned_answer
-from toolgraph.testkit.fake_server import FakeServer
-
-__all__ = ["FakeServer", "Received", "Reply", "canned_answer"]

@@ -1,3 +1,0 @@
-"""The version, where everything can reach it."""
-
-__version__ = "0.1.0"
