@@ -1,7 +1,7 @@
 """Folders made before the package was renamed from `toolgraph`, by its last commit under that name.
 
-`before_rename.zip` holds one folder of each benchmark with 5 of 7 or 8 items asked and scored, the report on
-them (`axes.json`, `axes.csv`), and a workplace of one's own with the old import.
+`before_rename.zip` holds one folder of each benchmark with two scored runs (`predictions`: all 7 or 8 items,
+`predictions_part`: 5 of them), the report on them, and a workplace of one's own with the old import.
 """
 
 from __future__ import annotations
@@ -27,30 +27,30 @@ def old(tmp_path: Path) -> Path:
 
 @pytest.mark.parametrize("name", FOLDERS)
 def test_an_old_run_verifies_resumes_evaluates_and_compares(old: Path, name: str) -> None:
-    folder = old / name
-    manifest = folder / "predictions/runs/offline/manifest.json"
-    assert "toolgraph" in json.loads(manifest.read_text())
     one = ("--data_dir", name, "--llm", "offline")
-
+    part = (*one, "--prediction_dir", "predictions_part")
     done = shell("verify", *one, cwd=old)
     assert done.code == 0, done.out + done.err
     assert "equal: predictions and scores are" in done.out
 
-    before = (folder / "predictions/offline.json").read_text().splitlines()
-    done = shell("infer", *one, cwd=old)
+    manifest = old / name / "predictions_part/runs/offline/manifest.json"
+    assert "toolgraph" in json.loads(manifest.read_text())
+    predictions = old / name / "predictions_part/offline.json"
+    before = predictions.read_text().splitlines()
+    done = shell("infer", *part, cwd=old)
     assert done.code == 0, done.err
-    after = (folder / "predictions/offline.json").read_text().splitlines()
     assert len(before) == 5
-    assert set(before) < set(after)
-    kept = json.loads(manifest.read_text())
-    assert kept["starts"][0]["command"][0] == "toolgraph"
-    assert len(kept["starts"]) == 2
+    assert set(before) < set(predictions.read_text().splitlines())
+    starts = json.loads(manifest.read_text())["starts"]
+    assert starts[0]["command"][0] == "toolgraph"
+    assert len(starts) == 2
 
-    assert shell("evaluate", *one, cwd=old).code == 0
-    done = shell("compare", "offline", "offline", "--data_dir", name, cwd=old)
+    assert shell("evaluate", *part, cwd=old).code == 0
+    assert shell("verify", *part, cwd=old).code == 0
+    files = [f"{name}/metrics/offline.json", f"{name}/metrics_part/offline.json"]
+    done = shell("compare", *files, cwd=old)  # scores of both versions
     assert done.code == 0, done.err
-    assert "none" not in done.err
-    assert shell("verify", *one, cwd=old).code == 0
+    assert "different toolassay (0.1.0 / " in done.err
 
 
 def test_an_old_report_is_written_again_in_its_folder(old: Path) -> None:

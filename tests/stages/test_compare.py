@@ -61,7 +61,7 @@ def strict(folder: Path, name: str) -> dict[str, Any]:
 def test_a_better_and_a_worse_model_are_told_from_chance(evaluated: Path) -> None:
     result = compare("offline", "acme/taught", "lossy", data_dir=evaluated, resamples=2_000)
     better, worse = result.models
-    assert (better.baseline, better.model, better.n) == ("offline", "acme/taught", COUNT)
+    assert (better.baseline, better.model, better.n_compared) == ("offline", "acme/taught", COUNT)
     assert {better[name].verdict for name in ("node_f1", "exact_match", "rouge1")} == {"better"}
     assert {worse[name].verdict for name in ("node_f1", "edit_similarity", "rouge1")} == {"worse"}
     assert worse["node_f1"].smallest_detectable is not None
@@ -108,9 +108,9 @@ def test_items_that_only_one_has_are_named_counted_and_left_out(folder: Path) ->
     write_json_lines(folder / "metrics" / "lossy.items.jsonl", items[2:])
     result = compare("offline", "lossy", data_dir=folder, resamples=100)
     (model,) = result.models
-    assert (model.n, model.only_baseline, model.only_model) == (COUNT - 2, 2, 0)
+    assert (model.n_compared, model.only_baseline, model.only_model) == (COUNT - 2, 2, 0)
     first, second = (repr(item["id"]) for item in items[:2])
-    assert f"2 item(s) only offline has are left out: {first}, {second}" in result.notes
+    assert f"2 item(s) that only offline was asked are left out: {first}, {second}" in result.notes
 
 
 def test_a_group_of_items(evaluated: Path) -> None:
@@ -119,7 +119,7 @@ def test_a_group_of_items(evaluated: Path) -> None:
     ]
     result = compare("offline", "lossy", data_dir=evaluated, split="chain", n_tools=3, resamples=100)
     assert result.group == "chain_3"
-    assert result.models[0].n == len(chains) > 0
+    assert result.models[0].n_compared == len(chains) > 0
     for wrong in ({"split": "circle"}, {"n_tools": 11}, {"split": "all"}, {"n_tools": "all"}):
         with pytest.raises(UsageError):
             compare("offline", "lossy", data_dir=evaluated, **wrong)

@@ -154,7 +154,7 @@ def test_few_readable_plans_are_told_by_the_exit_code(
     assert run(command, [*asked, "0.75"], "evaluate.py") == 0
     capsys.readouterr()
     assert run(command, [*asked, "0.8"], "evaluate.py") == 3
-    assert "good: only 75.0% of the items have a readable plan" in capsys.readouterr().err
+    assert "good: only 75.0% of the labels were scored" in capsys.readouterr().err
     assert (folder / "metrics" / "good.json").exists()
 
 

@@ -88,7 +88,7 @@ def test_scores_can_be_compared(folder: Path) -> None:
     comparison = compare(first.path, other.path, resamples=50)
     (compared,) = comparison.models
     assert comparison.clusters == "the messages of one conversation"
-    assert compared.n == 5
+    assert compared.n_compared == 5
     assert compared["correct"].n_clusters == 4
     assert compared["correct"].difference.value == pytest.approx(0.6 - 0.9)
     assert compared["start_decision"].value == pytest.approx(0.8)
@@ -217,7 +217,7 @@ def test_the_commands(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert low.code == 2
     write_lines(folder / "predictions/acme.json", answers()[:2])
     low = inside(capsys, "evaluate", *given, "--min_coverage", "0.9")
-    assert low.code == 3 and "70.0% of the messages" in low.err
+    assert low.code == 3 and "70.0% of the labels" in low.err
     assert "warning: 3 of 10 messages have no prediction and count as wrong" in low.err
     rows = ["classic", "evaluate", "--data_dir", str(folder), "--out", str(folder / "out")]
     code = run(cli, [*rows, "--predictions", str(folder / "predictions_7/acme.json")], "toolassay")

@@ -12,6 +12,7 @@ from toolassay.cli.verify import command
 from toolassay.errors import UsageError
 from toolassay.files import write_json, write_json_lines
 from toolassay.stages.screen import Screen
+from toolassay.version import __version__
 
 TYPES = {"input-type": ["text"], "output-type": ["text"]}
 NAMES = ("Summariser", "Translator", "Painter")
@@ -130,7 +131,7 @@ def test_labels_made_anew_since_are_noticed(folder: Path) -> None:
 
 def test_another_version_with_the_same_numbers_is_said_and_no_difference(folder: Path) -> None:
     path = folder / "metrics" / "offline.json"
-    path.write_text(path.read_text().replace("toolassay:0.1.0|", "toolassay:0.0.9|"))
+    path.write_text(path.read_text().replace(f"toolassay:{__version__}|", "toolassay:0.0.9|"))
     equal, text = told(folder)
     assert equal
     assert "scored with version 0.0.9, this is " in text

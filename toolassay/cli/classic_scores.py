@@ -6,10 +6,10 @@ from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from toolassay.benchmarks.classic.scoring.published import published_rows
-from toolassay.benchmarks.classic.scoring.rows import NOT_RUN
 from toolassay.benchmarks.taskbench.scoring.whole import SECURITY, WHOLE
 from toolassay.cli.scores import print_table
 from toolassay.cli.screen import show
+from toolassay.runs.asked import is_scored
 from toolassay.words import count_of
 
 if TYPE_CHECKING:
@@ -91,7 +91,7 @@ def print_strict(scores: Mapping[str, ClassicScores]) -> None:
         for key, accuracy in strict["accuracy"].items():
             right, latency = accuracy["messages"], strict["latency"][key]
             expected = sum(accuracy["outcomes"].values())
-            asked = expected - accuracy["outcomes"].get(NOT_RUN, 0)
+            asked = sum(count for name, count in accuracy["outcomes"].items() if is_scored(name))
             if not asked:
                 name = key.removeprefix(_DOMAIN)
                 lines.append((agent, name, f"0 of {expected}", *[_NOTHING] * (len(lines[0]) - 3)))

@@ -9,6 +9,7 @@ import click
 
 from toolassay.cli import options
 from toolassay.cli.screen import SCREEN, say, show
+from toolassay.stages.screen import WARNING
 
 
 @click.command("evaluate")
@@ -39,6 +40,12 @@ from toolassay.cli.screen import SCREEN, say, show
 )
 @options.flag("rouge_median", "Add the published kind of ROUGE: the median of bootstrapped means.")
 @options.option(
+    "compat",
+    type=click.Choice(["published"]),
+    default=None,
+    help="Published numbers also where they say nothing: of resource tools with '_' in their names.",
+)
+@options.option(
     "bertscore_model",
     default=None,
     help="A folder, or a name of the hub (may be downloaded) [default: roberta-large if on this disk].",
@@ -57,7 +64,11 @@ from toolassay.cli.screen import SCREEN, say, show
     "min_coverage",
     type=click.FloatRange(0, 1),
     default=0.0,
-    help="Exit with 3 where a smaller share of the items has a readable plan.",
+    help="Exit with 3 where a smaller share of the labels was scored.",
+)
+@options.option("limit", type=click.IntRange(1), default=None, help="Score only what infer --limit N asks.")
+@options.option(
+    "ids", type=options.PATH, default=None, help="Score only the items in this file, as infer --ids."
 )
 @options.allow_tools()
 @options.with_published()
@@ -82,7 +93,7 @@ def command(
         print_signatures,
         print_stability,
     )
-    from toolassay.stages.evaluate import IncompleteEvaluation, coverage, evaluate
+    from toolassay.stages.evaluate import IncompleteEvaluation, coverage, evaluate, is_partial
     from toolassay.stages.evaluate_classic import ClassicEvaluation
     from toolassay.stages.evaluate_workbench import AgentEvaluation
 
@@ -108,8 +119,5 @@ def command(
         raise failure
     low = [result for result in evaluations if coverage(result) < min_coverage]
     for result in low:
-        what = "items have a readable plan"
-        if agents or chats:
-            what = "tasks were done" if agents else "messages were answered"
-        say(f"{result.llm}: only {coverage(result):.1%} of the {what} (--min_coverage)")
-    return 3 if low else 0
+        say(f"{WARNING}{result.llm}: only {coverage(result):.1%} of the labels were scored (--min_coverage)")
+    return 3 if low or any(map(is_partial, evaluations)) else 0

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 from toolassay.benchmarks.taskbench.scoring.folder import FolderEvaluation
 from toolassay.cli.screen import show
+from toolassay.runs.asked import asked_phrase
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -74,9 +75,10 @@ def print_agent_scores(evaluations: Sequence[AgentEvaluation]) -> None:
             if compat is not None:
                 published = (compat if name == "all" else compat["by_group"][name])["correct"]
             shares = (counts["correct"], published, counts["side_effects"])
-            told = ("–" if share is None else f"{100 * share / n:.1f} %" for share in shares)
+            told = ("–" if share is None or not n else f"{100 * share / n:.1f} %" for share in shares)
             usage = _usage(result) if name == "all" else ("", "", "")
-            rows.append((result.llm, name, str(n), *told, *usage))
+            shown = asked_phrase(result.scores.asked) if name == "all" else str(n)
+            rows.append((result.llm, name, shown, *told, *usage))
     headings = list(_AGENT_HEADINGS)
     if all(result.scores.compat is None for result in evaluations):  # nobody's own workplace has any
         place = headings.index("compat")

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from array import array
-from collections.abc import Iterable, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -22,6 +22,7 @@ class Spending:
     Memory holds some 40 bytes a task and 4 a call.
 
     Attributes:
+        only: the items whose calls count; None for all.
         ledgers: how many there were.
         totals: over all calls, whoever made them.
         at_most: US dollars that the calls of unknown cost can have cost, as far as that is known.
@@ -29,6 +30,7 @@ class Spending:
         answers: for each task, how many there were.
     """
 
+    only: Collection[str] | None = None
     ledgers: int = 0
     totals: Totals = field(default_factory=Totals)
     at_most: float = 0.0
@@ -50,6 +52,8 @@ class Spending:
         for attempt, cost, at_most, count in booked(ledger):
             if count is not None:
                 self.totals.add_free(attempt.outcome, count)
+                continue
+            if self.only is not None and attempt.item not in self.only:
                 continue
             self.totals.add(attempt, cost)
             self.at_most += at_most.cost if at_most is not None else 0.0
@@ -134,31 +138,38 @@ class Spending:
         return notes
 
 
-def spending(ledgers: Iterable[Path]) -> Spending:
-    """What the runs with these ledgers used; those that are not there are passed over.
+def spending(ledgers: Iterable[Path], only: Collection[str] | None = None) -> Spending:
+    """What the runs with these ledgers used, for the items `only`; ledgers that are not there are skipped.
 
     Raises:
         UsageError: a ledger is broken.
     """
-    found = Spending()
+    found = Spending(only)
     for ledger in ledgers:
         found.add(ledger)
     return found
 
 
-def usage(ledgers: Sequence[Path], *, tasks: Sequence[int], correct: Sequence[int]) -> dict[str, Any]:
+def usage(
+    ledgers: Sequence[Path],
+    *,
+    tasks: Sequence[int],
+    correct: Sequence[int],
+    only: Collection[str] | None = None,
+) -> dict[str, Any]:
     """`cost`, `latency` and `notes` of a run and its further trials, of those that have a ledger.
 
     Args:
         ledgers: of each trial, whether it is there or not.
         tasks: that were done in each.
         correct: tasks done right in each.
+        only: the items whose calls count; None for all.
 
     Raises:
         UsageError: a ledger is broken.
     """
     kept = [number for number, ledger in enumerate(ledgers) if ledger.is_file()]
-    used = spending(ledgers[number] for number in kept)
+    used = spending((ledgers[number] for number in kept), only)
     return {
         "cost": used.cost(
             tasks=sum(tasks[number] for number in kept), correct=sum(correct[number] for number in kept)

@@ -2,16 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 
 from toolassay.benchmarks.classic.data import is_classic
 from toolassay.benchmarks.security import figure_lines
+from toolassay.benchmarks.taskbench.requests import read_ids
 from toolassay.benchmarks.taskbench.scoring.evaluation import Choices
 from toolassay.benchmarks.taskbench.scoring.folder import (
     EVERY_MODEL,
     FolderEvaluation,
+    chosen_labels,
     evaluate_folder,
     models_of,
 )
@@ -20,12 +22,13 @@ from toolassay.benchmarks.taskbench.scoring.parts import cores
 from toolassay.errors import ToolassayError, UsageError
 from toolassay.folder import DataFolder
 from toolassay.metrics.bertscore import BertScore
+from toolassay.runs.asked import asked_phrase, excluded_phrase
 from toolassay.stages.agent_run import refuse_settings
-from toolassay.stages.evaluate_classic import ClassicEvaluation, evaluate_classic
-from toolassay.stages.evaluate_workbench import AgentEvaluation, evaluate_workbench
+from toolassay.stages.evaluate_classic import evaluate_classic
+from toolassay.stages.evaluate_workbench import evaluate_workbench
 from toolassay.stages.infer_workbench import is_workbench
 from toolassay.stages.leaderboard import keep_leaderboard
-from toolassay.stages.screen import SILENT, Screen
+from toolassay.stages.screen import SILENT, WARNING, Screen
 from toolassay.stages.security import SECURITY
 
 _WHOLE = "overall_overall"
@@ -59,12 +62,15 @@ def evaluate(
     prompting: str = "cot",
     keep: Keep = "last",
     rouge_median: bool = False,
+    compat: Literal["published"] | None = None,
     bertscore_model: str | Path | None = None,
     bertscore_layers: int | None = None,
     bertscore_device: str | None = None,
     bertscore_cache: bool = True,
     allow_tools: bool = False,
     orders: Sequence[str | Path] = (),
+    ids: Path | Collection[str | int] | None = None,
+    limit: int | None = None,
     screen: Screen = SILENT,
 ) -> list[FolderEvaluation]:
     """Score the predictions of one or several models.
@@ -87,6 +93,8 @@ def evaluate(
         prompting: other than "cot" leaves the metrics of steps out.
         keep: which of several lines with one id counts, "first" or "last"; "error" stops at them.
         rouge_median: add the median of bootstrapped means, which the published file holds, to each ROUGE.
+        compat: "published" gives the published numbers also where they say nothing of the library: of
+            resource tools with an underscore in their names.
         bertscore_model: the model of BERTScore: a folder, or a name of the Hugging Face hub, which may then
             be downloaded; default roberta-large if it is on this disk.
         bertscore_layers: how many of its layers are run; default what suits a known model, all of a folder's.
@@ -94,6 +102,8 @@ def evaluate(
         bertscore_cache: keep BERTScores in the user's cache folder, and take them from there.
         allow_tools: of WorkBench: run the tools that the folder brings, which are a program.
         orders: of CLASSic: more prediction folders of the same models, of another order of workflows.
+        ids: score only these items, given as `infer` takes them.
+        limit: score only the items that `infer` asks with this limit.
         screen: who listens.
 
     Returns:
@@ -105,6 +115,7 @@ def evaluate(
         IncompleteEvaluation: some of several models cannot be scored; it carries the scores of the others.
     """
     folder = DataFolder(Path(data_dir))
+    only = read_ids(ids) if isinstance(ids, Path) else ids
     benchmark = "CLASSic" if is_classic(folder) else "WorkBench" if is_workbench(folder) else None
     if orders and benchmark != "CLASSic":
         raise UsageError("--orders is for a folder of CLASSic", fix="leave it out")
@@ -117,15 +128,18 @@ def evaluate(
             metric=[name for name in metrics if name != "all"],
             dependency_type=dependency_type,
             rouge_median=rouge_median,
+            compat=compat,
             bertscore_model=bertscore_model,
         )
         places: dict[str, Any] = {"llm": llm, "prediction_dir": prediction_dir, "save_dir": save_dir}
+        places |= {"ids": only, "limit": limit}
         found: Sequence[FolderEvaluation]
         if benchmark == "CLASSic":
             found = evaluate_classic(data_dir, **places, orders=orders, screen=screen)
         else:
             found = evaluate_workbench(data_dir, **places, allow_tools=allow_tools, screen=screen)
         _keep_leaderboard(data_dir, prediction_dir, found, screen)
+        _warn_of_partial(found, screen)
         return list(found)
     refuse_settings("TaskBench", allow_tools=allow_tools)
     given = [llm] if isinstance(llm, str) else list(llm)
@@ -139,6 +153,7 @@ def evaluate(
         prompting,
         keep,
         rouge_median=rouge_median,
+        compat=compat,
     )
     bertscore = BertScore(
         bertscore_model,
@@ -147,6 +162,7 @@ def evaluate(
         cache=bertscore_cache,
         threads=cores(),
     )
+    chosen = chosen_labels(folder.require(), only, limit)
     evaluations: list[FolderEvaluation] = []
     errors: list[ToolassayError] = []
     for name in names:
@@ -158,6 +174,7 @@ def evaluate(
                 prediction_dir=prediction_dir,
                 save_dir=save_dir,
                 dependency_type=dependency_type,
+                chosen_ids=chosen,
                 bertscore=bertscore,
                 only_if_changed=EVERY_MODEL in given,
                 progress=screen.progress,
@@ -174,6 +191,7 @@ def evaluate(
                 screen.say(line)
         evaluations.append(result)
     _keep_leaderboard(data_dir, prediction_dir, evaluations, screen)
+    _warn_of_partial(evaluations, screen)
     if errors:
         if not evaluations and len(set(map(str, errors))) == 1:
             raise errors[0]  # nothing about one of the models
@@ -189,14 +207,33 @@ def _keep_leaderboard(
 
 
 def coverage(evaluation: FolderEvaluation) -> float:
-    """The share of the labelled items with a readable plan; of several groups without a whole, the smallest.
+    """The share of the labels that the scores rest on, `n_scored / n_labels`; 1 where nothing is labelled.
 
-    1 where nothing is labelled. Of WorkBench, the share of the tasks that an agent ended; of CLASSic, of the
-    messages that it answered.
+    Of several groups without a whole, the smallest.
     """
-    if isinstance(evaluation, AgentEvaluation | ClassicEvaluation):
-        return evaluation.scores.coverage
+    shares = [numbers["coverage"] for numbers in _counted(evaluation)]
+    return min((share for share in shares if share is not None), default=1.0)
+
+
+def is_partial(evaluation: FolderEvaluation) -> bool:
+    """Whether labels are excluded that were never asked, or met a provider error."""
+    return any(numbers["partial"] for numbers in _counted(evaluation))
+
+
+def _counted(evaluation: FolderEvaluation) -> list[Mapping[str, Any]]:
+    """The strict numbers of the whole, or of each group where the whole is not scored."""
     groups = evaluation.evaluation.groups
     chosen = [groups[_WHOLE]] if _WHOLE in groups else list(groups.values())
-    shares = [numbers["strict"]["coverage"] for numbers in chosen]
-    return min((share for share in shares if share is not None), default=1.0)
+    return [{"outcomes": numbers.get("outcomes"), **numbers["strict"]} for numbers in chosen]
+
+
+def _warn_of_partial(evaluations: Iterable[FolderEvaluation], screen: Screen) -> None:
+    for evaluation in evaluations:
+        for numbers in _counted(evaluation):
+            if numbers["partial"]:
+                screen.say(
+                    f"{WARNING}{evaluation.llm}: {asked_phrase(numbers)} (excluded: "
+                    f"{excluded_phrase(numbers['outcomes'])}); the scores are of these alone. The same "
+                    "inference.py asks the rest; evaluate.py --limit N or --ids FILE scores a chosen part"
+                )
+                break

@@ -2,16 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+import hashlib
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
+from toolassay.benchmarks.classic.agents.inference import entry_of
 from toolassay.benchmarks.classic.data import ClassicData, read_data
 from toolassay.benchmarks.classic.data import fingerprint as data_fingerprint
 from toolassay.benchmarks.classic.scoring.evaluation import ClassicScores, score_rows
-from toolassay.benchmarks.classic.scoring.rows import NOT_RUN, Row, read_rows
+from toolassay.benchmarks.classic.scoring.rows import Row, read_rows
 from toolassay.benchmarks.classic.scoring.rows import fingerprint as rows_fingerprint
+from toolassay.benchmarks.classic.scoring.strict.judged import Ended
 from toolassay.benchmarks.taskbench.scoring.evaluation import Evaluation
 from toolassay.benchmarks.taskbench.scoring.folder import (
     EVERY_MODEL,
@@ -26,8 +29,10 @@ from toolassay.benchmarks.taskbench.scoring.signature import Signature
 from toolassay.errors import UsageError
 from toolassay.files import refuse_to_replace, safe_name, write_json
 from toolassay.folder import DataFolder
+from toolassay.runs.asked import MISSING, RunOutcomes
 from toolassay.runs.spending import usage
 from toolassay.runs.trials import Trial, same_settings, trials_of
+from toolassay.stages.agent_run import chosen_items
 from toolassay.stages.screen import SILENT, WARNING, Screen
 from toolassay.stages.security import published_security_beside, security_beside
 from toolassay.version import __version__
@@ -63,6 +68,8 @@ def evaluate_classic(
     prediction_dir: str | Path = "predictions",
     save_dir: str | Path | None = None,
     orders: Sequence[str | Path] = (),
+    ids: Collection[str | int] | None = None,
+    limit: int | None = None,
     tell_security: bool = True,
     screen: Screen = SILENT,
 ) -> list[ClassicEvaluation]:
@@ -75,6 +82,8 @@ def evaluate_classic(
         save_dir: where `<llm>.json` and `<llm>.items.jsonl` go; default the prediction folder's name with
             "metrics" for "predictions".
         orders: more prediction folders of the same models, which saw the candidates in another order.
+        ids: score only these messages; None scores all.
+        limit: score only the first N of them.
         tell_security: tell the figures of a security run; they are in the metrics file in any case.
         screen: who listens.
 
@@ -84,7 +93,9 @@ def evaluate_classic(
     folder = DataFolder(Path(data_dir)).require()
     given = [llm] if isinstance(llm, str) else list(llm)
     names = models_of(folder.path, prediction_dir) if EVERY_MODEL in given else given
-    data = read_data(folder.path)
+    whole = read_data(folder.path)
+    data = replace(whole, examples=tuple(chosen_items(whole.examples, ids, limit, what="message")))
+    only = None if len(data.examples) == len(whole.examples) else {one.id for one in data.examples}
     place = prediction_folder(folder.path, Path(prediction_dir))
     other_places = [prediction_folder(folder.path, Path(other)) for other in orders]
     target = metrics_folder(folder.path, prediction_dir, save_dir)
@@ -92,21 +103,25 @@ def evaluate_classic(
     for name in names:
         trials = _trials(place, name, screen)
         more = [trial for other in other_places for trial in _trials(other, name, screen)]
-        answered = [_answered(trial, data) for trial in trials]
-        rows, others = _joined(answered), _joined(_answered(trial, data) for trial in more)
-        scores = score_rows(rows, data, others=others)
+        answered = [_answered(trial, whole) for trial in trials]
+        rows, others = _joined(answered), _joined(_answered(trial, whole) for trial in more)
+        if only is not None:
+            known = {(one.conversation, one.request_idx) for one in data.examples}
+            rows, others = ([row for row in found if row.input in known] for found in (rows, others))
+        scores = score_rows(rows, data, others=others, ended=_ended(trials))
         compat = {**scores.compat, **published_security_beside(place, name)}
         scores = replace(scores, compat=compat)
         used = usage(
             [trial.ledger for trial in trials],
-            tasks=[len(scores.items)] * len(trials),
+            tasks=[scores.strict["n_scored"] // len(trials)] * len(trials),
+            only=only,
             correct=[scores.right_by_trial.get(trial.number, 0) for trial in trials],
         )
         path = target / f"{safe_name(name)}.json"
         refuse_to_replace(path, [trial.output for trial in trials], what=_REPLACED, flag="--save_dir")
         write_items(items_path(path), scores.items)
         further = {"trials": rows if len(trials) > 1 else [], "orders": others}
-        signature = _signature(folder.path, answered[0][1], **further).with_items(items_path(path))
+        signature = _signature(folder.path, answered[0][1], only, **further).with_items(items_path(path))
         metrics = {
             "n": scores.strict["n_messages"],
             "outcomes": scores.strict["outcomes"],
@@ -122,7 +137,7 @@ def evaluate_classic(
         write_json(path, evaluation.groups)
         screen.say(f"scored {name}")
         outcomes = scores.strict["outcomes"]
-        screen.not_run(outcomes.get(NOT_RUN, 0), sum(outcomes.values()), "message")
+        screen.missing(outcomes.get(MISSING, 0), sum(outcomes.values()), "message")
         evaluations.append(ClassicEvaluation(name, evaluation, path, scores=scores, **used))
     return evaluations
 
@@ -183,6 +198,15 @@ def _trials(place: Path, llm: str, screen: Screen) -> list[Trial]:
     return alike
 
 
+def _ended(trials: Sequence[Trial]) -> Ended:
+    """How messages ended that have no row, by the journal of each trial."""
+    runs = {
+        trial.number: RunOutcomes(trial.run_folder, lambda journal, one: entry_of(journal, one.question))
+        for trial in trials
+    }
+    return lambda example, trial: runs[trial].outcome(example) if trial in runs else MISSING
+
+
 def _answered(trial: Trial, data: ClassicData) -> tuple[Path, list[Row]]:
     """A trial's file and rows; a further trial has the number of its folder, whatever the rows say."""
     rows = read_rows(trial.output, data)
@@ -209,13 +233,19 @@ def _joined(files: Iterable[tuple[Path, list[Row]]]) -> list[Row]:
     return list(joined.values())
 
 
-def _signature(folder: Path, rows: Iterable[Row], **further: Sequence[Row]) -> Signature:
+def _signature(
+    folder: Path, rows: Iterable[Row], only: Collection[str] | None = None, **further: Sequence[Row]
+) -> Signature:
     """What the scores were made with: the rows of the prediction file, and further ones if there are any."""
+    chosen = (
+        {} if only is None else {"chosen": hashlib.sha256("\n".join(sorted(only)).encode()).hexdigest()[:12]}
+    )
     return Signature(
         {
             "toolassay": __version__,
             "benchmark": "classic",
             "data": data_fingerprint(folder)[:12],
+            **chosen,
             "predictions": rows_fingerprint(rows)[:12],
             **{name: rows_fingerprint(found)[:12] for name, found in further.items() if found},
         }

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -18,18 +18,20 @@ from toolassay.benchmarks.taskbench.scoring.folder import (
 )
 from toolassay.benchmarks.taskbench.scoring.items import items_path, write_items
 from toolassay.benchmarks.taskbench.scoring.signature import Signature
+from toolassay.benchmarks.workbench.agents.inference import entry_of
 from toolassay.benchmarks.workbench.agents.predictions import read_predictions
 from toolassay.benchmarks.workbench.agents.scores import OVERALL, AgentScores, score_agents
-from toolassay.benchmarks.workbench.judge.classes import NOT_RUN
 from toolassay.benchmarks.workbench.judge.error_rules import error_rules
 from toolassay.benchmarks.workbench.sandbox import Sandbox
 from toolassay.benchmarks.workbench.tasks import Task
 from toolassay.benchmarks.workbench.tasks import fingerprint as tasks_fingerprint
 from toolassay.files import refuse_to_replace, safe_name, sha256_of, write_json
 from toolassay.folder import DataFolder
+from toolassay.runs.asked import MISSING, RunOutcomes
 from toolassay.runs.manifest import recorded_settings
 from toolassay.runs.spending import usage
 from toolassay.runs.trials import Trial, fingerprint, same_settings, trials_of
+from toolassay.stages.agent_run import chosen_items
 from toolassay.stages.screen import SILENT, WARNING, Screen
 from toolassay.stages.security import security_beside
 from toolassay.stages.workplace import load_workplace, tools_hash
@@ -60,6 +62,8 @@ def evaluate_workbench(
     prediction_dir: str | Path = "predictions",
     save_dir: str | Path | None = None,
     allow_tools: bool = False,
+    ids: Collection[str | int] | None = None,
+    limit: int | None = None,
     screen: Screen = SILENT,
 ) -> list[AgentEvaluation]:
     """Judge what agents called, as published and strictly; further trials of a model say how sure that is.
@@ -71,6 +75,8 @@ def evaluate_workbench(
         save_dir: where `<llm>.json` and `<llm>.items.jsonl` go; default the prediction folder's name with
             "metrics" for "predictions".
         allow_tools: run the tools that the folder brings, which are a program.
+        ids: score only these tasks; None scores all.
+        limit: score only the first N of them.
         screen: who listens.
 
     Raises:
@@ -81,6 +87,8 @@ def evaluate_workbench(
     names = models_of(folder.path, prediction_dir) if EVERY_MODEL in given else given
     sandbox, tasks = load_workplace(folder.path, allow_tools=allow_tools, screen=screen)
     rules = error_rules(folder.path, sandbox)
+    chosen = chosen_items(tasks, ids, limit, what="task")
+    is_whole = len(chosen) == len(tasks)
     place = prediction_folder(folder.path, Path(prediction_dir))
     target = metrics_folder(folder.path, prediction_dir, save_dir)
     evaluations = []
@@ -90,9 +98,21 @@ def evaluate_workbench(
             screen.say(f"{WARNING}{trial.output} was made with other settings than the first run: left out")
         first, *further = (read_predictions(trial.output, tasks) for trial in trials)
         toolkit = (recorded_settings(trials[0].run_folder) or {}).get("toolkit")
-        scores = score_agents(sandbox, tasks, first, llm=name, toolkit=toolkit, trials=further, rules=rules)
+        scores = score_agents(
+            sandbox,
+            chosen,
+            first,
+            llm=name,
+            toolkit=toolkit,
+            trials=further,
+            rules=rules,
+            ended=RunOutcomes(trials[0].run_folder, entry_of).outcome,
+        )
         used = usage(
-            [trial.ledger for trial in trials], tasks=scores.tasks_done, correct=scores.tasks_correct
+            [trial.ledger for trial in trials],
+            tasks=scores.tasks_done,
+            correct=scores.tasks_correct,
+            only=None if is_whole else {task.id for task in chosen},
         )
         if scores.compat is None:
             used["notes"]["compat"] = "there are such verdicts of the published tables only"
@@ -104,25 +124,37 @@ def evaluate_workbench(
             flag="--save_dir",
         )
         write_items(items_path(path), scores.items)
-        signature = _signature(folder.path, sandbox, tasks, trials).with_items(items_path(path))
+        signature = _signature(folder.path, sandbox, tasks, trials, None if is_whole else chosen).with_items(
+            items_path(path)
+        )
         metrics = {
             "n": scores.n,
             "outcomes": scores.outcomes,
             **used,
             **({"stability": scores.stability} if scores.stability else {}),
             "compat": scores.compat,
-            "strict": {"signature": signature.of_group(OVERALL, scores.n), **scores.strict},
+            "strict": {
+                "signature": signature.of_group(OVERALL, scores.n),
+                **scores.asked,
+                **scores.strict,
+            },
             **security_beside(place, name, screen),
         }
         evaluation = Evaluation({OVERALL: metrics})
         write_json(path, evaluation.groups)
         screen.say(f"scored {name}")
-        screen.not_run(scores.outcomes.get(NOT_RUN, 0), scores.n, "task")
+        screen.missing(scores.outcomes.get(MISSING, 0), scores.n, "task")
         evaluations.append(AgentEvaluation(name, evaluation, path, scores=scores, **used))
     return evaluations
 
 
-def _signature(folder: Path, sandbox: Sandbox, tasks: Sequence[Task], trials: Sequence[Trial]) -> Signature:
+def _signature(
+    folder: Path,
+    sandbox: Sandbox,
+    tasks: Sequence[Task],
+    trials: Sequence[Trial],
+    chosen: Sequence[Task] | None = None,
+) -> Signature:
     """What the scores were made with."""
     return Signature(
         {
@@ -131,6 +163,7 @@ def _signature(folder: Path, sandbox: Sandbox, tasks: Sequence[Task], trials: Se
             "sandbox": hashlib.sha256(sandbox.image()).hexdigest()[:12],
             **{name: code[:12] for name, code in tools_hash(folder).items()},
             "tasks": tasks_fingerprint(tasks)[:12],
+            **({} if chosen is None else {"chosen": tasks_fingerprint(chosen)[:12]}),
             "predictions": sha256_of(trials[0].output)[:12],
             **({"trials": fingerprint(trials)} if len(trials) > 1 else {}),
         }

@@ -95,6 +95,8 @@ def leaderboard(
                 usage = recorded_usage(predictions / "runs" / file.stem)
             except UsageError as error:
                 remarks.append(f"cost and time of {name} are unknown: {error}")
+        if standing.strict is not None and standing.strict.asked:
+            remarks.append(f"{name}: {standing.strict.asked}: below the complete runs, without a rank")
         standings[name] = standing
         models.append(list(_rows(name, standing, usage, mode)))
     if not standings:
@@ -165,6 +167,7 @@ def _rows(name: str, standing: Standing, usage: RecordedUsage | None, mode: Mode
                 count.coverage,
                 usage,
                 standing.signature if kind == "strict" else "",
+                count.asked,
             )
 
 

@@ -62,8 +62,8 @@ class Screen:
     table: Callable[[str], None] = lambda _: None
     progress: Progress = no_progress
 
-    def not_run(self, missing: int, total: int, noun: str) -> None:
-        """Warn of what has no prediction."""
+    def missing(self, missing: int, total: int, noun: str) -> None:
+        """Warn of items without a prediction that count as wrong."""
         if missing:
             verbs = "has no prediction and counts" if missing == 1 else "have no prediction and count"
             self.say(f"{WARNING}{missing:,} of {count_of(total, noun)} {verbs} as wrong")

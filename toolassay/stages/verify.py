@@ -20,7 +20,7 @@ from toolassay.benchmarks.taskbench.scoring.folder import (
     find_metrics_folder,
     prediction_file,
 )
-from toolassay.benchmarks.taskbench.scoring.items import items_path
+from toolassay.benchmarks.taskbench.scoring.items import items_path, read_items
 from toolassay.benchmarks.taskbench.scoring.recorded import read_groups, recorded_choices, signature_of
 from toolassay.benchmarks.taskbench.verification import (
     LineComparison,
@@ -28,6 +28,7 @@ from toolassay.benchmarks.taskbench.verification import (
     moved_items,
     moved_scores,
     signatures,
+    without_counts,
 )
 from toolassay.files import sha256_of, write_json_lines
 from toolassay.folder import DataFolder
@@ -158,6 +159,8 @@ def _scores(
     old = read_groups(metrics)
     before = next(iter(old.values()))
     parts = signature_of(before)
+    # Scores of some items: which ones, the file of items says.
+    chosen = [item.id for item in read_items(items_path(metrics))] if "chosen" in parts else None
     left_out = None
     if parts.get(_BERTSCORE, "none") != "none":
         left_out = _BERTSCORE
@@ -172,11 +175,16 @@ def _scores(
     result: FolderEvaluation
     if is_classic(folder):
         (result,) = evaluate_classic(
-            path, llm=llm, prediction_dir=predictions, save_dir=target, orders=orders
+            path, llm=llm, prediction_dir=predictions, save_dir=target, orders=orders, ids=chosen
         )
     elif is_workbench(folder):
         (result,) = evaluate_workbench(
-            path, llm=llm, prediction_dir=predictions, save_dir=target, allow_tools=allow_tools
+            path,
+            llm=llm,
+            prediction_dir=predictions,
+            save_dir=target,
+            allow_tools=allow_tools,
+            ids=chosen,
         )
     else:
         result = evaluate_folder(
@@ -186,11 +194,15 @@ def _scores(
             prediction_dir=predictions,
             save_dir=target,
             dependency_type=parts.get("links"),
+            chosen_ids=chosen,
             progress=screen.progress,
             say=screen.say,
         )
     new = read_groups(result.path)
     held = rows_fingerprint_of(file) if is_classic(folder) else sha256_of(file)
+    if "n_labels" not in before["strict"]:  # of version 0.1.0
+        new = without_counts(new)
+        old = without_counts(old)
     otherwise = signatures(before, new[next(iter(old))], held, left_out=left_out)
     for one in otherwise:
         if one.place == "toolassay":
@@ -215,6 +227,7 @@ def _bring(trials: Iterable[Trial], predictions: Path) -> None:
         pairs = [
             (trial.ledger, there.ledger),
             (trial.run_folder / MANIFEST, there.run_folder / MANIFEST),
+            (trial.run_folder / JOURNAL, there.run_folder / JOURNAL),
             *([(trial.output, there.output)] if trial.number else []),
         ]
         for given, wanted in pairs:

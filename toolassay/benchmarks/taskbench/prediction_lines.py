@@ -27,6 +27,11 @@ def entry_of(journal: Entries, request: Request) -> dict[str, Any]:
     return entry if entry.get("request") == fingerprint(request.text) else {}
 
 
+def entry_of_label(journal: Entries, label: Mapping[str, Any]) -> dict[str, Any]:
+    """What the journal holds for the request of a label; empty if nothing."""
+    return entry_of(journal, Request(label["id"], str(label.get("user_request")), 0))
+
+
 def is_settled(entry: Mapping[str, Any]) -> bool:
     """Whether an entry holds an answer that is not asked for again."""
     return entry.get("outcome") in _FINAL and bool(_ANSWERS & entry.keys())

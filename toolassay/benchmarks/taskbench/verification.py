@@ -16,6 +16,7 @@ from toolassay.files import read_json_lines
 from toolassay.words import count_of
 
 _NAMED = 5
+_NEW = ("n_labels", "n_asked", "n_scored", "partial", "coverage", "compat_intervals")
 _MOVED = 20
 _OF_GROUP = ("group", "n", "items")  # items are compared one by one
 
@@ -154,6 +155,17 @@ def listed(title: str, found: list[Difference], *, most: int = _MOVED) -> Iterat
         yield from (f"  {one}" for one in found[:most])
         if len(found) > most:
             yield f"  … and {len(found) - most:,} more"
+
+
+def without_counts(groups: Mapping[str, Mapping[str, Any]]) -> dict[str, dict[str, Any]]:
+    """Groups of a metrics file without what version 0.1.0 did not have, or counted otherwise."""
+    return {key: {name: _without(value) for name, value in group.items()} for key, group in groups.items()}
+
+
+def _without(value: Any) -> Any:
+    if not isinstance(value, Mapping):
+        return value
+    return {name: found for name, found in value.items() if name not in _NEW}
 
 
 def _scores(numbers: Mapping[str, Any]) -> dict[str, Any]:

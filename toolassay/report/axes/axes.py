@@ -7,6 +7,7 @@ from dataclasses import asdict, dataclass, field
 from typing import Any, NamedTuple
 
 from toolassay.metrics.intervals import Interval
+from toolassay.runs.asked import asked_phrase
 
 AXES = ("accuracy", "stability", "cost", "latency", "security")
 
@@ -93,8 +94,8 @@ class Axes:
         benchmark: a key of `BENCHMARKS`.
         data: the data folder, by its name.
         model: its name.
-        items: how many were to be done.
-        accuracy: the share of them that is right, strictly, in the first trial (CLASSic: in all).
+        items: labelled items.
+        accuracy: the share of the scored items that is right, strictly, in the first trial (CLASSic: in all).
         stability: over further trials.
         cost: by the ledgers, over all trials.
         latency: likewise.
@@ -102,6 +103,7 @@ class Axes:
         notes: by axis, why it is None, or what its numbers lack.
         signature: what the scores were made with.
         file: the metrics file.
+        counts: what `runs.asked.asked_counts` says of the items; empty of metrics made before it was known.
     """
 
     benchmark: str
@@ -116,6 +118,17 @@ class Axes:
     notes: Mapping[str, str] = field(default_factory=dict)
     signature: str = ""
     file: str = ""
+    counts: Mapping[str, Any] = field(default_factory=dict)
+
+    @property
+    def n(self) -> str:
+        """The number of items: "300", or "20 of 300 asked" of a partial run."""
+        return asked_phrase(self.counts) if self.is_partial else str(self.items)
+
+    @property
+    def is_partial(self) -> bool:
+        """Whether labelled items were never asked, or met a provider error."""
+        return bool(self.counts.get("partial"))
 
     @property
     def title(self) -> str:
@@ -134,6 +147,8 @@ class Axes:
             "data": self.data,
             "model": self.model,
             "items": self.items,
+            "n_labels": self.counts.get("n_labels", self.items),
+            **{name: self.counts.get(name) for name in ("n_asked", "n_scored", "partial")},
             "item": BENCHMARKS[self.benchmark].item,
             "accuracy": {"right": BENCHMARKS[self.benchmark].right, **self.accuracy.to_json()},
             "stability": stability

@@ -12,6 +12,7 @@ from toolassay.report.leaderboard.words import printable
 
 COLUMNS = (
     *("benchmark", "data", "model", "items"),
+    *("n_labels", "n_asked", "n_scored", "partial"),
     *(f"accuracy{end}" for end in ("", "_low", "_high")),
     "stability_k",
     *(f"stability{end}" for end in ("", "_low", "_high")),
@@ -46,6 +47,7 @@ def _row(axes: Axes) -> list[object]:
     score: Interval = security.score if security else NOTHING
     return [
         *(axes.benchmark, printable(axes.data), printable(axes.model), axes.items),
+        *(axes.counts.get(name) for name in ("n_labels", "n_asked", "n_scored", "partial")),
         *axes.accuracy,
         stability and stability.k,
         *sure,

@@ -71,7 +71,7 @@ def _rows(runs: Sequence[Axes]) -> list[str]:
         rows.append(
             f"<tr{' class=first' if is_first else ''}>"
             f'<th scope="row">{_text(one.model) if is_first else ""}</th>'
-            f'<td>{_text(one.title)}</td><td class="number">{one.items}</td>{"".join(numbers)}</tr>'
+            f'<td>{_text(one.title)}</td><td class="number">{_text(one.n)}</td>{"".join(numbers)}</tr>'
         )
     return rows
 

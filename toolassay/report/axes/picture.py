@@ -83,7 +83,8 @@ def draw_axes(runs: Sequence[Axes], path: Path, *, dpi: int = 110) -> Path:
             panel = figure.add_axes(
                 (left / width, below / height, (_WIDTH - 0.9) / width, (_HEIGHT - 1.25) / height)
             )
-            _empty_panel(panel, one_line(model, longest=48), limits)
+            partial = " (partial)" * any(one.model == model and one.is_partial for one in shown)
+            _empty_panel(panel, one_line(model, longest=38) + partial, limits)
             for one in shown:
                 if one.model == model:
                     _draw(panel, one, lines[one.title], limits)

@@ -9,12 +9,14 @@ from typing import Any
 from toolassay.errors import UsageError
 from toolassay.metrics.intervals import Interval
 from toolassay.report.axes.axes import Axes, Cost, Latency, Security, Stability
+from toolassay.runs.asked import asked_phrase, excluded_phrase
 
 Numbers = Mapping[str, Any]
 
 WHOLE = "overall_overall"
 """The group of a metrics file that holds everything."""
 _ALL = "domain:all"
+_COUNTS = ("n_labels", "n_asked", "n_scored", "partial", "coverage")
 _NO_TRIALS = "one trial says nothing of repeats: run inference.py with --trials 2 or more, then evaluate.py"
 _NO_ATTACKS = "no attacks were made: run inference.py with --security true, then evaluate.py"
 _NOTHING_RIGHT = "no item is right, so that there is no price of one"
@@ -39,20 +41,28 @@ def read_axes(groups: Numbers, *, benchmark: str, data: str, model: str, file: P
         numbers = groups[WHOLE]
         strict = numbers["strict"]
         items, accuracy, stability = _READERS[benchmark](numbers)
+        counts = {name: strict[name] for name in _COUNTS} if "n_labels" in strict else {}
         notes: dict[str, str] = {}
+        ended = strict.get("outcomes") or numbers.get("outcomes", {})
+        if counts and counts["partial"]:
+            notes["accuracy"] = (
+                f"partial run, {asked_phrase(counts)} (excluded: {excluded_phrase(ended)}): "
+                "not comparable with complete runs"
+            )
         return Axes(
             benchmark,
             data,
             model,
             items,
             accuracy=_interval(accuracy),
-            stability=_stability(stability, items, notes),
+            stability=_stability(stability, counts.get("n_scored", items), notes),
             cost=_cost(numbers, notes),
             latency=_latency(numbers, notes),
             security=_security(numbers.get("security"), notes),
             notes=notes,
             signature=str(strict["signature"]),
             file=file.as_posix(),
+            counts=counts,
         )
     except (AttributeError, KeyError, TypeError, ValueError):
         raise UsageError(f"holds no strict scores under '{WHOLE}'", file=file, fix=fix) from None
@@ -64,7 +74,7 @@ Found = tuple[int, Numbers, Numbers | None]
 
 def _taskbench(numbers: Numbers) -> Found:
     strict = numbers["strict"]
-    return strict["n_expected"], strict["exact_match"], numbers.get("stability")
+    return strict.get("n_labels", strict["n_expected"]), strict["exact_match"], numbers.get("stability")
 
 
 def _workbench(numbers: Numbers) -> Found:

@@ -18,7 +18,7 @@ OTHER_SORTS = ("coverage", "cost", "latency", "model")
 """What rows can be sorted by beside their scores."""
 UNKNOWN = "–"
 CAPTION = (
-    "Percent. strict: every labelled item counts, 0 where it is missing or malformed; with 95 % intervals. "
+    "Percent. strict: every item that was asked counts, 0 where malformed or refused; with 95 % intervals. "
     "compat: as the published evaluator counts, items it cannot read left out."
 )
 PUBLISHED_CAPTION = (
@@ -38,6 +38,7 @@ class Row:
         coverage: the share of them that was scored, in percent.
         usage: what the run used; None where nobody knows.
         signature: what strict scores were made with.
+        asked: of a partial run, how much was asked: "20 of 300 asked"; empty of a complete one.
     """
 
     model: str
@@ -47,6 +48,12 @@ class Row:
     coverage: float | None = None
     usage: RecordedUsage | None = None
     signature: str = ""
+    asked: str = ""
+
+    @property
+    def n(self) -> str:
+        """The number of items, for a cell."""
+        return self.asked or (UNKNOWN if self.items is None else str(self.items))
 
     def score(self, heading: str) -> Interval:
         """The score under a heading."""
@@ -96,7 +103,8 @@ class Board:
 def in_order(models: Sequence[Sequence[Row]], column: str) -> list[Row]:
     """The rows of all models, sorted by a column of each model's first row; the unknown comes last.
 
-    Where that row is strict, published rows stand below all others: the two do not compare.
+    Partial runs have no rank among complete ones: they are below all of them. Where the first row of a
+    model is strict, published rows are below all others: the two do not compare.
 
     >>> rows = [Row("b", "compat", {}), Row("a", "published", {"R1": Interval(50.0, None, None)})]
     >>> [row.model for row in in_order([[row] for row in rows], "R1")]
@@ -104,11 +112,11 @@ def in_order(models: Sequence[Sequence[Row]], column: str) -> list[Row]:
     """
     apart = any(rows[0].kind == "strict" for rows in models)
 
-    def place(rows: Sequence[Row]) -> tuple[bool, bool, float | str, str]:
+    def place(rows: Sequence[Row]) -> tuple[bool, bool, bool, float | str, str]:
         value = rows[0].key(column)
         rank = value if column in ASCENDING else -value if isinstance(value, float | int) else None
         below = apart and rows[0].kind == "published"
-        return below, value is None, 0.0 if rank is None else rank, rows[0].model
+        return below, bool(rows[0].asked), value is None, 0.0 if rank is None else rank, rows[0].model
 
     known = [rows for rows in models if rows]
     return [row for rows in sorted(known, key=place) for row in rows]

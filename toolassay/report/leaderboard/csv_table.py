@@ -18,7 +18,7 @@ def csv_table(board: Board) -> str:
     writer = csv.writer(text, lineterminator="\n")
     scores = [name for heading in board.headings for name in (heading, f"{heading}_low", f"{heading}_high")]
     used = ["cost_usd", "cost_usd_per_1000", "requests_of_unknown_cost", "seconds_p50"]
-    writer.writerow(["model", "scores", "items", "coverage", *scores, *used, "signature"])
+    writer.writerow(["model", "scores", "items", "asked", "coverage", *scores, *used, "signature"])
     for row in board.rows:
         numbers = [number for heading in board.headings for number in row.score(heading)]
         writer.writerow(
@@ -26,6 +26,7 @@ def csv_table(board: Board) -> str:
                 words.printable(row.model),
                 row.kind,
                 row.items,
+                row.asked,
                 *map(_rounded, (row.coverage, *numbers)),
                 *(_used(row.usage) if row.usage is not None else [None] * len(used)),
                 row.signature,

@@ -65,7 +65,7 @@ def _cells(row: Row, headings: Sequence[str], *, is_first: bool) -> list[str]:
     return [
         escaped(row.model) if is_first else "",
         row.kind,
-        escaped(words.count(row.items)),
+        escaped(row.n),
         escaped(words.whole_percent(row.coverage)),
         *scores,
         escaped(cost) if is_first else "",

@@ -45,7 +45,7 @@ def _cells(row: Row, headings: Sequence[str], *, is_first: bool) -> list[str]:
     return [
         escaped(row.model) if is_first else "",
         row.kind,
-        words.count(row.items),
+        row.n,
         words.whole_percent(row.coverage),
         *scores,
         *(words.used(row) if is_first else ("", "", "")),

@@ -44,7 +44,7 @@ def terminal_table(board: Board) -> Table:
         table.add_row(
             escape(words.printable(row.model)) if is_first else "",
             f"[bold]{row.kind}" if row.kind == "strict" else row.kind,
-            words.count(row.items),
+            row.n,
             words.whole_percent(row.coverage),
             *(_score(row, heading) for heading in headings),
             *(used if has_usage else ()),

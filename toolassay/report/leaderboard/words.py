@@ -28,11 +28,6 @@ def whole_percent(value: float | None) -> str:
     return UNKNOWN if value is None else str(int(value + 1e-9))
 
 
-def count(value: int | None) -> str:
-    """A number of items."""
-    return UNKNOWN if value is None else str(value)
-
-
 def money(value: float | None, *, at_least: bool = False) -> str:
     """US dollars; "≥" where some of the cost is unknown.
 

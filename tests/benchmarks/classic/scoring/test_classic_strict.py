@@ -14,6 +14,7 @@ from shop_chats import RIGHT, answers, chats, rows
 from toolassay.benchmarks.classic.data import ClassicData
 from toolassay.benchmarks.classic.scoring.evaluation import ClassicScores, score_rows
 from toolassay.benchmarks.classic.scoring.strict import judge
+from toolassay.runs.asked import EXCLUDED
 
 COAT, HELLO, MILK = ("c2", 0), ("c3", 0), ("c4", 0)
 OUTCOMES = ("answered", "malformed", "refused", "context overflow", "provider error", "not run")
@@ -48,7 +49,7 @@ def test_right_answers_are_right_in_every_number(data: ClassicData) -> None:
     assert strict["workflows"]["milk"]["name"] == "Order Milk"
 
 
-@pytest.mark.parametrize("outcome", OUTCOMES[1:])
+@pytest.mark.parametrize("outcome", OUTCOMES[1:4])
 def test_an_error_is_never_right_where_none_is_and_compat_counts_it_as_published(
     data: ClassicData, outcome: str
 ) -> None:
@@ -57,7 +58,26 @@ def test_an_error_is_never_right_where_none_is_and_compat_counts_it_as_published
     assert found.compat["accuracy"]["domain:all"]["row_pass@1"] == 1.0
     assert found.strict["accuracy"]["domain:all"]["none"]["recall"] == 0.0
     assert found.strict["outcomes"] == {"answered": 4, outcome: 1}
-    assert found.coverage == 0.8
+    assert found.coverage == 1.0
+
+
+@pytest.mark.parametrize("outcome", sorted({*OUTCOMES} & EXCLUDED))
+def test_what_the_agent_had_no_part_in_is_excluded(data: ClassicData, outcome: str) -> None:
+    found = scored(data, with_outcome(answers({COAT: "track"}), HELLO, outcome=outcome, error="x"))
+    assert found.strict["accuracy"]["domain:all"]["messages"]["value"] == 0.75
+    assert found.compat["accuracy"]["domain:all"]["row_pass@1"] == 0.75
+    assert found.strict["accuracy"]["domain:all"]["none"]["wanted"] == 0
+    assert found.strict["outcomes"] == {"answered": 4, outcome: 1}
+    assert found.coverage == 0.8 and found.strict["partial"]
+    (item,) = (item for item in found.items if item["outcome"] == outcome)
+    assert set(item["scores"].values()) == {None}
+
+
+def test_a_conversation_with_an_unasked_message_is_neither_right_nor_wrong(data: ClassicData) -> None:
+    values = with_outcome(answers({COAT: "track"}), COAT, outcome="provider error", error="x")
+    whole = scored(data, answers({COAT: "track"})).strict["accuracy"]["domain:all"]["conversations"]
+    cut = scored(data, values).strict["accuracy"]["domain:all"]["conversations"]
+    assert (whole["value"], cut["value"]) == (0.75, 1.0)
 
 
 @pytest.mark.parametrize("name", ["milk", "no such", ""])
@@ -67,9 +87,9 @@ def test_a_name_that_was_not_offered_is_malformed(data: ClassicData, name: str) 
     assert found.strict["accuracy"]["domain:all"]["messages"]["value"] == 0.8
 
 
-def test_a_message_without_a_row_was_not_run_and_is_not_right(data: ClassicData) -> None:
+def test_a_message_without_a_row_is_missing_and_not_right(data: ClassicData) -> None:
     found = scored(data, [*answers(), *answers(trial=1)[:3]])
-    assert found.strict["outcomes"] == {"answered": 8, "not run": 2}
+    assert found.strict["outcomes"] == {"answered": 8, "missing": 2}
     assert found.strict["accuracy"]["domain:all"]["messages"]["value"] == 0.8
     assert "2 messages have no row" in found.strict["notes"]["accuracy"]
     assert found.items[-1] == {
@@ -270,6 +290,7 @@ def test_the_order_of_rows_changes_nothing(data: ClassicData, trials: list[Any],
     dice.shuffle(values)
     again = scored(data, values)
     assert json.dumps([again.strict, again.items]) == json.dumps([first.strict, first.items])
-    right = sum(one.right for one in judge(rows(values), data))
-    assert first.strict["accuracy"]["domain:all"]["messages"]["value"] == pytest.approx(right / len(values))
-    assert sum(cell["count"] for cell in first.strict["confusion"]) == len(values)
+    counted = [one for one in judge(rows(values), data) if one.outcome not in EXCLUDED]
+    share = sum(one.right for one in counted) / len(counted) if counted else None
+    assert first.strict["accuracy"]["domain:all"]["messages"]["value"] == pytest.approx(share)
+    assert sum(cell["count"] for cell in first.strict["confusion"]) == len(counted)

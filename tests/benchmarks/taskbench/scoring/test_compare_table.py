@@ -35,7 +35,7 @@ EMPTY = ScoreComparison("edge_f1", 0, 0, None, None, NOTHING, None, None, None, 
 
 
 def comparison(*scores: ScoreComparison, model: str = "acme/[new]") -> Comparison:
-    one = ModelComparison("old", model, 300, 0, 0, scores)
+    one = ModelComparison("old", model, 300, 300, 0, 0, scores)
     return Comparison("overall_overall", 1000, 7, (one, replace(one, model="third")))
 
 

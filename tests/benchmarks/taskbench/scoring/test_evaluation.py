@@ -34,8 +34,9 @@ def _evaluate(folder: Path, labels: list[Any], predictions: list[Any], **options
         texts = [value if isinstance(value, str) else json.dumps(value) for value in values]
         (folder / name).write_text("".join(f"{text}\n" for text in texts))
     settings: dict[str, Any] = {"metrics": ["f1", "ed", "link", "argument", "rouge"], "resamples": 50}
+    library = options.pop("library", LIBRARY)
     return evaluate_predictions(
-        folder / "data.json", folder / "m.json", LIBRARY, "resource", **(settings | options)
+        folder / "data.json", folder / "m.json", library, "resource", **(settings | options)
     )
 
 
@@ -50,8 +51,9 @@ def test_every_labelled_item_counts_in_strict(tmp_path: Path) -> None:
     ]
     evaluation = _evaluate(tmp_path, labels, predictions)
     strict = evaluation.groups[KEY]["strict"]
-    assert (strict["n_expected"], strict["n_scored"]) == (6, 2)
-    assert strict["coverage"] == pytest.approx(1 / 3)
+    assert (strict["n_expected"], strict["n_scored"]) == (6, 5)
+    assert (strict["n_labels"], strict["n_asked"], strict["partial"]) == (6, 6, False)
+    assert strict["coverage"] == pytest.approx(5 / 6)
     assert strict["outcomes"] == {"answered": 2, "context overflow": 1, "malformed": 2, "missing": 1}
     for name in ("node_f1", "edge_f1", "argument_name_f1", "argument_value_f1", "exact_match"):
         assert strict[name]["value"] == pytest.approx(1 / 3)
@@ -70,7 +72,7 @@ def test_notes_name_lines(tmp_path: Path) -> None:
     evaluation = _evaluate(tmp_path, labels, predictions)
     assert evaluation.notes == [
         "1 id(s) that meet only as text, left out of compat: 2 (label line 3)",
-        "1 label(s) without a prediction: '3'",
+        "1 label(s) without a prediction, counted as wrong: '3'",
         "1 doubled label id(s), the last counts: '1' (line 2)",
         "1 doubled prediction id(s), the last counts: '1' (line 2)",
         "1 prediction(s) with an unknown id: '9' (line 4)",
@@ -181,7 +183,7 @@ def test_a_prediction_for_another_request_answers_nothing_in_strict(tmp_path: Pa
         "1 prediction(s) answer another request than the label's: '1' (line 2); run inference.py again"
     ]
     numbers = evaluation.groups[KEY]
-    assert numbers["strict"]["outcomes"] == {"answered": 3, "not run": 1}
+    assert numbers["strict"]["outcomes"] == {"answered": 3, "missing": 1}
     assert numbers["strict"]["node_f1"]["value"] == pytest.approx(3 / 4)
     assert (numbers["node_supports"], numbers["node_micro_f1_no_matching"]) == (4, 1.0)
 
@@ -252,3 +254,34 @@ def test_the_published_kind_of_rouge_if_asked(tmp_path: Path) -> None:
     numbers = _evaluate(tmp_path, labels, predictions, rouge_median=True, resamples=500).groups[KEY]
     assert numbers["step_rouge1_bootstrap_median"] == pytest.approx(numbers["step_rouge1"], abs=0.02)
     assert "step_rouge1_bootstrap_median" not in _evaluate(tmp_path, labels, predictions).groups[KEY]
+
+
+def _snake_case(value: Any) -> Any:
+    """Labels or lines with `a_tool` for the tool `a`."""
+    return json.loads(json.dumps(value).replace('"a"', '"a_tool"').replace('"b"', '"b_tool"'))
+
+
+def test_compat_says_nothing_of_resource_tools_with_underscores(tmp_path: Path) -> None:
+    labels = _snake_case([_label("1", "a", "b"), _label("2", "a")])
+    lines = _snake_case([_line("1", "a", "b"), _line("2", "a")])
+    library = ToolLibrary([Tool(name, outputs=("text",)) for name in ("a_tool", "b_tool")])
+    evaluation = _evaluate(tmp_path, labels, lines, library=library)
+    numbers = evaluation.groups[KEY]
+    assert numbers["node_micro_f1_no_matching"] is numbers["link_binary_f1"] is None
+    assert numbers["step_rouge1"] == numbers["strict"]["node_f1"]["value"] == 1.0
+    assert any("'_' in a tool's name" in note and "a_tool" in note for note in evaluation.notes)
+    published = _evaluate(tmp_path, labels, lines, library=library, compat="published")
+    assert published.groups[KEY]["node_micro_f1_no_matching"] == 0.0
+    assert "|compat:published|" in published.groups[KEY]["strict"]["signature"]
+    assert not any("'_'" in note for note in published.notes)
+
+
+def test_compat_headlines_have_intervals_around_the_published_number(tmp_path: Path) -> None:
+    labels = [_label(str(number), "a", "b") for number in range(8)]
+    lines = [_line(str(number), "a", *("b" * (number % 2))) for number in range(8)]
+    numbers = _evaluate(tmp_path, labels, lines).groups[KEY]
+    found = numbers["strict"]["compat_intervals"]
+    for name in ("node_micro_f1_no_matching", "edit_distance", "step_rouge1"):
+        assert found[name]["value"] == pytest.approx(numbers[name])
+        assert found[name]["low"] <= numbers[name] <= found[name]["high"]
+    assert found["node_micro_f1_no_matching"]["low"] < found["node_micro_f1_no_matching"]["high"]

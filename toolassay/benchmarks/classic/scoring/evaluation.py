@@ -13,8 +13,9 @@ from toolassay.benchmarks.classic.scoring.compat import compat_metrics
 from toolassay.benchmarks.classic.scoring.compat.accuracy import passes
 from toolassay.benchmarks.classic.scoring.rows import Row
 from toolassay.benchmarks.classic.scoring.strict import Judged, judge, strict_metrics
-from toolassay.benchmarks.classic.scoring.strict.judged import by_message
+from toolassay.benchmarks.classic.scoring.strict.judged import Ended, by_message
 from toolassay.benchmarks.classic.scoring.strict.stability import agreement_of, by_order
+from toolassay.runs.asked import MISSING, is_scored
 
 
 @dataclass(frozen=True)
@@ -35,29 +36,39 @@ class ClassicScores:
 
     @property
     def coverage(self) -> float:
-        """The share of the messages, in all trials, that the agent answered."""
-        return float(self.strict["coverage"])
+        """The share of the messages that the scores rest on."""
+        return float(self.strict["coverage"] or 0)
 
 
 def score_rows(
-    rows: Iterable[Row], data: ClassicData, *, others: Iterable[Row] = (), as_given: bool = False
+    rows: Iterable[Row],
+    data: ClassicData,
+    *,
+    others: Iterable[Row] = (),
+    as_given: bool = False,
+    ended: Ended = lambda example, trial: MISSING,
 ) -> ClassicScores:
-    """Score prediction rows.
+    """Score prediction rows. Messages that were never asked, or met a provider error, are in no accuracy.
 
     Args:
         rows: answers to these data, in any order. Where they come from several orders of the candidates, the
             first order by name is scored, and the others tell how much the order matters.
         data: whose labels count, whatever labels the rows have.
         others: more rows, from other orders of the candidates.
-        as_given: compat takes the rows with their own labels, as the published evaluator does.
+        as_given: compat takes all rows, with their own labels, as the published evaluator does.
+        ended: the outcome of a message that has no row in a trial.
     """
     rows = list(rows)
     relabelled, changed = _with_labels(rows, data)
     orders = list(by_order(relabelled).values())
     more = by_order(_with_labels(list(others), data)[0]).values()
-    judged = judge(orders[0], data)
+    judged = judge(orders[0], data, ended)
     strict = strict_metrics(judged, [judge(found, data) for found in (*orders[1:], *more)], data)
-    compat = compat_metrics(next(iter(by_order(rows).values())) if as_given else orders[0])
+    compat = compat_metrics(
+        next(iter(by_order(rows).values()))
+        if as_given
+        else [row for row in orders[0] if is_scored(row.outcome)]
+    )
     if changed:
         note = f"{changed} rows have other labels than the data have by now: those of the {{}} count"
         strict["notes"]["labels"] = note.format("data")
@@ -75,8 +86,9 @@ def _with_labels(rows: Sequence[Row], data: ClassicData) -> tuple[list[Row], int
 
 def _item(trials: Sequence[Judged]) -> dict[str, Any]:
     """A line of the file of items; each score is the mean over the trials of a message."""
+    trials = [one for one in trials if is_scored(one.outcome)] or trials
     first = trials[0]
-    scores = {
+    scores: dict[str, float | None] = {
         "correct": fmean(one.right for one in trials),
         "answered": fmean(one.answered for one in trials),
         "start_decision": fmean(_decides(one) for one in trials),
@@ -88,7 +100,7 @@ def _item(trials: Sequence[Judged]) -> dict[str, Any]:
         "id": first.example.id,
         "cluster": first.example.conversation,
         "outcome": first.outcome,
-        "scores": scores,
+        "scores": scores if is_scored(first.outcome) else dict.fromkeys(scores),
         "type": first.example.domain,
         "n_tools": len(first.example.labels),
         "counts": dict.fromkeys(("nodes", "edges", "argument_names", "argument_values")),

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from toolassay.benchmarks.taskbench.scoring.recorded import FIX, read_groups, signature_of
-from toolassay.benchmarks.taskbench.scoring.standing import Count, Standing
+from toolassay.benchmarks.taskbench.scoring.standing import Count, Standing, partly_asked
 from toolassay.errors import UsageError
 from toolassay.metrics.intervals import Interval
 
@@ -24,9 +24,9 @@ HEADINGS = ("accuracy", "conversations", "by workflow", "macro F1", "none F1", "
 CAPTION = (
     "Percent of the messages, in all trials. accuracy: the choice is right. conversations: all messages of "
     "one are right. by workflow: the mean over workflows. macro F1: of the workflows. none F1: of starting "
-    "nothing. strict: errors are never right, a message not run is wrong; with 95 % intervals; stability: "
+    "nothing. strict: an answer that cannot be read is never right; with 95 % intervals; stability: "
     "the same answer in every trial. compat: as the published evaluator counts; stability: row_pass^2. "
-    "%: messages that were answered."
+    "%: messages that were asked and scored."
 )
 
 
@@ -44,10 +44,11 @@ def read_chat_standing(path: Path, group: str) -> Standing:
     numbers = groups[group]
     try:
         strict, compat = numbers["strict"], numbers["compat"]
-        n, coverage = int(numbers["n"]), 100 * strict["coverage"]
+        n, coverage = int(numbers["n"]), _percent(strict["coverage"])
+        asked = partly_asked(strict)
         return Standing(
-            Count(n, coverage, _strict(strict)),
-            Count(n, coverage, _compat(compat)),
+            Count(n, coverage, _strict(strict), asked),
+            Count(n, coverage, _compat(compat), asked),
             str(strict.get("signature", "")),
             signature_of(numbers),
         )

@@ -38,7 +38,7 @@ def _table(model: ModelComparison, group: str, caption: str | None, *, is_wide: 
     table = Table(
         title=escape(
             f"{model.model} (B) against {model.baseline} (A): "
-            f"{group}, {model.n:,} items in {clusters:,} clusters"
+            f"{group}, {_items(model)} in {clusters:,} clusters"
         ),
         caption=caption,
         box=box.SIMPLE_HEAD,
@@ -49,7 +49,7 @@ def _table(model: ModelComparison, group: str, caption: str | None, *, is_wide: 
         caption_justify="left",
     )
     # Where the scores do not all rest on the same items, each says on how many.
-    with_n = any(score.n != model.n for score in model.scores)
+    with_n = any(score.n != model.n_compared for score in model.scores)
     numbers = [*(["n"] if with_n else []), "A", "B", "difference", *(["p"] if is_wide else []), "Holm p"]
     rows = [_cells(score) for score in model.scores]
     table.add_column("score", no_wrap=True)
@@ -66,6 +66,13 @@ def _table(model: ModelComparison, group: str, caption: str | None, *, is_wide: 
             cells["finds"],
         )
     return table
+
+
+def _items(model: ModelComparison) -> str:
+    """How many items are compared, and of how many where some were not asked of both."""
+    if model.n_compared == model.n_labels:
+        return f"{model.n_compared:,} items"
+    return f"{model.n_compared:,} of {model.n_labels:,} items asked of both"
 
 
 def _cells(score: ScoreComparison) -> dict[str, str]:

@@ -65,15 +65,17 @@ class ModelComparison:
     Attributes:
         baseline: the name of the first model.
         model: the name of the other.
-        n: the items that both have.
-        only_baseline: how many items only the baseline has; they are left out.
-        only_model: how many only the other has; they are left out.
+        n_compared: the items that both models were asked.
+        n_labels: the items of the group that either file has.
+        only_baseline: how many items only the baseline was asked; they are left out.
+        only_model: how many only the other was asked; they are left out.
         scores: one entry a metric.
     """
 
     baseline: str
     model: str
-    n: int
+    n_compared: int
+    n_labels: int
     only_baseline: int
     only_model: int
     scores: tuple[ScoreComparison, ...]
@@ -114,7 +116,7 @@ class Comparison:
                 }
                 for score in model.scores
             }
-            models.append({**asdict(model), "scores": scores})
+            models.append({**asdict(model), "n": model.n_compared, "scores": scores})
         return {**asdict(self), "models": models}
 
 
@@ -149,15 +151,18 @@ def compare_models(
         aligned = align(base, table, shared)
         for name, ids in zip(pair, (aligned.only_baseline, aligned.only_other), strict=True):
             if ids:
-                notes.append(f"{len(ids):,} item(s) only {name} has are left out: {named(ids)}")
-        made = _compared(pair, aligned, resamples, seed)
+                notes.append(f"{len(ids):,} item(s) that only {name} was asked are left out: {named(ids)}")
+        labels = {key for one in (base, table) for key in (*one.rows, *one.unscored)}
+        made = _compared(pair, aligned, len(labels), resamples, seed)
         if not metrics:  # a score that no item has: nothing was compared
             made = replace(made, scores=tuple(score for score in made.scores if score.n))
         compared.append(made)
     return Comparison(group.key, resamples, seed, _corrected(compared), notes, clusters_of(files[0]))
 
 
-def _compared(pair: tuple[str, str], aligned: Aligned, resamples: int, seed: int) -> ModelComparison:
+def _compared(
+    pair: tuple[str, str], aligned: Aligned, labels: int, resamples: int, seed: int
+) -> ModelComparison:
     results = compare_pairs(
         aligned.baseline, aligned.other, clusters=aligned.clusters, resamples=resamples, seed=seed
     )
@@ -177,7 +182,7 @@ def _compared(pair: tuple[str, str], aligned: Aligned, resamples: int, seed: int
         for name, result in zip(aligned.metrics, results, strict=True)
     )
     only = len(aligned.only_baseline), len(aligned.only_other)
-    return ModelComparison(*pair, len(aligned.clusters), *only, scores)
+    return ModelComparison(*pair, len(aligned.clusters), labels, *only, scores)
 
 
 def _corrected(models: Sequence[ModelComparison]) -> tuple[ModelComparison, ...]:

@@ -36,20 +36,22 @@ class CompatTable:
         self._rows = array("d")
         self._groups = array("Q")
         self._pairs = array("q")
+        self._clusters = array("q")
         self._events = array("q")
         self._tools = array("H")
 
     def __len__(self) -> int:
         return len(self._groups)
 
-    def add(self, item: CompatItem, groups: int, pair: int = NO_PAIR) -> int:
+    def add(self, item: CompatItem, groups: int, pair: int = NO_PAIR, cluster: int = 0) -> int:
         """Add an item to the groups whose bits are set; the number of its row.
 
-        `pair` is the number of its pair of steps.
+        `pair` is the number of its pair of steps, `cluster` that of its sampled subgraph.
         """
         row = len(self)
         self._groups.append(groups)
         self._pairs.append(pair)
+        self._clusters.append(cluster)
         self._rows.extend(
             (
                 item.steps is not None,
@@ -75,6 +77,7 @@ class CompatTable:
         self._events.frombytes(events.tobytes())
         self._rows.extend(other._rows)
         self._groups.extend(other._groups)
+        self._clusters.extend(other._clusters)
         self._pairs.extend(pair + first_pair if pair != NO_PAIR else pair for pair in other._pairs)
 
     def numbers(self, group: int, metrics: Sequence[str], texts: TextScores) -> dict[str, Any]:
@@ -116,13 +119,50 @@ class CompatTable:
             numbers["link_binary_f1"] = f1(*rows[:, 9:12].sum(axis=0).tolist())
         return numbers
 
+    def intervals(
+        self, group: int, texts: TextScores, *, resamples: int, seed: int
+    ) -> dict[str, dict[str, float | None]]:
+        """95 % intervals of the headline numbers of one group, by their published keys.
+
+        Args:
+            group: the number of its bit.
+            texts: the scores of the numbered pairs of steps.
+            resamples: of the bootstrap of whole clusters; 0 gives no bounds.
+            seed: of the bootstrap.
+        """
+        import numpy as np
+
+        from toolassay.metrics.intervals import Ratio, ratio_intervals
+
+        clusters = np.asarray(self._clusters, dtype=np.int64)
+        chosen = np.flatnonzero(self._members(group))
+        chosen = chosen[np.argsort(clusters[chosen], kind="stable")]  # whatever the order of the rows
+        rows = np.asarray(self._rows).reshape(-1, _COLUMNS)[chosen]
+        is_scored = rows[:, 2] > 0
+        nodes = self._tool_counts()[chosen]
+        ratios = {
+            "node_micro_f1_no_matching": _f1_ratio(nodes),
+            "link_binary_f1": _f1_ratio(rows[:, 9:12]),
+            "argument_task_argname_binary_f1_no_matching": _f1_ratio(rows[:, 3:6]),
+            "argument_task_argname_value_binary_f1_no_matching": _f1_ratio(rows[:, 6:9]),
+            "edit_distance": Ratio.mean(np.where(is_scored, 1 - rows[:, 12], np.nan)),
+        }
+        pairs = np.asarray(self._pairs)[chosen]
+        columns = [(f"step_{name}", texts.rouge, place) for place, name in enumerate(NAMES)]
+        if texts.bertscore is not None:
+            columns.append(("step_bertscore_f1", texts.bertscore, 2))
+        for name, table, place in columns:
+            scores = np.full(len(pairs), np.nan)
+            if len(table):
+                scores[pairs != NO_PAIR] = table[pairs[pairs != NO_PAIR], place]
+            ratios[name] = Ratio.mean(scores)
+        found = ratio_intervals(ratios.values(), clusters=clusters[chosen], resamples=resamples, seed=seed)
+        return {name: interval.to_json() for name, interval in zip(ratios, found, strict=True)}
+
     def counts(self, row: int) -> dict[str, Any]:
         """The counts of one row, for the file of items; tools of the library only, as published."""
         if len(self._tools) != 3 * len(self):
-            self._tools = array("H", bytes(6 * len(self)))
-            events = iter(self._events)
-            for at, _, kind in zip(events, events, events, strict=True):
-                self._tools[3 * at + kind] += 1
+            self._tools = array("H", self._tool_counts().astype("uint16").tobytes())
         numbers = self._rows[row * _COLUMNS : (row + 1) * _COLUMNS]
         if not numbers[2]:
             return {"is_scored": False}
@@ -154,6 +194,13 @@ class CompatTable:
         import numpy as np
 
         return int(np.asarray(self._rows).reshape(-1, _COLUMNS)[self._members(group), 9:12].sum())
+
+    def _tool_counts(self) -> NDArray[np.int64]:
+        """Right, extra and absent tools of each row, shape (rows, 3)."""
+        import numpy as np
+
+        events = np.asarray(self._events, dtype=np.int64).reshape(-1, 3)
+        return np.bincount(3 * events[:, 0] + events[:, 2], minlength=3 * len(self)).reshape(-1, 3)
 
     def _members(self, group: int) -> NDArray[np.bool_]:
         """Which rows count in a group."""
@@ -189,6 +236,14 @@ class CompatTable:
                 for place, tool in enumerate(self._tool_ids)
             },
         }
+
+
+def _f1_ratio(counts: NDArray[Any]) -> Any:
+    """The F1 of summed counts (right, extra, absent), as a ratio of sums over rows."""
+    from toolassay.metrics.intervals import Ratio
+
+    right, extra, absent = counts.T.astype(float)
+    return Ratio(2 * right, 2 * right + extra + absent)
 
 
 def _means(prefix: str, names: Sequence[str], scores: NDArray[np.float64]) -> dict[str, float]:

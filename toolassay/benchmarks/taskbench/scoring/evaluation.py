@@ -8,7 +8,7 @@ from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Literal
 
 from toolassay.benchmarks.taskbench.scoring.groups import groups_of, metrics_of
 from toolassay.benchmarks.taskbench.scoring.items import write_items
@@ -51,6 +51,8 @@ class Choices:
         resamples: of the bootstrap behind the strict intervals; 0 for none.
         seed: of the bootstrap.
         rouge_median: whether to add the published kind of ROUGE number, the median of bootstrapped means.
+        compat: "published" gives the published numbers also where they say nothing of a library
+            (`compat_misfits`); None leaves those out.
     """
 
     metrics: Sequence[str] = ("all",)
@@ -63,6 +65,7 @@ class Choices:
     resamples: int = 1000
     seed: int = 0
     rouge_median: bool = False
+    compat: Literal["published"] | None = None
 
 
 @dataclass
@@ -94,9 +97,10 @@ class Evaluator:
 
     Compat: ids meet as JSON values, items without a readable prediction are left out, and what the
     published evaluator leaves out is left out. Its stale argument, which depends there on the order of a
-    hash table, follows the order of the label file here. Strict: ids meet as text, every labelled item
-    counts but `exclude_ids` (the demonstrations of a prompt), and a prediction that states another
-    `user_request` than the label answers nothing.
+    hash table, follows the order of the label file here. Strict: ids meet as text, and a prediction that
+    states another `user_request` than the label answers nothing. Every labelled item counts but
+    `exclude_ids` (the demonstrations of a prompt) and those that the run's journal says were never asked or
+    met a provider error (`runs.asked`); without a journal, every labelled item counts.
 
     Args:
         labels: `data.json`.
@@ -107,6 +111,7 @@ class Evaluator:
         graph: the tool graph, which says what links exist; None takes links between known tools to exist.
         alignment_ids: the labels to keep; None keeps all.
         exclude_ids: labels left out of the strict scores.
+        chosen_ids: score only the labels with these ids; None scores all.
         bertscore: who computes BERTScore; None leaves it out.
 
     Raises:
@@ -124,6 +129,7 @@ class Evaluator:
         graph: ToolGraph | None = None,
         alignment_ids: Collection[str | int] | None = None,
         exclude_ids: Collection[str | int] = (),
+        chosen_ids: Collection[str | int] | None = None,
         bertscore: PairScorer | None = None,
     ) -> None:
         self.choices = choices = choices or Choices()
@@ -145,6 +151,8 @@ class Evaluator:
             None if alignment_ids is None else frozenset(alignment_ids),
             frozenset(map(str, exclude_ids)),
             choices.keep,
+            predictions.parent / "runs" / predictions.stem,
+            None if chosen_ids is None else frozenset(map(str, chosen_ids)),
         )
 
     @property
@@ -173,6 +181,8 @@ class Evaluator:
             "tools": self._hashes["tools"],
             "graph": self._hashes["graph"],
             **({"rouge_median": "true"} if choices.rouge_median else {}),
+            **({"compat": "published"} if choices.compat and compat_misfits(job) else {}),
+            **({} if job.chosen is None else {"chosen": _short(json.dumps(sorted(job.chosen)))}),
             "predictions": self._hashes["predictions"],
         }
         return Signature(parts)
@@ -220,9 +230,16 @@ class Evaluator:
             parts.let_go()
         del labels, lines  # a large part of the memory, and not needed any more
         texts = TextScores(parts.rouge(), self._by_meaning(parts.texts, progress))
+        misfits = [] if choices.compat == "published" else compat_misfits(job)
+        if misfits:
+            self.notes.remark(
+                "compat says nothing of this library: the published evaluator reads '_' in a tool's name as "
+                f"a blank, and then knows no such tool ({', '.join(misfits[:3])}"
+                f"{', …' if len(misfits) > 3 else ''}); --compat published shows its numbers"
+            )
         signature = self.signature()
         if items is not None:
-            write_items(items, _items(parts, job.metrics, texts, keys))
+            write_items(items, _items(parts, job.metrics, texts, keys, compat=not misfits))
             signature = signature.with_items(items)
         groups: dict[str, dict[str, Any]] = {}
         for place, group in enumerate(job.groups):
@@ -232,8 +249,14 @@ class Evaluator:
             strict = parts.strict.numbers(
                 place, job.metrics, texts, resamples=choices.resamples, seed=choices.seed
             )
+            intervals = parts.compat.intervals(place, texts, resamples=choices.resamples, seed=choices.seed)
+            if misfits:
+                numbers = {name: value if _is_kept(name) else None for name, value in numbers.items()}
+            strict["compat_intervals"] = {
+                name: found for name, found in intervals.items() if numbers.get(name) is not None
+            }
             strict["compat_links"] = parts.compat.number_of_links(place)
-            strict["signature"] = signature.of_group(group.key, strict["n_expected"])
+            strict["signature"] = signature.of_group(group.key, strict["n_labels"])
             groups[group.key] = {**numbers, "strict": strict}
         return Evaluation(groups, self.notes.lines(), tuple(choices.metrics))
 
@@ -278,10 +301,20 @@ def evaluate_predictions(
 
 
 def _items(
-    parts: Parts, metrics: Collection[str], texts: TextScores, keys: Sequence[str]
+    parts: Parts, metrics: Collection[str], texts: TextScores, keys: Sequence[str], *, compat: bool
 ) -> Iterator[dict[str, Any]]:
     for item, row in parts.strict.items(metrics, texts, keys):
-        yield {**item, "compat": parts.compat.counts(row) if row >= 0 else None}
+        yield {**item, "compat": parts.compat.counts(row) if compat and row >= 0 else None}
+
+
+def compat_misfits(job: Job) -> list[str]:
+    """The tools that the published evaluator cannot score: resource tools with an underscore in the name."""
+    return [name for name in job.library.ids if "_" in name] if job.dependency_type == "resource" else []
+
+
+def _is_kept(key: str) -> bool:
+    """Whether a published number does not depend on the names of tools: supports and the scores of steps."""
+    return key == "all_samples" or key.endswith("_supports") or key.startswith("step_")
 
 
 def _note_files(notes: Notes, labels: LineIndex, lines: LineIndex) -> None:

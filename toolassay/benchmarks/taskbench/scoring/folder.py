@@ -6,7 +6,7 @@ from collections.abc import Collection
 from dataclasses import dataclass
 from pathlib import Path
 
-from toolassay.benchmarks.taskbench.requests import read_ids
+from toolassay.benchmarks.taskbench.requests import Chosen, Requests, read_ids
 from toolassay.benchmarks.taskbench.scoring.evaluation import Choices, Evaluation, Evaluator
 from toolassay.benchmarks.taskbench.scoring.items import items_path
 from toolassay.benchmarks.taskbench.scoring.texts import PairScorer
@@ -43,6 +43,7 @@ def evaluate_folder(
     save_dir: str | Path | None = None,
     dependency_type: str | None = None,
     exclude_ids: Collection[str | int] | None = None,
+    chosen_ids: Collection[str | int] | None = None,
     bertscore: PairScorer | None = None,
     only_if_changed: bool = False,
     progress: Progress = no_progress,
@@ -64,6 +65,7 @@ def evaluate_folder(
         dependency_type: the flag; None asks `benchmark.json`.
         exclude_ids: labels left out of the strict scores; None: the demonstrations that the manifest beside
             the predictions (`runs/{llm}/manifest.json`) names.
+        chosen_ids: score only the labels with these ids; None scores all.
         bertscore: who computes BERTScore.
         only_if_changed: take the metrics that are there if their signature is that of these data,
             predictions and choices.
@@ -99,6 +101,7 @@ def evaluate_folder(
         graph=graph,
         alignment_ids=None if alignment is None else aligned_ids(folder.alignment_ids, alignment),
         exclude_ids=_demonstrations(predictions) if exclude_ids is None else exclude_ids,
+        chosen_ids=chosen_ids,
         bertscore=bertscore,
     )
     evaluation = _up_to_date(target, evaluator) if only_if_changed else None
@@ -110,6 +113,20 @@ def evaluate_folder(
         return FolderEvaluation(llm, evaluation, target, is_new=False)
     write_json(target, evaluation.groups)
     return FolderEvaluation(llm, evaluation, target)
+
+
+def chosen_labels(
+    folder: DataFolder, ids: Collection[str | int] | None, limit: int | None
+) -> list[str | int] | None:
+    """The ids of the labels that `infer --ids --limit` asks; None where neither is given.
+
+    Raises:
+        UsageError: no request has one of the ids.
+    """
+    if ids is None and limit is None:
+        return None
+    source = folder.user_requests if folder.user_requests.is_file() else folder.data
+    return [request.id for request in Chosen(Requests(source), ids=ids, limit=limit)]
 
 
 def models_of(data_dir: str | Path, prediction_dir: str | Path = "predictions") -> list[str]:

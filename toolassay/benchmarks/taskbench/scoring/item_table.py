@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 from toolassay.benchmarks.taskbench.scoring.groups import Group
 from toolassay.benchmarks.taskbench.scoring.items import FIX, Item, read_items
 from toolassay.errors import UsageError
+from toolassay.runs.asked import is_scored
 
 if TYPE_CHECKING:
     import numpy as np
@@ -32,6 +33,7 @@ class ItemTable:
         scores: shape (items, columns); NaN where an item has no such score.
         clusters: the cluster of each item, as a number.
         labels: a number for the label of each item, as far as the file tells it.
+        unscored: the ids of items that were never asked, or met a provider error (`runs.asked`).
     """
 
     path: Path
@@ -40,6 +42,7 @@ class ItemTable:
     scores: NDArray[np.float64]
     clusters: NDArray[np.int64]
     labels: NDArray[np.int64]
+    unscored: Sequence[str] = ()
 
     def columns(self, metrics: Sequence[str]) -> NDArray[np.float64]:
         """The scores of these metrics, shape (items, metrics)."""
@@ -77,18 +80,28 @@ def read_table(path: Path, group: Group) -> ItemTable:
 
     rows: dict[str, int] = {}
     metrics: tuple[str, ...] | None = None
+    unscored: list[str] = []
     scores, clusters, labels = array("d"), array("q"), array("q")
     for item in read_items(path):
         if not group.holds(item.type, item.n_tools):
             continue
         if metrics is None:
             metrics = tuple(item.scores)
+        if not is_scored(item.outcome):
+            unscored.append(item.id)
+            continue
         if item.id in rows:
             raise UsageError(f"holds the item {item.id!r} twice", file=path, fix=FIX)
         rows[item.id] = len(rows)
         scores.extend(_score(path, item, name) for name in metrics)
         clusters.append(_number(item.cluster))
         labels.append(_number(repr((item.type, item.n_tools, item.cluster, item.gold))))
+    if metrics is not None and not rows:
+        raise UsageError(
+            f"no item of {group.key} was asked and answered",
+            file=path,
+            fix="run inference.py, then evaluate.py",
+        )
     if metrics is None:
         raise UsageError(f"holds no item of {group.key}", file=path, fix="check --split and --n_tools")
     return ItemTable(
@@ -98,6 +111,7 @@ def read_table(path: Path, group: Group) -> ItemTable:
         np.asarray(scores).reshape(-1, len(metrics)),
         np.asarray(clusters),
         np.asarray(labels),
+        unscored,
     )
 
 
@@ -117,9 +131,9 @@ def align(baseline: ItemTable, other: ItemTable, metrics: Sequence[str]) -> Alig
     shared = sorted(key for key in baseline.rows if key in other.rows)
     if not shared:
         raise UsageError(
-            f"no item is in both this file and {baseline.path}",
+            f"no item is in both this file and {baseline.path}, asked and scored",
             file=other.path,
-            fix="evaluate both models with the same data.json",
+            fix="evaluate both models with the same data.json and the same --ids or --limit",
         )
     first = np.array([baseline.rows[key] for key in shared])
     second = np.array([other.rows[key] for key in shared])

@@ -25,8 +25,11 @@ class Job:
         installed: the names of metrics of other packages.
         groups: what is added up.
         alignment_ids: the labels to keep; None keeps all.
+        chosen: ids, as text, of the labels to keep beside that; None keeps all.
         excluded: ids, as text, left out of the strict scores.
         keep: which of several lines with one id counts.
+        run: the folder of the run that made the predictions, whose journal says how labels without a
+            prediction ended.
     """
 
     labels: Path
@@ -40,6 +43,19 @@ class Job:
     alignment_ids: frozenset[str | int] | None
     excluded: frozenset[str]
     keep: Keep
+    run: Path
+    chosen: frozenset[str] | None = None
+
+    def keeps(self, key: object) -> bool:
+        """Whether the label with this id (a JSON value) is scored."""
+        return (self.alignment_ids is None or key in self.alignment_ids) and (
+            self.chosen is None or str(key) in self.chosen
+        )
+
+    @property
+    def keeps_all(self) -> bool:
+        """Whether every label is scored."""
+        return self.alignment_ids is None and self.chosen is None
 
     @property
     def with_steps(self) -> bool:

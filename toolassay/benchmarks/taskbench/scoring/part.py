@@ -6,6 +6,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, NamedTuple
 
+from toolassay.benchmarks.taskbench.prediction_lines import entry_of_label
 from toolassay.benchmarks.taskbench.scoring.compat import CompatItem, CompatReader
 from toolassay.benchmarks.taskbench.scoring.compat_arguments import Converted
 from toolassay.benchmarks.taskbench.scoring.compat_table import NO_PAIR, CompatTable
@@ -28,12 +29,11 @@ from toolassay.benchmarks.taskbench.scoring.texts import PairCollector, TextPair
 from toolassay.dataset import label_record, read_labels
 from toolassay.errors import UsageError
 from toolassay.metrics.installed import InstalledMetrics
+from toolassay.runs.asked import MISSING, UNWRITTEN, RunOutcomes
 
 if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
-
-_NOT_RUN = "not run"
 
 
 class Waiting(NamedTuple):
@@ -91,6 +91,7 @@ class PartScorer:
         self._reader = PlanReader(job.library, job.dependency_type)
         self._inventions = InventionCounter(job.library, job.graph, self._reader)
         self._installed = InstalledMetrics(job.installed, taken=RESERVED)
+        self._run = RunOutcomes(job.run, entry_of_label)
         self.compat = CompatReader(job.library, job.dependency_type, with_steps=job.with_steps)
         self._memberships: dict[tuple[str, int], list[int]] = {}
         self._part, self._pairs = self._new_part()
@@ -167,12 +168,13 @@ class PartScorer:
         part = self._part
         item = self.compat.item(label, prediction.result)
         note_compat(part.notes, item, f"{label['id']!r} (label line {number})")
+        cluster = cluster_of(label)
         pair = NO_PAIR if item.steps is None else self._pairs.add(*item.steps)
         if not item.needs_previous:
             if item.last is not None:
                 for group in members:
                     part.last[group] = item.last
-            return part.compat.add(item, bits(members), pair)
+            return part.compat.add(item, bits(members), pair, cluster)
         by_previous: dict[Converted | None, list[int]] = {}
         for group in members:
             by_previous.setdefault(part.last[group], []).append(group)
@@ -182,7 +184,7 @@ class PartScorer:
                 part.waiting.append(Waiting(number, tuple(sharing), members[0], pair))
                 continue
             variant = self.compat.item(label, prediction.result, previous)
-            added = part.compat.add(variant, bits(sharing), pair)
+            added = part.compat.add(variant, bits(sharing), pair, cluster)
             row = added if members[0] in sharing else row
             for group in sharing:
                 part.last[group] = variant.last
@@ -206,15 +208,22 @@ class PartScorer:
             return
         plan: Plan | None = None
         if prediction is not None and not prediction.answers(label.get("user_request")):
-            outcome = _NOT_RUN
+            outcome = self._run.outcome(label)
             notes.met(
                 "prediction(s) answer another request than the label's",
                 f"{label['id']!r} (line {line})",
                 fix="run inference.py again",
             )
         elif line is None:
-            outcome = "missing"
-            notes.met("label(s) without a prediction", repr(label["id"]))
+            outcome = self._run.outcome(label)
+            if outcome == MISSING:
+                notes.met("label(s) without a prediction, counted as wrong", repr(label["id"]))
+            elif outcome == UNWRITTEN:
+                notes.met(
+                    "answer(s) of the journal are not in the prediction file",
+                    repr(label["id"]),
+                    fix="run inference.py again",
+                )
         else:
             plan = None if prediction is None else self._reader.plan(prediction.result)
             outcome = "answered"

@@ -18,7 +18,7 @@ from toolassay.benchmarks.taskbench.scoring.job import Job
 from toolassay.benchmarks.taskbench.scoring.line_index import LineIndex
 from toolassay.benchmarks.taskbench.scoring.notes import Notes
 from toolassay.benchmarks.taskbench.scoring.part import Part, PartScorer, bits
-from toolassay.benchmarks.taskbench.scoring.strict_table import StrictTable
+from toolassay.benchmarks.taskbench.scoring.strict_table import StrictTable, cluster_of
 from toolassay.benchmarks.taskbench.scoring.texts import TextPair
 from toolassay.watching import Progress, no_progress
 
@@ -72,7 +72,7 @@ class Parts:
             for previous, sharing in by_previous.items():
                 item = self.scorer.compat.item(label, prediction and prediction.result, previous)
                 pair = waiting.pair + first_pair if waiting.pair >= 0 else -1
-                row = self.compat.add(item, bits(sharing), pair)
+                row = self.compat.add(item, bits(sharing), pair, cluster_of(label))
                 if waiting.first in sharing:
                     self.strict.set_compat(waiting.line, row)
                 for group in sharing:
@@ -114,10 +114,7 @@ def score_parts(
         UsageError: a label is malformed (with its line).
         ToolassayError: an installed metric failed.
     """
-    numbers = sorted(labels.by_id.values())
-    if job.alignment_ids is not None:
-        kept = job.alignment_ids
-        numbers = sorted(number for key, number in labels.by_id.items() if key in kept)
+    numbers = sorted(number for key, number in labels.by_id.items() if job.keeps_all or job.keeps(key))
     cut = [numbers[start : start + PART] for start in range(0, len(numbers), PART)]
     parts = Parts(job, labels, lines)
     for number in sorted({*labels.broken, *labels.nameless}):

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from toolassay.benchmarks.taskbench.prediction_lines import entry_of_label
 from toolassay.benchmarks.taskbench.scoring.job import Job
 from toolassay.benchmarks.taskbench.scoring.line_index import LineIndex
 from toolassay.benchmarks.taskbench.scoring.plan_digest import plan_digest
@@ -15,6 +16,7 @@ from toolassay.benchmarks.taskbench.scoring.strict import score_plan
 from toolassay.benchmarks.taskbench.scoring.strict_plan import Plan, PlanReader
 from toolassay.benchmarks.taskbench.scoring.strict_table import cluster_of
 from toolassay.metrics.stability import NO_RUN, UNANSWERED, stability_metrics
+from toolassay.runs.asked import MISSING, RunOutcomes, is_scored
 
 
 @dataclass(frozen=True)
@@ -53,13 +55,14 @@ def plan_stability(job: Job, trials: Sequence[Path]) -> PlanStability:
     with LineIndex(job.labels, fix="make it with format_data.py", keep=job.keep) as labels:
         for number, path in enumerate(trials):
             given, is_right = array("q"), array("b")
+            run = RunOutcomes(path.parent / "runs" / path.stem, entry_of_label)
             with LineIndex(path, fix="make it with inference.py", keep=job.keep) as lines:
                 for line in _expected(job, labels):
                     label = labels.read(line)
                     gold = reader.plan(label)
                     if gold is None:
                         continue
-                    answer, plan = _answer(lines, label, reader)
+                    answer, plan = _answer(lines, label, reader, run)
                     given.append(answer)
                     is_right.append(plan is not None and score_plan(gold, plan).is_exact)
                     if not number:
@@ -81,17 +84,18 @@ def _expected(job: Job, labels: LineIndex) -> list[int]:
     return [
         line
         for key, line in labels.by_id.items()
-        if str(key) not in job.excluded
-        and by_text[str(key)] == line
-        and (job.alignment_ids is None or key in job.alignment_ids)
+        if str(key) not in job.excluded and by_text[str(key)] == line and job.keeps(key)
     ]
 
 
-def _answer(lines: LineIndex, label: dict[str, Any], reader: PlanReader) -> tuple[int, Plan | None]:
+def _answer(
+    lines: LineIndex, label: dict[str, Any], reader: PlanReader, run: RunOutcomes
+) -> tuple[int, Plan | None]:
     """The number of the plan that answers a label, and the plan."""
     line = lines.by_text.get(str(label["id"]))
     prediction = None if line is None else lines.prediction(line)
     if line is None or (prediction is not None and not prediction.answers(label.get("user_request"))):
-        return NO_RUN, None
+        outcome = run.outcome(label)
+        return (UNANSWERED if outcome != MISSING and is_scored(outcome) else NO_RUN), None
     plan = None if prediction is None else reader.plan(prediction.result)
     return (UNANSWERED, None) if plan is None else (plan_digest(plan), plan)

@@ -11,15 +11,20 @@ from toolassay.benchmarks.taskbench.scoring.columns import COLUMNS
 from toolassay.benchmarks.taskbench.scoring.recorded import FIX, read_groups, signature_of
 from toolassay.errors import UsageError
 from toolassay.metrics.intervals import NOTHING, Interval
+from toolassay.runs.asked import asked_phrase
 
 
 @dataclass(frozen=True)
 class Count:
-    """One way of counting: items, the share that was scored, the scores by heading; in percent."""
+    """One way of counting: items, the share that was scored, the scores by heading; in percent.
+
+    `asked` says how many of the items were asked where the run is partial: "20 of 300 asked".
+    """
 
     items: int | None
     coverage: float | None
     scores: Mapping[str, Interval]
+    asked: str = ""
 
 
 @dataclass(frozen=True)
@@ -68,7 +73,21 @@ def _strict(numbers: Mapping[str, Any]) -> Count:
     for column in COLUMNS:
         found = numbers.get(column.strict) or NOTHING.to_json()
         scores[column.heading] = Interval(*(_percent(found[name]) for name in Interval._fields))
-    return Count(numbers["n_expected"], _percent(numbers["coverage"]), scores)
+    return Count(
+        numbers.get("n_labels", numbers["n_expected"]),
+        _percent(numbers["coverage"]),
+        scores,
+        partly_asked(numbers),
+    )
+
+
+def partly_asked(numbers: Mapping[str, Any]) -> str:
+    """How many of the items were asked, of a partial run; empty of a complete one, and of old metrics.
+
+    >>> partly_asked({"n_labels": 3, "n_asked": 1, "n_scored": 1, "partial": True}), partly_asked({})
+    ('1 of 3 asked', '')
+    """
+    return asked_phrase(numbers) if numbers.get("partial") else ""
 
 
 def _compat(numbers: Mapping[str, Any], strict: Mapping[str, Any]) -> Count:
@@ -77,7 +96,9 @@ def _compat(numbers: Mapping[str, Any], strict: Mapping[str, Any]) -> Count:
     for column in COLUMNS:
         is_empty = column.heading == "e-F1" and strict.get("compat_links") == 0
         value = None if is_empty else _percent(numbers.get(column.compat))
-        scores[column.heading] = Interval(value, None, None)
+        found = strict.get("compat_intervals", {}).get(column.compat, {})
+        bounds = (None if value is None else _percent(found.get(name)) for name in ("low", "high"))
+        scores[column.heading] = Interval(value, *bounds)
     samples, scored = numbers.get("all_samples"), numbers.get("node_supports")
     return Count(samples, 100 * scored / samples if samples and scored is not None else None, scores)
 

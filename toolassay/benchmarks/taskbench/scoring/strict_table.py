@@ -8,14 +8,15 @@ from bisect import bisect_left
 from collections import Counter
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from itertools import chain
-from math import isnan
+from itertools import chain, repeat
+from math import isnan, nan
 from typing import TYPE_CHECKING, Any
 
 from toolassay.benchmarks.taskbench.scoring.groups import METRICS
 from toolassay.benchmarks.taskbench.scoring.inventions import Inventions
 from toolassay.benchmarks.taskbench.scoring.strict import StrictItem, item_f1
 from toolassay.metrics.counts import Counts, f1
+from toolassay.runs.asked import EXCLUDED, asked_counts, is_scored
 
 if TYPE_CHECKING:
     import numpy as np
@@ -41,7 +42,8 @@ _POOLED = PLAN_SCORES[:4]
 RESERVED = frozenset(
     (
         *("all", *METRICS, *SCORES, *RATES, *(f"{name}_pooled" for name in _POOLED)),
-        *("n_expected", "n_scored", "coverage", "outcomes", "compat_links", "signature"),
+        *("n_labels", "n_asked", "n_scored", "partial", "coverage"),
+        *("n_expected", "outcomes", "compat_links", "compat_intervals", "signature"),
     )
 )
 """The names that a metric of another package cannot have."""
@@ -71,7 +73,7 @@ class StrictRow:
         line: its line in the label file.
         shape: of the gold plan.
         size: its number of nodes.
-        outcome: how it ended; anything but "answered" scores 0.
+        outcome: how it ended; anything but "answered" scores 0, or is excluded (`runs.asked`).
         item: its counts.
         inventions: what the prediction made up.
         pair: the number of its pair of steps; NO_PAIR scores 0, NO_GOLD_STEPS is left out of text metrics.
@@ -173,9 +175,13 @@ class StrictTable:
         from toolassay.metrics.intervals import NOTHING, Ratio, ratio_intervals
 
         groups = np.asarray(self._groups, dtype=np.uint64)
-        chosen = np.flatnonzero(groups >> np.uint64(group) & np.uint64(1))
+        labelled = np.flatnonzero(groups >> np.uint64(group) & np.uint64(1))
         rows = np.asarray(self._rows).reshape(-1, _COLUMNS)
-        outcomes = Counter(map(self._outcomes.__getitem__, chosen.tolist()))
+        ended = [self._outcomes[place] for place in labelled.tolist()]
+        outcomes = Counter(ended)
+        chosen = labelled
+        if any(name in EXCLUDED for name in outcomes):
+            chosen = labelled[[is_scored(outcome) for outcome in ended]]
         names = self._names(metrics, texts)
         ratios = chain(
             (Ratio.mean(self._scores(name, chosen, texts)) for name in names),
@@ -189,9 +195,8 @@ class StrictTable:
         )
         found = dict(zip((*names, *RATES), intervals, strict=True))
         numbers: dict[str, Any] = {
+            **asked_counts(outcomes),
             "n_expected": len(chosen),
-            "n_scored": outcomes["answered"],
-            "coverage": outcomes["answered"] / len(chosen) if len(chosen) else None,
             "outcomes": {name: count for name, count in sorted(outcomes.items()) if count},
         }
         for name in (*SCORES, *RATES, *self.extra):
@@ -255,7 +260,7 @@ class StrictTable:
                 for part, name in enumerate(COUNTS)
             }
             inventions = dict(zip(Inventions._fields, counts[3 * len(COUNTS) :], strict=True))
-            own = (column[place] for column in scores)
+            own = (column[place] for column in scores) if is_scored(self._outcomes[place]) else repeat(nan)
             yield (
                 {
                     "id": keys[line],
@@ -264,7 +269,7 @@ class StrictTable:
                     "cluster": f"{self._clusters[place] & (2**64 - 1):016x}",
                     "outcome": self._outcomes[place],
                     "scores": {
-                        name: None if isnan(score) else score for name, score in zip(names, own, strict=True)
+                        name: None if isnan(score) else score for name, score in zip(names, own, strict=False)
                     },
                     "counts": {**parts, **inventions},
                 },

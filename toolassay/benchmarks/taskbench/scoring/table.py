@@ -12,6 +12,7 @@ from toolassay.benchmarks.taskbench.scoring.columns import COLUMNS, Column
 from toolassay.benchmarks.taskbench.scoring.evaluation import Evaluation
 from toolassay.benchmarks.taskbench.scoring.signature import read_signature
 from toolassay.benchmarks.taskbench.scoring.strict_table import RATES, SCORES
+from toolassay.runs.asked import asked_phrase
 
 
 class _Row(NamedTuple):
@@ -56,7 +57,7 @@ def group_table(model: str, evaluation: Evaluation, *, width: int = 120, with_ca
     rows = [
         _Row(key, numbers, key not in evaluation.without_links)
         for key, numbers in evaluation.groups.items()
-        if numbers["strict"]["n_expected"] or numbers["all_samples"]
+        if numbers["strict"]["n_labels"] or numbers["all_samples"]
     ]
     columns = _columns(rows, set(evaluation.asked), width)
     table = _table(
@@ -125,7 +126,7 @@ def _table(
         table.add_row(
             _escaped(row.name),
             "[bold]strict",
-            str(strict["n_expected"]),
+            asked_phrase(strict),
             _whole_percent(strict["coverage"]),
             *(f"[bold]{_percent(_strict_value(strict, column.strict))}" for column in columns),
         )
@@ -147,8 +148,8 @@ def _caption(columns: Sequence[Column], rows: Sequence[_Row]) -> str:
         by_model = f" BsF: {', '.join(sorted(names))}."
     distance = "; ED: lower is better" if any(column.heading == "ED" for column in columns) else ""
     return (
-        f"Percent; %: scored of n{distance}. "
-        "strict: every labelled item counts, 0 where missing or malformed. "
+        f"Percent; %: scored of the labels{distance}. "
+        "strict: every item that was asked counts, 0 where malformed or refused. "
         "compat: as the published evaluator counts, items it cannot read left out."
         f"{_escaped(by_model)}"
     )

@@ -4,13 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 
 from toolassay.benchmarks.security import figures_beside
+from toolassay.benchmarks.taskbench.requests import key_of
 from toolassay.benchmarks.taskbench.scoring.evaluation import Evaluation
 from toolassay.benchmarks.taskbench.scoring.groups import OVERALL
 from toolassay.benchmarks.taskbench.scoring.job import Job
+from toolassay.benchmarks.taskbench.scoring.line_index import LineIndex
 from toolassay.benchmarks.taskbench.scoring.stability import plan_stability
+from toolassay.dataset import RequestId
 from toolassay.folder import Say
 from toolassay.runs.spending import usage
 from toolassay.runs.trials import Trial, fingerprint, same_settings, trials_of
@@ -23,8 +26,8 @@ KEYS = ("cost", "latency", "notes", STABILITY, SECURITY)
 def add_axes(evaluation: Evaluation, job: Job, predictions: Path, llm: str, say: Say) -> bool:
     """Put `cost`, `latency`, `notes`, `stability` and `security` beside the scores of the whole.
 
-    Those that a run has: `cost` and `latency` where there is a ledger and all labels are scored, `stability`
-    with further trials, `security` with a security run. Nothing where the whole is not scored.
+    Those that a run has: `cost` and `latency` where there is a ledger, `stability` with further trials,
+    `security` with a security run. Nothing where the whole is not scored.
 
     Args:
         evaluation: of the first trial; changed.
@@ -53,10 +56,17 @@ def add_axes(evaluation: Evaluation, job: Job, predictions: Path, llm: str, say:
     return found != before
 
 
+def _ledger_items(job: Job) -> frozenset[str] | None:
+    """The labels that are scored, as a ledger names them; None for all."""
+    if job.keeps_all:
+        return None
+    with LineIndex(job.labels, fix="make it with format_data.py", keep=job.keep) as labels:
+        return frozenset(key_of(cast("RequestId", key)) for key in labels.by_id if job.keeps(key))
+
+
 def _stability_and_usage(whole: Mapping[str, Any], job: Job, trials: list[Trial]) -> dict[str, Any]:
     strict = whole["strict"]
-    ended = strict["outcomes"]
-    done = [strict["n_expected"] - sum(ended.get(name, 0) for name in ("missing", "not run"))]
+    done = [strict["n_scored"]]
     right = [round((strict["exact_match"]["value"] or 0) * strict["n_expected"])]
     stability: dict[str, Any] = {}
     if len(trials) > 1:
@@ -74,8 +84,7 @@ def _stability_and_usage(whole: Mapping[str, Any], job: Job, trials: list[Trial]
                 **found.numbers,
             }
     ledgers = [trial.ledger for trial in trials]
-    is_complete = job.alignment_ids is None  # a ledger does not tell the requests of an alignment apart
     used = {}
-    if is_complete and any(ledger.is_file() for ledger in ledgers):
-        used = usage(ledgers, tasks=done, correct=right)
+    if any(ledger.is_file() for ledger in ledgers):
+        used = usage(ledgers, tasks=done, correct=right, only=_ledger_items(job))
     return {**used, **({STABILITY: stability} if stability else {})}

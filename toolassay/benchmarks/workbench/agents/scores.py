@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
@@ -19,12 +19,17 @@ from toolassay.benchmarks.workbench.judge.verdict import Verdict
 from toolassay.benchmarks.workbench.sandbox import Sandbox
 from toolassay.benchmarks.workbench.tasks import Task
 from toolassay.metrics.repeats import repeat_metrics
+from toolassay.runs.asked import MISSING, asked_counts, is_scored
 
 Found = Mapping[str, tuple[str, Result]]
 """The outcome and the result of each task of a run, by the id of the task."""
 
 __all__ = ["OVERALL", "AgentScores", "score_agents"]
 
+_SCORES = (
+    *("correct", "no_side_effects", "exact_match"),
+    *("wanted_changes_made", "made_changes_wanted", "compat_correct"),
+)
 OVERALL = "overall_overall"
 """The one group of the metrics file, by the name that `toolassay compare` knows."""
 
@@ -34,8 +39,9 @@ class AgentScores:
     """What the runs of one model are worth.
 
     Attributes:
-        n: tasks of the folder.
-        outcomes: how they ended; one without a line was not run, and is wrong.
+        n: tasks of the folder, or those chosen.
+        outcomes: how they ended; "missing" has no line and is wrong.
+        asked: `asked_counts` of these.
         compat: the published metrics, by the published verdict; None for a workplace of somebody's own.
         strict: the same by the strict verdict, with intervals.
         items: a line a task, as `toolassay compare` reads it.
@@ -47,6 +53,7 @@ class AgentScores:
 
     n: int
     outcomes: Mapping[str, int]
+    asked: Mapping[str, Any]
     compat: Mapping[str, Any] | None
     strict: Mapping[str, Any]
     items: Sequence[Mapping[str, Any]]
@@ -56,8 +63,8 @@ class AgentScores:
 
     @property
     def coverage(self) -> float:
-        """The share of the tasks that an agent ended by itself or at its limits."""
-        return self.outcomes.get("answered", 0) / self.n if self.n else 1.0
+        """The share of the tasks that the scores rest on."""
+        return float(self.asked["coverage"]) if self.n else 1.0
 
 
 def score_agents(
@@ -69,19 +76,28 @@ def score_agents(
     toolkit: str | None = None,
     trials: Sequence[Found] = (),
     rules: ErrorRules = PUBLISHED,
+    ended: Callable[[Task], str] = lambda task: MISSING,
 ) -> AgentScores:
-    """Judge what agents called.
+    """Judge what agents called. Tasks that were never asked, or met a provider error, are in no number.
 
     Args:
         sandbox: as every run found it.
-        tasks: all of the folder.
-        found: the outcome and the result of each task, by its id; one that is not there is wrong.
+        tasks: all that are to be scored.
+        found: the outcome and the result of each task, by its id.
         llm: the model.
         toolkit: the setting of its tools, if known.
         trials: the further trials, as `found`: with them, both modes have `repeats` over all.
         rules: what the classes of errors look for.
+        ended: the outcome of a task of the first run that has no result; one that is "missing" is wrong.
     """
-    tasks, every = list(tasks), [found, *trials]
+    labelled = list(tasks)
+    outcome_of = {task.id: found[task.id][0] if task.id in found else ended(task) for task in labelled}
+    tasks = [task for task in labelled if is_scored(outcome_of[task.id])]
+    scored = {task.id for task in tasks}
+    every = [
+        {name: run for name, run in one.items() if name in scored and is_scored(run[0])}
+        for one in (found, *trials)
+    ]
     verdicts: dict[str, list[list[Verdict]]] = {}  # by mode and trial
     for mode in MODES if sandbox.toolset is None else ("strict",):
         evaluator = Evaluator(sandbox, tasks, mode, rules=rules)
@@ -106,14 +122,21 @@ def score_agents(
     }
     strict, compat = verdicts["strict"], verdicts.get("compat")
     metrics["strict"] |= strict_metrics(strict[0])
-    outcomes = [_run_of(task, found)[0] for task in tasks]
+    if compat is not None:
+        metrics["compat"]["compat_intervals"] = strict_metrics(compat[0])["intervals"]
+    outcomes = Counter(outcome_of.values())
     published = [None] * len(tasks) if compat is None else compat[0]
+    items = {
+        verdict.task.id: _item(outcome_of[verdict.task.id], verdict, other)
+        for verdict, other in zip(strict[0], published, strict=True)
+    }
     return AgentScores(
-        len(tasks),
-        dict(Counter(outcomes)),
+        len(labelled),
+        dict(outcomes),
+        asked_counts(outcomes),
         metrics.get("compat"),
         metrics["strict"],
-        [_item(*row) for row in zip(outcomes, strict[0], published, strict=True)],
+        [items.get(task.id) or _unscored(task, outcome_of[task.id]) for task in labelled],
         tasks_done=[len(one) for one in every],
         tasks_correct=[sum(v.correct for v in judged) for judged in strict],
         stability=agent_stability(
@@ -125,8 +148,8 @@ def score_agents(
 
 
 def _run_of(task: Task, found: Found) -> tuple[str, Result]:
-    """What came of a task; without a line it was not run."""
-    return found.get(task.id, (NOT_RUN, Result(task.query, (), NOT_RUN)))
+    """What came of a task; without a line it is missing, and has called nothing."""
+    return found.get(task.id, (MISSING, Result(task.query, (), NOT_RUN)))
 
 
 def _repeats(judged: Sequence[Sequence[Verdict]], every: Sequence[Found]) -> dict[str, Any]:
@@ -140,8 +163,8 @@ def _repeats(judged: Sequence[Sequence[Verdict]], every: Sequence[Found]) -> dic
 
 
 def _earned(outcome: str, verdict: Verdict) -> Verdict:
-    """The verdict, in which a task that was not run matches nothing, not even where no call is wanted."""
-    if outcome != NOT_RUN:
+    """The verdict, in which a missing task matches nothing, not even where no call is wanted."""
+    if outcome != MISSING:
         return verdict
     return replace(verdict, classes=replace(verdict.classes, exact_match=False))
 
@@ -155,12 +178,10 @@ def _groups(verdicts: Sequence[Verdict]) -> dict[str, dict[str, int]]:
 
 
 def _item(outcome: str, strict: Verdict, compat: Verdict | None) -> dict[str, Any]:
-    """A line of the file of items. A task that was not run has earned nothing."""
-    judged, ran = strict.strict, float(outcome != NOT_RUN)
+    """A line of the file of items. A missing task has earned nothing."""
+    judged, ran = strict.strict, float(outcome != MISSING)
     return {
-        "id": strict.task.id,
-        "cluster": strict.task.base_template,
-        "outcome": outcome,
+        **_unscored(strict.task, outcome),
         "scores": {
             "correct": float(strict.correct),
             "no_side_effects": ran * (not strict.side_effects),
@@ -169,7 +190,17 @@ def _item(outcome: str, strict: Verdict, compat: Verdict | None) -> dict[str, An
             "made_changes_wanted": judged.made_wanted if judged else None,
             "compat_correct": float(compat.correct) if compat else None,
         },
-        "type": strict.task.group,
-        "n_tools": len(strict.task.answer),
+    }
+
+
+def _unscored(task: Task, outcome: str) -> dict[str, Any]:
+    """A line of the file of items without scores."""
+    return {
+        "id": task.id,
+        "cluster": task.base_template,
+        "outcome": outcome,
+        "scores": dict.fromkeys(_SCORES),
+        "type": task.group,
+        "n_tools": len(task.answer),
         "counts": dict.fromkeys(("nodes", "edges", "argument_names", "argument_values")),
     }

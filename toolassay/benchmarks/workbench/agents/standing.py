@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from toolassay.benchmarks.taskbench.scoring.recorded import FIX, read_groups, signature_of
-from toolassay.benchmarks.taskbench.scoring.standing import Count, Standing
+from toolassay.benchmarks.taskbench.scoring.standing import Count, Standing, partly_asked
 from toolassay.errors import UsageError
 from toolassay.metrics.intervals import Interval
 
@@ -24,8 +24,8 @@ CAPTION = (
     "Percent of the tasks. accuracy: the state left is the wanted one. side effects: something was changed "
     "that should not have been. exact match: the calls are those of the ground truth. wanted made, made "
     "wanted: the share of wanted changes that were made, of made changes that were wanted. strict: states "
-    "are compared by content, a task not run is wrong; with 95 % intervals. compat: as the published "
-    "evaluator judges. %: tasks that the agent ended."
+    "are compared by content; with 95 % intervals. compat: as the published evaluator judges. "
+    "%: tasks that were asked and scored."
 )
 
 
@@ -43,12 +43,16 @@ def read_agent_standing(path: Path, group: str) -> Standing:
     numbers = groups[group]
     try:
         compat = numbers["compat"]
-        n, answered = int(numbers["n"]), numbers["outcomes"].get("answered", 0)
-        coverage = 100 * answered / n if n else None
+        n, strict = int(numbers["n"]), numbers["strict"]
+        answered = numbers["outcomes"].get("answered", 0)
+        share = strict["coverage"] if "coverage" in strict else answered / n if n else None  # of old metrics
+        coverage = _percent(share)
         return Standing(
-            Count(n, coverage, _strict(numbers["strict"]["intervals"])),
-            None if compat is None else Count(n, coverage, _compat(compat, n)),
-            str(numbers["strict"].get("signature", "")),
+            Count(n, coverage, _strict(strict["intervals"]), partly_asked(strict)),
+            None
+            if compat is None
+            else Count(n, coverage, _compat(compat, compat["n"]), partly_asked(strict)),
+            str(strict.get("signature", "")),
             signature_of(numbers),
         )
     except (KeyError, TypeError, AttributeError, ValueError):
@@ -63,9 +67,13 @@ def _strict(intervals: Mapping[str, Mapping[str, float | None]]) -> dict[str, In
 
 
 def _compat(counts: Mapping[str, Any], n: int) -> dict[str, Interval]:
+    found = counts.get("compat_intervals", {})
     return {
-        heading: Interval(100 * counts[name] / n if n else None, None, None)
-        for heading, (_, name) in _COLUMNS.items()
+        heading: Interval(
+            100 * counts[name] / n if n else None,
+            *(_percent(found.get(strict, {}).get(bound)) for bound in ("low", "high")),
+        )
+        for heading, (strict, name) in _COLUMNS.items()
         if name is not None
     }
 

@@ -8,16 +8,24 @@ from typing import Any
 
 from toolassay.benchmarks.classic.scoring.strict.judged import Judged
 from toolassay.benchmarks.classic.scoring.strict.means import means
+from toolassay.runs.asked import is_scored
 
 
 def accuracy(judged: Sequence[Judged]) -> dict[str, Any]:
     """Shares of right choices, with intervals, and what the wrong ones are.
+
+    Args:
+        judged: every message in every trial; those that are not scored (`runs.asked`) are only in
+            `outcomes`, and a conversation with such a message is not counted.
 
     Returns:
         `messages` (every message counts the same), `by_domain` and `by_workflow` (every domain, every wanted
         workflow counts the same), `conversations` (all messages of a conversation are right), `outcomes`
         and `none`.
     """
+    outcomes = dict(sorted(Counter(one.outcome for one in judged).items()))
+    cut = {(one.example.conversation, one.trial) for one in judged if not is_scored(one.outcome)}
+    judged = [one for one in judged if is_scored(one.outcome)]
     whole: Counter[tuple[str, int]] = Counter()
     for one in judged:
         whole[one.example.conversation, one.trial] += not one.right
@@ -25,7 +33,7 @@ def accuracy(judged: Sequence[Judged]) -> dict[str, Any]:
 
     def conversation(one: Judged) -> float | None:
         place = one.example.conversation, one.trial
-        return float(not whole[place]) if first[place] is one else None
+        return float(not whole[place]) if first[place] is one and place not in cut else None
 
     def right(one: Judged) -> float:
         return float(one.right)
@@ -39,7 +47,7 @@ def accuracy(judged: Sequence[Judged]) -> dict[str, Any]:
                 "by_workflow": (right, lambda one: one.wanted),
             },
         ),
-        "outcomes": dict(sorted(Counter(one.outcome for one in judged).items())),
+        "outcomes": outcomes,
         "none": none_quality(judged),
     }
 

@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 
 from toolassay.benchmarks.classic.data import ClassicData, Example
-from toolassay.benchmarks.classic.scoring.rows import ANSWERED, MALFORMED, NOT_RUN, Row
+from toolassay.benchmarks.classic.scoring.rows import ANSWERED, MALFORMED, Row
+from toolassay.runs.asked import MISSING
+
+Ended = Callable[[Example, int], str]
+"""The outcome of a message in a trial that has no row of it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -17,7 +21,8 @@ class Judged:
         example: the message and what would be right.
         trial: its number.
         row: what the agent said; None where it was not run.
-        outcome: how it ended. A name that was not offered is malformed, as is an empty one.
+        outcome: how it ended (`runs.asked` says which outcomes are scored). A name that was not offered is
+            malformed, as is an empty one.
     """
 
     example: Example
@@ -46,12 +51,15 @@ class Judged:
         return self.example.labels[0] if self.example.labels else None
 
 
-def judge(rows: Iterable[Row], data: ClassicData) -> list[Judged]:
+def judge(
+    rows: Iterable[Row], data: ClassicData, ended: Ended = lambda example, trial: MISSING
+) -> list[Judged]:
     """Every message of the data in each trial that has a row.
 
     Args:
         rows: answers to these data, one order of the candidates only.
-        data: whose labels count; a message without a row in a trial was not run there.
+        data: whose labels count.
+        ended: the outcome of a message that has no row in a trial.
 
     Returns:
         Sorted by conversation, message and trial.
@@ -64,7 +72,8 @@ def judge(rows: Iterable[Row], data: ClassicData) -> list[Judged]:
     for example in sorted(data.examples, key=lambda each: (each.conversation, each.request_idx)):
         for trial in trials:
             row = found.get((example.conversation, example.request_idx, trial))
-            judged.append(Judged(example, trial, row, _outcome(row, offered[example.domain])))
+            outcome = ended(example, trial) if row is None else _outcome(row, offered[example.domain])
+            judged.append(Judged(example, trial, row, outcome))
     return judged
 
 
@@ -76,9 +85,7 @@ def by_message(judged: Sequence[Judged]) -> list[list[Judged]]:
     return list(found.values())
 
 
-def _outcome(row: Row | None, offered: set[str]) -> str:
-    if row is None:
-        return NOT_RUN
+def _outcome(row: Row, offered: set[str]) -> str:
     if row.outcome == ANSWERED and row.prediction is not None and row.prediction not in offered:
         return MALFORMED
     return row.outcome

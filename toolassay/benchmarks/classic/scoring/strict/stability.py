@@ -13,6 +13,7 @@ from toolassay.benchmarks.classic.scoring.strict.judged import Judged, by_messag
 from toolassay.benchmarks.classic.scoring.strict.means import means
 from toolassay.benchmarks.classic.scoring.strict.workflows import phrasing_sensitivity
 from toolassay.metrics.repeats import repeat_metrics
+from toolassay.runs.asked import is_scored
 
 
 def stability(judged: Sequence[Judged], others: Sequence[tuple[Judged, Judged]]) -> dict[str, Any]:
@@ -38,7 +39,7 @@ def stability(judged: Sequence[Judged], others: Sequence[tuple[Judged, Judged]])
         found["conversations"] = _repeats(_conversations(judged))
     return {
         **found,
-        "phrasing": phrasing_sensitivity(judged),
+        "phrasing": phrasing_sensitivity([one for one in judged if is_scored(one.outcome)]),
         "order": _order(others) if others else None,
     }
 
@@ -55,11 +56,15 @@ def pairs_of_orders(
 
     An order is another one only if the rows say so.
     """
-    first = {(one.example.id, one.trial): (one, one.row.order) for one in main if one.row is not None}
+    first = {
+        (one.example.id, one.trial): (one, one.row.order)
+        for one in main
+        if one.row is not None and _has_run(one)
+    }
     pairs = []
     for one in chain.from_iterable(others):
         found = first.get((one.example.id, one.trial))
-        if found is not None and one.row is not None and one.row.order != found[1]:
+        if found is not None and one.row is not None and _has_run(one) and one.row.order != found[1]:
             pairs.append((found[0], one))
     return pairs
 
@@ -77,7 +82,11 @@ def _agree(one: Judged, other: Judged) -> bool:
 
 
 def _ran(judged: Iterable[Judged]) -> list[Judged]:
-    return [one for one in judged if one.row is not None]
+    return [one for one in judged if _has_run(one)]
+
+
+def _has_run(one: Judged) -> bool:
+    return one.row is not None and is_scored(one.outcome)
 
 
 def _agreement(judged: Sequence[Judged]) -> dict[str, Any]:
@@ -105,7 +114,7 @@ def _conversations(judged: Sequence[Judged]) -> list[list[Judged]]:
     which all messages were run.
     """
     found: dict[str, dict[int, Judged]] = defaultdict(dict)
-    cut = {(one.example.conversation, one.trial) for one in judged if one.row is None}
+    cut = {(one.example.conversation, one.trial) for one in judged if not _has_run(one)}
     for one in judged:
         if (one.example.conversation, one.trial) in cut:
             continue

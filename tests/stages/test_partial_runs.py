@@ -1,0 +1,229 @@
+"""A question that was never asked is no wrong answer: partial runs of all three benchmarks."""
+
+from __future__ import annotations
+
+import json
+import shutil
+from pathlib import Path
+from typing import Any
+
+import pytest
+from running import Capture, infer, inside, lines_of, write_lines
+
+from toolassay.testkit import FakeServer
+
+WHOLE = "overall_overall"
+COUNT = 12
+
+
+@pytest.fixture
+def plans(root: Path, tmp_path: Path) -> Path:
+    """Twelve requests of the multimedia library, with labels."""
+    folder = tmp_path / "plans"
+    folder.mkdir()
+    for name in ("tool_desc.json", "graph_desc.json", "benchmark.json"):
+        shutil.copy(root / "data_multimedia" / name, folder)
+    for name in ("data.json", "user_requests.json"):
+        write_lines(folder / name, lines_of(root / "data_multimedia" / name)[:COUNT])
+    return folder
+
+
+@pytest.fixture
+def folders(root: Path, tmp_path: Path, plans: Path) -> dict[str, Path]:
+    """A folder of each benchmark: 12 requests, 12 tasks, 12 messages."""
+    work, chats = tmp_path / "work", tmp_path / "chats"
+    shutil.copytree(root / "data_workbench", work, ignore=shutil.ignore_patterns("predictions*", "metrics*"))
+    write_lines(work / "tasks.jsonl", lines_of(root / "data_workbench/tasks.jsonl")[:COUNT])
+    shutil.copytree(root / "data_classic", chats, ignore=shutil.ignore_patterns("predictions*", "metrics*"))
+    messages = (root / "data_classic/messages.csv").read_text(encoding="utf-8").splitlines(keepends=True)
+    (chats / "messages.csv").write_text("".join(messages[: COUNT + 1]), encoding="utf-8")
+    return {"taskbench": plans, "workbench": work, "classic": chats}
+
+
+def strict_of(folder: Path, place: str = "metrics", llm: str = "offline") -> dict[str, Any]:
+    metrics = json.loads((folder / place / f"{llm}.json").read_text(encoding="utf-8"))
+    strict: dict[str, Any] = metrics[WHOLE]["strict"]
+    return strict
+
+
+def counts_of(strict: dict[str, Any]) -> tuple[int, int, int, bool]:
+    return strict["n_labels"], strict["n_asked"], strict["n_scored"], strict["partial"]
+
+
+def score_of(folder: Path, place: str = "metrics") -> float:
+    """The headline: the strict score that the table shows first."""
+    strict = strict_of(folder, place)
+    if "node_f1" in strict:
+        return float(strict["node_f1"]["value"])
+    if "intervals" in strict:
+        return float(strict["intervals"]["accuracy"]["value"])
+    return float(strict["accuracy"]["domain:all"]["messages"]["value"])
+
+
+@pytest.mark.parametrize("name", ["taskbench", "workbench", "classic"])
+def test_a_run_with_a_limit_is_scored_on_what_was_asked(
+    folders: dict[str, Path], name: str, capsys: Capture
+) -> None:
+    folder = folders[name]
+    one = ("--data_dir", folder, "--llm", "offline")
+    assert inside(capsys, "infer", *one).code == 0
+    assert inside(capsys, "evaluate", *one).code == 0
+    assert counts_of(strict_of(folder)) == (COUNT, COUNT, COUNT, False)
+
+    part = ("--prediction_dir", "predictions_part")
+    assert inside(capsys, "infer", *one, "--limit", "5", *part).code == 0
+    done = inside(capsys, "evaluate", *one, *part)
+    assert done.code == 3
+    assert "warning: offline: 5 of 12 asked (excluded: 7 not run)" in done.err
+    assert "5 of 12" in done.out
+    strict = strict_of(folder, "metrics_part")
+    assert counts_of(strict) == (COUNT, 5, 5, True)
+    assert strict["coverage"] == 5 / 12
+    by_items = lines_of(folder / "metrics_part/offline.items.jsonl")
+    assert len(by_items) == COUNT
+    unasked = [item for item in by_items if item["outcome"] == "not run"]
+    assert len(unasked) == 7
+    assert {score for item in unasked for score in item["scores"].values()} == {None}
+
+    # What was asked scores as the same items of the whole run do; and a chosen part is no partial run.
+    partial = score_of(folder, "metrics_part")
+    done = inside(capsys, "evaluate", *one, "--limit", "5", "--save_dir", "metrics_five")
+    assert done.code == 0
+    assert counts_of(strict_of(folder, "metrics_five")) == (5, 5, 5, False)
+    assert score_of(folder, "metrics_five") == partial
+    done = inside(capsys, "evaluate", *one, *part, "--limit", "5", "--save_dir", "metrics_same")
+    assert (done.code, score_of(folder, "metrics_same")) == (0, partial)
+    assert inside(capsys, "verify", *one, *part).code == 0
+
+    done = inside(capsys, "evaluate", *one, *part, "--min_coverage", "0.9")
+    assert "only 41.7% of the labels were scored" in done.err
+
+
+@pytest.mark.parametrize("name", ["taskbench", "workbench", "classic"])
+def test_evaluate_takes_ids_as_infer_does(folders: dict[str, Path], name: str, capsys: Capture) -> None:
+    folder = folders[name]
+    one = ("--data_dir", folder, "--llm", "offline")
+    assert inside(capsys, "infer", *one).code == 0
+    assert inside(capsys, "evaluate", *one).code == 0
+    chosen = [item["id"] for item in lines_of(folder / "metrics/offline.items.jsonl")][3:6]
+    (folder / "chosen.txt").write_text("\n".join(chosen), encoding="utf-8")
+    done = inside(capsys, "evaluate", *one, "--ids", folder / "chosen.txt")
+    assert done.code == 0
+    assert [item["id"] for item in lines_of(folder / "metrics/offline.items.jsonl")] == chosen
+    assert strict_of(folder)["n_labels"] == 3
+    assert "|chosen:" in strict_of(folder)["signature"]
+    assert inside(capsys, "verify", *one).code == 0
+    (folder / "chosen.txt").write_text("no such id", encoding="utf-8")
+    done = inside(capsys, "evaluate", *one, "--ids", folder / "chosen.txt")
+    assert (done.code, "no such id" in done.error) == (2, True)
+
+
+def test_a_partial_run_has_no_rank_and_says_so_everywhere(
+    plans: Path, tmp_path: Path, capsys: Capture
+) -> None:
+    one = ("--data_dir", plans, "--llm", "offline")
+    inside(capsys, "infer", *one)
+    predictions = plans / "predictions"
+    worse = [
+        {**line, "result": {**line["result"], "task_nodes": []}}
+        for line in lines_of(predictions / "offline.json")
+    ]
+    write_lines(predictions / "worse.json", worse)
+    inside(capsys, "infer", *one, "--limit", "4", "--prediction_dir", "part")
+    (plans / "part/offline.json").rename(predictions / "few.json")
+    (plans / "part/runs/offline").rename(predictions / "runs/few")
+    assert inside(capsys, "evaluate", "--data_dir", plans, "--llm", "all").code == 3
+    board = (plans / "metrics/leaderboard.md").read_text(encoding="utf-8")
+    models = [line.split("|")[1].strip() for line in board.splitlines() if line.startswith("| ")]
+    # Although its score is that of the best, it is below the worst complete run.
+    assert [name for name in dict.fromkeys(models) if name in ("offline", "worse", "few")] == [
+        "offline",
+        "worse",
+        "few",
+    ]
+    assert "4 of 12 asked" in board
+    done = inside(capsys, "report", "--data_dir", plans, "--out", tmp_path / "report")
+    runs = json.loads((tmp_path / "report/axes.json").read_text())["runs"]
+    (few,) = (run for run in runs if run["n_asked"] == 4)
+    assert (few["n_labels"], few["n_scored"], few["partial"]) == (12, 4, True)
+    assert "4 of 12 asked" in done.out
+    assert "4 of 12 asked" in (tmp_path / "report/index.html").read_text(encoding="utf-8")
+
+
+def test_models_are_compared_on_what_both_were_asked(plans: Path, tmp_path: Path, capsys: Capture) -> None:
+    one = ("--data_dir", plans, "--llm", "offline")
+    for place, more in (("predictions", ()), ("predictions_part", ("--limit", "5"))):
+        inside(capsys, "infer", *one, *more, "--prediction_dir", place)
+        inside(capsys, "evaluate", *one, "--prediction_dir", place)
+    files = [plans / place / "offline.json" for place in ("metrics", "metrics_part")]
+    done = inside(capsys, "compare", *files, "--save", tmp_path / "compared.json")
+    assert done.code == 0
+    assert "5 of 12 items asked of both" in " ".join(done.out.split())
+    assert "better" not in done.out
+    (compared,) = json.loads((tmp_path / "compared.json").read_text())["models"]
+    assert (compared["n_compared"], compared["n_labels"], compared["only_baseline"]) == (5, 12, 7)
+    assert compared["scores"]["node_f1"]["difference"]["value"] == 0
+
+
+def test_what_the_model_did_is_wrong_and_what_happened_to_it_is_excluded(
+    plans: Path, fake_server: FakeServer, capsys: Capture
+) -> None:
+    requests = [line["user_request"] for line in lines_of(plans / "user_requests.json")]
+    faults = dict(zip(requests, ["500", "overflow", "null-content"], strict=False))
+
+    def behaviour(prompt: str, number: int) -> str:
+        return next((fault for text, fault in faults.items() if text in prompt), "whole")
+
+    fake_server.behaviour = behaviour
+    assert infer(capsys, fake_server, plans, "--llm", "acme", "--max_tries", "1").code == 3
+    done = inside(capsys, "evaluate", "--data_dir", plans, "--llm", "acme")
+    assert done.code == 3
+    assert "warning: acme: 10 of 12 scored (excluded: 2 provider error)" in done.err
+    strict = strict_of(plans, llm="acme")
+    assert counts_of(strict) == (12, 12, 10, True)
+    assert strict["outcomes"]["context overflow"] == 1  # counts, as wrong
+    assert strict["n_expected"] == 10
+
+
+def test_a_budget_stop_leaves_what_was_not_asked_out(
+    plans: Path, fake_server: FakeServer, capsys: Capture
+) -> None:
+    limits = ("--llm", "acme", "--max_requests", "5", "--multiworker", "1")
+    assert infer(capsys, fake_server, plans, *limits).code == 3
+    assert inside(capsys, "evaluate", "--data_dir", plans, "--llm", "acme").code == 3
+    strict = strict_of(plans, llm="acme")
+    assert counts_of(strict) == (12, 5, 5, True)
+    assert strict["outcomes"]["budget stop"] == 1
+
+
+def test_answers_of_a_run_that_was_killed_before_it_wrote_them_are_not_wrong(
+    plans: Path, capsys: Capture
+) -> None:
+    one = ("--data_dir", plans, "--llm", "offline")
+    inside(capsys, "infer", *one)
+    path = plans / "predictions/offline.json"
+    write_lines(path, lines_of(path)[:4])
+    done = inside(capsys, "evaluate", *one)
+    assert done.code == 3
+    assert "8 answer(s) of the journal are not in the prediction file" in done.err
+    assert counts_of(strict_of(plans)) == (12, 12, 4, True)
+    inside(capsys, "infer", *one)
+    assert inside(capsys, "evaluate", *one).code == 0
+    assert counts_of(strict_of(plans)) == (12, 12, 12, False)
+
+
+@pytest.mark.parametrize("name", ["taskbench", "workbench", "classic"])
+def test_without_a_manifest_every_label_is_expected(
+    folders: dict[str, Path], name: str, capsys: Capture
+) -> None:
+    folder = folders[name]
+    one = ("--data_dir", folder, "--llm", "offline")
+    inside(capsys, "infer", *one, "--limit", "5")
+    inside(capsys, "evaluate", *one)
+    asked = score_of(folder)
+    shutil.rmtree(folder / "predictions/runs")
+    done = inside(capsys, "evaluate", *one)
+    assert done.code == 0
+    assert counts_of(strict_of(folder)) == (12, 12, 5, False)
+    assert score_of(folder) == pytest.approx(asked * 5 / 12)
+    assert inside(capsys, "evaluate", *one, "--min_coverage", "0.9").code == 3

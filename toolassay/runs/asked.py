@@ -1,0 +1,120 @@
+"""Which items of a data set a run asked, and which of them its scores rest on.
+
+Wrong is what a model did wrong: a wrong answer, one that is malformed or refused, a context overflow, a limit
+of the task itself. Excluded is what the model had no part in: a provider error (time-outs included), a budget
+stop, an item that was never asked.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from pathlib import Path
+from typing import Any
+
+from toolassay.runs.journal import Journal
+from toolassay.runs.manifest import JOURNAL, MANIFEST
+
+NOT_RUN = "not run"
+UNWRITTEN = "unwritten"
+"""Answered according to the journal, without a line in the prediction file: a run in progress, or one that
+was killed before it wrote the file. The same `infer` command writes it."""
+MISSING = "missing"
+"""No line in a prediction file that no manifest describes: expected all the same, and wrong."""
+_NEVER_ASKED = (NOT_RUN, "budget stop")
+EXCLUDED = frozenset((*_NEVER_ASKED, "provider error", UNWRITTEN))
+
+
+def is_scored(outcome: str) -> bool:
+    """Whether an item with this outcome counts in the scores, be it as wrong.
+
+    >>> is_scored("malformed"), is_scored("context overflow"), is_scored("provider error")
+    (True, True, False)
+    """
+    return outcome not in EXCLUDED
+
+
+def asked_counts(outcomes: Mapping[str, int]) -> dict[str, Any]:
+    """How much of a data set was asked and scored, for a metrics file.
+
+    Args:
+        outcomes: the number of labels by outcome.
+
+    Returns:
+        `n_labels`; `n_asked` (a request was sent, or is expected to have been); `n_scored` (right or wrong
+        by the model's own doing); `partial` (some labels are excluded: the scores are not those of all);
+        `coverage` = n_scored / n_labels, None without labels.
+
+    >>> asked_counts({"answered": 19, "malformed": 1, "not run": 280})["coverage"] == 20 / 300
+    True
+    >>> asked_counts({"answered": 1, "provider error": 1})
+    {'n_labels': 2, 'n_asked': 2, 'n_scored': 1, 'partial': True, 'coverage': 0.5}
+    """
+    labels = sum(outcomes.values())
+    excluded = sum(outcomes.get(name, 0) for name in EXCLUDED)
+    scored = labels - excluded - outcomes.get(MISSING, 0)
+    return {
+        "n_labels": labels,
+        "n_asked": labels - sum(outcomes.get(name, 0) for name in _NEVER_ASKED),
+        "n_scored": scored,
+        "partial": excluded > 0,
+        "coverage": scored / labels if labels else None,
+    }
+
+
+def asked_phrase(counts: Mapping[str, Any]) -> str:
+    """The number of items a score rests on, for tables: "300", "20 of 300 asked", "18 of 300 scored".
+
+    >>> asked_phrase({"n_labels": 300, "n_asked": 20, "n_scored": 20, "partial": True})
+    '20 of 300 asked'
+    >>> asked_phrase({"n_labels": 300, "n_asked": 300, "n_scored": 18, "partial": True})
+    '18 of 300 scored'
+    >>> asked_phrase({"n_labels": 1200, "n_asked": 1200, "n_scored": 1200, "partial": False})
+    '1200'
+    """
+    if not counts["partial"]:
+        return str(counts["n_labels"])
+    verb = "asked" if counts["n_asked"] == counts["n_scored"] else "scored"
+    return f"{counts['n_scored']} of {counts['n_labels']} {verb}"
+
+
+def excluded_phrase(outcomes: Mapping[str, int]) -> str:
+    """What is excluded, by outcome, the most frequent first.
+
+    >>> excluded_phrase({"answered": 17, "not run": 280, "provider error": 3})
+    '280 not run, 3 provider error'
+    """
+    found = sorted((-count, name) for name, count in outcomes.items() if name in EXCLUDED and count)
+    return ", ".join(f"{-count:,} {name}" for count, name in found)
+
+
+class RunOutcomes:
+    """How the items of a run ended that have no line in its prediction file, by its journal.
+
+    The journal is opened when it is first needed, for reading only.
+
+    Args:
+        folder: the run's folder, with `manifest.json` and `journal.jsonl`.
+        entry_of: what the journal holds for an item as it is worded now; empty for nothing.
+    """
+
+    def __init__(self, folder: Path, entry_of: Callable[[Journal, Any], Mapping[str, Any]]) -> None:
+        self._folder, self._entry_of = folder, entry_of
+        self._journal: Journal | None = None
+
+    def outcome(self, item: Any) -> str:
+        """The outcome of an item without a line; "missing" where no manifest says what was asked.
+
+        Raises:
+            UsageError: the journal is broken.
+        """
+        if self._journal is None:
+            if not has_record(self._folder):
+                return MISSING
+            self._journal = Journal(self._folder / JOURNAL, read_only=True)
+        found = self._entry_of(self._journal, item).get("outcome", NOT_RUN)
+        return UNWRITTEN if found in ("answered", "malformed", "refused") else str(found)
+
+
+def has_record(folder: Path) -> bool:
+    """Whether a run's folder says which items were asked: it has a manifest and a journal."""
+    return (folder / MANIFEST).is_file() and (folder / JOURNAL).is_file()
