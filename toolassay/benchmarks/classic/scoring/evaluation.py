@@ -15,6 +15,7 @@ from toolassay.benchmarks.classic.scoring.rows import Row
 from toolassay.benchmarks.classic.scoring.strict import Judged, judge, strict_metrics
 from toolassay.benchmarks.classic.scoring.strict.judged import Ended, by_message
 from toolassay.benchmarks.classic.scoring.strict.stability import agreement_of, by_order
+from toolassay.metrics.intervals import Interval, mean_intervals
 from toolassay.runs.asked import MISSING, is_scored
 
 
@@ -69,12 +70,27 @@ def score_rows(
         if as_given
         else [row for row in orders[0] if is_scored(row.outcome)]
     )
+    if not as_given:
+        compat["compat_intervals"] = {"row_pass@1": _row_pass(orders[0]).to_json()}
     if changed:
         note = f"{changed} rows have other labels than the data have by now: those of the {{}} count"
         strict["notes"]["labels"] = note.format("data")
         compat["notes"]["labels"] = note.format("rows" if as_given else "data")
     items = [_item(found) for found in by_message(judged)]
     return ClassicScores(compat, strict, items, Counter(one.trial for one in judged if one.right))
+
+
+def _row_pass(rows: Sequence[Row]) -> Interval:
+    """The published share of right rows with its interval; the rows of a conversation are drawn together."""
+    import numpy as np
+
+    scored = [row for row in rows if is_scored(row.outcome)]
+    numbers = {name: place for place, name in enumerate(dict.fromkeys(row.conversation for row in scored))}
+    (found,) = mean_intervals(
+        [np.array([float(passes(row)) for row in scored])],
+        clusters=np.array([numbers[row.conversation] for row in scored], dtype=np.int64),
+    )
+    return found
 
 
 def _with_labels(rows: Sequence[Row], data: ClassicData) -> tuple[list[Row], int]:

@@ -66,8 +66,12 @@ def _strict(numbers: Mapping[str, Any]) -> dict[str, Interval]:
 
 
 def _compat(numbers: Mapping[str, Any]) -> dict[str, Interval]:
+    bounds = numbers.get("compat_intervals", {})
     return {
-        heading: Interval(_percent((numbers[axis] or {}).get(_ALL, {}).get(name)), None, None)
+        heading: Interval(
+            _percent((numbers[axis] or {}).get(_ALL, {}).get(name)),
+            *(_percent(bounds.get(name, {}).get(bound)) for bound in ("low", "high")),
+        )
         for heading, (axis, name) in _COMPAT.items()
     }
 
