@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import asdict, dataclass, field
+from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
 from toolassay.metrics.intervals import Interval
+from toolassay.offline.marks import Mark, marked
 
 AXES = ("accuracy", "stability", "cost", "latency", "security")
 
@@ -62,10 +63,15 @@ class Cost:
 
 @dataclass(frozen=True)
 class Latency:
-    """Seconds of an item: the median, and what 95 % of the items stay below."""
+    """Seconds of an item: the median, and what 95 % of the items stay below.
+
+    Attributes:
+        is_local: computed on this machine by a built-in model; does not compare with the times of a server.
+    """
 
     p50: float
     p95: float
+    is_local: bool = False
 
 
 @dataclass(frozen=True)
@@ -102,6 +108,9 @@ class Axes:
         notes: by axis, why it is None, or what its numbers lack.
         signature: what the scores were made with.
         file: the metrics file.
+        library: what the data folder is called in words, e.g. "TaskBench (multimedia)"; an own folder by its
+            name alone. Default the benchmark and the folder.
+        mark: what a reader must know about the run.
     """
 
     benchmark: str
@@ -116,6 +125,8 @@ class Axes:
     notes: Mapping[str, str] = field(default_factory=dict)
     signature: str = ""
     file: str = ""
+    library: str = ""
+    mark: Mark | None = None
 
     @property
     def title(self) -> str:
@@ -124,7 +135,22 @@ class Axes:
         >>> Axes("classic", "data_classic", "m", 9, Interval(0.5, 0.4, 0.6)).title
         'CLASSic (data_classic)'
         """
-        return f"{BENCHMARKS[self.benchmark].title} ({self.data})"
+        return self.library or f"{BENCHMARKS[self.benchmark].title} ({self.data})"
+
+    @property
+    def marked_title(self) -> str:
+        """The title, with the mark of this run; that of a baseline is with its name."""
+        return self.title if self.is_baseline else marked(self.title, self.mark)
+
+    @property
+    def name(self) -> str:
+        """The model; a baseline with its mark."""
+        return marked(self.model, self.mark) if self.is_baseline else self.model
+
+    @property
+    def is_baseline(self) -> bool:
+        """Whether the model is compared with and never ranked."""
+        return self.mark is not None and self.mark.is_baseline
 
     def to_json(self) -> dict[str, Any]:
         """For a file: intervals as value, low and high; null where an axis was not measured."""
@@ -132,7 +158,10 @@ class Axes:
         return {
             "benchmark": self.benchmark,
             "data": self.data,
+            "title": self.title,
             "model": self.model,
+            "is_baseline": self.is_baseline,
+            "mark": self.mark and {"sign": self.mark.sign, "note": self.mark.note},
             "items": self.items,
             "item": BENCHMARKS[self.benchmark].item,
             "accuracy": {"right": BENCHMARKS[self.benchmark].right, **self.accuracy.to_json()},
@@ -149,7 +178,12 @@ class Axes:
                 "usd_per_right_item": self.cost.per_right,
                 "is_at_least": self.cost.is_at_least,
             },
-            "latency": self.latency and {f"seconds_{name}": s for name, s in asdict(self.latency).items()},
+            "latency": self.latency
+            and {
+                "seconds_p50": self.latency.p50,
+                "seconds_p95": self.latency.p95,
+                "is_local": self.latency.is_local,
+            },
             "security": security
             and {
                 "score": security.score.to_json(),
