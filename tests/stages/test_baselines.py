@@ -120,9 +120,12 @@ def test_agents_act_on_a_workplace_of_ones_own_where_offline_is_refused(tmp_path
 
 @pytest.mark.parametrize("name", FOLDERS)
 @pytest.mark.parametrize("model", ["nothing", "random"])
-def test_probes_go_to_baselines_too(root: Path, tmp_path: Path, name: str, model: str) -> None:
+def test_probes_go_to_baselines_too(
+    root: Path, tmp_path: Path, capsys: Capture, name: str, model: str
+) -> None:
     folder = copy(root, name, tmp_path / name)
-    assert infer(folder, llm=model, security=2).summary.complete
+    done = inside(capsys, "infer", "--data_dir", folder, "--llm", model, "--security", "2")
+    assert done.code == 0 and f"security of {model} (baseline): " in done.out
 
 
 def test_what_reads_prompts_is_refused_in_one_line(evaluated: Path, tmp_path: Path) -> None:
