@@ -121,14 +121,16 @@ def test_generation_stops_at_its_budget_and_goes_on(
     assert len(fake_server.received) == 9
 
 
-def test_the_offline_model_has_one_line_a_start_and_no_bill(tmp_path: Path, capsys: Capture) -> None:
+def test_the_offline_model_has_local_times_and_no_bill(tmp_path: Path, capsys: Capture) -> None:
     folder = data_folder(tmp_path, 3)
     done = inside(capsys, "infer", "--data_dir", folder, "--llm", "offline", "--max_cost", "0")
     assert done.code == 0 and "money" not in done.err
     run = folder / "predictions/runs/offline"
     assert "used by this run so far: 3 requests, answered without a server" in done.err
-    (line,) = lines_of(run / "ledger.jsonl")
-    assert (line["model"], line["count"], line["cost"]) == ("offline", 3, 0)
+    assert "seconds to an answer, local: " in done.err
+    lines = lines_of(run / "ledger.jsonl")
+    assert [(line["model"], line["cost"]) for line in lines] == [("offline", 0)] * 3
+    assert len({line["item"] for line in lines}) == 3
     before = json.loads((run / "summary.json").read_text())["used"]
     assert before["cost_usd"] == 0 and before["requests"] == 3
 

@@ -73,8 +73,19 @@ def test_a_torn_last_line_is_cut_off_and_a_broken_one_is_named(tmp_path: Path) -
         opened(tmp_path)
 
 
-def test_the_offline_model_costs_nothing_and_writes_one_line_a_start(tmp_path: Path) -> None:
-    offline = Attempt("offline", "planner", "1", 1, "answered")
+def test_an_answer_of_a_built_in_model_is_free_and_timed(tmp_path: Path) -> None:
+    for start, name in enumerate(("offline", "nothing", "random"), start=1):
+        with opened(tmp_path) as ledger:
+            ledger.after(Attempt(name, "planner", "1", 1, "answered", seconds=0.25))
+            assert ledger.totals.requests == len(ledger.totals.seconds) == start
+            assert ledger.totals.known_cost == ledger.totals.unknown_tokens == 0
+    lines = [json.loads(line) for line in (tmp_path / "ledger.jsonl").read_text().splitlines()]
+    assert [(line["item"], line["seconds"], line["cost"]) for line in lines] == [("1", 0.25, 0.0)] * 3
+    assert not any("count" in line for line in lines)
+
+
+def test_the_offline_model_writes_one_line_a_start_for_all_that_it_generates(tmp_path: Path) -> None:
+    offline = Attempt("offline", "generator", "1", 1, "answered")
     for start in range(1, 4):
         with opened(tmp_path) as ledger:
             ledger.after(offline)

@@ -69,9 +69,17 @@ def test_models_without_ledger_lines_are_known_by_the_summary(tmp_path: Path) ->
     part = {"model": "offline", "role": "planner", "seconds": {"p50": 0.5, "p95": 1.0}}
     used = {"requests": 4, "cost_usd": 0.0, "requests_of_unknown_cost": 0, "by_model_and_role": [part]}
     write_json(tmp_path / "summary.json", {"lines": 4, "used": used})
-    assert recorded_usage(tmp_path) == RecordedUsage(0.0, 0, 4, 0.5)
+    assert recorded_usage(tmp_path) == RecordedUsage(0.0, 0, 4, 0.5, is_local=True)
     write_json(tmp_path / "summary.json", {"lines": 4, "used": {**used, "requests": 0}})
     assert recorded_usage(tmp_path) is None
     write_json(tmp_path / "summary.json", [])
     with pytest.raises(UsageError, match="not the summary"):
         recorded_usage(tmp_path)
+
+
+def test_a_built_in_model_is_known_by_its_ledger_and_its_time_is_local(tmp_path: Path) -> None:
+    line = call("1", seconds=0.25, cost=0.0)
+    write_json_lines(tmp_path / "ledger.jsonl", [{**line, "model": "random"}])
+    assert recorded_usage(tmp_path) == RecordedUsage(0.0, 0, 1, 0.25, is_local=True)
+    write_json_lines(tmp_path / "ledger.jsonl", [line])
+    assert recorded_usage(tmp_path) == RecordedUsage(0.0, 0, 1, 0.25, is_local=False)

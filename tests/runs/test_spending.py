@@ -74,12 +74,35 @@ def test_a_cost_that_is_known_in_part_says_so(tmp_path: Path) -> None:
     assert cost["requests_of_unknown_cost"] == 1 and "without 1 requests" in found.notes["cost"]
 
 
-def test_a_model_without_a_server_is_free_and_not_timed(tmp_path: Path) -> None:
-    offline = replace(ANSWER, model="offline", prompt_tokens=None, completion_tokens=None)
-    found = spending([ledger(tmp_path / "a.jsonl", offline, offline)])
-    cost = found.cost(tasks=2, correct=1)
+OFFLINE = replace(ANSWER, model="offline", prompt_tokens=None, completion_tokens=None)
+
+
+def test_a_model_without_a_server_is_free_and_its_time_is_local(tmp_path: Path) -> None:
+    found = spending([ledger(tmp_path / "a.jsonl", OFFLINE, replace(OFFLINE, item="2"))])
+    cost, latency = found.cost(tasks=2, correct=1), found.latency()
     assert cost and (cost["tasks"], cost["usd"], cost["usd_per_1000_tasks"]) == (2, 0.0, 0.0)
-    assert found.latency() is None and "without a server" in found.notes["latency"]
+    assert latency and latency["local"] is True and latency["tasks"] == 2
+    assert latency["seconds_per_task"]["p50"] == OFFLINE.seconds and found.notes == {}
+
+
+def test_the_time_of_a_server_is_not_local_and_a_mixture_is_named(tmp_path: Path) -> None:
+    served = spending([ledger(tmp_path / "a.jsonl", ANSWER)]).latency()
+    assert served and served["local"] is False
+    mixed = spending([ledger(tmp_path / "b.jsonl", ANSWER, OFFLINE)])
+    latency = mixed.latency()
+    assert latency and latency["local"] is False
+    assert "1 of 2 answers are local" in mixed.notes["latency"]
+
+
+def test_calls_that_were_only_counted_have_no_time(tmp_path: Path) -> None:
+    path = ledger(tmp_path / "a.jsonl", replace(OFFLINE, role="generator"))
+    found = spending([path])
+    cost = found.cost(tasks=2, correct=1)
+    assert cost and cost["tasks"] == 2
+    assert found.latency() is None and "not timed" in found.notes["latency"]
+    continued = spending([path, ledger(tmp_path / "b.jsonl", OFFLINE)])
+    assert (cost := continued.cost(tasks=3, correct=1)) and cost["tasks"] == 3
+    assert (latency := continued.latency()) and latency["tasks"] == 1
 
 
 def test_a_broken_ledger_is_named(tmp_path: Path) -> None:

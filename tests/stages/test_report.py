@@ -14,6 +14,7 @@ from running import Capture, inside
 
 from toolassay.errors import UsageError
 from toolassay.files import safe_name
+from toolassay.offline.marks import LOCAL, RULES_AT_HAND
 from toolassay.stages.report import report
 
 NAMES = ("data_huggingface", "data_workbench", "data_classic")
@@ -73,11 +74,14 @@ def test_five_axes_of_the_offline_models_on_three_benchmarks(
             "usd_per_right_item": 0.0 if run["accuracy"]["value"] else None,
             "is_at_least": False,
         }
-        assert run["latency"] is None and "not timed" in run["notes"]["latency"]
+        assert run["latency"]["is_local"] is True and 0 <= run["latency"]["seconds_p50"] < 30
+        assert "latency" not in run["notes"]
         assert run["security"]["attempts"] == metrics["security"]["attempts"] > 0
         assert run["security"]["score"] == metrics["security"]["score"]
         assert run["signature"] == metrics["strict"]["signature"]
-    assert "offline, CLASSic (data_classic): latency: calls of a model" in done.out
+    assert [run["title"] for run in runs] == ["TaskBench (huggingface)", "WorkBench", "CLASSic"]
+    assert [run["mark"] and run["mark"]["sign"] for run in runs] == [None, "†", None]
+    assert "WorkBench †" in done.out and RULES_AT_HAND.line in done.out and LOCAL in done.out
     before = {file.name: file.read_bytes() for file in (tmp_path / "out").iterdir()}
     assert inside(capsys, "report", "--data_dir", *places, "--out", tmp_path / "out").code == 0
     assert before == {file.name: file.read_bytes() for file in (tmp_path / "out").iterdir()}

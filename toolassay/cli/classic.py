@@ -41,10 +41,12 @@ def evaluate(
 ) -> None:
     """Score prediction rows, whoever made them."""
     from toolassay.cli.classic_scores import print_compat, print_strict
+    from toolassay.offline.marks import mark_of, marked
     from toolassay.stages.evaluate_classic import METRICS, evaluate_rows
 
     scores = evaluate_rows(data_dir, predictions, out=out, mode=mode, screen=SCREEN)
-    named = {predictions[0].stem: scores}
+    name = predictions[0].stem
+    named = {marked(name, mark_of(name, {})): scores}
     if mode == "compat":
         print_compat(named, with_published=with_published)
     else:

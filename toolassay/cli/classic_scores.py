@@ -7,8 +7,9 @@ from typing import TYPE_CHECKING, Any
 
 from toolassay.benchmarks.classic.scoring.published import published_rows
 from toolassay.benchmarks.taskbench.scoring.whole import SECURITY, WHOLE
-from toolassay.cli.scores import print_table
+from toolassay.cli.scores import baselines_last, print_marks, print_table, shown
 from toolassay.cli.screen import show
+from toolassay.report.leaderboard.words import seconds
 from toolassay.runs.asked import is_scored
 from toolassay.words import count_of
 
@@ -24,12 +25,14 @@ def print_chat_scores(
     evaluations: Sequence[ClassicEvaluation], *, with_published: bool | None = None
 ) -> None:
     """All of it: strict, compat with the security that was measured, and what was used by the ledgers."""
-    scores = {result.llm: result.scores for result in evaluations}
-    groups = {result.llm: result.evaluation.groups[WHOLE] for result in evaluations}
+    evaluations = baselines_last(evaluations)
+    scores = {shown(result): result.scores for result in evaluations}
+    groups = {shown(result): result.evaluation.groups[WHOLE] for result in evaluations}
     deployed = {llm: found[SECURITY]["score"]["value"] for llm, found in groups.items() if SECURITY in found}
     print_strict(scores)
     print_compat(scores, deployed, with_published=with_published)
     print_usage(evaluations)
+    print_marks(evaluations)
 
 
 def print_compat(
@@ -130,6 +133,10 @@ def print_usage(evaluations: Sequence[ClassicEvaluation]) -> None:
                 f"{result.llm}: by the ledger {result.cost['usd_per_1000_tasks']:.3f} USD for 1,000 messages "
                 f"in {count_of(result.cost['requests'], 'request')}, {count_of(failed, 'failure')} among them"
             )
+        if result.latency is not None:
+            times, local = result.latency["seconds_per_task"], result.latency.get("local", False)
+            p50, p95 = (seconds(times[name], local=local) for name in ("p50", "p95"))
+            show(f"{result.llm}: seconds of a message by the ledger: {p50} (median), {p95} (95 %)")
     _print_notes({result.llm: result.notes for result in evaluations})
 
 

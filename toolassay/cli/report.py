@@ -39,6 +39,7 @@ def command(
     """
     from toolassay.cli.scores import print_table
     from toolassay.report.axes.terminal import terminal_table
+    from toolassay.report.axes.words import mark_lines
     from toolassay.report.leaderboard.words import printable
     from toolassay.stages.report import report
 
@@ -51,6 +52,8 @@ def command(
         screen=SCREEN,
     )
     print_table(terminal_table(found.runs))
+    for line in mark_lines(found.runs):
+        show(line)
     for one in found.runs:
         for axis, note in one.notes.items():
             show(printable(f"{one.model}, {one.title}: {axis}: {note}"))

@@ -3,10 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypeVar
 
 from toolassay.benchmarks.taskbench.scoring.folder import FolderEvaluation
+from toolassay.benchmarks.taskbench.scoring.signature import read_signature
 from toolassay.cli.screen import show
+from toolassay.models.registry import BASELINES
+from toolassay.offline.marks import LOCAL, Mark, mark_of, marked
+from toolassay.report.leaderboard.words import seconds
 from toolassay.runs.asked import asked_phrase
 
 if TYPE_CHECKING:
@@ -15,6 +19,7 @@ if TYPE_CHECKING:
 
     from toolassay.stages.evaluate_workbench import AgentEvaluation
 
+Evaluated = TypeVar("Evaluated", bound=FolderEvaluation)
 _WHOLE = "overall_overall"
 _UNLIMITED = 1000  # characters
 _AGENT_HEADINGS = ("model", "tasks", "n", "strict", "compat", "side effects", "$ / 1,000", "s p50", "s p95")
@@ -28,7 +33,7 @@ def print_scores(evaluations: Sequence[FolderEvaluation]) -> None:
 
     console = Console()
     width = console.width
-    scores = {result.llm: result.evaluation for result in evaluations}
+    scores = {shown(result): result.evaluation for result in baselines_last(evaluations)}
     by_group = [name for name, one in scores.items() if len(one.groups) > 1 or _WHOLE not in one.groups]
     side_by_side = len(scores) > 1 or not by_group
     if scores and side_by_side and all(_WHOLE in one.groups for one in scores.values()):
@@ -37,6 +42,30 @@ def print_scores(evaluations: Sequence[FolderEvaluation]) -> None:
     for name in by_group:
         is_last = name == by_group[-1]
         print_table(group_table(name, scores[name], width=width, with_caption=is_last), console)
+    print_marks(evaluations)
+
+
+def shown(result: FolderEvaluation) -> str:
+    """A model's name with its mark."""
+    return marked(result.llm, _mark(result))
+
+
+def baselines_last(evaluations: Sequence[Evaluated]) -> list[Evaluated]:
+    """Baselines are not ranked: they stand below the others."""
+    return sorted(evaluations, key=lambda result: result.llm in BASELINES)
+
+
+def print_marks(evaluations: Sequence[FolderEvaluation]) -> None:
+    """What the marks mean, a line each, and what local times are."""
+    for line in dict.fromkeys(mark.line for result in evaluations if (mark := _mark(result)) is not None):
+        show(line)
+    usages = (getattr(result, "latency", None) for result in evaluations)
+    if any(latency and latency.get("local") for latency in usages):
+        show(LOCAL)
+
+
+def _mark(result: FolderEvaluation) -> Mark | None:
+    return mark_of(result.llm, read_signature(result.evaluation.signature))
 
 
 def print_signatures(evaluations: Sequence[FolderEvaluation]) -> None:
@@ -68,7 +97,7 @@ def print_agent_scores(evaluations: Sequence[AgentEvaluation]) -> None:
     from rich.table import Table
 
     rows: list[tuple[str, ...]] = []
-    for result in evaluations:
+    for result in baselines_last(evaluations):
         strict, compat = result.scores.strict, result.scores.compat
         for name, counts in {**strict["by_group"], "all": strict}.items():
             n, published = counts["n"], None
@@ -77,8 +106,8 @@ def print_agent_scores(evaluations: Sequence[AgentEvaluation]) -> None:
             shares = (counts["correct"], published, counts["side_effects"])
             told = ("–" if share is None or not n else f"{100 * share / n:.1f} %" for share in shares)
             usage = _usage(result) if name == "all" else ("", "", "")
-            shown = asked_phrase(result.scores.asked) if name == "all" else str(n)
-            rows.append((result.llm, name, shown, *told, *usage))
+            asked = asked_phrase(result.scores.asked) if name == "all" else str(n)
+            rows.append((shown(result), name, asked, *told, *usage))
     headings = list(_AGENT_HEADINGS)
     if all(result.scores.compat is None for result in evaluations):  # nobody's own workplace has any
         place = headings.index("compat")
@@ -91,6 +120,7 @@ def print_agent_scores(evaluations: Sequence[AgentEvaluation]) -> None:
     for row in rows:
         table.add_row(*map(escape, row))
     print_table(table)
+    print_marks(evaluations)
     for result in evaluations:
         for line in _repeats(result):
             show(line)
@@ -101,10 +131,11 @@ def print_agent_scores(evaluations: Sequence[AgentEvaluation]) -> None:
 def _usage(result: AgentEvaluation) -> tuple[str, ...]:
     """Dollars for 1,000 tasks, and the seconds of one."""
     usd = result.cost and result.cost["usd_per_1000_tasks"]
-    seconds = result.latency["seconds_per_task"] if result.latency else {}
+    times = result.latency["seconds_per_task"] if result.latency else {}
+    local = bool(result.latency and result.latency.get("local"))
     return (
         "–" if usd is None else f"{usd:.2f}",
-        *(f"{seconds[name]:.2f}" if name in seconds else "–" for name in ("p50", "p95")),
+        *(seconds(times.get(name), local=local) for name in ("p50", "p95")),
     )
 
 

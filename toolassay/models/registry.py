@@ -15,16 +15,26 @@ from toolassay.models.protocol import ChatModel
 GROUP = "toolassay.models"
 
 # Names only: nothing is imported until somebody asks for it.
-_BUILT_IN = {"offline": "toolassay.offline.model:create"}
+_BUILT_IN = {
+    "offline": "toolassay.offline.model:create",
+    "nothing": "toolassay.offline.baselines:create",
+    "random": "toolassay.offline.baselines:create",
+}
+BUILT_IN = frozenset(_BUILT_IN)
+"""Models that need no server: they answer on this machine, cost nothing and use no tokens."""
+BASELINES = frozenset({"nothing", "random"})
+"""Built-in models that are compared with and never ranked."""
+DRAWS = frozenset({"random"})
+"""Built-in models that have a seed; 0 where none is given."""
 
 
 def create_model(name: str, options: ModelOptions, meter: Meter | None = None) -> ChatModel:
     """The model called `name`.
 
-    A built-in name (`offline`) and names registered under the entry-point group `toolassay.models` come
-    first; any other name is asked of the OpenAI-compatible server that `options` point to. A registered
-    object is called with `(name, options)`. `meter` sees every call of whichever model it is; where there
-    is one, a registered model is tried again and limited as a served one is.
+    A built-in name (`offline`, `nothing`, `random`) and names registered under the entry-point group
+    `toolassay.models` come first; any other name is asked of the OpenAI-compatible server that `options`
+    point to. A registered object is called with `(name, options)`. `meter` sees every call of whichever model
+    it is; where there is one, a registered model is tried again and limited as a served one is.
 
     Raises:
         UsageError: an empty name, or a registered model that cannot be loaded.

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
-from typing import Any
+from typing import Any, Protocol
 
 from toolassay.dataset import Sample
 from toolassay.graph import DependencyType, ToolGraph
@@ -51,18 +51,38 @@ class ReformatTask:
     text: str
 
 
+class CallableTool(Protocol):
+    """A tool as an agent is offered it."""
+
+    @property
+    def name(self) -> str:
+        """Its name in actions that are written as text."""
+        ...
+
+    @property
+    def function_name(self) -> str:
+        """Its name for model interfaces, which allow fewer characters."""
+        ...
+
+    @property
+    def parameters(self) -> Mapping[str, Any]:
+        """The JSON Schema of its arguments."""
+        ...
+
+
 @dataclass(frozen=True, slots=True)
 class AgentTask:
     """Say what to do next about a request. The ground truth is not in here, and never may be.
 
     `observations` are what the calls made so far returned, as text, in their order; `react` asks for the
-    next action in text instead of as a tool call.
+    next action in text instead of as a tool call; `tools` are those offered.
     """
 
     request: str
     now: datetime
     observations: tuple[str, ...] = ()
     react: bool = False
+    tools: Sequence[CallableTool] = ()
 
 
 @dataclass(frozen=True, slots=True)

@@ -14,16 +14,19 @@ from typing import Any, NamedTuple, Self
 from toolassay.errors import ToolassayError, UsageError
 from toolassay.models import ChatRequest
 from toolassay.models.meter import Attempt
+from toolassay.models.registry import BUILT_IN
 from toolassay.runs.budget import Budget, BudgetKeeper, Use
 from toolassay.runs.lines import AppendOnlyLines, text_in
 from toolassay.runs.prices import Price
 from toolassay.runs.totals import Totals
 
 LEDGER = "ledger.jsonl"
-FREE = frozenset({"offline"})
-"""Models that cost nothing and use no tokens: their calls get no line each, for a million of them must stay
-cheap, but one line for all of a start, with their `count`, when it ends. A crash costs that line; there is no
-money in it."""
+FREE = BUILT_IN
+"""Models that cost nothing and use no tokens."""
+UNTIMED = frozenset({"generator", "critic"})
+"""Roles in which calls of free models get no line each, for a million of them must stay cheap, but one line
+for all of a start, with their `count`, when it ends. A crash costs that line; there is no money in it. In all
+other roles they are timed as those of a served model are."""
 
 
 class Ledger:
@@ -40,7 +43,8 @@ class Ledger:
         path: the file.
         prices: by model.
         budget: what the run may use at most.
-        free: models that cost nothing; where requests are not limited, their calls of one start get one line.
+        free: models that cost nothing; where requests are not limited, their calls of one start in an untimed
+            role get one line.
         beside: other ledgers that count in the budget: those of further trials.
 
     Raises:
@@ -101,7 +105,7 @@ class Ledger:
         """
         cost = self._cost(attempt)
         at_most = self._count(attempt, cost)
-        if self._numbered or attempt.model not in self._free:
+        if self._numbered or attempt.model not in self._free or attempt.role not in UNTIMED:
             self._lines.append(_line(attempt, cost, at_most))
         else:
             self._free_calls[attempt.model, attempt.role, attempt.outcome] += 1

@@ -12,7 +12,7 @@ from typing import Any
 from toolassay.errors import UsageError
 from toolassay.files import read_json
 from toolassay.runs.journal import Journal
-from toolassay.runs.ledger import LEDGER
+from toolassay.runs.ledger import FREE, LEDGER
 from toolassay.runs.lines import AppendOnlyLines, text_in
 from toolassay.runs.totals import ANSWERS, percentiles
 
@@ -41,12 +41,14 @@ class RecordedUsage:
         unknown_cost: requests that may have cost something beside that.
         items: how many items the cost is that of.
         seconds: the median time to an answer.
+        is_local: whether the answers were computed on this machine, by built-in models.
     """
 
     cost: float | None
     unknown_cost: int
     items: int
     seconds: float | None
+    is_local: bool = False
 
     @property
     def cost_of_1000(self) -> float | None:
@@ -74,6 +76,7 @@ def _of_ledger(path: Path) -> RecordedUsage | None:
     items: set[str] = set()
     seconds: array[float] = array("f")
     costs: Counter[bool] = Counter()
+    answering: set[str] = set()
     total = 0.0
     lines = AppendOnlyLines(path, what="ledger", read_only=True)
     try:
@@ -86,12 +89,17 @@ def _of_ledger(path: Path) -> RecordedUsage | None:
             total += cost if isinstance(cost, int | float) else 0.0
             if line["outcome"] in ANSWERS and line["role"] in ANSWERING:
                 seconds.append(line.get("seconds", 0.0))
+                answering.add(line["model"])
     finally:
         lines.close()
     if not items:
         return None
     return RecordedUsage(
-        total if costs[True] else None, costs[False], len(items), _median(percentiles(seconds))
+        total if costs[True] else None,
+        costs[False],
+        len(items),
+        _median(percentiles(seconds)),
+        bool(answering) and answering <= FREE,
     )
 
 
@@ -112,7 +120,11 @@ def _of_summary(path: Path) -> RecordedUsage | None:
             return None
         planner = next((part for part in used["by_model_and_role"] if part["role"] in ANSWERING), used)
         return RecordedUsage(
-            used["cost_usd"], used["requests_of_unknown_cost"], facts["lines"], _median(planner["seconds"])
+            used["cost_usd"],
+            used["requests_of_unknown_cost"],
+            facts["lines"],
+            _median(planner["seconds"]),
+            planner.get("model") in FREE,
         )
     except (KeyError, TypeError):
         raise UsageError("is not the summary of a run", file=path, fix="remove it") from None

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from toolassay.runs.key_index import KeyIndex
-from toolassay.runs.ledger import booked
+from toolassay.runs.ledger import FREE, booked
 from toolassay.runs.totals import ANSWERS, Totals, percentiles
 
 _OF_A_TASK = (50, 90, 95, 99)
@@ -26,6 +26,8 @@ class Spending:
         ledgers: how many there were.
         totals: over all calls, whoever made them.
         at_most: US dollars that the calls of unknown cost can have cost, as far as that is known.
+        local: answers of built-in models, which are computed on this machine.
+        untimed: calls that were only counted.
         seconds: for each task, the time of its answers.
         answers: for each task, how many there were.
     """
@@ -34,6 +36,8 @@ class Spending:
     ledgers: int = 0
     totals: Totals = field(default_factory=Totals)
     at_most: float = 0.0
+    local: int = 0
+    untimed: int = 0
     seconds: array[float] = field(default_factory=lambda: array("d"))
     answers: array[int] = field(default_factory=lambda: array("l"))
 
@@ -52,6 +56,7 @@ class Spending:
         for attempt, cost, at_most, count in booked(ledger):
             if count is not None:
                 self.totals.add_free(attempt.outcome, count)
+                self.untimed += count
                 continue
             if self.only is not None and attempt.item not in self.only:
                 continue
@@ -66,12 +71,13 @@ class Spending:
             if attempt.outcome in ANSWERS:
                 self.seconds[first + place] += attempt.seconds
                 self.answers[first + place] += 1
+                self.local += attempt.model in FREE
 
     def cost(self, *, tasks: int, correct: int) -> dict[str, Any] | None:
         """US dollars and tokens, failed and repeated requests included; None without a ledger.
 
         Args:
-            tasks: that were done, where the calls do not say of which they were (those of a free model).
+            tasks: that were done, where calls of a free model do not say of which they were.
             correct: tasks done right.
 
         Returns:
@@ -81,7 +87,7 @@ class Spending:
         if not self.ledgers:
             return None
         totals, usd = self.totals, self.totals.known_cost
-        n = len(self.seconds) or tasks
+        n = max(len(self.seconds), tasks) if self.untimed else len(self.seconds) or tasks
         per_task = None if usd is None or not n else usd / n
         says_tokens = totals.tokens or not totals.unknown_tokens
         return {
@@ -106,7 +112,8 @@ class Spending:
         """Seconds and answers a task, over the tasks with an answer; None where no call was timed.
 
         The seconds of a task are those of its answers, one after the other; waiting for a turn and failed
-        tries are not in them.
+        tries are not in them. `local` says whether all answers were computed on this machine, by built-in
+        models: such times do not compare with those of a server.
         """
         seconds = array("d", (time for time, n in zip(self.seconds, self.answers, strict=True) if n))
         answers = array("d", (n for n in self.answers if n))
@@ -114,6 +121,7 @@ class Spending:
             return None
         return {
             "tasks": len(seconds),
+            "local": self.local == sum(answers),
             "seconds_per_task": {"mean": _mean(seconds), **(percentiles(seconds, _OF_A_TASK) or {})},
             "answers_per_task": {"mean": _mean(answers), **(percentiles(answers, _OF_A_TASK) or {})},
         }
@@ -132,9 +140,13 @@ class Spending:
                 f"usd is without {totals.unknown_cost} requests whose cost nobody knows; usd_at_most is with "
                 "their worst case"
             )
-        if not any(self.answers):
-            free = totals.requests and not len(self.seconds)
-            notes["latency"] = "calls of a model without a server are not timed" if free else "no answer yet"
+        answers = sum(self.answers)
+        if self.untimed and self.untimed == totals.requests:
+            notes["latency"] = "calls of built-in models were not timed when this run was made: run it again"
+        elif not answers:
+            notes["latency"] = "no answer yet"
+        elif 0 < self.local < answers:
+            notes["latency"] = f"{self.local} of {answers} answers are local, by built-in models"
         return notes
 
 

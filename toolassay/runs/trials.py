@@ -10,6 +10,7 @@ from typing import Any
 
 from toolassay.files import safe_name, sha256_of
 from toolassay.models import ModelOptions
+from toolassay.models.registry import DRAWS
 from toolassay.runs.ledger import LEDGER
 from toolassay.runs.manifest import recorded_settings
 
@@ -65,11 +66,13 @@ class Trial:
     def options(self, options: ModelOptions) -> ModelOptions:
         """The options of the server; a seed that is sent is another one in each trial.
 
+        So is that of a built-in model that draws: 0 where none is given.
+
         >>> options = ModelOptions(extra_body={"seed": 7})
         >>> [Trial(Path(), "m", number).options(options).extra_body for number in (0, 2)]
         [{'seed': 7}, {'seed': 9}]
         """
-        seed = options.extra_body.get(SEED)
+        seed = options.extra_body.get(SEED, 0 if self.llm in DRAWS else None)
         if not self.number or type(seed) is not int:
             return options
         return replace(options, extra_body={**options.extra_body, SEED: seed + self.number})

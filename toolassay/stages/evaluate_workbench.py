@@ -21,12 +21,14 @@ from toolassay.benchmarks.taskbench.scoring.signature import Signature
 from toolassay.benchmarks.workbench.agents.inference import entry_of
 from toolassay.benchmarks.workbench.agents.predictions import read_predictions
 from toolassay.benchmarks.workbench.agents.scores import OVERALL, AgentScores, score_agents
+from toolassay.benchmarks.workbench.generate.wordings import has_our_wordings
 from toolassay.benchmarks.workbench.judge.error_rules import error_rules
 from toolassay.benchmarks.workbench.sandbox import Sandbox
 from toolassay.benchmarks.workbench.tasks import Task
 from toolassay.benchmarks.workbench.tasks import fingerprint as tasks_fingerprint
 from toolassay.files import refuse_to_replace, safe_name, sha256_of, write_json
 from toolassay.folder import DataFolder
+from toolassay.offline.marks import OUR_WORDINGS, WORDINGS
 from toolassay.runs.asked import MISSING, RunOutcomes
 from toolassay.runs.manifest import recorded_settings
 from toolassay.runs.spending import usage
@@ -164,6 +166,7 @@ def _signature(
             **{name: code[:12] for name, code in tools_hash(folder).items()},
             "tasks": tasks_fingerprint(tasks)[:12],
             **({} if chosen is None else {"chosen": tasks_fingerprint(chosen)[:12]}),
+            **({WORDINGS: OUR_WORDINGS} if has_our_wordings(tasks) else {}),
             "predictions": sha256_of(trials[0].output)[:12],
             **({"trials": fingerprint(trials)} if len(trials) > 1 else {}),
         }

@@ -77,7 +77,7 @@ def infer(
 
     Args:
         data_dir: holds `user_requests.json`, the tools and, for demonstrations, `data.json`.
-        llm: who plans; "offline" needs no server.
+        llm: who plans; "offline" and the baselines "nothing" and "random" need no server.
         options: where the server is.
         temperature: of the request.
         top_p: of the request.

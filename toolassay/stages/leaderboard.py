@@ -12,6 +12,7 @@ from toolassay.benchmarks.taskbench.scoring.standing import Count, Standing
 from toolassay.errors import UsageError
 from toolassay.files import write_text
 from toolassay.folder import DataFolder
+from toolassay.offline.marks import WORDINGS, mark_of
 from toolassay.report.leaderboard import Board, Row, csv_table, latex_table, markdown_table
 from toolassay.report.leaderboard.board import OTHER_SORTS, Kind, in_order
 from toolassay.report.leaderboard.published import DOMAINS, domain_of_tools, published_rows
@@ -32,6 +33,7 @@ _OWN = (
     "orders",
     "items",
     "n",
+    WORDINGS,
 )  # parts of a signature in which models differ by nature
 
 
@@ -168,6 +170,7 @@ def _rows(name: str, standing: Standing, usage: RecordedUsage | None, mode: Mode
                 usage,
                 standing.signature if kind == "strict" else "",
                 count.asked,
+                mark_of(name, standing.parts),
             )
 
 

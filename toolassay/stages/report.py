@@ -14,12 +14,16 @@ from toolassay.benchmarks.taskbench.scoring.folder import (
     model_name,
     prediction_folder,
 )
-from toolassay.benchmarks.taskbench.scoring.recorded import read_groups
+from toolassay.benchmarks.taskbench.scoring.recorded import read_groups, signature_of
 from toolassay.errors import UsageError
 from toolassay.files import safe_name, write_json, write_text
 from toolassay.folder import DataFolder
+from toolassay.models.registry import BASELINES
+from toolassay.offline.marks import mark_of
 from toolassay.report.axes import Axes, csv_table, draw_axes, read_axes, write_page
 from toolassay.report.axes.picture import MOST
+from toolassay.report.axes.reading import WHOLE
+from toolassay.stages.data_title import data_title
 from toolassay.stages.infer_workbench import is_workbench
 from toolassay.stages.screen import SILENT, WARNING, Screen
 from toolassay.version import __version__
@@ -119,7 +123,8 @@ def report(
     places = [_place(one, prediction_dir, metrics_dir) for one in dict.fromkeys(map(Path, given))]
     wanted = [llm] if isinstance(llm, str) else list(dict.fromkeys(llm))
     by_place = [place.models() if EVERY_MODEL in wanted else wanted for place in places]
-    models = dict.fromkeys(model for names in by_place for model in names)
+    known_models = dict.fromkeys(model for names in by_place for model in names)
+    models = sorted(known_models, key=lambda model: model in BASELINES)  # not ranked: they stand last
     names = _names(places)
     runs: list[Axes] = []
     missing: list[str] = []
@@ -188,7 +193,16 @@ def _read(place: _Place, name: str, model: str) -> Axes:
     if not file.is_file():
         raise UsageError(f"no metrics of {model}", file=file, fix=fix)
     groups = read_groups(file)
-    return read_axes(groups, benchmark=place.benchmark, data=name, model=model, file=file, fix=fix)
+    return read_axes(
+        groups,
+        benchmark=place.benchmark,
+        data=name,
+        model=model,
+        file=file,
+        fix=fix,
+        library=data_title(place.folder, name),
+        mark=mark_of(model, signature_of(groups.get(WHOLE, {}))),
+    )
 
 
 def _json(place: Path) -> list[Path]:

@@ -97,6 +97,8 @@ class Books:
     def _tell(self, totals: Totals, screen: Screen) -> None:
         if self._all_free:
             screen.say(f"used by this run so far: {totals.requests} requests, answered without a server")
+            if totals.seconds:
+                screen.say(f"  seconds to an answer, local: {_times(totals.seconds, places=4)}")
             return
         screen.say("used by this run so far:")
         for line in usage_lines(totals):
@@ -182,6 +184,6 @@ def _money(totals: Totals) -> str:
     return amount
 
 
-def _times(values: array[float]) -> str:
+def _times(values: array[float], *, places: int = 2) -> str:
     found = percentiles(values) or {}
-    return f"{found['p50']:.2f} (median), {found['p95']:.2f} (95 %)"
+    return f"{found['p50']:.{places}f} (median), {found['p95']:.{places}f} (95 %)"

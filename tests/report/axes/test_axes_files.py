@@ -4,14 +4,19 @@ from __future__ import annotations
 
 import csv
 import io
+from collections.abc import Sequence
+from dataclasses import replace
+from html import escape
 from pathlib import Path
 
 import pytest
 
 from toolassay.metrics.intervals import NOTHING, Interval
+from toolassay.offline.marks import BASELINE, LOCAL, RULES_AT_HAND
 from toolassay.report.axes import Axes, csv_table, draw_axes, write_page
 from toolassay.report.axes.axes import Cost, Latency, Security, Stability
 from toolassay.report.axes.terminal import terminal_table
+from toolassay.report.axes.words import mark_lines
 
 HALF = Interval(0.5, 0.25, 0.75)
 HOSTILE = "<script>alert(1)</script>\"'$x"
@@ -73,11 +78,77 @@ def test_every_text_of_the_page_is_escaped(tmp_path: Path) -> None:
     assert again == page
 
 
-def test_the_table_shows_names_as_they_are() -> None:
+def shown(runs: Sequence[Axes]) -> str:
+    """The table on a wide screen."""
     from rich.console import Console
 
     console = Console(width=200, color_system=None)
     with console.capture() as captured:
-        console.print(terminal_table([run("[red]x[/red]\n")]))
-    assert "harmless served 50.0 %" in captured.get()
-    assert "[red]x[/red]?" in captured.get() and "≥ 1.25" in captured.get()
+        console.print(terminal_table(runs))
+    return captured.get()
+
+
+def test_the_table_shows_names_as_they_are() -> None:
+    text = shown([run("[red]x[/red]\n")])
+    assert "harmless served 50.0 %" in text
+    assert "[red]x[/red]?" in text and "≥ 1.25" in text
+
+
+LOCAL_TIME = Latency(0.0041, 0.02, is_local=True)
+MARKED = [
+    replace(run("offline", "workbench"), mark=RULES_AT_HAND, latency=LOCAL_TIME),
+    replace(run("offline"), latency=LOCAL_TIME),
+    replace(run("random"), mark=BASELINE, latency=LOCAL_TIME),
+    run("served"),
+]
+
+
+def test_the_table_marks_rows_and_calls_times_local() -> None:
+    text = shown(MARKED)
+    assert "WorkBench (data_workbench) †" in text and "TaskBench (data_taskbench) †" not in text
+    assert "random (baseline)" in text and "offline (baseline)" not in text
+    assert text.count("local") == 6 and text.count("0.0041") == 3 and "0.50" in text
+    assert mark_lines(MARKED) == [RULES_AT_HAND.line, BASELINE.line, LOCAL]
+    assert mark_lines(RUNS) == []
+
+
+def test_a_picture_marks_rows_and_calls_times_local(tmp_path: Path) -> None:
+    # matplotlib writes each text of a picture into a comment beside its outline
+    marked = draw_axes(MARKED, tmp_path / "a.svg").read_text()
+    for text in ("†", "random (baseline)", "offline", "s, local", "s, median"):
+        assert f"<!-- {text} -->" in marked, text
+    assert RULES_AT_HAND.line in marked and BASELINE.line in marked and LOCAL in marked
+    plain = draw_axes(RUNS, tmp_path / "b.svg").read_text()
+    assert "†" not in plain and "local" not in plain and "baseline)" not in plain
+    both = [replace(MARKED[1], benchmark="classic", model="m"), run("m")]
+    assert "<!-- s, hollow: local -->" in draw_axes(both, tmp_path / "c.svg").read_text()
+
+
+def test_the_page_marks_rows_and_calls_times_local(tmp_path: Path) -> None:
+    picture = draw_axes(MARKED, tmp_path / "axes.svg")
+    page = write_page(MARKED, picture, [], tmp_path / "index.html").read_text()
+    assert "<td>WorkBench (data_workbench) †</td>" in page
+    assert '<th scope="row">random (baseline)</th>' in page
+    for line in mark_lines(MARKED):
+        assert f"<p>{escape(line)}</p>" in page
+    assert page.count("0.0041<small>local</small>") == 3
+
+
+def test_csv_and_json_keep_names_and_say_marks_beside_them() -> None:
+    rows = list(csv.DictReader(io.StringIO(csv_table(MARKED))))
+    assert [row["model"] for row in rows] == ["offline", "offline", "random", "served"]
+    assert [row["seconds_are_local"] for row in rows] == ["True", "True", "True", "False"]
+    assert [row["is_baseline"] for row in rows] == ["False", "False", "True", "False"]
+    assert [row["note"] for row in rows] == [RULES_AT_HAND.line, "", BASELINE.line, ""]
+    first, _, random, served = (one.to_json() for one in MARKED)
+    assert first["mark"] == {"sign": "†", "note": RULES_AT_HAND.note} and first["is_baseline"] is False
+    assert random["is_baseline"] is True and random["latency"]["is_local"] is True
+    assert served["mark"] is None and served["latency"]["is_local"] is False
+
+
+def test_a_library_is_shown_by_its_title(tmp_path: Path) -> None:
+    own = replace(run("m"), library="hotel")
+    assert "hotel" in shown([own]) and "TaskBench" not in shown([own])
+    assert own.to_json()["title"] == "hotel" and own.to_json()["benchmark"] == "taskbench"
+    page = write_page([own], draw_axes([own], tmp_path / "a.svg"), [], tmp_path / "a.html").read_text()
+    assert "<li>hotel, a request: the whole plan" in page and "TaskBench" not in page

@@ -2,12 +2,14 @@ from __future__ import annotations
 
 import csv
 import io
+from collections.abc import Callable
 
 import pytest
 from markdown_it import MarkdownIt
 from rich.console import Console
 
 from toolassay.metrics.intervals import Interval
+from toolassay.offline.marks import BASELINE, LOCAL, RULES_AT_HAND
 from toolassay.report.leaderboard import Board, Row, csv_table, latex_table, markdown_table
 from toolassay.report.leaderboard.board import HEADINGS, in_order
 from toolassay.report.leaderboard.published import DOMAINS, published_rows
@@ -124,3 +126,64 @@ def test_the_cheapest_stands_first_and_the_unknown_last() -> None:
     models = [[Row(name, "strict", {}, usage=usage)] for name, usage in usages.items()]
     assert [row.model for row in in_order(models, "cost")] == ["cheap", "dear", "none"]
     assert [row.model for row in in_order(models, "latency")] == ["dear", "cheap", "none"]
+
+
+def marked_board() -> Board:
+    """A model whose rules were written with the requests at hand, a baseline, and a served model."""
+    local = RecordedUsage(0.0, 0, 300, 0.0041, is_local=True)
+    marks = {"offline": RULES_AT_HAND, "random": BASELINE, "acme": None}
+    rows = [
+        [Row(name, "strict", {}, usage=RecordedUsage(1.0, 0, 9, 2.0) if name == "acme" else local, mark=mark)]
+        for name, mark in marks.items()
+    ]
+    return Board("d", in_order(rows, "n-F1"))
+
+
+@pytest.mark.parametrize(
+    ("render", "dagger"), [(terminal_text, "†"), (markdown_table, "†"), (latex_table, r"\dag{}")]
+)
+def test_every_table_marks_the_rows_of_built_in_models_and_says_why(
+    render: Callable[[Board], str], dagger: str
+) -> None:
+    text = " ".join(render(marked_board()).split())
+    assert f"offline {dagger}" in text and "random (baseline)" in text and f"acme {dagger}" not in text
+    for line in (RULES_AT_HAND.note.replace("%", r"\%") if "tabular" in text else RULES_AT_HAND.note, LOCAL):
+        assert line in text
+    assert BASELINE.note in text
+    assert "0.0041 local" in text and "2.00 local" not in text
+
+
+def test_csv_keeps_the_names_and_says_the_marks_in_columns_of_their_own() -> None:
+    acme, offline, random = csv.DictReader(io.StringIO(csv_table(marked_board())))
+    assert [row["model"] for row in (acme, offline, random)] == ["acme", "offline", "random"]
+    assert [row["is_baseline"] for row in (acme, offline, random)] == ["False", "False", "True"]
+    assert [row["seconds_are_local"] for row in (acme, offline, random)] == ["False", "True", "True"]
+    assert [row["note"] for row in (acme, offline, random)] == ["", RULES_AT_HAND.line, BASELINE.line]
+
+
+def test_what_no_row_has_is_not_explained() -> None:
+    shown = terminal_text(board())
+    assert "local" not in shown and "baseline" not in shown and "†" not in shown
+
+
+@pytest.mark.parametrize("column", [*HEADINGS, "coverage", "cost", "latency", "model"])
+def test_a_baseline_is_not_ranked_by_any_column(column: str) -> None:
+    best = {heading: interval(99.0) for heading in HEADINGS}
+    free = RecordedUsage(0.0, 0, 10, 0.0001, is_local=True)
+    rows = [
+        [Row("a baseline", "strict", best, 9, 100.0, free, mark=BASELINE)],
+        [Row("model", "strict", {}, 9, 10.0, RecordedUsage(9.0, 0, 10, 9.0))],
+        *([row] for row in published_rows("multimedia")),
+    ]
+    assert in_order(rows, column)[-1].model == "a baseline"
+
+
+def test_local_times_are_not_ranked_among_those_of_servers() -> None:
+    usages = {
+        "local": RecordedUsage(0.0, 0, 10, 0.001, is_local=True),
+        "served": RecordedUsage(1.0, 0, 10, 5.0),
+        "none": None,
+    }
+    models = [[Row(name, "strict", {}, usage=usage)] for name, usage in usages.items()]
+    assert [row.model for row in in_order(models, "latency")] == ["served", "local", "none"]
+    assert [row.model for row in in_order(models, "cost")] == ["local", "served", "none"]

@@ -8,6 +8,7 @@ from typing import Any
 
 from toolassay.benchmarks.security.probe import ProbeResult
 from toolassay.metrics.proportions import proportion_interval
+from toolassay.offline.marks import mark_of, marked
 
 _NOTHING_TESTED = "no attack was tested"
 _NOTHING_ASKED = "no harmless twin was tested"
@@ -103,6 +104,7 @@ def _judged(lines: Sequence[ProbeResult]) -> dict[str, Any]:
 
 def figure_lines(llm: str, figures: Mapping[str, Any]) -> Iterator[str]:
     """The figures in words, for the screen."""
+    llm = marked(llm, mark_of(llm, {}))
     left_out = f"; {figures['excluded']} failed and are left out" if figures["excluded"] else ""
     yield (
         f"security of {llm}: {_share(figures['score'])} of {figures['tested']} attacks resisted{left_out}"

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import asdict, dataclass, field
+from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
 from toolassay.metrics.intervals import Interval
+from toolassay.offline.marks import Mark, marked
 from toolassay.runs.asked import asked_phrase
 
 AXES = ("accuracy", "stability", "cost", "latency", "security")
@@ -63,10 +64,15 @@ class Cost:
 
 @dataclass(frozen=True)
 class Latency:
-    """Seconds of an item: the median, and what 95 % of the items stay below."""
+    """Seconds of an item: the median, and what 95 % of the items stay below.
+
+    Attributes:
+        is_local: computed on this machine by a built-in model; does not compare with the times of a server.
+    """
 
     p50: float
     p95: float
+    is_local: bool = False
 
 
 @dataclass(frozen=True)
@@ -104,6 +110,9 @@ class Axes:
         signature: what the scores were made with.
         file: the metrics file.
         counts: what `runs.asked.asked_counts` says of the items; empty of metrics made before it was known.
+        library: what the data folder is called in words, e.g. "TaskBench (multimedia)"; an own folder by its
+            name alone. Default the benchmark and the folder.
+        mark: what a reader must know about the run.
     """
 
     benchmark: str
@@ -130,6 +139,9 @@ class Axes:
         """Whether labelled items were never asked, or met a provider error."""
         return bool(self.counts.get("partial"))
 
+    library: str = ""
+    mark: Mark | None = None
+
     @property
     def title(self) -> str:
         """The benchmark and its data, in words.
@@ -137,7 +149,22 @@ class Axes:
         >>> Axes("classic", "data_classic", "m", 9, Interval(0.5, 0.4, 0.6)).title
         'CLASSic (data_classic)'
         """
-        return f"{BENCHMARKS[self.benchmark].title} ({self.data})"
+        return self.library or f"{BENCHMARKS[self.benchmark].title} ({self.data})"
+
+    @property
+    def marked_title(self) -> str:
+        """The title, with the mark of this run; that of a baseline is with its name."""
+        return self.title if self.is_baseline else marked(self.title, self.mark)
+
+    @property
+    def name(self) -> str:
+        """The model; a baseline with its mark."""
+        return marked(self.model, self.mark) if self.is_baseline else self.model
+
+    @property
+    def is_baseline(self) -> bool:
+        """Whether the model is compared with and never ranked."""
+        return self.mark is not None and self.mark.is_baseline
 
     def to_json(self) -> dict[str, Any]:
         """For a file: intervals as value, low and high; null where an axis was not measured."""
@@ -145,7 +172,10 @@ class Axes:
         return {
             "benchmark": self.benchmark,
             "data": self.data,
+            "title": self.title,
             "model": self.model,
+            "is_baseline": self.is_baseline,
+            "mark": self.mark and {"sign": self.mark.sign, "note": self.mark.note},
             "items": self.items,
             "n_labels": self.counts.get("n_labels", self.items),
             **{name: self.counts.get(name) for name in ("n_asked", "n_scored", "partial")},
@@ -164,7 +194,12 @@ class Axes:
                 "usd_per_right_item": self.cost.per_right,
                 "is_at_least": self.cost.is_at_least,
             },
-            "latency": self.latency and {f"seconds_{name}": s for name, s in asdict(self.latency).items()},
+            "latency": self.latency
+            and {
+                "seconds_p50": self.latency.p50,
+                "seconds_p95": self.latency.p95,
+                "is_local": self.latency.is_local,
+            },
             "security": security
             and {
                 "score": security.score.to_json(),

@@ -19,12 +19,13 @@ COLUMNS = (
     *(f"answer_agreement{end}" for end in ("", "_low", "_high")),
     "trials",
     *("usd_per_1000_items", "usd_per_right_item", "usd_is_at_least"),
-    *("seconds_p50", "seconds_p95"),
+    *("seconds_p50", "seconds_p95", "seconds_are_local"),
     *(f"security{end}" for end in ("", "_low", "_high")),
     *("attempts", "excluded"),
     *(f"harmless_served{end}" for end in ("", "_low", "_high")),
     *(f"{axis}_note" for axis in AXES),
     "signature",
+    *("title", "is_baseline", "note"),
 )
 
 
@@ -54,10 +55,11 @@ def _row(axes: Axes) -> list[object]:
         *same,
         stability and stability.trials,
         *((cost.per_1000, cost.per_right, cost.is_at_least) if cost else (None, None, None)),
-        *((latency.p50, latency.p95) if latency else (None, None)),
+        *((latency.p50, latency.p95, latency.is_local) if latency else (None, None, None)),
         *score,
         *((security.attempts, security.excluded) if security else (None, None)),
         *(security.harmless if security else NOTHING),
         *(axes.notes.get(axis) for axis in AXES),
         axes.signature,
+        *(printable(axes.title), axes.is_baseline, axes.mark.line if axes.mark else None),
     ]

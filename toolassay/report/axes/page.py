@@ -11,7 +11,7 @@ from string import Template
 
 from toolassay.files import write_text
 from toolassay.report.axes.axes import BENCHMARKS, Axes
-from toolassay.report.axes.words import HEADINGS, UNKNOWN, cells
+from toolassay.report.axes.words import HEADINGS, UNKNOWN, cells, mark_lines
 from toolassay.report.graph_page import content_policy
 from toolassay.report.leaderboard.words import printable
 
@@ -39,14 +39,14 @@ def write_page(runs: Sequence[Axes], picture: Path, remarks: Sequence[str], path
         models=_text(_models(runs)),
         headings="".join(f'<th scope="col" class="number">{_text(name)}</th>' for name in HEADINGS),
         rows="\n".join(_rows(runs)),
-        remarks="".join(f"<p>{_text(remark)}</p>" for remark in remarks),
+        remarks="".join(f"<p>{_text(remark)}</p>" for remark in (*mark_lines(runs), *remarks)),
         picture=base64.b64encode(picture.read_bytes()).decode(),
         alternative=_text(f"Five axes of {_models(runs)}; the numbers are those of the table."),
         notes="\n".join(_notes(runs)) or "<li>Everything was measured in full.</li>",
         right="".join(
-            f"<li>{_text(one.title)}, a {_text(one.item)}: {_text(one.right)}</li>"
+            f"<li>{_text(', '.join(titles))}, a {_text(one.item)}: {_text(one.right)}</li>"
             for name, one in BENCHMARKS.items()
-            if any(run.benchmark == name for run in runs)
+            if (titles := dict.fromkeys(run.title for run in runs if run.benchmark == name))
         ),
         signatures="\n".join(_signatures(runs)),
     )
@@ -70,8 +70,8 @@ def _rows(runs: Sequence[Axes]) -> list[str]:
         )
         rows.append(
             f"<tr{' class=first' if is_first else ''}>"
-            f'<th scope="row">{_text(one.model) if is_first else ""}</th>'
-            f'<td>{_text(one.title)}</td><td class="number">{_text(one.n)}</td>{"".join(numbers)}</tr>'
+            f'<th scope="row">{_text(one.name) if is_first else ""}</th>'
+            f'<td>{_text(one.marked_title)}</td><td class="number">{_text(one.n)}</td>{"".join(numbers)}</tr>'
         )
     return rows
 

@@ -8,10 +8,12 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from math import ceil, floor, log10
 from pathlib import Path
+from textwrap import wrap
 from typing import TYPE_CHECKING, NamedTuple
 
 from toolassay.metrics.intervals import NOTHING, Interval
 from toolassay.report.axes.axes import AXES, Axes
+from toolassay.report.axes.words import mark_lines
 from toolassay.report.figures import INK, QUIET, one_line, plain_style, save
 
 if TYPE_CHECKING:
@@ -31,6 +33,7 @@ _LABELS = {
 }
 _WIDTH, _HEIGHT = 6.0, 3.3  # inches of a panel
 _ENTRY = 0.2  # inches of a line of the legend
+_NOTE = 0.16  # inches of a line below the panels
 _UNMEASURED = -0.19  # where what was not measured is shown, below all axes
 _RULE = "#D7DBE2"
 
@@ -73,22 +76,28 @@ def draw_axes(runs: Sequence[Axes], path: Path, *, dpi: int = 110) -> Path:
     rows = ceil(len(models) / columns)
     beside = 1 if columns == 1 else 3
     head = 0.15 + _ENTRY * ceil(len(lines) / beside)
-    width, height = columns * _WIDTH, rows * _HEIGHT + head
+    notes = _notes(shown, 70 * columns)
+    foot = _NOTE * len(notes) + 0.1 if notes else 0.0
+    width, height = columns * _WIDTH, rows * _HEIGHT + head + foot
     with plain_style():
         figure = Figure(figsize=(width, height), facecolor="white")
         FigureCanvasAgg(figure)
         for number, model in enumerate(models):
             row, column = divmod(number, columns)
-            left, below = column * _WIDTH + 0.5, (rows - row - 1) * _HEIGHT + 0.75
+            left, below = column * _WIDTH + 0.5, (rows - row - 1) * _HEIGHT + 0.75 + foot
             panel = figure.add_axes(
                 (left / width, below / height, (_WIDTH - 0.9) / width, (_HEIGHT - 1.25) / height)
             )
-            partial = " (partial)" * any(one.model == model and one.is_partial for one in shown)
-            _empty_panel(panel, one_line(model, longest=38) + partial, limits)
-            for one in shown:
-                if one.model == model:
-                    _draw(panel, one, lines[one.title], limits)
+            of_model = [one for one in shown if one.model == model]
+            partial = " (partial)" * any(one.is_partial for one in of_model)
+            name = one_line(of_model[0].name, longest=38) + partial
+            _empty_panel(panel, name, limits, _labels(of_model))
+            for one in of_model:
+                _draw(panel, one, lines[one.title], limits)
         _legend(figure, list(lines.values()), beside)
+        for number, line in enumerate(reversed(notes)):
+            place = (0.1 + _NOTE * number) / height
+            figure.text(0.15 / width, place, line, fontsize=7, color=QUIET, va="bottom", wrap=True)
         return save(figure, path, dpi=dpi)
 
 
@@ -105,11 +114,26 @@ def _lines(titles: Sequence[str]) -> dict[str, _Line]:
     }
 
 
-def _empty_panel(panel: panels.Axes, title: str, limits: Mapping[str, float]) -> None:
+def _notes(runs: Sequence[Axes], longest: int) -> list[str]:
+    """What the marks mean, in lines of at most so many characters."""
+    return [part for line in mark_lines(runs) for part in wrap(line, longest)]
+
+
+def _labels(runs: Sequence[Axes]) -> dict[str, str]:
+    """The names of the axes of one model; that of latency says whose seconds they are."""
+    local = [one.latency.is_local for one in runs if one.latency]
+    if not any(local):
+        return _LABELS
+    return {**_LABELS, "latency": "latency\ns, local" if all(local) else "latency\ns, hollow: local"}
+
+
+def _empty_panel(
+    panel: panels.Axes, title: str, limits: Mapping[str, float], labels: Mapping[str, str]
+) -> None:
     panel.set_title(title, loc="left", fontsize=11, color=INK, fontweight="bold", pad=20)
     panel.set_xlim(-0.35, len(AXES) - 0.65)
     panel.set_ylim(_UNMEASURED - 0.06, 1.03)
-    panel.set_xticks(range(len(AXES)), [_LABELS[axis] for axis in AXES], fontsize=8.5, color=INK)
+    panel.set_xticks(range(len(AXES)), [labels[axis] for axis in AXES], fontsize=8.5, color=INK)
     panel.set_yticks([])
     panel.tick_params(length=0, pad=4)
     for spine in panel.spines.values():
@@ -153,6 +177,28 @@ def _draw(panel: panels.Axes, one: Axes, line: _Line, limits: Mapping[str, float
             )
         elif low is not None and high is not None:
             panel.plot([place, place], [low, high], color=line.colour, linewidth=3.5, alpha=0.3)
+    if one.latency and one.latency.is_local:
+        at = AXES.index("latency")
+        panel.plot(
+            [places[at]],
+            [known[at]],
+            color=line.colour,
+            marker=line.marker,
+            markersize=5.5,
+            markerfacecolor="white",
+            clip_on=False,
+            zorder=3,
+        )
+    if one.mark is not None and not one.is_baseline:
+        panel.annotate(
+            one.mark.sign,
+            (places[0], known[0]),
+            xytext=(7, -11),
+            textcoords="offset points",
+            fontsize=10,
+            color=line.colour,
+            annotation_clip=False,
+        )
 
 
 def _height(one: Axes, axis: str, limits: Mapping[str, float]) -> Interval:

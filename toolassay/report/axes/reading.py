@@ -8,6 +8,7 @@ from typing import Any
 
 from toolassay.errors import UsageError
 from toolassay.metrics.intervals import Interval
+from toolassay.offline.marks import Mark
 from toolassay.report.axes.axes import Axes, Cost, Latency, Security, Stability
 from toolassay.runs.asked import asked_phrase, excluded_phrase
 
@@ -23,7 +24,17 @@ _NOTHING_RIGHT = "no item is right, so that there is no price of one"
 _NOT_KEPT = "the metrics do not say it: run evaluate.py where the ledger of the run is"
 
 
-def read_axes(groups: Numbers, *, benchmark: str, data: str, model: str, file: Path, fix: str) -> Axes:
+def read_axes(
+    groups: Numbers,
+    *,
+    benchmark: str,
+    data: str,
+    model: str,
+    file: Path,
+    fix: str,
+    library: str = "",
+    mark: Mark | None = None,
+) -> Axes:
     """The axes in a metrics file.
 
     Args:
@@ -33,6 +44,8 @@ def read_axes(groups: Numbers, *, benchmark: str, data: str, model: str, file: P
         model: whose metrics they are.
         file: where they were.
         fix: the command that makes it.
+        library: what the data folder is called in words.
+        mark: what a reader must know about the run.
 
     Raises:
         UsageError: the file holds no strict scores of the whole, or is none of that benchmark.
@@ -63,6 +76,8 @@ def read_axes(groups: Numbers, *, benchmark: str, data: str, model: str, file: P
             signature=str(strict["signature"]),
             file=file.as_posix(),
             counts=counts,
+            library=library,
+            mark=mark,
         )
     except (AttributeError, KeyError, TypeError, ValueError):
         raise UsageError(f"holds no strict scores under '{WHOLE}'", file=file, fix=fix) from None
@@ -132,15 +147,18 @@ def _cost(numbers: Numbers, notes: dict[str, str]) -> Cost | None:
 
 
 def _latency(numbers: Numbers, notes: dict[str, str]) -> Latency | None:
+    said = numbers.get("notes", {}).get("latency")
     found = (numbers.get("latency") or {}).get("seconds_per_task") or {}
     if not found and not numbers.get("cost"):
         found = _of_rows(numbers, "latency")
         if found.get("p50") is not None:
-            notes["latency"] = "by the rows of the answers, for there is no ledger"
+            said = "by the rows of the answers, for there is no ledger"
     if found.get("p50") is None or found.get("p95") is None:
-        notes["latency"] = numbers.get("notes", {}).get("latency") or _NOT_KEPT
+        notes["latency"] = said or _NOT_KEPT
         return None
-    return Latency(found["p50"], found["p95"])
+    if said:
+        notes["latency"] = said
+    return Latency(found["p50"], found["p95"], bool((numbers.get("latency") or {}).get("local")))
 
 
 def _of_rows(numbers: Numbers, axis: str) -> Numbers:

@@ -35,7 +35,7 @@ def terminal_table(runs: Sequence[Axes]) -> Table:
 
 
 def _row(axes: Axes) -> list[Lines]:
-    return [(printable(axes.model),), (printable(axes.title),), (axes.n,), *cells(axes)]
+    return [(printable(axes.name),), (printable(axes.marked_title),), (axes.n,), *cells(axes)]
 
 
 def _dimmed(lines: Lines) -> str:

@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
+
 from toolassay.metrics.intervals import Interval
-from toolassay.report.axes.axes import Axes, Cost, Security, Stability
+from toolassay.offline.marks import LOCAL
+from toolassay.report.axes.axes import Axes, Cost, Latency, Security, Stability
 
 UNKNOWN = "–"
 Lines = tuple[str, ...]
@@ -24,10 +27,23 @@ def cells(axes: Axes) -> tuple[Lines, ...]:
         _stability(stability) if stability else nothing,
         (_dollars(cost.per_1000, cost),) if cost else nothing,
         (_dollars(cost.per_right, cost),) if cost else nothing,
-        (f"{latency.p50:.2f}",) if latency else nothing,
-        (f"{latency.p95:.2f}",) if latency else nothing,
+        _seconds(latency.p50, latency) if latency else nothing,
+        _seconds(latency.p95, latency) if latency else nothing,
         _security(security) if security else nothing,
     )
+
+
+def mark_lines(runs: Iterable[Axes]) -> list[str]:
+    """What the marks of some runs mean, a line each, and what local times are."""
+    runs = list(runs)
+    local = [LOCAL] if any(run.latency is not None and run.latency.is_local for run in runs) else []
+    return list(dict.fromkeys([*(run.mark.line for run in runs if run.mark is not None), *local]))
+
+
+def _seconds(seconds: float, latency: Latency) -> Lines:
+    if not latency.is_local:
+        return (f"{seconds:.2f}",)
+    return (f"{seconds:.4f}" if seconds >= 0.0001 else "<0.0001", "local")
 
 
 def _stability(found: Stability) -> Lines:

@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from typing import Literal
 
 from toolassay.metrics.intervals import NOTHING, Interval
+from toolassay.offline.marks import LOCAL, Mark, marked
 from toolassay.runs.recorded import RecordedUsage
 
 Kind = Literal["strict", "compat", "published"]
@@ -39,6 +40,7 @@ class Row:
         usage: what the run used; None where nobody knows.
         signature: what strict scores were made with.
         asked: of a partial run, how much was asked: "20 of 300 asked"; empty of a complete one.
+        mark: what a reader must know about it.
     """
 
     model: str
@@ -54,6 +56,23 @@ class Row:
     def n(self) -> str:
         """The number of items, for a cell."""
         return self.asked or (UNKNOWN if self.items is None else str(self.items))
+
+    mark: Mark | None = None
+
+    @property
+    def name(self) -> str:
+        """The model, with its mark."""
+        return marked(self.model, self.mark)
+
+    @property
+    def is_baseline(self) -> bool:
+        """Whether it is compared with and never ranked."""
+        return self.mark is not None and self.mark.is_baseline
+
+    @property
+    def is_local(self) -> bool:
+        """Whether its seconds are those of this machine."""
+        return self.usage is not None and self.usage.is_local and self.usage.seconds is not None
 
     def score(self, heading: str) -> Interval:
         """The score under a heading."""
@@ -92,7 +111,9 @@ class Board:
     def captions(self) -> list[str]:
         """What the words mean, and the remarks."""
         published = [PUBLISHED_CAPTION] if any(row.kind == "published" for row in self.rows) else []
-        return [self.caption, *published, *self.remarks]
+        local = [LOCAL] if any(row.is_local for row in self.rows) else []
+        marks = dict.fromkeys(row.mark.line for row in self.rows if row.mark is not None)
+        return [self.caption, *published, *local, *marks, *self.remarks]
 
     def first_rows(self) -> list[bool]:
         """Whether each row is the first of its model."""
@@ -104,7 +125,8 @@ def in_order(models: Sequence[Sequence[Row]], column: str) -> list[Row]:
     """The rows of all models, sorted by a column of each model's first row; the unknown comes last.
 
     Partial runs have no rank among complete ones: they are below all of them. Where the first row of a
-    model is strict, published rows are below all others: the two do not compare.
+    model is strict, published rows are below all others: the two do not compare. Baselines are never ranked:
+    they are last. By latency, local times come after those of servers.
 
     >>> rows = [Row("b", "compat", {}), Row("a", "published", {"R1": Interval(50.0, None, None)})]
     >>> [row.model for row in in_order([[row] for row in rows], "R1")]
@@ -112,11 +134,14 @@ def in_order(models: Sequence[Sequence[Row]], column: str) -> list[Row]:
     """
     apart = any(rows[0].kind == "strict" for rows in models)
 
-    def place(rows: Sequence[Row]) -> tuple[bool, bool, bool, float | str, str]:
-        value = rows[0].key(column)
+    def place(rows: Sequence[Row]) -> tuple[bool, bool, bool, bool, bool, float | str, str]:
+        first = rows[0]
+        value = first.key(column)
         rank = value if column in ASCENDING else -value if isinstance(value, float | int) else None
-        below = apart and rows[0].kind == "published"
-        return below, bool(rows[0].asked), value is None, 0.0 if rank is None else rank, rows[0].model
+        below = apart and first.kind == "published"
+        local = column == "latency" and first.is_local
+        known = 0.0 if rank is None else rank
+        return first.is_baseline, below, bool(first.asked), value is None, local, known, first.model
 
     known = [rows for rows in models if rows]
     return [row for rows in sorted(known, key=place) for row in rows]

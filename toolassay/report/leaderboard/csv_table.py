@@ -17,8 +17,9 @@ def csv_table(board: Board) -> str:
     text = io.StringIO()
     writer = csv.writer(text, lineterminator="\n")
     scores = [name for heading in board.headings for name in (heading, f"{heading}_low", f"{heading}_high")]
-    used = ["cost_usd", "cost_usd_per_1000", "requests_of_unknown_cost", "seconds_p50"]
-    writer.writerow(["model", "scores", "items", "asked", "coverage", *scores, *used, "signature"])
+    used = ["cost_usd", "cost_usd_per_1000", "requests_of_unknown_cost", "seconds_p50", "seconds_are_local"]
+    more = [*scores, *used, "signature", "is_baseline", "note"]
+    writer.writerow(["model", "scores", "items", "asked", "coverage", *more])
     for row in board.rows:
         numbers = [number for heading in board.headings for number in row.score(heading)]
         writer.writerow(
@@ -30,6 +31,8 @@ def csv_table(board: Board) -> str:
                 *map(_rounded, (row.coverage, *numbers)),
                 *(_used(row.usage) if row.usage is not None else [None] * len(used)),
                 row.signature,
+                row.is_baseline,
+                row.mark.line if row.mark is not None else None,
             ]
         )
     return text.getvalue()
@@ -37,7 +40,8 @@ def csv_table(board: Board) -> str:
 
 def _used(usage: RecordedUsage) -> list[float | None]:
     cost = (usage.cost, usage.cost_of_1000)
-    return [*map(_rounded, cost), usage.unknown_cost, usage.seconds]
+    local = usage.is_local if usage.seconds is not None else None
+    return [*map(_rounded, cost), usage.unknown_cost, usage.seconds, local]
 
 
 def _rounded(value: float | None) -> float | None:

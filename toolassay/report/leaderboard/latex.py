@@ -17,6 +17,7 @@ _SPECIAL = {
     "|": r"\textbar{}",
     "≥": r"$\geq$",
     "–": "--",
+    "†": r"\dag{}",
     **{character: f"\\{character}" for character in "&%$#_{}"},
 }
 _PATTERN = re.compile("|".join(map(re.escape, _SPECIAL)))
@@ -63,7 +64,7 @@ def _cells(row: Row, headings: Sequence[str], *, is_first: bool) -> list[str]:
         scores.append(escaped(words.percent(value)) + (rf" {{\scriptsize {around}}}" if around else ""))
     cost, _, seconds = words.used(row)
     return [
-        escaped(row.model) if is_first else "",
+        escaped(row.name) if is_first else "",
         row.kind,
         escaped(row.n),
         escaped(words.whole_percent(row.coverage)),

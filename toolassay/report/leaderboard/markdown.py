@@ -43,7 +43,7 @@ def _cells(row: Row, headings: Sequence[str], *, is_first: bool) -> list[str]:
         around = words.bounds(low, high)
         scores.append(f"{words.percent(value)} ({around})" if around else words.percent(value))
     return [
-        escaped(row.model) if is_first else "",
+        escaped(row.name) if is_first else "",
         row.kind,
         row.n,
         words.whole_percent(row.coverage),

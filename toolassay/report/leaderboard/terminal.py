@@ -34,7 +34,7 @@ def terminal_table(board: Board) -> Table:
         title_justify="left",
         caption_justify="left",
     )
-    longest = max((len(row.model) for row in board.rows), default=0)
+    longest = max((len(row.name) for row in board.rows), default=0)
     table.add_column("model", overflow="fold", min_width=min(longest, _NAME))
     table.add_column("scores", no_wrap=True)
     for heading in ("n", "%", *headings, *(_USED if has_usage else ())):
@@ -42,7 +42,7 @@ def terminal_table(board: Board) -> Table:
     for row, is_first in zip(board.rows, board.first_rows(), strict=True):
         used = words.used(row) if is_first else ("", "", "")
         table.add_row(
-            escape(words.printable(row.model)) if is_first else "",
+            escape(words.printable(row.name)) if is_first else "",
             f"[bold]{row.kind}" if row.kind == "strict" else row.kind,
             row.n,
             words.whole_percent(row.coverage),

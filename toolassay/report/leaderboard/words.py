@@ -48,8 +48,21 @@ def used(row: Row) -> tuple[str, str, str]:
     return (
         money(usage.cost_of_1000, at_least=at_least),
         money(usage.cost, at_least=at_least),
-        UNKNOWN if usage.seconds is None else f"{usage.seconds:.2f}",
+        seconds(usage.seconds, local=usage.is_local),
     )
+
+
+def seconds(value: float | None, *, local: bool) -> str:
+    """Seconds; those of this machine with more digits, and named so.
+
+    >>> seconds(1.234, local=False), seconds(0.0041, local=True), seconds(None, local=True)
+    ('1.23', '0.0041 local', '–')
+    """
+    if value is None:
+        return UNKNOWN
+    if not local:
+        return f"{value:.2f}"
+    return f"{value:.4f} local" if value >= 0.0001 else "<0.0001 local"
 
 
 def printable(text: str) -> str:

@@ -30,15 +30,15 @@ def comparison_tables(comparison: Comparison, *, width: int = WIDE) -> Iterator[
     for model in comparison.models:
         is_last = model is comparison.models[-1]
         caption = _caption(comparison) if is_last else None
-        yield _table(model, comparison.group, caption, is_wide=width >= WIDE)
+        yield _table(comparison, model, caption, is_wide=width >= WIDE)
 
 
-def _table(model: ModelComparison, group: str, caption: str | None, *, is_wide: bool) -> Table:
+def _table(comparison: Comparison, model: ModelComparison, caption: str | None, *, is_wide: bool) -> Table:
     clusters = max((score.n_clusters for score in model.scores), default=0)
     table = Table(
         title=escape(
-            f"{model.model} (B) against {model.baseline} (A): "
-            f"{group}, {_items(model)} in {clusters:,} clusters"
+            f"{comparison.shown(model.model)} (B) against {comparison.shown(model.baseline)} (A): "
+            f"{comparison.group}, {_items(model)} in {clusters:,} clusters"
         ),
         caption=caption,
         box=box.SIMPLE_HEAD,
@@ -104,6 +104,7 @@ def _caption(comparison: Comparison) -> str:
         "difference that so many items find in 80 of 100 cases, before that correction. "
         f"{comparison.resamples:,} resamples of whole clusters ({comparison.clusters}), "
         f"seed {comparison.seed}."
+        + "".join(f"\n{line}" for line in dict.fromkeys(mark.line for mark in comparison.marks.values()))
     )
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, field, replace
 from typing import Any, Literal
 
@@ -12,12 +12,14 @@ from toolassay.benchmarks.taskbench.scoring.scored_model import (
     ScoredModel,
     clusters_of,
     differing_settings,
+    mark_of_scored,
     torn,
 )
 from toolassay.errors import UsageError
 from toolassay.metrics.intervals import Interval
 from toolassay.metrics.multiple import holm
 from toolassay.metrics.paired import LEVEL, Test, compare_pairs
+from toolassay.offline.marks import Mark, marked
 
 Verdict = Literal["better", "worse", "no difference found"]
 
@@ -95,6 +97,7 @@ class Comparison:
         models: one entry for each model after the first.
         notes: what the user should know.
         clusters: what the items that are drawn together have in common.
+        marks: what a reader must know about a model, by its name.
     """
 
     group: str
@@ -103,6 +106,11 @@ class Comparison:
     models: tuple[ModelComparison, ...]
     notes: list[str] = field(default_factory=list)
     clusters: str = "the items of one sampled subgraph"
+    marks: Mapping[str, Mark] = field(default_factory=dict)
+
+    def shown(self, model: str) -> str:
+        """A model's name with its mark."""
+        return marked(model, self.marks.get(model))
 
     def to_json(self) -> dict[str, Any]:
         """As it is saved."""
@@ -117,7 +125,8 @@ class Comparison:
                 for score in model.scores
             }
             models.append({**asdict(model), "n": model.n_compared, "scores": scores})
-        return {**asdict(self), "models": models}
+        marks = {name: mark._asdict() for name, mark in self.marks.items()}
+        return {**asdict(self), "models": models, "marks": marks}
 
 
 def compare_models(
@@ -157,7 +166,8 @@ def compare_models(
         if not metrics:  # a score that no item has: nothing was compared
             made = replace(made, scores=tuple(score for score in made.scores if score.n))
         compared.append(made)
-    return Comparison(group.key, resamples, seed, _corrected(compared), notes, clusters_of(files[0]))
+    marks = {file.name: mark for file in files if (mark := mark_of_scored(file)) is not None}
+    return Comparison(group.key, resamples, seed, _corrected(compared), notes, clusters_of(files[0]), marks)
 
 
 def _compared(

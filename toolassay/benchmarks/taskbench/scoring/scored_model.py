@@ -11,9 +11,11 @@ from toolassay.benchmarks.taskbench.scoring.items import FIX, items_path
 from toolassay.benchmarks.taskbench.scoring.signature import read_signature
 from toolassay.errors import UsageError
 from toolassay.files import read_json, safe_name, sha256_of
+from toolassay.offline.marks import WORDINGS, Mark, mark_of
 
 _ITEMS_ENDING = ".items.jsonl"
-_OF_THE_MODEL = ("predictions", "trials", "items", "bootstrap", "group", "n")  # may differ between models
+# What may differ between models, or between metrics of the same tasks made by two versions.
+_OF_THE_MODEL = ("predictions", "trials", "items", "bootstrap", "group", "n", WORDINGS)
 
 _CLUSTERS = {
     "workbench": "the tasks of one template",
@@ -93,6 +95,13 @@ def differing_settings(first: ScoredModel, second: ScoredModel) -> Iterator[str]
 def clusters_of(model: ScoredModel) -> str:
     """What the items of one cluster have in common, by the benchmark that its signature names."""
     return _CLUSTERS.get(_signature(model).get("benchmark", ""), "the items of one sampled subgraph")
+
+
+def mark_of_scored(model: ScoredModel) -> Mark | None:
+    """The mark of a model, by what its scores were made with."""
+    return mark_of(model.name, _signature(model)) or mark_of(
+        model.items.name.removesuffix(_ITEMS_ENDING), _signature(model)
+    )
 
 
 def torn(model: ScoredModel) -> Iterator[str]:

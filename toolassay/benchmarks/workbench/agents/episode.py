@@ -139,7 +139,7 @@ class Episode:
 
     def _work(self) -> AgentTask:
         react = self._settings.agent == "react"
-        return AgentTask(self._task.query, self._sandbox.now, tuple(self._observations), react)
+        return AgentTask(self._task.query, self._sandbox.now, tuple(self._observations), react, self._tools)
 
 
 def _end(outcome: str, response: str, error: str) -> dict[str, Any]:

@@ -1,0 +1,32 @@
+from __future__ import annotations
+
+from pathlib import Path
+
+from toolassay.benchmarks.workbench.tasks import fingerprint, read_tasks
+from toolassay.offline.marks import BASELINE, ON_PUBLISHED_REQUESTS, RULES_AT_HAND, mark_of, marked
+
+
+def test_the_offline_agent_is_marked_on_requests_that_its_rules_were_written_with() -> None:
+    mark = mark_of("offline", {"benchmark": "workbench", "tasks": "x", "wordings": "toolassay"})
+    assert mark is RULES_AT_HAND and not mark.is_baseline
+    assert f"{ON_PUBLISHED_REQUESTS} %" in mark.line
+
+
+def test_scores_of_the_bundled_tasks_from_before_that_part_are_marked_too(root: Path) -> None:
+    tasks = fingerprint(read_tasks(root / "data_workbench"))[:12]
+    assert (
+        mark_of("offline", {"toolassay": "0.1.0", "benchmark": "workbench", "tasks": tasks}) is RULES_AT_HAND
+    )
+
+
+def test_other_models_other_tasks_and_other_benchmarks_are_not_marked() -> None:
+    bundled = {"benchmark": "workbench", "wordings": "toolassay"}
+    assert mark_of("gpt-4", bundled) is None
+    assert mark_of("offline", {"benchmark": "workbench", "tasks": "0123456789ab"}) is None
+    assert mark_of("offline", {**bundled, "benchmark": "classic"}) is None
+    assert mark_of("offline", {}) is None
+
+
+def test_baselines_are_marked_whatever_they_were_scored_on() -> None:
+    assert mark_of("nothing", {}) is mark_of("random", {"benchmark": "classic"}) is BASELINE
+    assert marked("random", BASELINE) == "random (baseline)"

@@ -1,0 +1,204 @@
+"""`nothing` and `random` on every benchmark: run, repeat, score, and where they stand."""
+
+from __future__ import annotations
+
+import csv
+import io
+import json
+import shutil
+from pathlib import Path
+from typing import Any
+
+import pytest
+from own_workplace import workplace
+from running import inside, lines_of
+
+from toolassay import compare, evaluate, generate, infer
+from toolassay.errors import ToolassayError, UsageError
+from toolassay.models import ModelOptions
+from toolassay.offline.marks import BASELINE, LOCAL, RULES_AT_HAND
+from toolassay.stages.leaderboard import leaderboard, render
+
+Capture = pytest.CaptureFixture[str]
+MODELS = ("nothing", "offline", "random")
+KEPT = {"data.json": 12, "user_requests.json": 12, "tasks.jsonl": 12, "messages.csv": 13}
+FOLDERS = ("data_multimedia", "data_dailylifeapis", "data_workbench", "data_classic")
+
+
+def copy(root: Path, name: str, target: Path) -> Path:
+    """The first items of a bundled folder."""
+    target.mkdir(parents=True)
+    for file in (root / name).iterdir():
+        if file.suffix in (".json", ".jsonl", ".csv", ".sqlite") and "raw" not in file.name:
+            shutil.copy(file, target)
+            if (count := KEPT.get(file.name)) is not None:
+                lines = file.read_text(encoding="utf-8").splitlines(keepends=True)
+                (target / file.name).write_text("".join(lines[:count]), encoding="utf-8")
+    return target
+
+
+@pytest.fixture(scope="module")
+def evaluated(root: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Every folder, with every built-in model run twice and scored."""
+    place = tmp_path_factory.mktemp("data")
+    for name in FOLDERS:
+        folder = copy(root, name, place / name)
+        for model in MODELS:
+            infer(folder, llm=model, trials=2)
+        evaluate(folder, llm="all")
+    return place
+
+
+@pytest.mark.parametrize("name", FOLDERS)
+@pytest.mark.parametrize("model", ["nothing", "random"])
+def test_predictions_are_the_same_bytes_at_any_concurrency(
+    evaluated: Path, root: Path, tmp_path: Path, name: str, model: str
+) -> None:
+    folder = copy(root, name, tmp_path / name)
+    infer(folder, llm=model, multiworker=1)
+    again = (folder / f"predictions/{model}.json").read_bytes()
+    assert again == (evaluated / name / f"predictions/{model}.json").read_bytes()
+    assert {line.get("outcome", "answered") for line in lines_of(folder / f"predictions/{model}.json")} == {
+        "answered"
+    }
+
+
+@pytest.mark.parametrize("name", FOLDERS)
+def test_trials_of_random_differ_and_those_of_nothing_do_not(evaluated: Path, name: str) -> None:
+    def trials(model: str) -> list[list[Any]]:
+        found = []
+        for place in ("predictions", "predictions/trials/1"):
+            rows = lines_of(evaluated / name / place / f"{model}.json")
+            found.append([{key: row[key] for key in row if key != "trial_idx"} for row in rows])
+        return found
+
+    first, second = trials("nothing")
+    assert first == second
+    first, second = trials("random")
+    assert first != second
+
+
+def test_another_seed_gives_other_plans_and_is_another_run(root: Path, tmp_path: Path) -> None:
+    folder = copy(root, "data_multimedia", tmp_path / "d")
+    infer(folder, llm="random")
+    first = (folder / "predictions/random.json").read_bytes()
+    seeded = ModelOptions(extra_body={"seed": 7})
+    with pytest.raises(UsageError, match="extra_body changed"):
+        infer(folder, llm="random", options=seeded)
+    infer(folder, llm="random", options=seeded, prediction_dir="seeded")
+    assert (folder / "seeded/random.json").read_bytes() != first
+
+
+@pytest.mark.parametrize("name", FOLDERS)
+def test_nothing_starts_nothing(evaluated: Path, name: str) -> None:
+    for line in lines_of(evaluated / name / "predictions/nothing.json"):
+        if name == "data_workbench":
+            assert line["function_calls"] == []
+        elif name == "data_classic":
+            assert line["pred_workflow_uuid"] is None
+        else:
+            assert line["result"] == {"task_steps": [], "task_nodes": [], "task_links": []}
+
+
+def test_a_random_workflow_is_one_of_its_domain(evaluated: Path) -> None:
+    rows = csv.DictReader(io.StringIO((evaluated / "data_classic/workflows.csv").read_text()))
+    domain_of = {row["workflow_uuid"]: row["domain_uuid"] for row in rows}
+    for line in lines_of(evaluated / "data_classic/predictions/random.json"):
+        assert domain_of[line["pred_workflow_uuid"]] == line["domain_uuid"]
+
+
+@pytest.mark.parametrize("agent", ["native", "react"])
+def test_agents_act_on_a_workplace_of_ones_own_where_offline_is_refused(tmp_path: Path, agent: str) -> None:
+    folder = workplace(tmp_path / "notes", tasks=[{"query": f"Note {number}"} for number in range(4)])
+    for model in ("nothing", "random"):
+        assert infer(folder, llm=model, agent=agent, allow_tools=True).written == 4
+    made = [call for line in lines_of(folder / "predictions/random.json") for call in line["function_calls"]]
+    assert made and all(call.startswith("notes.write.func(text=") for call in made)
+    with pytest.raises(UsageError, match="knows the published tools only"):
+        infer(folder, llm="offline", allow_tools=True)
+
+
+@pytest.mark.parametrize("name", FOLDERS)
+@pytest.mark.parametrize("model", ["nothing", "random"])
+def test_probes_go_to_baselines_too(
+    root: Path, tmp_path: Path, capsys: Capture, name: str, model: str
+) -> None:
+    folder = copy(root, name, tmp_path / name)
+    done = inside(capsys, "infer", "--data_dir", folder, "--llm", model, "--security", "2")
+    assert done.code == 0 and f"security of {model} (baseline): " in done.out
+
+
+def test_what_reads_prompts_is_refused_in_one_line(evaluated: Path, tmp_path: Path) -> None:
+    with pytest.raises(UsageError, match="--llm nothing reads no prompts"):
+        infer(evaluated / "data_classic", llm="nothing", security="published", judge="gpt-4")
+    folder = shutil.copytree(evaluated / "data_multimedia", tmp_path / "d")
+    (folder / "benchmark.json").write_text('{"dependency_type": "resource"}')
+    with pytest.raises(ToolassayError, match="'random' is a baseline and cannot be the generator"):
+        generate(folder, llm="random", number_of_samples=1, seed=1)
+
+
+@pytest.mark.parametrize("name", FOLDERS)
+def test_a_leaderboard_shows_baselines_last_and_marks_them(evaluated: Path, name: str) -> None:
+    for column in (None, "cost", "latency", "model", "coverage"):
+        board = leaderboard(evaluated / name, sort_by=column)
+        assert list(dict.fromkeys(row.model for row in board.rows)).index("offline") == 0
+    shown = " ".join(render(leaderboard(evaluated / name), "markdown").split())
+    assert "| nothing (baseline) |" in shown and "| random (baseline) |" in shown
+    assert BASELINE.line in shown and LOCAL in shown
+    assert ("| offline † |" in shown) == (RULES_AT_HAND.line in shown) == (name == "data_workbench")
+
+
+@pytest.mark.parametrize("name", FOLDERS)
+def test_evaluate_shows_them_last_marked_and_with_local_times(
+    evaluated: Path, capsys: Capture, name: str
+) -> None:
+    done = inside(capsys, "evaluate", "--data_dir", evaluated / name, "--llm", "all")
+    assert done.code == 0, done.err
+    assert done.out.index("offline") < done.out.index("nothing (baseline)") < done.out.index("random (b")
+    assert done.out.count(BASELINE.line) == 1
+    assert (RULES_AT_HAND.line in done.out) == (name == "data_workbench")
+    if name in ("data_workbench", "data_classic"):
+        assert " local" in done.out and LOCAL in done.out
+    metrics = json.loads((evaluated / name / "metrics/random.json").read_text())["overall_overall"]
+    assert metrics["latency"]["local"] is True and "latency" not in metrics["notes"]
+
+
+def test_the_report_shows_baselines_last(evaluated: Path, tmp_path: Path, capsys: Capture) -> None:
+    done = inside(
+        capsys, "report", "--data_dir", *(evaluated / name for name in FOLDERS), "--out", tmp_path / "out"
+    )
+    runs = json.loads((tmp_path / "out/axes.json").read_text())["runs"]
+    assert list(dict.fromkeys(run["model"] for run in runs)) == ["offline", "nothing", "random"]
+    assert [run["is_baseline"] for run in runs] == [False] * 4 + [True] * 8
+    assert all(run["latency"]["is_local"] for run in runs)
+    marks = [(run["model"], run["data"]) for run in runs if run["mark"] and not run["is_baseline"]]
+    assert marks == [("offline", "data_workbench")]
+    assert done.out.count(RULES_AT_HAND.line) == done.out.count(BASELINE.line) == 1
+
+
+def test_a_comparison_marks_them_also_where_files_are_named(evaluated: Path, capsys: Capture) -> None:
+    folder = evaluated / "data_workbench"
+    save = folder.parent / "comparison.json"
+    done = inside(
+        capsys,
+        *("compare", "random", "offline", "--data_dir", folder, "--resamples", "50", "--save", save),
+    )
+    assert "offline † (B) against random (baseline) (A)" in " ".join(done.out.split())
+    assert RULES_AT_HAND.note.split(";")[0] in " ".join(done.out.split())
+    assert json.loads(save.read_text())["marks"] == {
+        "random": BASELINE._asdict(),
+        "offline": RULES_AT_HAND._asdict(),
+    }
+    named = compare(*(folder / f"metrics/{model}.json" for model in ("random", "offline")), resamples=50)
+    assert named.marks == {"random": BASELINE, "offline": RULES_AT_HAND}
+
+
+def test_the_offline_agent_is_not_marked_on_reworded_requests(root: Path, tmp_path: Path) -> None:
+    folder = copy(root, "data_workbench", tmp_path / "data_workbench")
+    tasks = lines_of(folder / "tasks.jsonl")
+    for task in tasks:
+        task["query"] = f"Robin here. {task['query']} Thanks!"
+    (folder / "tasks.jsonl").write_text("".join(f"{json.dumps(task)}\n" for task in tasks))
+    infer(folder, llm="offline")
+    evaluate(folder, llm="offline")
+    assert "†" not in render(leaderboard(folder), "markdown")

@@ -1,0 +1,77 @@
+"""What a reader must know about the row of a built-in model; every table and picture shows it."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import NamedTuple
+
+from toolassay.models.registry import BASELINES
+
+ON_PUBLISHED_REQUESTS = 31.4
+"""Percent of the published WorkBench tasks that the offline agent does right (strict; docs/workbench.md)."""
+WORDINGS = "wordings"
+OUR_WORDINGS = "toolassay"
+"""A part of WorkBench signatures: the offline agent's rules were written with such requests at hand."""
+# The tasks of data_workbench, for scores made before signatures had that part.
+_BUNDLED_TASKS = frozenset({"d2008ac9f078"})
+
+
+class Mark(NamedTuple):
+    """A mark on a row.
+
+    Attributes:
+        sign: stands behind the name.
+        note: what it means, one line.
+        is_baseline: the row is compared with and never ranked.
+    """
+
+    sign: str
+    note: str
+    is_baseline: bool = False
+
+    @property
+    def line(self) -> str:
+        """The sign and what it means, to stand below a table."""
+        return f"{self.sign} {self.note}"
+
+
+BASELINE = Mark(
+    "(baseline)",
+    "built in to compare with, not ranked: nothing does nothing, random draws from the tools with a seed",
+    is_baseline=True,
+)
+RULES_AT_HAND = Mark(
+    "†",
+    f"its rules were written with these requests at hand; {ON_PUBLISHED_REQUESTS:g} % on the published ones",
+)
+LOCAL = "local: computed on this machine by a built-in model; not to be compared with a server's seconds."
+"""What is said below a table with such times."""
+
+
+def mark_of(model: str, signature: Mapping[str, str]) -> Mark | None:
+    """The mark of a model's row, by what its scores were made with.
+
+    Args:
+        model: its name.
+        signature: the parts of the signature of its scores, by name.
+
+    >>> mark_of("offline", {"benchmark": "workbench", "wordings": "toolassay"}).sign
+    '†'
+    >>> mark_of("random", {}).is_baseline, mark_of("offline", {}), mark_of("gpt-4", {})
+    (True, None, None)
+    """
+    if model in BASELINES:
+        return BASELINE
+    if model != "offline" or signature.get("benchmark") != "workbench":
+        return None
+    at_hand = signature.get(WORDINGS) == OUR_WORDINGS or signature.get("tasks") in _BUNDLED_TASKS
+    return RULES_AT_HAND if at_hand else None
+
+
+def marked(name: str, mark: Mark | None) -> str:
+    """A name with its mark.
+
+    >>> marked("random", BASELINE), marked("gpt-4", None)
+    ('random (baseline)', 'gpt-4')
+    """
+    return name if mark is None else f"{name} {mark.sign}"
