@@ -85,7 +85,7 @@ async def run_items(
         summary: an empty one to fill, for somebody who watches.
 
     Raises:
-        asyncio.CancelledError: at the second Ctrl-C, which `asyncio.run` makes a KeyboardInterrupt.
+        asyncio.CancelledError: at the second Ctrl-C, which `run_coroutine` makes a KeyboardInterrupt.
         ToolassayError: the run cannot go on (nobody listening, key refused, disk full).
     """
     run = _Run(items, work, done, stopped, RunSummary() if summary is None else summary)

@@ -21,6 +21,7 @@ from toolassay.review.shares import Shares
 from toolassay.review.sheets import read_sheet, rows_of, take_sheet, write_sheet
 from toolassay.review.store import FOLDER, Log, ReviewStore, checked_name
 from toolassay.review.table import markdown, verification
+from toolassay.runs.event_loop import run_coroutine
 from toolassay.stages.checked import CHECKED, FUNNEL, QUARANTINE, as_reviewed
 from toolassay.stages.screen import SILENT, WARNING, Screen
 from toolassay.stages.workfolder import graph_of
@@ -148,7 +149,7 @@ def review(
         finally:
             await server.close()
 
-    asyncio.run(run())
+    run_coroutine(run())
 
 
 def review_summary(data_dir: str | Path, *, screen: Screen = SILENT) -> dict[str, object]:

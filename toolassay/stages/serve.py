@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from toolassay.folder import DataFolder
+from toolassay.runs.event_loop import run_coroutine
 from toolassay.serving.faults import FaultPlan
 from toolassay.stages.screen import SILENT, Screen
 from toolassay.stages.workfolder import graph_of
@@ -65,4 +66,4 @@ def serve(
             await server.close()
             screen.say(f"stopped after {server.count} requests, {server.faulty} of them with a fault")
 
-    asyncio.run(run())
+    run_coroutine(run())
