@@ -12,7 +12,7 @@ from toolassay.benchmarks.taskbench.scoring.scored_model import scored_models
 from toolassay.errors import UsageError
 from toolassay.files import write_json
 from toolassay.folder import DataFolder
-from toolassay.stages.screen import SILENT, Screen
+from toolassay.stages.screen import DEFAULT, Screen
 
 
 def compare(
@@ -25,7 +25,7 @@ def compare(
     resamples: int = 10_000,
     seed: int = 0,
     save: str | Path | None = None,
-    screen: Screen = SILENT,
+    screen: Screen = DEFAULT,
 ) -> Comparison:
     """Compare models on the items they share; the first is the baseline of all others.
 

@@ -25,7 +25,7 @@ from toolassay.stages.evaluate_classic import ClassicEvaluation, evaluate_classi
 from toolassay.stages.evaluate_workbench import AgentEvaluation, evaluate_workbench
 from toolassay.stages.infer_workbench import is_workbench
 from toolassay.stages.leaderboard import keep_leaderboard
-from toolassay.stages.screen import SILENT, Screen
+from toolassay.stages.screen import DEFAULT, Screen
 from toolassay.stages.security import SECURITY
 
 _WHOLE = "overall_overall"
@@ -65,7 +65,7 @@ def evaluate(
     bertscore_cache: bool = True,
     allow_tools: bool = False,
     orders: Sequence[str | Path] = (),
-    screen: Screen = SILENT,
+    screen: Screen = DEFAULT,
 ) -> list[FolderEvaluation]:
     """Score the predictions of one or several models.
 

@@ -28,7 +28,7 @@ from toolassay.files import refuse_to_replace, safe_name, write_json
 from toolassay.folder import DataFolder
 from toolassay.runs.spending import usage
 from toolassay.runs.trials import Trial, same_settings, trials_of
-from toolassay.stages.screen import SILENT, WARNING, Screen
+from toolassay.stages.screen import DEFAULT, SILENT, WARNING, Screen
 from toolassay.stages.security import published_security_beside, security_beside
 from toolassay.version import __version__
 
@@ -64,7 +64,7 @@ def evaluate_classic(
     save_dir: str | Path | None = None,
     orders: Sequence[str | Path] = (),
     tell_security: bool = True,
-    screen: Screen = SILENT,
+    screen: Screen = DEFAULT,
 ) -> list[ClassicEvaluation]:
     """Score what agents chose, as published and strictly.
 
@@ -133,7 +133,7 @@ def evaluate_rows(
     *,
     out: str | Path,
     mode: str = "compat",
-    screen: Screen = SILENT,
+    screen: Screen = DEFAULT,
 ) -> ClassicScores:
     """Score files of prediction rows, whoever made them.
 

@@ -30,7 +30,7 @@ from toolassay.folder import DataFolder
 from toolassay.runs.manifest import recorded_settings
 from toolassay.runs.spending import usage
 from toolassay.runs.trials import Trial, fingerprint, same_settings, trials_of
-from toolassay.stages.screen import SILENT, WARNING, Screen
+from toolassay.stages.screen import DEFAULT, WARNING, Screen
 from toolassay.stages.security import security_beside
 from toolassay.stages.workplace import load_workplace, tools_hash
 from toolassay.version import __version__
@@ -60,7 +60,7 @@ def evaluate_workbench(
     prediction_dir: str | Path = "predictions",
     save_dir: str | Path | None = None,
     allow_tools: bool = False,
-    screen: Screen = SILENT,
+    screen: Screen = DEFAULT,
 ) -> list[AgentEvaluation]:
     """Judge what agents called, as published and strictly; further trials of a model say how sure that is.
 

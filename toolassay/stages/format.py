@@ -10,7 +10,7 @@ from toolassay.backinstruct.format import format_data as format_folder
 from toolassay.errors import UsageError
 from toolassay.folder import DataFolder
 from toolassay.graph import DependencyType, check_dependency_type
-from toolassay.stages.screen import SILENT, Screen
+from toolassay.stages.screen import DEFAULT, Screen
 from toolassay.tools import ToolLibrary
 
 
@@ -20,7 +20,7 @@ def format_data(
     dependency_type: str | None = None,
     critics: str | None = None,
     force: bool = False,
-    screen: Screen = SILENT,
+    screen: Screen = DEFAULT,
 ) -> Formatted:
     """Format the samples of a folder into a data set.
 

@@ -27,7 +27,7 @@ from toolassay.runs.manifest import JOURNAL
 from toolassay.sampling import Sampler, wanted
 from toolassay.stages.dry_run import Counts, dry_run_lines
 from toolassay.stages.record import RunRecord, hashes
-from toolassay.stages.screen import SILENT, WARNING, Screen
+from toolassay.stages.screen import DEFAULT, WARNING, Screen
 from toolassay.stages.statistics import Statistics
 from toolassay.stages.usage import Books, report_stop
 from toolassay.stages.workfolder import graph_fingerprint, work_folder
@@ -61,7 +61,7 @@ def generate(
     prices: Path | None = None,
     dry_run: bool = False,
     command: Sequence[str] | None = None,
-    screen: Screen = SILENT,
+    screen: Screen = DEFAULT,
 ) -> tuple[Path, bool]:
     """Generate requests with gold plans for samples of a tool graph.
 

@@ -24,7 +24,7 @@ from toolassay.stages.infer_plans import PlanRun, requests_of, tagged
 from toolassay.stages.infer_published_security import PUBLISHED, infer_published_security
 from toolassay.stages.infer_security import Security, infer_security, refuse_beside_security
 from toolassay.stages.infer_workbench import infer_workbench, is_workbench
-from toolassay.stages.screen import SILENT, Screen
+from toolassay.stages.screen import DEFAULT, Screen
 from toolassay.stages.trials import run_trials
 from toolassay.stages.workfolder import graph_of
 
@@ -68,7 +68,7 @@ def infer(
     allow_tools: bool = False,
     security: Security | Literal["published"] = False,
     judge: str | None = None,
-    screen: Screen = SILENT,
+    screen: Screen = DEFAULT,
 ) -> Inference:
     """Ask a model for the plan of every request of a folder; what is answered already is not asked again.
 

@@ -9,14 +9,14 @@ from typing import Any
 
 from toolassay.folder import DataFolder, find_file
 from toolassay.stages.generate import generate
-from toolassay.stages.screen import SILENT, Screen
+from toolassay.stages.screen import DEFAULT, Screen
 
 
 def play(
     data_dir: str | Path | None = None,
     *,
     graph_desc: str | Path | None = None,
-    screen: Screen = SILENT,
+    screen: Screen = DEFAULT,
     **settings: Any,
 ) -> dict[str, Any] | None:
     """Generate one sample in a folder that vanishes, and show its record.

@@ -21,7 +21,7 @@ from toolassay.runs import Budget, RunSummary
 from toolassay.stages.evaluate_classic import ClassicEvaluation, evaluate_classic
 from toolassay.stages.infer_classic import infer_classic
 from toolassay.stages.infer_security import infer_security
-from toolassay.stages.screen import SILENT, Screen
+from toolassay.stages.screen import DEFAULT, Screen
 from toolassay.stages.trials import run_trials
 
 CLIENTS = ("aiohttp", "openai")
@@ -47,7 +47,7 @@ def run_classic(
     prices: Path | None = None,
     dry_run: bool = False,
     command: Sequence[str] | None = None,
-    screen: Screen = SILENT,
+    screen: Screen = DEFAULT,
 ) -> ClassicRun:
     """Have the configured agent choose for every message, as often as configured, and score it.
 

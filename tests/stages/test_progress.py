@@ -6,9 +6,9 @@ from collections.abc import Callable
 import pytest
 from rich.console import Console
 
-from toolassay.cli import progress
 from toolassay.cli.main import cli, run
-from toolassay.cli.progress import Count, PlainLines, drawn, shown_progress
+from toolassay.stages import progress
+from toolassay.stages.progress import Count, PlainLines, drawn, shown_progress
 from toolassay.stages.screen import Figures
 
 

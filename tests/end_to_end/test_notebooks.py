@@ -1,0 +1,73 @@
+"""The library in a real Jupyter kernel."""
+
+from __future__ import annotations
+
+import threading
+from pathlib import Path
+
+import pytest
+from nbclient.exceptions import CellExecutionError
+from notebooks import executed, interrupt, kernel, notebook, printed, shown
+from running import data_folder, lines_of
+
+from toolassay.testkit import FakeServer
+
+
+def test_a_cell_infers_and_shows_progress_and_warnings(tmp_path: Path, fake_server: FakeServer) -> None:
+    folder = data_folder(tmp_path / "data", 12)
+    fake_server.behaviour = lambda prompt, number: "400" if number == 3 else "whole"
+    quiet, silent, plain, loud = executed(
+        notebook(
+            "import toolassay\n"
+            "from toolassay.models import ModelOptions\n"
+            f"options = ModelOptions(api_base={fake_server.base!r})",
+            "ended = toolassay.infer('data', llm='a', options=options, screen=toolassay.SILENT, limit=2)",
+            "ended = toolassay.infer('data', llm='b', options=options)\nprint(ended.written)",
+            "ended = toolassay.infer('data', llm='offline', screen=toolassay.SCREEN)",
+        ),
+        tmp_path,
+    ).cells
+    assert quiet.outputs == silent.outputs == []
+    (bar,) = shown(plain)
+    assert bar.startswith("infer ━━━━━━━━━━━━━━━━━━━━━━━━ 12/12, 1 failed, ")
+    assert printed(plain) == "11\n"
+    assert printed(plain, "stderr").startswith("warning: 1 requests have no answer")
+    assert "infer ━" in shown(loud)[0]
+    assert printed(loud) == "data/predictions/offline.json: 12 lines (12 answered; 0 answered before)\n"
+    assert "used by this run so far: 12 requests" in printed(loud, "stderr")
+    assert len(lines_of(folder / "predictions/a.json")) == 2
+
+
+def test_interrupting_a_cell_finishes_what_is_in_flight(tmp_path: Path, fake_server: FakeServer) -> None:
+    data_folder(tmp_path / "data", 9)
+    book = notebook(
+        "import toolassay\n"
+        "from toolassay.models import ModelOptions\n"
+        f"options = ModelOptions(api_base={fake_server.base!r})\n"
+        "infer = lambda: toolassay.infer('data', llm='m', options=options, multiworker=3)",
+        "infer()",
+        "infer().already",
+    )
+    fake_server.behaviour = lambda prompt, number: "hold" if number >= 3 else "whole"
+
+    def release(printed: str) -> None:
+        if "finishing the 3 requests in flight" in printed:
+            fake_server.release()
+
+    with kernel(book, tmp_path, release) as client:
+        client.execute_cell(book.cells[0], 0)
+
+        def stop() -> None:
+            fake_server.wait_for(6)
+            interrupt(client)
+
+        interrupter = threading.Thread(target=stop)
+        interrupter.start()
+
+        with pytest.raises(CellExecutionError, match="KeyboardInterrupt"):
+            client.execute_cell(book.cells[1], 1)
+        interrupter.join()
+        assert len(lines_of(tmp_path / "data/predictions/m.json")) == 6
+        client.execute_cell(book.cells[2], 2)
+    assert shown(book.cells[2])[-1] == "6"
+    assert len(fake_server.received) == 9
