@@ -9,6 +9,7 @@ import click
 
 from toolassay.cli import options
 from toolassay.cli.screen import SCREEN, say, show
+from toolassay.stages.screen import WARNING
 
 
 @click.command("evaluate")
@@ -111,5 +112,5 @@ def command(
         what = "items have a readable plan"
         if agents or chats:
             what = "tasks were done" if agents else "messages were answered"
-        say(f"{result.llm}: only {coverage(result):.1%} of the {what} (--min_coverage)")
+        say(f"{WARNING}{result.llm}: only {coverage(result):.1%} of the {what} (--min_coverage)")
     return 3 if low else 0

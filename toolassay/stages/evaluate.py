@@ -25,7 +25,7 @@ from toolassay.stages.evaluate_classic import ClassicEvaluation, evaluate_classi
 from toolassay.stages.evaluate_workbench import AgentEvaluation, evaluate_workbench
 from toolassay.stages.infer_workbench import is_workbench
 from toolassay.stages.leaderboard import keep_leaderboard
-from toolassay.stages.screen import DEFAULT, Screen
+from toolassay.stages.screen import DEFAULT, WARNING, Screen
 from toolassay.stages.security import SECURITY
 
 _WHOLE = "overall_overall"
@@ -168,7 +168,7 @@ def evaluate(
             continue
         screen.say(f"scored {name}" if result.is_new else f"{name} is up to date")
         for note in result.evaluation.notes:
-            screen.say(f"  {note}")
+            screen.say(f"{WARNING if note in result.evaluation.warnings else '  '}{note}")
         if security := result.evaluation.groups.get(_WHOLE, {}).get(SECURITY):
             for line in figure_lines(name, security):
                 screen.say(line)

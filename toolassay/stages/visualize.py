@@ -7,7 +7,7 @@ from pathlib import Path
 from toolassay.errors import UsageError
 from toolassay.folder import DataFolder, find_file
 from toolassay.graph import ToolGraph
-from toolassay.stages.screen import DEFAULT, Screen
+from toolassay.stages.screen import DEFAULT, WARNING, Screen
 
 
 def visualize(
@@ -40,7 +40,7 @@ def visualize(
         try:
             made.append(write_graph_page(graph, path.parent / "graph_desc.html"))
         except UsageError as error:
-            screen.say(f"no page: {error}")
+            screen.say(f"{WARNING}no page: {error}")
         advance()
     for picture in made:
         screen.show(str(picture))
