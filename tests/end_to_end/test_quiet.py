@@ -7,7 +7,17 @@ import os
 from pathlib import Path
 
 import pytest
-from running import Capture, data_folder, generate, infer, inside, shell, tool_desc
+from running import (
+    Capture,
+    data_folder,
+    generate,
+    infer,
+    inside,
+    lines_of,
+    shell,
+    tool_desc,
+    write_lines,
+)
 
 from toolassay.cli.main import COMMANDS, cli, load, run
 from toolassay.testkit import FakeServer
@@ -106,8 +116,9 @@ def test_faults_of_a_prediction_file_are_warned_of_and_counted(tmp_path: Path, c
 
 def test_samples_that_cannot_be_formatted_are_warned_of(tmp_path: Path, capsys: Capture) -> None:
     folder = made(tmp_path, capsys)
-    with (folder / "data_raw.json").open("a") as file:
-        file.write('{"id": "x", "torn\n')
+    first, *others = lines_of(folder / "data_raw.json")
+    first["result"]["task_nodes"] = []
+    write_lines(folder / "data_raw.json", [first, *others])
     done = inside(capsys, "format", "-q", "--data_dir", folder)
     assert done.code == 0
     assert done.err.startswith("warning: 1 refused, with reasons in ")
