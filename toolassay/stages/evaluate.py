@@ -47,7 +47,7 @@ class IncompleteEvaluation(ToolassayError):
 def evaluate(
     data_dir: str | Path = "data_huggingface",
     *,
-    llm: str | Sequence[str] = "gpt-3.5-turbo",
+    llm: str | Sequence[str] = "gpt-4",
     prediction_dir: str | Path = "predictions",
     save_dir: str | Path | None = None,
     alignment: str | None = None,

@@ -19,6 +19,7 @@ from toolassay.errors import ToolassayError, UsageError
 from toolassay.files import keep_dated_copy, read_json_lines, safe_name
 from toolassay.folder import DataFolder
 from toolassay.models import ChatRequest, ModelOptions, create_model
+from toolassay.models.parameters import sampling_parameters
 from toolassay.models.wire import parameters_of
 from toolassay.runs import Budget, Journal, Loop, RunSummary, changes, gives_way, open_run, recorded_settings
 from toolassay.runs.budget import completion_limit
@@ -101,6 +102,7 @@ def generate(
         UsageError: files missing or malformed, settings that contradict the folder's run.
         ToolassayError: the model cannot be reached.
     """
+    parameters = sampling_parameters(temperature, top_p)
     name = f"{safe_name(llm)}_t{temperature}_p{top_p}{'_check' if check else ''}"
     work = work_folder(data_dir, graph_desc, tool_desc, name=name, say=screen.say)
     folder, graph = work.folder, work.graph(dependency_type, say=screen.say)
@@ -118,7 +120,6 @@ def generate(
     record = RunRecord(run_folder, options, command=command, screen=screen)
     options = record.options_of(llm)
     model = create_model(llm, options, meter=books)
-    parameters = {"temperature": temperature, "top_p": top_p}
     settings = {
         "llm": llm,
         **parameters,

@@ -17,6 +17,7 @@ from toolassay.dataset import RequestId
 from toolassay.errors import UsageError
 from toolassay.folder import DataFolder
 from toolassay.models import ModelOptions
+from toolassay.models.parameters import sampling_parameters
 from toolassay.runs import Budget
 from toolassay.stages.agent_run import refuse_settings
 from toolassay.stages.infer_classic import infer_classic
@@ -59,6 +60,7 @@ def infer(
     agent: str | None = None,
     toolkit: str = "all",
     resample: int = 0,
+    resample_temperature: float = 0.5,
     max_steps: int = 20,
     order: str | None = None,
     max_tokens: int | None = None,
@@ -103,6 +105,7 @@ def infer(
             (default), "reasoning", "tools", "retrieval" (default of the offline model) or "recorded".
         toolkit: of WorkBench: "all" tools, or those of a task's "domains".
         resample: of WorkBench: how often a run that called nothing is tried again.
+        resample_temperature: of WorkBench: the temperature of such a new try.
         max_steps: of WorkBench: answers a task at most.
         order: of CLASSic: of the workflows shown: "table" (default), "name", or the seed of a shuffle.
         max_tokens: of CLASSic: of an answer; default what the agent needs.
@@ -135,7 +138,7 @@ def infer(
     common: dict[str, Any] = {
         "llm": llm,
         "options": options or ModelOptions(connections=multiworker),
-        "parameters": {"temperature": temperature, "top_p": top_p},
+        "parameters": sampling_parameters(temperature, top_p),
         "multiworker": multiworker,
         "prediction_dir": prediction_dir,
         "force": force,
@@ -165,7 +168,9 @@ def infer(
         return infer_published_security(folder, **bare)
     if is_workbench(folder):
         refuse_settings("WorkBench", **plans, **choosing)
-        actor = AgentSettings(agent or "native", toolkit, resample, max_steps)
+        actor = AgentSettings(
+            agent or "native", toolkit, resample, max_steps, resample_temperature=resample_temperature
+        )
         if security:
             return infer_security(folder, actor=actor, **probes)
         return run_trials(

@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from typing import Literal
 
 from toolassay.metrics.intervals import NOTHING, Interval
+from toolassay.metrics.legend import legend
 from toolassay.runs.recorded import RecordedUsage
 
 Kind = Literal["strict", "compat", "published"]
@@ -84,8 +85,13 @@ class Board:
     @property
     def captions(self) -> list[str]:
         """What the words mean, and the remarks."""
+        return self.captions_of(self.headings)
+
+    def captions_of(self, headings: Sequence[str]) -> list[str]:
+        """The same where only these columns are shown."""
         published = [PUBLISHED_CAPTION] if any(row.kind == "published" for row in self.rows) else []
-        return [self.caption, *published, *self.remarks]
+        meanings = [told] if (told := legend(headings)) else []
+        return [self.caption, *meanings, *published, *self.remarks]
 
     def first_rows(self) -> list[bool]:
         """Whether each row is the first of its model."""

@@ -238,7 +238,8 @@ class Evaluator:
             strict = parts.strict.numbers(
                 place, job.metrics, texts, resamples=choices.resamples, seed=choices.seed
             )
-            strict["dropped"] = dropped
+            if dropped:
+                strict["dropped"] = dropped
             strict["compat_links"] = parts.compat.number_of_links(place)
             strict["signature"] = signature.of_group(group.key, strict["n_expected"])
             groups[group.key] = {**numbers, "strict": strict}
@@ -314,13 +315,14 @@ def _unknown_ids(labels: LineIndex, lines: LineIndex) -> dict[Hashable, int]:
 
 
 def _dropped(labels: LineIndex, lines: LineIndex) -> dict[str, int]:
-    """Lines of the prediction file that no score counts, for the metrics file."""
-    return {
+    """Lines of the prediction file that no score counts, for the metrics file; only kinds there are."""
+    counts = {
         "unknown_ids": len(_unknown_ids(labels, lines)),
         "broken_lines": len(lines.broken),
         "lines_without_id": len(lines.nameless),
         "repeated_ids": len(lines.doubled),
     }
+    return {kind: count for kind, count in counts.items() if count}
 
 
 def dropped_lines(groups: Mapping[str, Mapping[str, Any]]) -> list[str]:
