@@ -2,15 +2,20 @@
 
 from __future__ import annotations
 
+import re
 import threading
 from pathlib import Path
 
+import nbformat
 import pytest
 from nbclient.exceptions import CellExecutionError
+from nbformat import NotebookNode
 from notebooks import executed, interrupt, kernel, notebook, printed, shown
-from running import data_folder, lines_of
+from running import ROOT, data_folder, lines_of
 
 from toolassay.testkit import FakeServer
+
+QUICK_START = ROOT / "examples/quickstart.ipynb"
 
 
 def test_a_cell_infers_and_shows_progress_and_warnings(tmp_path: Path, fake_server: FakeServer) -> None:
@@ -36,6 +41,41 @@ def test_a_cell_infers_and_shows_progress_and_warnings(tmp_path: Path, fake_serv
     assert printed(loud) == "data/predictions/offline.json: 12 lines (12 answered; 0 answered before)\n"
     assert "used by this run so far: 12 requests" in printed(loud, "stderr")
     assert len(lines_of(folder / "predictions/a.json")) == 2
+
+
+@pytest.mark.slow  # about ten seconds, most of them pictures
+def test_the_quick_start_notebook_runs_offline(tmp_path: Path) -> None:
+    cells = [cell for cell in executed(quick_start(), tmp_path).cells if cell.cell_type == "code"]
+    assert "answered" in shown(cells[-4])[-1]
+    assert [kinds(cell)[-1] for cell in (cells[2], *cells[-3:])] == [
+        *("image/png", "text/markdown", "text/markdown", "image/png")
+    ]
+    assert not any(printed(cell, "stderr") for cell in cells)
+    assert [path.name for path in tmp_path.iterdir()] == ["quickstart"]
+
+
+def test_the_quick_start_notebook_shows_its_outputs_and_nothing_of_the_machine() -> None:
+    cells = [cell for cell in quick_start().cells if cell.cell_type == "code"]
+    assert [cell.execution_count for cell in cells] == [*range(1, len(cells) + 1)]
+    outputs = [output for cell in cells for output in cell.outputs]
+    assert {output.output_type for output in outputs} == {"display_data", "execute_result", "stream"}
+    assert "stderr" not in {output.get("name") for output in outputs}
+    text = QUICK_START.read_text(encoding="utf-8")
+    assert not re.findall(r"[^<\w:/.](/(?:tmp|root|home|usr|var|Users|opt)/\S*)|127\.0\.0\.1", text)
+    assert QUICK_START.stat().st_size < 500_000
+
+
+def quick_start() -> NotebookNode:
+    book: NotebookNode = nbformat.read(QUICK_START, as_version=4)  # type: ignore[no-untyped-call]
+    return book
+
+
+def kinds(cell: NotebookNode) -> list[str]:
+    """The richest form of each thing a cell displayed and returned."""
+    forms = ("image/png", "text/markdown", "text/plain")
+    return [
+        next(form for form in forms if form in output.data) for output in cell.outputs if "data" in output
+    ]
 
 
 def test_interrupting_a_cell_finishes_what_is_in_flight(tmp_path: Path, fake_server: FakeServer) -> None:

@@ -93,6 +93,12 @@ class Board:
         meanings = [told] if (told := legend(headings)) else []
         return [self.caption, *meanings, *published, *self.remarks]
 
+    def _repr_markdown_(self) -> str:
+        """What a notebook shows."""
+        from toolassay.report.leaderboard.markdown import markdown_table
+
+        return markdown_table(self)
+
     def first_rows(self) -> list[bool]:
         """Whether each row is the first of its model."""
         names = [(row.model, row.kind == "published") for row in self.rows]

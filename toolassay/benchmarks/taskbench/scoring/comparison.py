@@ -102,6 +102,12 @@ class Comparison:
     notes: list[str] = field(default_factory=list)
     clusters: str = "the items of one sampled subgraph"
 
+    def _repr_markdown_(self) -> str:
+        """What a notebook shows."""
+        from toolassay.benchmarks.taskbench.scoring.compare_table import comparison_markdown
+
+        return comparison_markdown(self)
+
     def to_json(self) -> dict[str, Any]:
         """As it is saved."""
         models = []
