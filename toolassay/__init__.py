@@ -1,6 +1,8 @@
 """Toolassay: from a tool list to a benchmark, and to the model to trust with the tools.
 
-The stages of the pipeline are functions of this package; each is imported when it is first used.
+The stages of the pipeline are functions of this package; each is imported when it is first used. In a
+notebook they show progress and warnings; `screen=SCREEN` shows all that the command shows, `screen=SILENT`
+nothing.
 """
 
 from __future__ import annotations
@@ -11,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 from toolassay.version import __version__
 
 if TYPE_CHECKING:
+    from toolassay.cli.screen import SCREEN
     from toolassay.stages.check import check
     from toolassay.stages.compare import compare
     from toolassay.stages.evaluate import evaluate
@@ -25,6 +28,7 @@ if TYPE_CHECKING:
     from toolassay.stages.pipeline import pipeline
     from toolassay.stages.review import apply_review, export_reviews, import_reviews, review_summary
     from toolassay.stages.sample import sample
+    from toolassay.stages.screen import SILENT
     from toolassay.stages.split import split
     from toolassay.stages.verify import verify
     from toolassay.stages.visualize import visualize
@@ -52,7 +56,11 @@ _STAGES = {
     "visualize": "visualize",
 }
 
+_SCREENS = {"SCREEN": "cli.screen", "SILENT": "stages.screen"}
+
 __all__ = [
+    "SCREEN",
+    "SILENT",
     "__version__",
     "apply_review",
     "build_graph",
@@ -80,4 +88,6 @@ __all__ = [
 def __getattr__(name: str) -> Any:
     if name in _STAGES:
         return getattr(import_module(f"toolassay.stages.{_STAGES[name]}"), name)
+    if name in _SCREENS:
+        return getattr(import_module(f"toolassay.{_SCREENS[name]}"), name)
     raise AttributeError(f"module 'toolassay' has no attribute '{name}'")

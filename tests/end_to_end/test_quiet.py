@@ -2,11 +2,22 @@
 
 from __future__ import annotations
 
+import json
 import os
 from pathlib import Path
 
 import pytest
-from running import Capture, data_folder, generate, infer, inside, shell, tool_desc
+from running import (
+    Capture,
+    data_folder,
+    generate,
+    infer,
+    inside,
+    lines_of,
+    shell,
+    tool_desc,
+    write_lines,
+)
 
 from toolassay.cli.main import COMMANDS, cli, load, run
 from toolassay.testkit import FakeServer
@@ -78,6 +89,53 @@ def test_why_a_run_is_incomplete_is_said_all_the_same(
     assert done.code == 3
     assert [line.split(":")[0] for line in done.err.splitlines()] == ["warning", "warning"]
     assert "2 samples have no usable answer" in done.err and "stopped: --max_requests 1" in done.err
+
+
+def test_faults_of_a_prediction_file_are_warned_of_and_counted(tmp_path: Path, capsys: Capture) -> None:
+    folder = made(tmp_path, capsys)
+    file = folder / "predictions/offline.json"
+    lines = file.read_text().splitlines()
+    file.write_text("\n".join([*lines[:-1], lines[-1][:20], '{"id": "nobody", "result": {}}', "7"]))
+    for llm in ("offline", "all"):  # the second finds the metrics up to date
+        done = inside(
+            capsys, "evaluate", "-q", "--data_dir", folder, "--llm", llm, "-m", "f1", "--min_coverage", "1"
+        )
+        assert done.code == 3
+        warnings = done.err.splitlines()
+        assert all(line.startswith("warning: ") for line in warnings)
+        for told in ("1 prediction(s) with an unknown id", "broken prediction line(s)", "(--min_coverage)"):
+            assert told in done.err
+    metrics = json.loads((folder / "metrics/offline.json").read_text())["overall_overall"]
+    dropped = {"unknown_ids": 1, "broken_lines": 1, "lines_without_id": 1}
+    assert metrics["strict"]["dropped"] == dropped
+
+
+def test_samples_that_cannot_be_formatted_are_warned_of(tmp_path: Path, capsys: Capture) -> None:
+    folder = made(tmp_path, capsys)
+    first, *others = lines_of(folder / "data_raw.json")
+    first["result"] = {"user_request": "x"}
+    write_lines(folder / "data_raw.json", [first, *others])
+    done = inside(capsys, "format", "-q", "--data_dir", folder)
+    assert done.code == 0
+    assert done.err.startswith("warning: 1 refused, with reasons in ")
+    assert "1 x " in done.err
+
+
+def test_a_sample_that_is_only_tried_says_why_there_is_none(
+    tmp_path: Path, fake_server: FakeServer, capsys: Capture
+) -> None:
+    fake_server.behaviour = lambda prompt, number: "prose"
+    done = generate(capsys, fake_server, data_folder(tmp_path / "data"), "-q", "--play", "--seed", "1")
+    assert done.code == 3
+    assert "warning: 1 samples have no usable answer" in done.err
+
+
+def made(place: Path, capsys: Capture) -> Path:
+    """A folder with a small data set and the offline model's predictions."""
+    tool_desc(place / "data" / "tool_desc.json")
+    done = inside(capsys, "pipeline", "--data_dir", place / "data", "--number_of_samples", "8")
+    assert done.code == 0, done.err
+    return place / "data"
 
 
 def test_figures_of_a_run(tmp_path: Path, fake_server: FakeServer, capsys: Capture) -> None:

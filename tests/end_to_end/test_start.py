@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+import inspect
 import subprocess
 import sys
 from pathlib import Path
 
 import pytest
 from running import environment, shell
+
+import toolassay
+from toolassay.cli.main import load
 
 HEAVY = ("numpy", "scipy", "sklearn", "matplotlib", "networkx", "aiohttp", "rich", "json_repair", "rapidfuzz")
 
@@ -51,7 +55,9 @@ def test_the_help_of_every_script(tmp_path: Path) -> None:
         done = shell(script, "--help", cwd=tmp_path)
         assert done.code == 0
         assert option in done.out
-        assert option.replace("_", "-") in done.out
+        assert option.replace("_", "-") not in done.out  # one spelling
+        dashed = shell(script, f"{option.replace('_', '-')}", cwd=tmp_path)
+        assert "requires an argument" in dashed.err  # the other works
 
 
 def test_a_reader_that_leaves_early_is_no_error(tmp_path: Path) -> None:
@@ -66,3 +72,26 @@ def test_a_reader_that_leaves_early_is_no_error(tmp_path: Path) -> None:
     )
     assert done.stdout.count("\n") == 1
     assert "Error" not in done.stderr and "fault" not in done.stderr
+
+
+def test_the_help_of_infer_is_in_sections(tmp_path: Path) -> None:
+    told = shell("infer", "--help", cwd=tmp_path).out
+    titles = [line for line in told.splitlines() if line.endswith(":") and not line.startswith(" ")]
+    assert titles == [
+        *("Data:", "Model:", "Limits and cost:", "Security:"),
+        *("TaskBench:", "WorkBench and CLASSic:", "WorkBench:", "CLASSic:", "Options:"),
+    ]
+    last = told.split("\nOptions:\n")[1].split("\n\n")[0]
+    assert last.split()[:2] == ["-h,", "--help"] and last.count("--") == 1
+    model = told.split("\nModel:\n")[1].split("\n\n")[0]
+    assert "--llm" in model and "--top_p" in model and "--limit" not in model
+
+
+def test_every_stage_that_takes_a_model_has_the_same_default() -> None:
+    defaults = {}
+    for stage in ("generate", "infer", "evaluate"):
+        (option,) = [one for one in load(stage).params if one.name == "llm"]
+        defaults[stage] = option.default[0] if isinstance(option.default, tuple) else option.default
+    assert set(defaults.values()) == {"gpt-4"}
+    for function in (toolassay.generate, toolassay.infer, toolassay.evaluate):
+        assert inspect.signature(function).parameters["llm"].default == "gpt-4"

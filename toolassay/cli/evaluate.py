@@ -28,7 +28,7 @@ from toolassay.stages.screen import WARNING
     "metric", "-m", multiple=True, default=("all",), help="f1, ed, link, argument, rouge, bertscore, all."
 )
 @options.option(
-    "llm", multiple=True, default=("gpt-3.5-turbo",), help="The model; may be repeated; all: every one there."
+    "llm", multiple=True, default=(options.LLM,), help="The model; may be repeated; all: every one there."
 )
 @options.dependency_type()
 @options.option("prompting", default="cot", help="Other than cot: no metrics of the steps.")

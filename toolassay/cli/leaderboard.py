@@ -9,6 +9,7 @@ import click
 
 from toolassay.cli import options
 from toolassay.cli.screen import say, show
+from toolassay.stages.screen import WARNING
 
 
 @click.command("leaderboard")
@@ -53,7 +54,7 @@ def command(data_dir: Path, format: str | None, save: Path | None, **settings: A
 
         # Every other format has the remarks below the table.
         for remark in board.remarks:
-            say(printable(remark))
+            say(f"{WARNING}{printable(remark)}")
     if save is not None:
         write_text(save, render(board, wanted))
         show(str(save))

@@ -40,7 +40,10 @@ COMMANDS = {
 }
 
 QUIET = frozenset({"--quiet", "-q"})
-EVERYWHERE = "Everywhere: --debug shows where an error came from; --quiet (-q) leaves results and warnings."
+EVERYWHERE = (
+    "Everywhere: --debug shows where an error came from; --quiet (-q) leaves results and warnings; "
+    "--some-option is --some_option."
+)
 
 RESUME = "interrupted; the same command continues where this one stopped"
 _CONTINUED = ("generate", "check", "infer", "pipeline", "classic run")

@@ -8,6 +8,7 @@ from typing import Any, TypeVar
 
 import click
 
+from toolassay.cli.group import Option
 from toolassay.cli.screen import say
 from toolassay.errors import UsageError
 from toolassay.stages.screen import WARNING
@@ -15,13 +16,19 @@ from toolassay.stages.screen import WARNING
 Function = TypeVar("Function", bound=Callable[..., Any])
 Decorator = Callable[[Function], Function]
 
+LLM = "gpt-4"
+"""The model of every command that takes one."""
 PATH = click.Path(path_type=Path)
 
 
 def option(name: str, *more: str, **settings: Any) -> Callable[[Function], Function]:
-    """An option called `--some_name` and `--some-name` (and `more`), its default shown in the help."""
+    """An option called `--some_name` and `--some-name` (and `more`), its default shown in the help.
+
+    The help shows the first spelling.
+    """
     settings.setdefault("show_default", settings.get("default") is not None)
     spellings = dict.fromkeys([f"--{name}", f"--{name.replace('_', '-')}"])
+    settings.setdefault("cls", Option)
     return click.option(*spellings, *more, name, **settings)
 
 
@@ -45,6 +52,19 @@ def together(*decorators: Callable[[Any], Any]) -> Callable[[Function], Function
     def decorate(function: Function) -> Function:
         for decorator in reversed(decorators):
             function = decorator(function)
+        return function
+
+    return decorate
+
+
+def section(title: str, *decorators: Callable[[Any], Any]) -> Callable[[Function], Function]:
+    """Several options as one decorator, in a section of the help (of a `group.Command`)."""
+
+    def decorate(function: Function) -> Function:
+        known = len(getattr(function, "__click_params__", ()))
+        function = together(*decorators)(function)
+        for parameter in function.__click_params__[known:]:  # type: ignore[attr-defined]
+            parameter.section = title
         return function
 
     return decorate
@@ -114,11 +134,10 @@ def server() -> Callable[[Function], Function]:
 def model(*, temperature: float, top_p: float) -> Callable[[Function], Function]:
     """Who is asked, where and how."""
     return together(
-        option("llm", default="gpt-4", help="A served model, or 'offline': no server, no key, no download."),
+        option("llm", default=LLM, help="A served model, or 'offline': no server, no key, no download."),
         server(),
-        option("temperature", type=float, default=temperature),
-        option("top_p", type=float, default=top_p),
-        multiworker(),
+        option("temperature", type=float, default=temperature, help="From 0: how freely it answers."),
+        option("top_p", type=float, default=top_p, help="From 0 to 1: the likely words it draws from."),
     )
 
 

@@ -8,7 +8,7 @@ from contextvars import ContextVar
 
 import click
 
-from toolassay.cli.progress import shown_progress
+from toolassay.stages.progress import shown_progress
 from toolassay.stages.screen import WARNING, Advance, Figures, Screen, no_progress
 
 _QUIET = ContextVar("quiet", default=False)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import threading
 import time
 from collections import deque
 from collections.abc import Callable
@@ -203,12 +204,16 @@ class Limiter:
                 waiter.set_result(None)
 
 
-_SHARED: WeakValueDictionary[tuple[str, int | None], Limiter] = WeakValueDictionary()
+_SHARED: WeakValueDictionary[tuple[str, int | None, int], Limiter] = WeakValueDictionary()
 
 
 def limiter_of(endpoint: str, fixed: int | None) -> Limiter:
-    """The limiter of an endpoint: one for all the models that are asked there at the same time."""
-    limiter = _SHARED.get((endpoint, fixed))
+    """The limiter of an endpoint: one for all the models that are asked there at the same time.
+
+    Runs in several threads have one each: a future of one event loop cannot be resolved from another.
+    """
+    key = (endpoint, fixed, threading.get_ident())
+    limiter = _SHARED.get(key)
     if limiter is None:
-        limiter = _SHARED[(endpoint, fixed)] = Limiter(fixed)
+        limiter = _SHARED[key] = Limiter(fixed)
     return limiter

@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 import json
+import math
 import re
 from collections.abc import Callable, Collection, Iterator, Mapping
 from typing import Any
+
+from toolassay.errors import UsageError
 
 NEVER = frozenset({"model", "messages"})
 """Without these there is nothing to ask."""
@@ -22,6 +25,32 @@ _INSTEAD = re.compile(
     re.IGNORECASE,
 )
 _QUOTES = "'\"`"
+
+
+def check_temperature(value: float, *, flag: str = "--temperature") -> None:
+    """Refuse what is no temperature.
+
+    Raises:
+        UsageError: it is negative or no number.
+
+    >>> check_temperature(float("nan"))
+    Traceback (most recent call last):
+    toolassay.errors.UsageError: --temperature nan is no temperature. Fix: give a number from 0
+    """
+    if not (math.isfinite(value) and value >= 0):
+        raise UsageError(f"{flag} {value:g} is no temperature", fix="give a number from 0")
+
+
+def sampling_parameters(temperature: float, top_p: float) -> dict[str, float]:
+    """How a model draws its answers, as parameters of a request.
+
+    Raises:
+        UsageError: a value is out of its range.
+    """
+    check_temperature(temperature)
+    if not 0 <= top_p <= 1:  # no number fails too
+        raise UsageError(f"--top_p {top_p:g} is no share", fix="give a number from 0 to 1")
+    return {"temperature": temperature, "top_p": top_p}
 
 
 class Refusals:

@@ -7,6 +7,8 @@ import contextlib
 import signal
 from collections.abc import Callable, Iterator
 
+from toolassay.runs.event_loop import interrupt_calls
+
 SIGNALS = (signal.SIGINT, signal.SIGTERM)
 
 
@@ -14,9 +16,14 @@ SIGNALS = (signal.SIGINT, signal.SIGTERM)
 def first_interrupt(told: Callable[[], None]) -> Iterator[None]:
     """Call `told` at the first Ctrl-C or SIGTERM instead of ending; the second ends as before.
 
-    Only where the running loop may handle signals (in the main thread); elsewhere nothing changes. A signal
-    that this process ignores (in the background of a script, under nohup) stays ignored.
+    Only where the running loop may handle signals (in the main thread), or where its caller passes on
+    interrupts (in a notebook); elsewhere nothing changes. A signal that this process ignores (in the
+    background of a script, under nohup) stays ignored.
     """
+    with interrupt_calls(told) as passed_on:
+        if passed_on:
+            yield
+            return
     loop = asyncio.get_running_loop()
     before = {number: signal.getsignal(number) for number in SIGNALS}
 

@@ -26,6 +26,13 @@ POOL = 512
 """Items in hand where no number is given: how many of them are sent is up to the model's own limit."""
 
 
+class StoppedRun(ToolassayError):
+    """A failure that every item would meet: the model cannot be asked as things are.
+
+    Its `__cause__` is the `ModelError`.
+    """
+
+
 @dataclass
 class RunSummary:
     """How a run ended: items by outcome, and the first few failures in words.
@@ -85,7 +92,7 @@ async def run_items(
         summary: an empty one to fill, for somebody who watches.
 
     Raises:
-        asyncio.CancelledError: at the second Ctrl-C, which `asyncio.run` makes a KeyboardInterrupt.
+        asyncio.CancelledError: at the second Ctrl-C, which `run_coroutine` makes a KeyboardInterrupt.
         ToolassayError: the run cannot go on (nobody listening, key refused, disk full).
     """
     run = _Run(items, work, done, stopped, RunSummary() if summary is None else summary)
@@ -194,10 +201,8 @@ class _Run(Generic[Item]):
         if error.outcome == "not run":
             return error.outcome
         if error.stops_run or self._nothing_else(error):
-            raise ToolassayError(
-                str(error),
-                fix="check --llm, --api_addr/--api_port or --api_base (of classic run: agent.base_model, "
-                "agent.api_base), and OPENAI_API_KEY",
+            raise StoppedRun(
+                str(error), fix="check --llm, --api_addr/--api_port or --api_base, and OPENAI_API_KEY"
             ) from error
         self.summary.failed += 1
         if len(self.summary.failures) < 5:

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import asyncio
 from collections.abc import Awaitable, Callable, Iterable, Iterator
 from dataclasses import dataclass, field
 from typing import TypeVar
 
 from toolassay.models import ChatModel, ModelError
+from toolassay.runs.event_loop import run_coroutine
 from toolassay.runs.runner import RunSummary, run_items
 
 Item = TypeVar("Item")
@@ -79,7 +79,7 @@ def run_unsettled(
             for model in {id(model): model for model in models}.values():
                 await model.close()
 
-    asyncio.run(run())
+    run_coroutine(run())
     if loop.summary.interrupted:
         raise KeyboardInterrupt
     return already

@@ -31,7 +31,7 @@ from toolassay.stages.checked import (
     CheckedFolder,
 )
 from toolassay.stages.choice import Choice, other_set, worth_asking
-from toolassay.stages.screen import SILENT, WARNING, Screen
+from toolassay.stages.screen import DEFAULT, WARNING, Screen
 from toolassay.stages.sort_set import Sorted, sort_set
 from toolassay.stages.workfolder import graph_of
 from toolassay.variety import Bars
@@ -96,7 +96,7 @@ def check(
     prices: Path | None = None,
     force: bool = False,
     command: Sequence[str] | None = None,
-    screen: Screen = SILENT,
+    screen: Screen = DEFAULT,
 ) -> Checked:
     """Send every label of a data folder through the gates, and sort the set by what they say.
 

@@ -25,7 +25,7 @@ from toolassay.benchmarks.classic.data import read_data
 from toolassay.benchmarks.classic.data.folder import PROMPTS
 from toolassay.errors import IncompleteError, UsageError
 from toolassay.files import read_text, safe_name
-from toolassay.stages.screen import SILENT, WARNING, Screen
+from toolassay.stages.screen import DEFAULT, WARNING, Screen
 from toolassay.words import count_of
 
 
@@ -42,7 +42,7 @@ def sample_chats(
     profanity: str | Path | None = None,
     actions: Mapping[str, Action] | None = None,
     force: bool = False,
-    screen: Screen = SILENT,
+    screen: Screen = DEFAULT,
 ) -> None:
     """Clean, filter, draw and mask raw chats.
 
@@ -131,7 +131,7 @@ def write_workbooks(
     *,
     shuffle: int | None = None,
     force: bool = False,
-    screen: Screen = SILENT,
+    screen: Screen = DEFAULT,
 ) -> list[Path]:
     """Write a workbook for each annotator.
 
@@ -167,7 +167,7 @@ def merge_workbooks(
     ties: Ties = "conflict",
     any_flag: bool = False,
     force: bool = False,
-    screen: Screen = SILENT,
+    screen: Screen = DEFAULT,
 ) -> int:
     """Put the workbooks of annotators together to a clean set.
 
@@ -234,7 +234,7 @@ def publish_set(
     parquet: bool = False,
     prompts: str | Path | None = None,
     force: bool = False,
-    screen: Screen = SILENT,
+    screen: Screen = DEFAULT,
 ) -> None:
     """Lay a set out as the hub has it; nothing is sent.
 

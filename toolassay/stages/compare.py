@@ -12,7 +12,7 @@ from toolassay.benchmarks.taskbench.scoring.scored_model import scored_models
 from toolassay.errors import UsageError
 from toolassay.files import write_json
 from toolassay.folder import DataFolder
-from toolassay.stages.screen import SILENT, Screen
+from toolassay.stages.screen import DEFAULT, WARNING, Screen
 
 
 def compare(
@@ -25,7 +25,7 @@ def compare(
     resamples: int = 10_000,
     seed: int = 0,
     save: str | Path | None = None,
-    screen: Screen = SILENT,
+    screen: Screen = DEFAULT,
 ) -> Comparison:
     """Compare models on the items they share; the first is the baseline of all others.
 
@@ -61,7 +61,7 @@ def compare(
     )
     result = compare_models(files, group=groups[0], metrics=metrics, resamples=resamples, seed=seed)
     for note in result.notes:
-        screen.say(note)
+        screen.say(f"{WARNING}{note}")
     if save is not None:
         write_json(Path(save), result.to_json())
     return result

@@ -28,7 +28,7 @@ from toolassay.stages.evaluate_classic import evaluate_classic
 from toolassay.stages.evaluate_workbench import evaluate_workbench
 from toolassay.stages.infer_workbench import is_workbench
 from toolassay.stages.leaderboard import keep_leaderboard
-from toolassay.stages.screen import SILENT, WARNING, Screen
+from toolassay.stages.screen import DEFAULT, WARNING, Screen
 from toolassay.stages.security import SECURITY
 
 _WHOLE = "overall_overall"
@@ -50,7 +50,7 @@ class IncompleteEvaluation(ToolassayError):
 def evaluate(
     data_dir: str | Path = "data_huggingface",
     *,
-    llm: str | Sequence[str] = "gpt-3.5-turbo",
+    llm: str | Sequence[str] = "gpt-4",
     prediction_dir: str | Path = "predictions",
     save_dir: str | Path | None = None,
     alignment: str | None = None,
@@ -71,7 +71,7 @@ def evaluate(
     orders: Sequence[str | Path] = (),
     ids: Path | Collection[str | int] | None = None,
     limit: int | None = None,
-    screen: Screen = SILENT,
+    screen: Screen = DEFAULT,
 ) -> list[FolderEvaluation]:
     """Score the predictions of one or several models.
 
@@ -185,7 +185,7 @@ def evaluate(
             continue
         screen.say(f"scored {name}" if result.is_new else f"{name} is up to date")
         for note in result.evaluation.notes:
-            screen.say(f"  {note}")
+            screen.say(f"{WARNING if note in result.evaluation.warnings else '  '}{note}")
         if security := result.evaluation.groups.get(_WHOLE, {}).get(SECURITY):
             for line in figure_lines(name, security):
                 screen.say(line)

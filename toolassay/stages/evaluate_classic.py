@@ -33,7 +33,7 @@ from toolassay.runs.asked import MISSING, RunOutcomes
 from toolassay.runs.spending import usage
 from toolassay.runs.trials import Trial, same_settings, trials_of
 from toolassay.stages.agent_run import chosen_items
-from toolassay.stages.screen import SILENT, WARNING, Screen
+from toolassay.stages.screen import DEFAULT, SILENT, WARNING, Screen
 from toolassay.stages.security import published_security_beside, security_beside
 from toolassay.version import __version__
 
@@ -71,7 +71,7 @@ def evaluate_classic(
     ids: Collection[str | int] | None = None,
     limit: int | None = None,
     tell_security: bool = True,
-    screen: Screen = SILENT,
+    screen: Screen = DEFAULT,
 ) -> list[ClassicEvaluation]:
     """Score what agents chose, as published and strictly.
 
@@ -148,7 +148,7 @@ def evaluate_rows(
     *,
     out: str | Path,
     mode: str = "compat",
-    screen: Screen = SILENT,
+    screen: Screen = DEFAULT,
 ) -> ClassicScores:
     """Score files of prediction rows, whoever made them.
 

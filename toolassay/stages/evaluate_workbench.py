@@ -34,7 +34,7 @@ from toolassay.runs.manifest import recorded_settings
 from toolassay.runs.spending import usage
 from toolassay.runs.trials import Trial, fingerprint, same_settings, trials_of
 from toolassay.stages.agent_run import chosen_items
-from toolassay.stages.screen import SILENT, WARNING, Screen
+from toolassay.stages.screen import DEFAULT, WARNING, Screen
 from toolassay.stages.security import security_beside
 from toolassay.stages.workplace import load_workplace, tools_hash
 from toolassay.version import __version__
@@ -66,7 +66,7 @@ def evaluate_workbench(
     allow_tools: bool = False,
     ids: Collection[str | int] | None = None,
     limit: int | None = None,
-    screen: Screen = SILENT,
+    screen: Screen = DEFAULT,
 ) -> list[AgentEvaluation]:
     """Judge what agents called, as published and strictly; further trials of a model say how sure that is.
 

@@ -20,7 +20,7 @@ from toolassay.files import read_json, read_json_lines, write_text
 from toolassay.folder import DataFolder
 from toolassay.gates.gate import Level
 from toolassay.splits import SplitFile
-from toolassay.stages.screen import SILENT, WARNING, Screen
+from toolassay.stages.screen import DEFAULT, WARNING, Screen
 from toolassay.stages.workfolder import refuse_other_benchmarks
 from toolassay.tools import ToolLibrary
 from toolassay.version import __version__
@@ -63,7 +63,7 @@ def export(
     seed: int = 0,
     licence: str | None = None,
     force: bool = False,
-    screen: Screen = SILENT,
+    screen: Screen = DEFAULT,
 ) -> Exported:
     """Write the gold of a folder in a form for training or sharing.
 

@@ -10,7 +10,7 @@ from toolassay.backinstruct.format import format_data as format_folder
 from toolassay.errors import UsageError
 from toolassay.folder import DataFolder
 from toolassay.graph import DependencyType, check_dependency_type
-from toolassay.stages.screen import SILENT, Screen
+from toolassay.stages.screen import DEFAULT, WARNING, Screen
 from toolassay.tools import ToolLibrary
 
 
@@ -20,7 +20,7 @@ def format_data(
     dependency_type: str | None = None,
     critics: str | None = None,
     force: bool = False,
-    screen: Screen = SILENT,
+    screen: Screen = DEFAULT,
 ) -> Formatted:
     """Format the samples of a folder into a data set.
 
@@ -59,9 +59,8 @@ def format_data(
     if result.left_out:
         screen.say(f"{result.left_out} left out: the critics ({critics}) do not let them pass")
     if result.refused:
-        screen.say(f"{result.refused} refused, with reasons in {folder.data_error}:")
-    for reason, count in result.reasons.most_common(5):
-        screen.say(f"  {count} x {reason}")
+        reasons = "".join(f"\n  {count} x {reason}" for reason, count in result.reasons.most_common(5))
+        screen.say(f"{WARNING}{result.refused} refused, with reasons in {folder.data_error}:{reasons}")
     return result
 
 

@@ -19,6 +19,7 @@ from toolassay.errors import ToolassayError, UsageError
 from toolassay.files import keep_dated_copy, read_json_lines, safe_name
 from toolassay.folder import DataFolder
 from toolassay.models import ChatRequest, ModelOptions, create_model
+from toolassay.models.parameters import sampling_parameters
 from toolassay.models.wire import parameters_of
 from toolassay.runs import Budget, Journal, Loop, RunSummary, changes, gives_way, open_run, recorded_settings
 from toolassay.runs.budget import completion_limit
@@ -27,7 +28,7 @@ from toolassay.runs.manifest import JOURNAL
 from toolassay.sampling import Sampler, wanted
 from toolassay.stages.dry_run import Counts, dry_run_lines
 from toolassay.stages.record import RunRecord, hashes
-from toolassay.stages.screen import SILENT, WARNING, Screen
+from toolassay.stages.screen import DEFAULT, WARNING, Screen
 from toolassay.stages.statistics import Statistics
 from toolassay.stages.usage import Books, report_stop
 from toolassay.stages.workfolder import graph_fingerprint, work_folder
@@ -61,7 +62,7 @@ def generate(
     prices: Path | None = None,
     dry_run: bool = False,
     command: Sequence[str] | None = None,
-    screen: Screen = SILENT,
+    screen: Screen = DEFAULT,
 ) -> tuple[Path, bool]:
     """Generate requests with gold plans for samples of a tool graph.
 
@@ -101,6 +102,7 @@ def generate(
         UsageError: files missing or malformed, settings that contradict the folder's run.
         ToolassayError: the model cannot be reached.
     """
+    parameters = sampling_parameters(temperature, top_p)
     name = f"{safe_name(llm)}_t{temperature}_p{top_p}{'_check' if check else ''}"
     work = work_folder(data_dir, graph_desc, tool_desc, name=name, say=screen.say)
     folder, graph = work.folder, work.graph(dependency_type, say=screen.say)
@@ -118,7 +120,6 @@ def generate(
     record = RunRecord(run_folder, options, command=command, screen=screen)
     options = record.options_of(llm)
     model = create_model(llm, options, meter=books)
-    parameters = {"temperature": temperature, "top_p": top_p}
     settings = {
         "llm": llm,
         **parameters,

@@ -11,7 +11,7 @@ from toolassay.errors import UsageError
 from toolassay.files import atomic_writer, keep_dated_copy, read_json
 from toolassay.folder import DataFolder, Say, find_file
 from toolassay.graph import DEFAULT_MAX_LINKS, ToolGraph
-from toolassay.stages.screen import SILENT, Screen
+from toolassay.stages.screen import DEFAULT, Screen
 from toolassay.stages.workfolder import refuse_other_benchmarks
 from toolassay.tools import ToolLibrary
 from toolassay.words import count_of
@@ -25,7 +25,7 @@ def build_graph(
     max_links: int | None = None,
     materialise: bool = False,
     normalise_types: bool = True,
-    screen: Screen = SILENT,
+    screen: Screen = DEFAULT,
 ) -> ToolGraph:
     """Build a graph and write it.
 

@@ -10,7 +10,7 @@ from toolassay.files import sha256_of
 from toolassay.folder import DataFolder
 from toolassay.importers.classic import TABLES, from_folder, from_hub, write_csv
 from toolassay.stages.importing import arriving, new_folder
-from toolassay.stages.screen import SILENT, Screen
+from toolassay.stages.screen import DEFAULT, Screen
 from toolassay.words import count_of
 
 
@@ -20,7 +20,7 @@ def import_classic(
     repo: str | None = None,
     revision: str | None = None,
     folder: str | Path | None = None,
-    screen: Screen = SILENT,
+    screen: Screen = DEFAULT,
 ) -> DataFolder:
     """Make a data folder out of the four tables messages, workflows, domains and jailbreak_prompts.
 

@@ -12,7 +12,7 @@ from toolassay.graph import ToolGraph
 from toolassay.importers.taskbench import ALIGNMENT, DOMAINS, GRAPH, TOOLS, read_taskbench
 from toolassay.importers.taskbench_source import from_folder, from_hub
 from toolassay.stages.importing import arriving, new_folder
-from toolassay.stages.screen import SILENT, Screen
+from toolassay.stages.screen import DEFAULT, Screen
 from toolassay.tools import ToolLibrary
 from toolassay.words import count_of
 
@@ -29,7 +29,7 @@ def import_taskbench(
     folder: str | Path | None = None,
     file: str | None = None,
     tools: str | Path | None = None,
-    screen: Screen = SILENT,
+    screen: Screen = DEFAULT,
 ) -> DataFolder:
     """Make a data folder of one domain of TaskBench.
 

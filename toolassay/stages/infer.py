@@ -17,6 +17,7 @@ from toolassay.dataset import RequestId
 from toolassay.errors import UsageError
 from toolassay.folder import DataFolder
 from toolassay.models import ModelOptions
+from toolassay.models.parameters import sampling_parameters
 from toolassay.runs import Budget
 from toolassay.stages.agent_run import refuse_settings
 from toolassay.stages.infer_classic import infer_classic
@@ -24,7 +25,7 @@ from toolassay.stages.infer_plans import PlanRun, requests_of, tagged
 from toolassay.stages.infer_published_security import PUBLISHED, infer_published_security
 from toolassay.stages.infer_security import Security, infer_security, refuse_beside_security
 from toolassay.stages.infer_workbench import infer_workbench, is_workbench
-from toolassay.stages.screen import SILENT, Screen
+from toolassay.stages.screen import DEFAULT, Screen
 from toolassay.stages.trials import run_trials
 from toolassay.stages.workfolder import graph_of
 
@@ -59,6 +60,7 @@ def infer(
     agent: str | None = None,
     toolkit: str = "all",
     resample: int = 0,
+    resample_temperature: float = 0.5,
     max_steps: int = 20,
     order: str | None = None,
     max_tokens: int | None = None,
@@ -68,7 +70,7 @@ def infer(
     allow_tools: bool = False,
     security: Security | Literal["published"] = False,
     judge: str | None = None,
-    screen: Screen = SILENT,
+    screen: Screen = DEFAULT,
 ) -> Inference:
     """Ask a model for the plan of every request of a folder; what is answered already is not asked again.
 
@@ -103,6 +105,7 @@ def infer(
             (default), "reasoning", "tools", "retrieval" (default of the offline model) or "recorded".
         toolkit: of WorkBench: "all" tools, or those of a task's "domains".
         resample: of WorkBench: how often a run that called nothing is tried again.
+        resample_temperature: of WorkBench: the temperature of such a new try.
         max_steps: of WorkBench: answers a task at most.
         order: of CLASSic: of the workflows shown: "table" (default), "name", or the seed of a shuffle.
         max_tokens: of CLASSic: of an answer; default what the agent needs.
@@ -135,7 +138,7 @@ def infer(
     common: dict[str, Any] = {
         "llm": llm,
         "options": options or ModelOptions(connections=multiworker),
-        "parameters": {"temperature": temperature, "top_p": top_p},
+        "parameters": sampling_parameters(temperature, top_p),
         "multiworker": multiworker,
         "prediction_dir": prediction_dir,
         "force": force,
@@ -165,7 +168,9 @@ def infer(
         return infer_published_security(folder, **bare)
     if is_workbench(folder):
         refuse_settings("WorkBench", **plans, **choosing)
-        actor = AgentSettings(agent or "native", toolkit, resample, max_steps)
+        actor = AgentSettings(
+            agent or "native", toolkit, resample, max_steps, resample_temperature=resample_temperature
+        )
         if security:
             return infer_security(folder, actor=actor, **probes)
         return run_trials(

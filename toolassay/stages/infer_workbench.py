@@ -5,7 +5,6 @@ from __future__ import annotations
 import hashlib
 import json
 from collections.abc import Collection, Mapping, Sequence
-from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
@@ -86,7 +85,7 @@ def infer_workbench(
     run_settings = {
         "benchmark": "workbench",
         **parameters,
-        **asdict(settings),
+        **settings.facts,
         "prompt_sha256": told_fingerprint(sandbox, settings),
         "sandbox_sha256": hashlib.sha256(sandbox.image()).hexdigest(),
         **{f"{name}_sha256": code for name, code in tools_hash(folder.path).items()},

@@ -19,7 +19,7 @@ from toolassay.stages.format import format_data
 from toolassay.stages.generate import generate
 from toolassay.stages.graph import build_graph
 from toolassay.stages.infer import infer
-from toolassay.stages.screen import SILENT, WARNING, Screen
+from toolassay.stages.screen import DEFAULT, WARNING, Screen
 from toolassay.stages.visualize import visualize
 from toolassay.tools import ToolLibrary
 
@@ -46,7 +46,7 @@ def pipeline(
     budget: Budget | None = None,
     prices: Path | None = None,
     command: Sequence[str] | None = None,
-    screen: Screen = SILENT,
+    screen: Screen = DEFAULT,
 ) -> Piped:
     """Graph, pictures, requests with gold plans, predictions and scores, in one data folder.
 

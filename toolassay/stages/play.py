@@ -9,14 +9,14 @@ from typing import Any
 
 from toolassay.folder import DataFolder, find_file
 from toolassay.stages.generate import generate
-from toolassay.stages.screen import SILENT, Screen
+from toolassay.stages.screen import DEFAULT, WARNING, Screen
 
 
 def play(
     data_dir: str | Path | None = None,
     *,
     graph_desc: str | Path | None = None,
-    screen: Screen = SILENT,
+    screen: Screen = DEFAULT,
     **settings: Any,
 ) -> dict[str, Any] | None:
     """Generate one sample in a folder that vanishes, and show its record.
@@ -40,7 +40,9 @@ def play(
         settings["dependency_type"] = DataFolder(place).benchmark.get("dependency_type")
     with TemporaryDirectory() as name:
         settings |= {"number_of_samples": 1, "tool_desc": None, "save_figure": False}
-        quiet = Screen(say=lambda _: None, progress=screen.progress)
+        quiet = Screen(
+            say=lambda text: screen.say(text) if text.startswith(WARNING) else None, progress=screen.progress
+        )
         folder, complete = generate(Path(name) / "play", graph_desc=source, screen=quiet, **settings)
         if not complete:
             return None

@@ -25,7 +25,7 @@ from toolassay.report.axes.picture import MOST
 from toolassay.report.axes.reading import WHOLE
 from toolassay.stages.data_title import data_title
 from toolassay.stages.infer_workbench import is_workbench
-from toolassay.stages.screen import SILENT, WARNING, Screen
+from toolassay.stages.screen import DEFAULT, WARNING, Screen
 from toolassay.version import __version__
 
 TABLE, NUMBERS, PAGE = "axes.csv", "axes.json", "index.html"
@@ -102,7 +102,7 @@ def report(
     prediction_dir: str | Path = "predictions",
     metrics_dir: str | Path | None = None,
     out: str | Path = "report",
-    screen: Screen = SILENT,
+    screen: Screen = DEFAULT,
 ) -> AxesReport:
     """Put cost, latency, accuracy, stability and security of models on several benchmarks side by side.
 

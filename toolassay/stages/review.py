@@ -21,8 +21,9 @@ from toolassay.review.shares import Shares
 from toolassay.review.sheets import read_sheet, rows_of, take_sheet, write_sheet
 from toolassay.review.store import FOLDER, Log, ReviewStore, checked_name
 from toolassay.review.table import markdown, verification
+from toolassay.runs.event_loop import run_coroutine
 from toolassay.stages.checked import CHECKED, FUNNEL, QUARANTINE, as_reviewed
-from toolassay.stages.screen import SILENT, WARNING, Screen
+from toolassay.stages.screen import DEFAULT, WARNING, Screen
 from toolassay.stages.workfolder import graph_of
 from toolassay.words import count_of
 
@@ -34,7 +35,7 @@ def review_session(
     dependency_type: str | None = None,
     reviewers: Sequence[str] = (),
     each: int = 0,
-    screen: Screen = SILENT,
+    screen: Screen = DEFAULT,
 ) -> Session:
     """The review of a data folder: samples, findings, and what everybody has decided so far.
 
@@ -97,7 +98,7 @@ def review(
     dependency_type: str | None = None,
     reviewers: Sequence[str] = (),
     each: int = 0,
-    screen: Screen = SILENT,
+    screen: Screen = DEFAULT,
 ) -> None:
     """Serve the page of a review on 127.0.0.1 until interrupted.
 
@@ -148,10 +149,10 @@ def review(
         finally:
             await server.close()
 
-    asyncio.run(run())
+    run_coroutine(run())
 
 
-def review_summary(data_dir: str | Path, *, screen: Screen = SILENT) -> dict[str, object]:
+def review_summary(data_dir: str | Path, *, screen: Screen = DEFAULT) -> dict[str, object]:
     """The table of human verification and the agreement of the reviewers, in `reviews/table.json` and `.md`.
 
     Args:
@@ -192,7 +193,7 @@ def export_reviews(
     gates: str | Path | None = None,
     reviewers: Sequence[str] = (),
     each: int = 0,
-    screen: Screen = SILENT,
+    screen: Screen = DEFAULT,
 ) -> int:
     """Write the samples as a sheet to fill in, with what the reviewer has decided; how many rows.
 
@@ -219,7 +220,7 @@ def export_reviews(
 
 
 def import_reviews(
-    data_dir: str | Path, file: str | Path, *, reviewer: str, insist: bool = False, screen: Screen = SILENT
+    data_dir: str | Path, file: str | Path, *, reviewer: str, insist: bool = False, screen: Screen = DEFAULT
 ) -> int:
     """Take in a sheet that was filled in: all of it or, if a row is wrong, nothing; how much was new.
 
@@ -245,7 +246,7 @@ def apply_review(
     *,
     keep_undecided: bool = False,
     with_passed: bool = False,
-    screen: Screen = SILENT,
+    screen: Screen = DEFAULT,
 ) -> Applied:
     """Write the data folder that the decisions make of this one.
 

@@ -14,14 +14,15 @@ from toolassay.benchmarks.classic.configuration.keys import AXES
 from toolassay.benchmarks.classic.data import is_classic
 from toolassay.benchmarks.classic.data.folder import PROMPTS
 from toolassay.benchmarks.taskbench.infer import Inference
-from toolassay.errors import UsageError
+from toolassay.errors import ToolassayError, UsageError
 from toolassay.folder import DataFolder
 from toolassay.models import ModelOptions
 from toolassay.runs import Budget, RunSummary
+from toolassay.runs.runner import StoppedRun
 from toolassay.stages.evaluate_classic import ClassicEvaluation, evaluate_classic
 from toolassay.stages.infer_classic import infer_classic
 from toolassay.stages.infer_security import infer_security
-from toolassay.stages.screen import SILENT, Screen
+from toolassay.stages.screen import DEFAULT, Screen
 from toolassay.stages.trials import run_trials
 
 CLIENTS = ("aiohttp", "openai")
@@ -47,7 +48,7 @@ def run_classic(
     prices: Path | None = None,
     dry_run: bool = False,
     command: Sequence[str] | None = None,
-    screen: Screen = SILENT,
+    screen: Screen = DEFAULT,
 ) -> ClassicRun:
     """Have the configured agent choose for every message, as often as configured, and score it.
 
@@ -68,6 +69,36 @@ def run_classic(
         UsageError: values that do not fit, files missing or malformed, or settings that contradict the run.
         ToolassayError: the model cannot be reached.
     """
+    try:
+        return _run(
+            configuration,
+            multiworker=multiworker,
+            prediction_dir=prediction_dir,
+            force=force,
+            budget=budget,
+            prices=prices,
+            dry_run=dry_run,
+            command=command,
+            screen=screen,
+        )
+    except StoppedRun as error:
+        raise ToolassayError(
+            str(error.__cause__), fix="check agent.base_model and agent.api_base, and OPENAI_API_KEY"
+        ) from error
+
+
+def _run(
+    configuration: Configuration,
+    *,
+    multiworker: int | None,
+    prediction_dir: str,
+    force: bool,
+    budget: Budget | None,
+    prices: Path | None,
+    dry_run: bool,
+    command: Sequence[str] | None,
+    screen: Screen,
+) -> ClassicRun:
     get = configuration.get
     folder = _folder(str(get("dataset.path_or_name", _OWN)))
     llm = str(get("agent.base_model", "gpt-4o"))

@@ -14,7 +14,7 @@ from toolassay.graph import ToolGraph
 from toolassay.graph.links import COMPLETE
 from toolassay.sampling import Sampler, wanted
 from toolassay.sampling.weights import SMALLEST, count_of_tools
-from toolassay.stages.screen import SILENT, Screen
+from toolassay.stages.screen import DEFAULT, Screen
 from toolassay.stages.workfolder import graph_of
 
 
@@ -31,7 +31,7 @@ def sample(
     size_weights: Mapping[str, float] | None = None,
     save_figure: bool = False,
     as_json: bool = False,
-    screen: Screen = SILENT,
+    screen: Screen = DEFAULT,
 ) -> list[Sample]:
     """Samples of a tool graph, shown one by one.
 

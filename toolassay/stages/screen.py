@@ -1,7 +1,8 @@
-"""What a stage tells the person who started it; silent unless a command is listening."""
+"""What a stage tells the person who started it: a command all of it, a notebook how far it is."""
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager, contextmanager
 from dataclasses import dataclass
@@ -43,6 +44,13 @@ class Progress(Protocol):
     ) -> AbstractContextManager[Advance]: ...
 
 
+def in_notebook() -> bool:
+    """Whether this process is the kernel of a notebook."""
+    ipython = sys.modules.get("IPython")  # a kernel has imported it
+    shell = ipython.get_ipython() if ipython else None
+    return hasattr(shell, "kernel")
+
+
 @contextmanager
 def no_progress(what: str, total: int, figures: Callable[[], Figures] | None = None) -> Iterator[Advance]:
     """Show nothing."""
@@ -75,3 +83,23 @@ class Screen:
 
 
 SILENT = Screen()
+"""Shows nothing."""
+
+
+def _warn_in_notebook(text: str) -> None:
+    if text.startswith(WARNING) and in_notebook():
+        print(text, file=sys.stderr)
+
+
+def _progress_in_notebook(
+    what: str, total: int, figures: Callable[[], Figures] | None = None
+) -> AbstractContextManager[Advance]:
+    if not in_notebook():
+        return no_progress(what, total)
+    from toolassay.stages.progress import shown_progress
+
+    return shown_progress(what, total, figures)
+
+
+DEFAULT = Screen(say=_warn_in_notebook, progress=_progress_in_notebook)
+"""The screen of a library call: progress and warnings in a notebook, nothing elsewhere."""

@@ -7,8 +7,9 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from toolassay.folder import DataFolder
+from toolassay.runs.event_loop import run_coroutine
 from toolassay.serving.faults import FaultPlan
-from toolassay.stages.screen import SILENT, Screen
+from toolassay.stages.screen import DEFAULT, Screen
 from toolassay.stages.workfolder import graph_of
 
 
@@ -23,7 +24,7 @@ def serve(
     retry_after: float = 1.0,
     pause: float = 0.1,
     outage: float = 1.0,
-    screen: Screen = SILENT,
+    screen: Screen = DEFAULT,
 ) -> None:
     """Answer chat completions on 127.0.0.1 until interrupted.
 
@@ -65,4 +66,4 @@ def serve(
             await server.close()
             screen.say(f"stopped after {server.count} requests, {server.faulty} of them with a fault")
 
-    asyncio.run(run())
+    run_coroutine(run())

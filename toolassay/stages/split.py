@@ -11,7 +11,7 @@ from toolassay.folder import DataFolder
 from toolassay.gold import Gold
 from toolassay.splits import SPLITS, Member, Split, Splitting, near_repeats
 from toolassay.splits.split_file import signature, write_splits
-from toolassay.stages.screen import SILENT, WARNING, Screen
+from toolassay.stages.screen import DEFAULT, WARNING, Screen
 from toolassay.stages.workfolder import refuse_other_benchmarks
 from toolassay.variety import DEFAULT_THRESHOLD, Bars
 from toolassay.words import count_of
@@ -29,7 +29,7 @@ def split(
     threshold: float = DEFAULT_THRESHOLD,
     out: str | Path | None = None,
     force: bool = False,
-    screen: Screen = SILENT,
+    screen: Screen = DEFAULT,
 ) -> Splitting:
     """Split the samples of a folder, so that no subgraph and no request is in two splits.
 

@@ -12,7 +12,7 @@ from toolassay.files import read_json
 from toolassay.folder import DataFolder
 from toolassay.gold import Gold
 from toolassay.graph import ToolGraph
-from toolassay.stages.screen import SILENT, Screen
+from toolassay.stages.screen import DEFAULT, Screen
 from toolassay.stages.workfolder import refuse_other_benchmarks
 from toolassay.tools import ToolLibrary
 from toolassay.variety.bars import DEFAULT_THRESHOLD, Bars
@@ -28,7 +28,7 @@ def variety(
     threshold: float = DEFAULT_THRESHOLD,
     sample: int = SAMPLE,
     seed: int = 0,
-    screen: Screen = SILENT,
+    screen: Screen = DEFAULT,
 ) -> VarietyReport:
     """Say how varied a data set is.
 

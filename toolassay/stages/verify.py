@@ -40,7 +40,7 @@ from toolassay.runs.trials import Trial, trials_of
 from toolassay.stages.evaluate_classic import evaluate_classic
 from toolassay.stages.evaluate_workbench import evaluate_workbench
 from toolassay.stages.infer_workbench import is_workbench
-from toolassay.stages.screen import SILENT, Screen
+from toolassay.stages.screen import DEFAULT, Screen
 from toolassay.stages.verify_classic import chat_rows
 from toolassay.stages.verify_workbench import agent_lines
 from toolassay.stages.workfolder import graph_of
@@ -70,7 +70,7 @@ def verify(
     metrics_dir: str | Path | None = None,
     allow_tools: bool = False,
     orders: Sequence[str | Path] = (),
-    screen: Screen = SILENT,
+    screen: Screen = DEFAULT,
 ) -> Verification:
     """Make the predictions and scores of a model anew from its journal and say what differs from the files.
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -15,6 +14,7 @@ from toolassay.benchmarks.classic.data import read_data
 from toolassay.errors import UsageError
 from toolassay.folder import DataFolder
 from toolassay.runs import Journal, recorded_settings
+from toolassay.runs.event_loop import run_coroutine
 from toolassay.runs.ledger import FREE
 from toolassay.runs.manifest import JOURNAL, MANIFEST
 from toolassay.runs.trials import number_of
@@ -52,7 +52,7 @@ def chat_rows(
         for example in examples:
             if entry := entry_of(journal, example.question):
                 try:
-                    made = asyncio.run(made_anew(example.question, agent, order, entry))
+                    made = run_coroutine(made_anew(example.question, agent, order, entry))
                 except (KeyError, TypeError, AttributeError):
                     raise UsageError(
                         f"the entry of {example.id!r} holds no answers",

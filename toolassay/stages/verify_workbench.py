@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -13,6 +12,7 @@ from toolassay.benchmarks.workbench.agents.settings import AgentSettings
 from toolassay.errors import UsageError
 from toolassay.folder import DataFolder
 from toolassay.runs import Journal, recorded_settings
+from toolassay.runs.event_loop import run_coroutine
 from toolassay.runs.manifest import JOURNAL, MANIFEST
 from toolassay.stages.screen import Screen
 from toolassay.stages.workplace import load_workplace
@@ -47,7 +47,7 @@ def agent_lines(
             entry = entry_of(journal, task)
             if is_settled(entry):
                 try:
-                    made = asyncio.run(made_anew(task, sandbox, agent, entry))
+                    made = run_coroutine(made_anew(task, sandbox, agent, entry))
                 except (KeyError, TypeError, AttributeError):
                     raise UsageError(
                         f"the entry of {task.id!r} holds no conversation",

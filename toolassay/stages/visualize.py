@@ -7,14 +7,14 @@ from pathlib import Path
 from toolassay.errors import UsageError
 from toolassay.folder import DataFolder, find_file
 from toolassay.graph import ToolGraph
-from toolassay.stages.screen import SILENT, Screen
+from toolassay.stages.screen import DEFAULT, WARNING, Screen
 
 
 def visualize(
     data_dir: str | Path = "data_huggingface",
     *,
     graph_desc: str | Path | None = None,
-    screen: Screen = SILENT,
+    screen: Screen = DEFAULT,
 ) -> list[Path]:
     """Draw the tool graph of a folder.
 
@@ -40,7 +40,7 @@ def visualize(
         try:
             made.append(write_graph_page(graph, path.parent / "graph_desc.html"))
         except UsageError as error:
-            screen.say(f"no page: {error}")
+            screen.say(f"{WARNING}no page: {error}")
         advance()
     for picture in made:
         screen.show(str(picture))

@@ -19,7 +19,7 @@ from toolassay.benchmarks.workbench.workplace import open_workplace
 from toolassay.errors import UsageError
 from toolassay.files import read_json_lines, refuse_to_replace, write_json, write_json_lines
 from toolassay.metrics.repeats import repeat_metrics
-from toolassay.stages.screen import SILENT, Screen
+from toolassay.stages.screen import DEFAULT, Screen
 from toolassay.stages.workplace import load_workplace
 from toolassay.words import count_of
 
@@ -34,7 +34,7 @@ def evaluate_results(
     out: str | Path,
     mode: str = "compat",
     allow_tools: bool = False,
-    screen: Screen = SILENT,
+    screen: Screen = DEFAULT,
 ) -> dict[str, dict[str, Any]]:
     """Judge published result files.
 
@@ -82,7 +82,7 @@ def replay(
     *,
     out: str | Path,
     allow_tools: bool = False,
-    screen: Screen = SILENT,
+    screen: Screen = DEFAULT,
 ) -> int:
     """Carry out sequences of calls, each on a fresh sandbox.
 

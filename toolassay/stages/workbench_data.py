@@ -11,12 +11,12 @@ from toolassay.benchmarks.workbench.generate.folder import check_replaceable
 from toolassay.benchmarks.workbench.generate.proof import prove
 from toolassay.benchmarks.workbench.generate.tasks import MadeTask, NoRoom
 from toolassay.benchmarks.workbench.sandbox import Sandbox
-from toolassay.stages.screen import SILENT, Screen
+from toolassay.stages.screen import DEFAULT, Screen
 
 _DRAWS = 20
 
 
-def generate_workbench(data_dir: str | Path, *, seed: int = 0, screen: Screen = SILENT) -> None:
+def generate_workbench(data_dir: str | Path, *, seed: int = 0, screen: Screen = DEFAULT) -> None:
     """Write a workplace and 690 requests; the same seed gives the same bytes.
 
     The ground truth of every request is carried out once; nothing is written unless each does what its text

@@ -14,12 +14,12 @@ from toolassay.benchmarks.workbench.workplace import open_workplace
 from toolassay.errors import UsageError
 from toolassay.files import sha256_of
 from toolassay.folder import DataFolder
-from toolassay.stages.screen import SILENT, Screen
+from toolassay.stages.screen import DEFAULT, Screen
 from toolassay.words import count_of
 
 
 def load_workplace(
-    folder: Path, *, allow_tools: bool = False, screen: Screen = SILENT
+    folder: Path, *, allow_tools: bool = False, screen: Screen = DEFAULT
 ) -> tuple[Sandbox, list[Task]]:
     """The sandbox and the tasks of a folder; of somebody's own workplace, the ground truths are tried.
 
@@ -50,7 +50,7 @@ def new_workplace(
     sandbox: str | Path | None = None,
     tools: str | Path | None = None,
     tasks: str | Path | None = None,
-    screen: Screen = SILENT,
+    screen: Screen = DEFAULT,
 ) -> list[Effect]:
     """Make a folder for a workplace of one's own, and try all of it; without files, a small example.
 
@@ -80,7 +80,7 @@ def new_workplace(
 
 
 def check_workplace(
-    folder: str | Path, *, allow_tools: bool = False, screen: Screen = SILENT
+    folder: str | Path, *, allow_tools: bool = False, screen: Screen = DEFAULT
 ) -> list[Effect]:
     """Try the ground truths of a workplace of one's own.
 

@@ -100,6 +100,8 @@ def test_the_screen_shows_markup_in_a_name_as_text() -> None:
     assert "[red]x" in shown
     assert "\x1b[31m" not in terminal_text(board())
     assert "BsF" not in shown  # nobody has it
+    assert "n-F1: F1 of the tools (nodes)" in " ".join(shown.split())
+    assert "BsF: BERTScore F1 of the steps; n-F1: F1" in markdown_table(board()).replace("\\", "")
     assert "52.0–54.0" in shown
 
 

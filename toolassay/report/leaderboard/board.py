@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from typing import Literal
 
 from toolassay.metrics.intervals import NOTHING, Interval
+from toolassay.metrics.legend import legend
 from toolassay.offline.marks import LOCAL, Mark, marked
 from toolassay.runs.recorded import RecordedUsage
 
@@ -110,10 +111,21 @@ class Board:
     @property
     def captions(self) -> list[str]:
         """What the words mean, and the remarks."""
+        return self.captions_of(self.headings)
+
+    def captions_of(self, headings: Sequence[str]) -> list[str]:
+        """The same where only these columns are shown."""
         published = [PUBLISHED_CAPTION] if any(row.kind == "published" for row in self.rows) else []
+        meanings = [told] if (told := legend(headings)) else []
         local = [LOCAL] if any(row.is_local for row in self.rows) else []
         marks = dict.fromkeys(row.mark.line for row in self.rows if row.mark is not None)
-        return [self.caption, *published, *local, *marks, *self.remarks]
+        return [self.caption, *meanings, *published, *local, *marks, *self.remarks]
+
+    def _repr_markdown_(self) -> str:
+        """The table, as a notebook shows it."""
+        from toolassay.report.leaderboard.markdown import markdown_table
+
+        return markdown_table(self)
 
     def first_rows(self) -> list[bool]:
         """Whether each row is the first of its model."""

@@ -27,7 +27,7 @@ def terminal_table(board: Board) -> Table:
     has_usage = any(row.usage is not None for row in board.rows)
     table = Table(
         title=escape(words.printable(board.title)),
-        caption=escape("\n".join(map(_foldable, board.captions))),
+        caption=escape("\n".join(map(_foldable, board.captions_of(headings)))),
         box=box.SIMPLE_HEAD,
         collapse_padding=True,
         pad_edge=False,

@@ -191,8 +191,15 @@ def test_a_run_that_called_nothing_is_tried_again(sandbox: Sandbox) -> None:
     assert end["response"] == "Done." and progress["function_calls"] == [DELETE]
     assert [messages[-1]["content"] for messages in progress["discarded"]] == ["I am sorry."]
     assert len(model.asked[1].messages) == 2
-    end, _, model = run(sandbox, resample=2)
-    assert len(model.asked) == 3
+    end, _, model = run(sandbox, resample=2, resample_temperature=0.9)
+    assert [request.parameters.get("temperature") for request in model.asked] == [0, 0.9, 0.9]
+
+
+def test_the_temperature_of_new_tries_is_a_setting_only_where_there_are_some() -> None:
+    assert "resample_temperature" not in AgentSettings().facts  # nor in runs made before there was one
+    assert AgentSettings(resample=1).facts["resample_temperature"] == 0.5
+    with pytest.raises(UsageError, match="--resample_temperature nan"):
+        AgentSettings(resample=1, resample_temperature=float("nan"))
 
 
 def test_refusals_and_empty_answers(sandbox: Sandbox) -> None:

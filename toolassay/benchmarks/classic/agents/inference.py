@@ -21,6 +21,7 @@ from toolassay.models import ChatModel, ChatRequest, ChatResponse, ModelError
 from toolassay.runs import Journal, Loop, run_unsettled
 from toolassay.runs.budget import size_of
 from toolassay.runs.estimate import Estimate
+from toolassay.runs.event_loop import run_coroutine
 
 OVERFLOW = "context overflow"
 _FINAL = ("answered", "malformed", "refused", OVERFLOW)
@@ -134,7 +135,7 @@ class Agents:
                 except ModelError:
                     continue
 
-        asyncio.run(look())
+        run_coroutine(look())
         return already
 
     async def _work(self, model: ChatModel, question: Question, journal: Journal) -> str:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 import hashlib
 from collections.abc import Mapping, Sequence
 from pathlib import Path
@@ -25,6 +24,7 @@ from toolassay.errors import UsageError
 from toolassay.files import sha256_of
 from toolassay.models import ChatModel, ChatRequest, ChatResponse, ModelError
 from toolassay.runs import Journal, Loop
+from toolassay.runs.event_loop import run_coroutine
 
 
 class ChatProber:
@@ -108,7 +108,7 @@ class ChatProber:
         ended = str(entry.get("outcome", "not run"))
         answers = entry.get("answers", ())
         agent = self._agents[probe.prompt.id]
-        chosen = asyncio.run(self._chosen(probe, answers))
+        chosen = run_coroutine(self._chosen(probe, answers))
         if is_settled(entry) and any(choice.outcome == "malformed" for choice in chosen):
             ended = "malformed"
         verdict = check_chat(probe, chosen, answers, ended, agent.wording)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Sequence
 
 from rich import box
@@ -31,6 +32,35 @@ def comparison_tables(comparison: Comparison, *, width: int = WIDE) -> Iterator[
         is_last = model is comparison.models[-1]
         caption = _caption(comparison) if is_last else None
         yield _table(comparison, model, caption, is_wide=width >= WIDE)
+
+
+def comparison_markdown(comparison: Comparison) -> str:
+    """The same in Markdown, for a notebook."""
+    columns = ("A", "B", "difference", "p", "Holm p", "verdict", "finds")
+    lines: list[str] = []
+    for model in comparison.models:
+        lines += [
+            f"**{_plain(comparison.shown(model.model))}** (B) against "
+            f"**{_plain(comparison.shown(model.baseline))}** (A): {_items(model)}",
+            "",
+            f"| score | {' | '.join(columns)} |",
+            f"| --- |{' ---: |' * len(columns)}",
+        ]
+        for score in model.scores:
+            cells = _cells(score)
+            told = " | ".join(_plain(cells[column]) for column in columns)
+            lines.append(f"| {_plain(score.metric)} | {told} |")
+        lines.append("")
+    return "\n".join([*lines, _plain(_caption(comparison)), ""])
+
+
+def _plain(text: str) -> str:
+    r"""Text that Markdown shows as it is.
+
+    >>> _plain("node_f1|<0.001")
+    'node\\_f1\\|\\<0.001'
+    """
+    return re.sub(r"([\\`*_\[\]<>|~&#!$@])", r"\\\1", text)
 
 
 def _table(comparison: Comparison, model: ModelComparison, caption: str | None, *, is_wide: bool) -> Table:

@@ -112,6 +112,12 @@ class Comparison:
         """A model's name with its mark."""
         return marked(model, self.marks.get(model))
 
+    def _repr_markdown_(self) -> str:
+        """What a notebook shows."""
+        from toolassay.benchmarks.taskbench.scoring.compare_table import comparison_markdown
+
+        return comparison_markdown(self)
+
     def to_json(self) -> dict[str, Any]:
         """As it is saved."""
         models = []

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Collection, Hashable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
@@ -34,6 +34,10 @@ _LABEL_FIX = "make it with format_data.py"
 _PREDICTION_FIX = "make it with inference.py, or check --prediction_dir and --llm"
 _MOST_HASHED = 10_000  # links; more of them, where the tools imply them, stand for their tools
 _NO_BERTSCORE = "BERTScore is left out: no model is named (--bertscore_model NAME or FOLDER)"
+
+_UNKNOWN = "prediction(s) with an unknown id"
+_BROKEN = "broken prediction line(s)"
+_NAMELESS = "prediction line(s) without an id"
 
 
 @dataclass(frozen=True)
@@ -73,12 +77,13 @@ class Evaluation:
     """The numbers of every group, and what the user should be told.
 
     `groups` maps "{split}_{n}" to the published keys plus `strict`. `asked` are the metrics as they were
-    asked for.
+    asked for. `warnings` are those of the `notes` that tell of faults of the files.
     """
 
     groups: dict[str, dict[str, Any]]
     notes: list[str] = field(default_factory=list)
     asked: tuple[str, ...] = ("all",)
+    warnings: list[str] = field(default_factory=list)
 
     @property
     def signature(self) -> str:
@@ -226,6 +231,7 @@ class Evaluator:
             parts = score_parts(job, labels, lines, processes=processes, progress=progress)
             self.notes.extend(parts.notes)
             _note_files(self.notes, labels, lines)
+            dropped = _dropped(labels, lines)
             keys = labels.texts_by_line() if items is not None else []
             parts.let_go()
         del labels, lines  # a large part of the memory, and not needed any more
@@ -255,10 +261,12 @@ class Evaluator:
             strict["compat_intervals"] = {
                 name: found for name, found in intervals.items() if numbers.get(name) is not None
             }
+            if dropped:
+                strict["dropped"] = dropped
             strict["compat_links"] = parts.compat.number_of_links(place)
             strict["signature"] = signature.of_group(group.key, strict["n_labels"])
             groups[group.key] = {**numbers, "strict": strict}
-        return Evaluation(groups, self.notes.lines(), tuple(choices.metrics))
+        return Evaluation(groups, self.notes.lines(), tuple(choices.metrics), self.notes.warnings())
 
     def _by_meaning(self, pairs: Sequence[TextPair], progress: Progress) -> NDArray[np.float64] | None:
         """BERTScore of the pairs; None where it was not asked for, or cannot be had, and that is noted."""
@@ -322,15 +330,39 @@ def _note_files(notes: Notes, labels: LineIndex, lines: LineIndex) -> None:
     which = "first" if lines.keep == "first" else "last"
     for name, index in (("label", labels), ("prediction", lines)):
         notes.met_all(
-            f"doubled {name} id(s), the {which} counts", (f"{key!r} (line {n})" for key, n in index.doubled)
+            f"doubled {name} id(s), the {which} counts",
+            (f"{key!r} (line {n})" for key, n in index.doubled),
+            warn=True,
         )
-    known = labels.by_text
     notes.met_all(
-        "prediction(s) with an unknown id",
-        (f"{key!r} (line {n})" for key, n in lines.by_id.items() if str(key) not in known),
+        _UNKNOWN, (f"{key!r} (line {n})" for key, n in _unknown_ids(labels, lines).items()), warn=True
     )
-    notes.met_all("broken prediction line(s)", (f"line {n}" for n in sorted(lines.broken)))
-    notes.met_all("prediction line(s) without an id", (f"line {n}" for n in lines.nameless))
+    notes.met_all(_BROKEN, (f"line {n}" for n in sorted(lines.broken)), warn=True)
+    notes.met_all(_NAMELESS, (f"line {n}" for n in lines.nameless), warn=True)
+
+
+def _unknown_ids(labels: LineIndex, lines: LineIndex) -> dict[Hashable, int]:
+    """The ids of predictions that no label has, and their lines."""
+    known = labels.by_text
+    return {key: n for key, n in lines.by_id.items() if str(key) not in known}
+
+
+def _dropped(labels: LineIndex, lines: LineIndex) -> dict[str, int]:
+    """Lines of the prediction file that no score counts, for the metrics file; only kinds there are."""
+    counts = {
+        "unknown_ids": len(_unknown_ids(labels, lines)),
+        "broken_lines": len(lines.broken),
+        "lines_without_id": len(lines.nameless),
+        "repeated_ids": len(lines.doubled),
+    }
+    return {kind: count for kind, count in counts.items() if count}
+
+
+def dropped_lines(groups: Mapping[str, Mapping[str, Any]]) -> list[str]:
+    """What a metrics file says of lines that no score counts, a sentence a kind."""
+    found: Mapping[str, int] = next((numbers["strict"].get("dropped", {}) for numbers in groups.values()), {})
+    kinds = {"unknown_ids": _UNKNOWN, "broken_lines": _BROKEN, "lines_without_id": _NAMELESS}
+    return [f"{found[name]:,} {kind}" for name, kind in kinds.items() if found.get(name)]
 
 
 def _hash_of(path: Path) -> str:

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from toolassay.benchmarks.taskbench.requests import Chosen, Requests, read_ids
-from toolassay.benchmarks.taskbench.scoring.evaluation import Choices, Evaluation, Evaluator
+from toolassay.benchmarks.taskbench.scoring.evaluation import Choices, Evaluation, Evaluator, dropped_lines
 from toolassay.benchmarks.taskbench.scoring.items import items_path
 from toolassay.benchmarks.taskbench.scoring.texts import PairScorer
 from toolassay.benchmarks.taskbench.scoring.whole import add_axes
@@ -191,7 +191,10 @@ def _up_to_date(target: Path, evaluator: Evaluator) -> Evaluation | None:
         )
     except (UsageError, AttributeError, TypeError, KeyError):
         return None
-    return Evaluation(groups, [], tuple(evaluator.choices.metrics)) if fits else None
+    if not fits:
+        return None
+    dropped = dropped_lines(groups)
+    return Evaluation(groups, dropped, tuple(evaluator.choices.metrics), dropped)
 
 
 def metrics_folder(
@@ -277,7 +280,7 @@ def _graph(folder: DataFolder, kind: DependencyType, say: Say) -> ToolGraph | No
             return ToolGraph.load(folder.graph_desc, dependency_type=kind)
         return ToolGraph.build(ToolLibrary.load(folder.tool_desc), kind)
     except UsageError as error:
-        say(f"links between known tools are all taken to exist, for there is no tool graph: {error}")
+        say(f"warning: links between known tools are all taken to exist, for there is no tool graph: {error}")
         return None
 
 

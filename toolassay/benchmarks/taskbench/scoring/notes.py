@@ -21,20 +21,30 @@ class Notes:
         self._first: dict[str, list[str]] = {}
         self._fixes: dict[str, str] = {}
         self._remarks: list[str] = []
+        self._warned: set[str] = set()
 
-    def met(self, kind: str, what: str, *, fix: str = "") -> None:
-        """Count one occurrence; `fix` says what to do about the kind."""
+    def met(self, kind: str, what: str, *, fix: str = "", warn: bool = False) -> None:
+        """Count one occurrence.
+
+        Args:
+            kind: of what was met.
+            what: was met.
+            fix: what to do about the kind.
+            warn: whether the kind is a fault of the files, which the user must see.
+        """
         if fix:
             self._fixes[kind] = f"; {fix}"
+        if warn:
+            self._warned.add(kind)
         self._counts[kind] = self._counts.get(kind, 0) + 1
         named = self._first.setdefault(kind, [])
         if len(named) < _NAMED:
             named.append(what)
 
-    def met_all(self, kind: str, whats: Iterable[str]) -> None:
+    def met_all(self, kind: str, whats: Iterable[str], *, warn: bool = False) -> None:
         """Count several occurrences."""
         for what in whats:
-            self.met(kind, what)
+            self.met(kind, what, warn=warn)
 
     def remark(self, sentence: str) -> None:
         """Add a sentence of its own."""
@@ -47,13 +57,18 @@ class Notes:
             named.extend(other._first[kind][: _NAMED - len(named)])
             self._counts[kind] = self._counts.get(kind, 0) + count
         self._fixes |= other._fixes
+        self._warned |= other._warned
         self._remarks += other._remarks
 
     def lines(self) -> list[str]:
         """Every kind met with its count and its first occurrences, then the remarks."""
-        lines = []
-        for kind, count in self._counts.items():
-            named = ", ".join(self._first[kind])
-            more = ", …" if count > len(self._first[kind]) else ""
-            lines.append(f"{count:,} {kind}: {named}{more}{self._fixes.get(kind, '')}")
-        return lines + self._remarks
+        return [*map(self._line, self._counts), *self._remarks]
+
+    def warnings(self) -> list[str]:
+        """Those lines that the user must see."""
+        return [self._line(kind) for kind in self._counts if kind in self._warned]
+
+    def _line(self, kind: str) -> str:
+        count, first = self._counts[kind], self._first[kind]
+        more = ", …" if count > len(first) else ""
+        return f"{count:,} {kind}: {', '.join(first)}{more}{self._fixes.get(kind, '')}"

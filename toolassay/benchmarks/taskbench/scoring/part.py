@@ -147,7 +147,9 @@ class PartScorer:
             compat_row = self._add_compat(label, number, prediction, members)
         if line_as_text != line:
             self._part.notes.met(
-                "id(s) that meet only as text, left out of compat", f"{key!r} (label line {number})"
+                "id(s) that meet only as text, left out of compat",
+                f"{key!r} (label line {number})",
+                warn=True,
             )
             prediction = None if line_as_text is None else self._lines.prediction(line_as_text)
         is_expected = str(key) not in self._job.excluded and self._labels.by_text.get(str(key)) == number
@@ -203,7 +205,9 @@ class PartScorer:
         gold = self._reader.plan(label)
         if gold is None:
             notes.met(
-                "label(s) without a readable plan, left out of strict", f"{label['id']!r} (line {number})"
+                "label(s) without a readable plan, left out of strict",
+                f"{label['id']!r} (line {number})",
+                warn=True,
             )
             return
         plan: Plan | None = None
@@ -213,16 +217,18 @@ class PartScorer:
                 "prediction(s) answer another request than the label's",
                 f"{label['id']!r} (line {line})",
                 fix="run inference.py again",
+                warn=True,
             )
         elif line is None:
             outcome = self._run.outcome(label)
             if outcome == MISSING:
-                notes.met("label(s) without a prediction, counted as wrong", repr(label["id"]))
+                notes.met("label(s) without a prediction, counted as wrong", repr(label["id"]), warn=True)
             elif outcome == UNWRITTEN:
                 notes.met(
                     "answer(s) of the journal are not in the prediction file",
                     repr(label["id"]),
                     fix="run inference.py again",
+                    warn=True,
                 )
         else:
             plan = None if prediction is None else self._reader.plan(prediction.result)

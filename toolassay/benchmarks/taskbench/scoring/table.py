@@ -12,6 +12,7 @@ from toolassay.benchmarks.taskbench.scoring.columns import COLUMNS, Column
 from toolassay.benchmarks.taskbench.scoring.evaluation import Evaluation
 from toolassay.benchmarks.taskbench.scoring.signature import read_signature
 from toolassay.benchmarks.taskbench.scoring.strict_table import RATES, SCORES
+from toolassay.metrics.legend import legend
 from toolassay.runs.asked import asked_phrase
 
 
@@ -146,12 +147,11 @@ def _caption(columns: Sequence[Column], rows: Sequence[_Row]) -> str:
     if any(column.heading == "BsF" for column in columns):
         names = {read_signature(row.numbers["strict"]["signature"]).get("bertscore", "none") for row in rows}
         by_model = f" BsF: {', '.join(sorted(names))}."
-    distance = "; ED: lower is better" if any(column.heading == "ED" for column in columns) else ""
     return (
-        f"Percent; %: scored of the labels{distance}. "
+        "Percent; %: scored of the labels. "
         "strict: every item that was asked counts, 0 where malformed or refused. "
         "compat: as the published evaluator counts, items it cannot read left out."
-        f"{_escaped(by_model)}"
+        f"{_escaped(by_model)}\n{legend(column.heading for column in columns)}"
     )
 
 

@@ -117,6 +117,8 @@ class Episode:
         """
         sent = [presentable(message, self._toolset) for message in self._messages]
         parameters = {**parameters, **self._form.parameters(self._tools)}
+        if self._discarded:
+            parameters["temperature"] = self._settings.resample_temperature
         return ChatRequest(sent, parameters, TIMEOUT, self._work(), role="agent", item=self._task.id)
 
     def close(self) -> None:

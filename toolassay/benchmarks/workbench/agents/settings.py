@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
+from typing import Any
 
 from toolassay.benchmarks.workbench.tasks import Task
 from toolassay.benchmarks.workbench.tools import PUBLISHED, Tool, Toolset
 from toolassay.errors import UsageError
+from toolassay.models.parameters import check_temperature
 
 FORMS = ("native", "react")
 TOOLKIT_CHOICES = ("all", "domains")
@@ -22,6 +24,7 @@ class AgentSettings:
         resample: how often a run that called nothing is tried again.
         max_steps: answers of the model at most.
         max_seconds: the time these may take together.
+        resample_temperature: of the requests of such a new try: the same request would get the same answer.
 
     Raises:
         UsageError: an unknown choice.
@@ -32,6 +35,7 @@ class AgentSettings:
     resample: int = 0
     max_steps: int = 20
     max_seconds: float = 120.0
+    resample_temperature: float = 0.5
 
     def __post_init__(self) -> None:
         for flag, value, choices in (
@@ -44,6 +48,13 @@ class AgentSettings:
                 )
         if self.resample < 0 or self.max_steps < 1:
             raise UsageError("no run is that short", fix="give --max_steps 1 or more, --resample 0 or more")
+        check_temperature(self.resample_temperature, flag="--resample_temperature")
+
+    @property
+    def facts(self) -> dict[str, Any]:
+        """All of it, for the manifest; without `resample_temperature` where nothing is tried again."""
+        left_out = () if self.resample else ("resample_temperature",)
+        return {name: value for name, value in asdict(self).items() if name not in left_out}
 
     def tools(self, task: Task, toolset: Toolset = PUBLISHED) -> list[Tool]:
         """The tools of a workplace that an agent gets for a task."""

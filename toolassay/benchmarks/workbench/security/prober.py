@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
@@ -64,7 +63,7 @@ class WorkplaceProber:
         return {
             "benchmark": "workbench",
             **self._parameters,
-            **asdict(self._agent),
+            **self._agent.facts,
             "probe_seed": SEED,
             "prompt_sha256": self._told,
             "sandbox_sha256": hashlib.sha256(self._sandbox.image()).hexdigest(),

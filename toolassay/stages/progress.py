@@ -1,4 +1,4 @@
-"""How far a run is, on stderr: a bar on a terminal, a plain line now and then elsewhere."""
+"""How far a run is: a bar on a terminal or in a notebook, a plain line now and then elsewhere."""
 
 from __future__ import annotations
 
@@ -9,18 +9,20 @@ import threading
 import time
 from collections import deque
 from collections.abc import Callable, Iterator
+from contextvars import copy_context
 from datetime import timedelta
 from typing import TYPE_CHECKING, Any
 
 import click
 
-from toolassay.stages.screen import Advance, Figures
+from toolassay.stages.screen import Advance, Figures, in_notebook
 
 if TYPE_CHECKING:
     from rich.table import Table
 
 REFRESH = 4  # times a second
 SHORT = 100  # items: fewer need no line of their own
+CELL_BAR = 24  # characters of the bar in a notebook
 SILENCE = 30.0  # seconds at most between two plain lines
 WINDOW = 30.0  # seconds that a rate is taken over
 
@@ -132,7 +134,9 @@ class PlainLines(Count):
 def shown_progress(
     what: str, total: int, figures: Callable[[], Figures] | None = None
 ) -> contextlib.AbstractContextManager[Advance]:
-    """A bar where stderr is a terminal, else plain lines."""
+    """A bar in a notebook or where stderr is a terminal, else plain lines on stderr."""
+    if in_notebook():
+        return _cell(what, total, figures)
     drawn = sys.stderr.isatty() and os.environ.get("TERM") not in ("dumb", "unknown")
     return _bar(what, total, figures) if drawn else _plain(what, total, figures)
 
@@ -169,16 +173,45 @@ def drawn(count: Count) -> Table:
 @contextlib.contextmanager
 def _plain(what: str, total: int, figures: Callable[[], Figures] | None) -> Iterator[Advance]:
     lines = PlainLines(what, total, figures, say=lambda line: click.echo(line, err=True))
+    with _every(1, lines.tick):
+        yield lines.advance
+
+
+@contextlib.contextmanager
+def _cell(what: str, total: int, figures: Callable[[], Figures] | None) -> Iterator[Advance]:
+    """A bar in the output of a notebook's cell, in plain text, which every front end shows and stores."""
+    from IPython.display import display
+
+    count = Count(what, total, figures)
+
+    def shown() -> dict[str, str]:
+        filled = CELL_BAR if count.done >= total else CELL_BAR * count.done // total
+        return {"text/plain": f"{what} {'━' * filled}{'─' * (CELL_BAR - filled)} {count.words()}"}
+
+    handle = display(shown(), raw=True, display_id=True)  # type: ignore[no-untyped-call]
+    try:
+        with _every(1 / REFRESH, lambda: handle.update(shown(), raw=True)):
+            yield count.advance
+    finally:
+        handle.update(shown(), raw=True)
+
+
+@contextlib.contextmanager
+def _every(seconds: float, call: Callable[[], None]) -> Iterator[None]:
+    """Within this block, call something at this interval, from a thread with the caller's context.
+
+    A notebook knows by the context which cell an output belongs to.
+    """
     ended = threading.Event()
 
     def watch() -> None:
-        while not ended.wait(1):
-            lines.tick()
+        while not ended.wait(seconds):
+            call()
 
-    watcher = threading.Thread(target=watch, daemon=True)
+    watcher = threading.Thread(target=copy_context().run, args=(watch,), daemon=True)
     watcher.start()
     try:
-        yield lines.advance
+        yield
     finally:
         ended.set()
         watcher.join()

@@ -6,10 +6,10 @@ from collections.abc import Callable
 import pytest
 from rich.console import Console
 
-from toolassay.cli import progress
 from toolassay.cli.main import cli, run
-from toolassay.cli.progress import Count, PlainLines, drawn, shown_progress
-from toolassay.stages.screen import Figures
+from toolassay.stages import progress
+from toolassay.stages.progress import Count, PlainLines, drawn, shown_progress
+from toolassay.stages.screen import DEFAULT, Figures
 
 
 class Clock:
@@ -117,6 +117,14 @@ def test_without_a_terminal_lines_are_plain(capsys: pytest.CaptureFixture[str]) 
     err = capsys.readouterr().err.splitlines()
     assert [line.split(",")[0] for line in err] == ["infer 100/200", "infer 200/200"]
     assert "\x1b" not in "".join(err)
+
+
+def test_a_library_call_outside_a_notebook_shows_nothing(capsys: pytest.CaptureFixture[str]) -> None:
+    with DEFAULT.progress("infer", 200) as advance:
+        times(200, advance)
+    DEFAULT.say("warning: something")
+    DEFAULT.show("a result")
+    assert capsys.readouterr() == ("", "")
 
 
 class Terminal(io.StringIO):

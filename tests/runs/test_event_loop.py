@@ -1,0 +1,97 @@
+from __future__ import annotations
+
+import asyncio
+import signal
+import threading
+from contextvars import ContextVar
+
+import pytest
+
+from toolassay.runs.event_loop import run_coroutine
+from toolassay.runs.interrupts import first_interrupt
+
+COLOUR = ContextVar("colour", default="none")
+
+
+async def colour() -> str:
+    await asyncio.sleep(0)
+    return COLOUR.get()
+
+
+def interrupt() -> None:
+    """What Ctrl-C does, and a notebook that interrupts its cell."""
+    main = threading.main_thread().ident
+    assert main is not None
+    signal.pthread_kill(main, signal.SIGINT)
+
+
+def test_without_a_running_loop_the_coroutine_runs_in_this_thread() -> None:
+    async def where() -> threading.Thread:
+        return threading.current_thread()
+
+    assert run_coroutine(where()) is threading.current_thread()
+
+
+async def test_within_a_running_loop_there_is_a_result_and_the_context_of_the_caller() -> None:
+    COLOUR.set("green")
+    assert run_coroutine(colour()) == "green"
+
+
+async def test_errors_reach_the_caller() -> None:
+    async def fail() -> None:
+        raise ValueError("seven")
+
+    with pytest.raises(ValueError, match="seven"):
+        run_coroutine(fail())
+
+
+async def test_a_coroutine_may_itself_run_another() -> None:
+    async def outer() -> str:
+        return run_coroutine(colour())
+
+    assert run_coroutine(outer()) == "none"
+
+
+async def test_an_interrupt_cancels_what_is_waited_for() -> None:
+    ended = []
+
+    async def wait() -> None:
+        interrupt()
+        try:
+            await asyncio.Event().wait()
+        finally:
+            ended.append(True)
+
+    before = signal.getsignal(signal.SIGINT)
+    with pytest.raises(KeyboardInterrupt):
+        run_coroutine(wait())
+    assert ended == [True]
+    assert signal.getsignal(signal.SIGINT) is before
+
+
+async def test_the_first_interrupt_lets_what_is_in_flight_finish() -> None:
+    async def work() -> str:
+        told = asyncio.Event()
+        with first_interrupt(told.set):
+            interrupt()
+            await told.wait()
+        return "finished"
+
+    assert run_coroutine(work()) == "finished"
+
+
+async def test_the_second_interrupt_cancels() -> None:
+    told = []
+
+    async def work() -> None:
+        def first() -> None:
+            told.append(True)
+            interrupt()
+
+        with first_interrupt(first):
+            interrupt()
+            await asyncio.Event().wait()
+
+    with pytest.raises(KeyboardInterrupt):
+        run_coroutine(work())
+    assert told == [True]

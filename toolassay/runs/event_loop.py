@@ -1,0 +1,137 @@
+"""Runs a coroutine from synchronous code, also where an event loop is running already, as in a notebook."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import signal
+import threading
+from collections.abc import Callable, Coroutine, Iterator
+from concurrent.futures import Future
+from contextvars import ContextVar, copy_context
+from typing import Any, Generic, TypeVar
+
+Result = TypeVar("Result")
+
+
+def run_coroutine(coroutine: Coroutine[Any, Any, Result]) -> Result:
+    """Run a coroutine to its end and return its result.
+
+    Without a running event loop this is `asyncio.run`. Within one (a notebook cell, an async function) the
+    coroutine runs on a loop of its own in a worker thread, with the caller's context variables, while the
+    caller waits; Ctrl-C, or interrupting the cell, reaches the coroutine as it would in the main thread.
+
+    Raises:
+        KeyboardInterrupt: the coroutine was cancelled by an interrupt.
+
+    >>> async def answer():
+    ...     return 42
+    >>> run_coroutine(answer())
+    42
+    """
+    try:
+        asyncio.get_running_loop()
+    except RuntimeError:
+        return asyncio.run(coroutine)
+    return _Worker(coroutine).result()
+
+
+@contextlib.contextmanager
+def interrupt_calls(first: Callable[[], None]) -> Iterator[bool]:
+    """Within this block the first interrupt of the waiting caller calls `first` instead of cancelling.
+
+    Yields:
+        Whether there is a waiting caller: False outside a worker thread, where nothing changes.
+    """
+    worker = _WORKER.get()
+    if worker is None:
+        yield False
+        return
+    worker.first = first
+    try:
+        yield True
+    finally:
+        worker.first = None
+
+
+class _Worker(Generic[Result]):
+    """A coroutine in a thread of its own, and the caller that waits for it."""
+
+    def __init__(self, coroutine: Coroutine[Any, Any, Result]) -> None:
+        self.first: Callable[[], None] | None = None
+        self._coroutine = coroutine
+        self._future: Future[Result] = Future()
+        self._started = threading.Event()
+        self._loop: asyncio.AbstractEventLoop | None = None
+        self._task: asyncio.Task[Any] | None = None
+        self._cancelled = False
+
+    def result(self) -> Result:
+        """Start, and wait for the end.
+
+        The first interrupt calls `first` if there is one; the next cancels; one more stops waiting.
+        """
+        # A daemon: a coroutine that resists cancellation must not keep the process alive.
+        thread = threading.Thread(target=copy_context().run, args=(self._run,), daemon=True)
+        with _at_interrupt(self._interrupted):
+            thread.start()
+            return self._future.result()
+
+    def _interrupted(self) -> None:
+        """To be called in the thread that waits."""
+        if self._cancelled:
+            raise KeyboardInterrupt
+        self._started.wait()
+        if self._loop is not None:
+            with contextlib.suppress(RuntimeError):  # the loop has closed: the result is about to come
+                self._loop.call_soon_threadsafe(self._interrupt)
+
+    def _interrupt(self) -> None:
+        first, self.first = self.first, None
+        if first is not None:
+            first()
+        elif self._task is not None:
+            self._cancelled = True
+            self._task.cancel()
+
+    def _run(self) -> None:
+        token = _WORKER.set(self)
+        try:
+            with asyncio.Runner() as runner:
+                self._loop = runner.get_loop()
+                result = runner.run(self._main())
+        except BaseException as error:
+            cancelled = self._cancelled and isinstance(error, asyncio.CancelledError)
+            self._future.set_exception(KeyboardInterrupt() if cancelled else error)
+        else:
+            self._future.set_result(result)
+        finally:
+            self._started.set()
+            _WORKER.reset(token)
+
+    async def _main(self) -> Result:
+        self._task = asyncio.current_task()
+        self._started.set()
+        return await self._coroutine
+
+
+@contextlib.contextmanager
+def _at_interrupt(call: Callable[[], None]) -> Iterator[None]:
+    """Call this at Ctrl-C, in the main thread; signals reach no other.
+
+    Neither the handler of Python, whose exception may come at any line, nor that of `asyncio.run`, which asks
+    the blocked loop to cancel. A process that ignores Ctrl-C goes on ignoring it.
+    """
+    before = signal.getsignal(signal.SIGINT)
+    is_main = threading.current_thread() is threading.main_thread()
+    if not is_main or before is None or before == signal.SIG_IGN:
+        yield
+        return
+    signal.signal(signal.SIGINT, lambda number, frame: call())
+    try:
+        yield
+    finally:
+        signal.signal(signal.SIGINT, before)
+
+
+_WORKER: ContextVar[_Worker[Any] | None] = ContextVar("worker", default=None)
