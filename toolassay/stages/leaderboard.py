@@ -12,6 +12,7 @@ from toolassay.benchmarks.taskbench.scoring.standing import Count, Standing
 from toolassay.errors import UsageError
 from toolassay.files import write_text
 from toolassay.folder import DataFolder
+from toolassay.models.registry import BASELINES
 from toolassay.offline.marks import WORDINGS, mark_of
 from toolassay.report.leaderboard import Board, Row, csv_table, latex_table, markdown_table
 from toolassay.report.leaderboard.board import OTHER_SORTS, Kind, in_order
@@ -104,6 +105,11 @@ def leaderboard(
     if not standings:
         raise UsageError(f"no model to show: {'; '.join(remarks)}", file=place)
     remarks += _compared(standings)
+    if without := sorted(BASELINES - standings.keys()):
+        flags = " ".join(f"--llm {name}" for name in without)
+        remarks.append(
+            f"baselines not run yet: run inference.py with each of {flags}, then evaluate.py --llm all"
+        )
     models += [[row] for row in others]
     title = f"{folder.path.resolve().name}: {group}"
     remarks += _signature(standings)
