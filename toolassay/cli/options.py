@@ -197,6 +197,8 @@ def with_model_options(settings: dict[str, Any]) -> dict[str, Any]:
     options = ModelOptions(
         **server, extra_body=body, extra_headers=headers, connections=settings["multiworker"]
     )
+    if options.names_a_request:
+        say(f"the address ends in the path of a request, which is left out: {options.endpoint} is asked")
     return {**settings, "options": options}
 
 

@@ -12,7 +12,6 @@ from toolassay.models.offered import OfferedTools
 from toolassay.models.options import ModelOptions
 from toolassay.models.protocol import ChatRequest, ChatResponse, ToolCall
 
-PATH = "/chat/completions"
 _MOST_TOKENS = 10**12  # no answer has more: a server that says so says nothing
 _BROKEN_OFF = ("error", "abort")  # finish reasons by which servers and proxies say that they failed
 
