@@ -207,6 +207,7 @@ class Client:
                 used.completion_tokens if used else None,
                 time.monotonic() - sent,
                 used.first_token_seconds if isinstance(used, ChatResponse) else None,
+                used.cached_tokens if isinstance(used, ChatResponse) else None,
             )
         )
 

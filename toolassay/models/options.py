@@ -69,12 +69,12 @@ class ModelOptions:
     @property
     def endpoint(self) -> str:
         """Where requests go, as it may be shown."""
-        return self._asked_address.shown
+        return self.asked_address.shown
 
     @property
     def endpoint_fingerprint(self) -> str | None:
         """What distinguishes endpoints that `endpoint` shows alike; None where it shows the whole path."""
-        return self._asked_address.fingerprint
+        return self.asked_address.fingerprint
 
     @property
     def key(self) -> str | None:
@@ -106,7 +106,7 @@ class ModelOptions:
         return self.client == "openai" and (named or bool(self.api_version))
 
     @property
-    def _asked_address(self) -> Address:
+    def asked_address(self) -> Address:
         """The address, or that of Azure where the environment names it and no flag does."""
         given = self.api_base or self.api_addr or self.api_port
         azure = os.environ.get("AZURE_OPENAI_ENDPOINT") if self.client == "openai" and not given else None
