@@ -117,6 +117,14 @@ def test_a_local_server_that_serves_a_known_name_is_not_billed_and_no_limit_stop
         assert "money: $0.0000 (local, no price)" in done.err
 
 
+def test_an_unknown_price_is_said_to_be_unknown(
+    tmp_path: Path, capsys: Capture, fake_server: FakeServer, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("toolassay.runs.prices.is_local", lambda host: False)
+    done = infer(capsys, fake_server, data_folder(tmp_path, 2), "--llm", "acme")
+    assert "money: unknown (no price; --prices FILE gives one)" in done.err
+
+
 def test_the_price_that_was_used_is_said_with_its_origin(
     tmp_path: Path, capsys: Capture, fake_server: FakeServer
 ) -> None:

@@ -205,7 +205,7 @@ def test_a_prompt_stopped_by_a_content_filter_counts_as_refused(
     tmp_path: Path, capsys: Capture, fake_server: FakeServer
 ) -> None:
     folder = data_folder(tmp_path, 3)
-    fake_server.behaviour = lambda prompt, number: "content-filter" if "Request 1:" in prompt else "whole"
+    fake_server.behaviour = lambda prompt, number: "400-filter" if "Request 1:" in prompt else "whole"
     done = infer(capsys, fake_server, folder)
     assert done.code == 0, done.err
     outcomes = {

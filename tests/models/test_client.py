@@ -479,7 +479,7 @@ def test_a_complaint_about_something_else_is_final(fake_server: FakeServer, clie
 def test_a_prompt_that_a_content_filter_stops_is_refused(
     fake_server: FakeServer, client: ClientName, *, stream: bool
 ) -> None:
-    fake_server.behaviour = lambda prompt, number: "content-filter"
+    fake_server.behaviour = lambda prompt, number: "400-filter"
     books = Books()
     options = ModelOptions(api_base=fake_server.base, client=client, stream=stream)
     answer = ask(options, [question(0)], books=books)["0"]

@@ -43,7 +43,7 @@ REFUSALS: Mapping[str, str] = MappingProxyType(
         "401-echo": "the same, as a wrong key",
         "500-echo": "the same, as a server error, and in its headers",
         "413": "the request is too large",
-        "content-filter": "a content filter stops the prompt, as at Azure (status 400)",
+        "400-filter": "a content filter stops the prompt, as at Azure (status 400)",
         "overflow": "the prompt is longer than the model's context (status 400)",
     }
 )

@@ -175,6 +175,8 @@ def _used(totals: Totals) -> str:
     cost = totals.known_cost
     if cost is None:
         return f"{tokens}, cost unknown"
+    if totals.local and totals.local == totals.requests:
+        return f"{tokens}, $0 (local)"
     return f"{tokens}, ${cost:.4f}{' and more' if totals.unknown_cost else ''}"
 
 
