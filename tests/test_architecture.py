@@ -32,6 +32,7 @@ FLOOR = {room: number for number, rooms in enumerate(FLOORS) for room in rooms}
 HEAVY = {
     *("sklearn", "matplotlib", "torch", "pandas", "pyarrow", "huggingface_hub"),
     *("bs4", "ftfy", "openpyxl", "presidio_analyzer", "spacy"),
+    *("genai_prices", "pydantic", "httpx2"),
     *("datasets", "datasketch", "dateparser", "rensa", "simplemma"),
 }
 

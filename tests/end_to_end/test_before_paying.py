@@ -151,13 +151,50 @@ def test_an_unknown_price_is_never_nothing_and_the_longest_answer_is_what_is_ask
 ) -> None:
     folder = data_folder(tmp_path, 2)
     extra = tmp_path / "extra.json"
-    more = ("--llm", "acme", "--extra_body", extra, "--reformat", "--dry_run")
+    hosted = ("--api_base", "https://models.example/v1")
+    more = ("--llm", "acme", *hosted, "--extra_body", extra, "--reformat", "--dry_run")
     for body, most in (({"max_tokens": 7}, "14 at most (7 "), ({"max_tokens": None}, "8192 at most (4096 ")):
         extra.write_text(json.dumps(body))
         done = infer(capsys, fake_server, folder, *more)
         assert "money: unknown (no price; --prices FILE gives one)" in done.out
         assert f"tokens to write: {most}" in done.out
         assert "answers rewritten (--reformat)" in done.out
+
+
+def test_trials_of_a_dry_run_are_summed(tmp_path: Path, capsys: Capture, fake_server: FakeServer) -> None:
+    folder = data_folder(tmp_path / "data", 4)
+    (prices := tmp_path / "prices.csv").write_text(f"{HEAD}gpt-4,0,1000,2026-01-01\n")
+    assert infer(capsys, fake_server, folder, "--limit", "1").code == 0
+    done = infer(capsys, fake_server, folder, "--trials", "3", "--dry_run", "--prices", prices)
+    assert done.code == 0, done.err
+    assert done.out.count("price: $0 read, $1000 written, a million tokens (--prices, 2026-01-01)") == 3
+    together = done.out.splitlines()[-1]
+    assert together.startswith("all 3 trials together: 11 requests, about ")
+    assert together.endswith("up to 22000 to write, up to about $22.0000")
+    done = infer(capsys, fake_server, folder, "--llm", "acme", "--trials", "2", "--dry_run")
+    assert "money: none (local, no price)" in done.out
+
+
+@pytest.mark.parametrize(
+    ("model", "base", "words"),
+    [
+        ("gpt-4o", None, "to write; money: none (local, no price). For fewer: --number_of_samples 100"),
+        ("priced", None, "12500000 to write, up to about $12.5000. For fewer"),
+    ],
+)
+def test_the_published_number_of_samples_is_announced_with_its_cost(
+    tmp_path: Path, capsys: Capture, fake_server: FakeServer, model: str, base: None, words: str
+) -> None:
+    folder = data_folder(tmp_path / "data", 1)
+    (prices := tmp_path / "prices.csv").write_text(f"{HEAD}priced,0,1,2026-01-01\n")
+    more = ("--llm", model, "--seed", "1", "--max_requests", "2", "--prices", prices)
+    done = generate(capsys, fake_server, folder, *more)
+    assert done.code == 3 and len(fake_server.received) == 2
+    announced = next(line for line in done.err.splitlines() if "without --number_of_samples" in line)
+    assert "the published 5,000: 5000 requests, about " in announced and words in announced
+    assert done.err.index(announced) < done.err.index("used by this run so far")
+    done = generate(capsys, fake_server, folder, *more, "--number_of_samples", "3")
+    assert "without --number_of_samples" not in done.err
 
 
 def test_a_dry_run_without_a_server(tmp_path: Path, capsys: Capture) -> None:

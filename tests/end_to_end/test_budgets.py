@@ -3,11 +3,18 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
+from typing import Any
 
 import pytest
 from running import Capture, data_folder, generate, ids, infer, inside, lines_of
 
+from toolassay import infer as run_inference
+from toolassay.models import ModelOptions
+from toolassay.runs import Budget
+from toolassay.stages.screen import Advance, Screen
 from toolassay.testkit import FakeServer
 
 HEAD = "model,prompt_usd_per_million,completion_usd_per_million,as_of\n"
@@ -64,13 +71,12 @@ def test_a_limit_in_dollars_without_a_price_is_refused_before_anything_is_writte
     tmp_path: Path, capsys: Capture, fake_server: FakeServer
 ) -> None:
     folder = data_folder(tmp_path, 2)
+    hosted = ("--api_base", "https://models.example/v1", "--max_cost", "1")
     for ask in (infer, generate):
-        done = ask(capsys, fake_server, folder, "--llm", "acme", "--max_cost", "1")
+        done = ask(capsys, fake_server, folder, "--llm", "acme", *hosted)
         assert done.code == 2
         assert "'acme'" in done.error and "--prices FILE" in done.error
-    done = infer(
-        capsys, fake_server, folder, "--max_cost", "1", "--reformat", "true", "--reformat_by", "acme"
-    )
+    done = infer(capsys, fake_server, folder, *hosted, "--reformat", "true", "--reformat_by", "acme")
     assert done.code == 2 and "'acme'" in done.error
     assert not (folder / "predictions").exists() and not (folder / "runs").exists()
     assert not fake_server.received
@@ -85,7 +91,7 @@ def test_what_was_used_is_said_and_written_down(
     assert done.code == 0
     assert "requests: 7 sent, 2 of them again after a failure" in done.err
     assert "1 HTTP 500" in done.err and "1 HTTP 429" in done.err
-    assert "money: $" in done.err and "(median)" in done.err
+    assert "money: $0.0000 (local, no price)" in done.err and "(median)" in done.err
     used = json.loads((folder / "predictions/runs/gpt-4/summary.json").read_text())["used"]
     assert used["requests"] == 7 and used["outcomes"]["answered"] == 5
     lines = lines_of(folder / "predictions/runs/gpt-4/ledger.jsonl")
@@ -96,16 +102,64 @@ def test_what_was_used_is_said_and_written_down(
 
     assert generate(capsys, fake_server, folder, "--llm", "acme", "--number_of_samples", "3").code == 0
     (end,) = [line for line in lines_of(folder / "statistics.json") if line["event"] == "ended"]
-    assert end["used"]["requests"] == 3 and end["used"]["cost_usd"] is None
+    assert end["used"]["requests"] == 3 and end["used"]["prices"] == {"acme": "local, no price"}
     (part,) = end["used"]["by_model_and_role"]
     assert (part["model"], part["role"]) == ("acme", "generator")
 
 
-def test_an_unknown_price_is_said_to_be_unknown(
+def test_a_local_server_that_serves_a_known_name_is_not_billed_and_no_limit_stops_it(
     tmp_path: Path, capsys: Capture, fake_server: FakeServer
 ) -> None:
+    folder = data_folder(tmp_path, 2)
+    for name in ("gpt-4", "acme"):
+        done = infer(capsys, fake_server, folder, "--llm", name, "--max_cost", "0")
+        assert done.code == 0, done.err
+        assert "money: $0.0000 (local, no price)" in done.err
+
+
+def test_an_unknown_price_is_said_to_be_unknown(
+    tmp_path: Path, capsys: Capture, fake_server: FakeServer, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("toolassay.runs.prices.is_local", lambda host: False)
     done = infer(capsys, fake_server, data_folder(tmp_path, 2), "--llm", "acme")
     assert "money: unknown (no price; --prices FILE gives one)" in done.err
+
+
+def test_the_price_that_was_used_is_said_with_its_origin(
+    tmp_path: Path, capsys: Capture, fake_server: FakeServer
+) -> None:
+    folder = data_folder(tmp_path, 2)
+    (prices := tmp_path / "prices.csv").write_text(f"{HEAD}gpt-4,10,20,2026-01-01\n")
+    done = infer(capsys, fake_server, folder, "--prices", prices)
+    assert "price of gpt-4: $10 read, $20 written, a million tokens (--prices, 2026-01-01)" in done.err
+    summary = json.loads((folder / "predictions/runs/gpt-4/summary.json").read_text())
+    assert "--prices, 2026-01-01" in summary["used"]["prices"]["gpt-4"]
+
+
+def test_after_a_budget_stop_the_progress_shows_how_many_were_asked(
+    tmp_path: Path, fake_server: FakeServer
+) -> None:
+    counts: list[int] = []
+
+    @contextmanager
+    def progress(what: str, total: int, figures: object = None) -> Iterator[Advance]:
+        done = [0]
+
+        def advance() -> None:
+            done[0] += 1
+
+        yield advance
+        counts.append(done[0])
+
+    folder = data_folder(tmp_path, 300)
+    given: dict[str, Any] = {
+        "llm": "gpt-4",
+        "options": ModelOptions(api_base=fake_server.base),
+        "screen": Screen(progress=progress),
+    }
+    assert run_inference(folder, budget=Budget(requests=12), **given).summary.stop
+    assert run_inference(folder, budget=Budget(requests=30), **given).summary.stop
+    assert counts == [12, 30]
 
 
 def test_generation_stops_at_its_budget_and_goes_on(

@@ -47,7 +47,7 @@ def test_the_manifest_of_an_inference(
     assert inside(capsys, "infer", *more).code == 0
     (start,) = manifest(folder / "predictions/runs/gpt-4")["starts"]
     assert start["command"][:3] == ["infer.py", "--data_dir", str(folder)]
-    shown = f"{fake_server.base}?key=***"
+    shown = f"{fake_server.base}?key=***".replace("//", "//***@")
     assert start["command"][3:] == ["--api_base", shown, "--multiworker", "2"]
     assert start["versions"]["toolassay"] == toolassay.__version__
     assert start["versions"]["python"] == platform.python_version()
@@ -169,3 +169,46 @@ def test_azure_from_the_command_line(
     assert "api-version=2024-10-21" in fake_server.received[0].query
     (start,) = manifest(folder / "predictions/runs/gpt-4")["starts"]
     assert start["endpoint"]["api_version"] == "2024-10-21" and "openai" in start["versions"]
+
+
+def test_a_missing_v1_is_said_once_kept_and_known_to_the_next_start(
+    tmp_path: Path, capsys: Capture, fake_server: FakeServer
+) -> None:
+    folder = data_folder(tmp_path, 3)
+    base = fake_server.base.removesuffix("/v1")
+    asked = ("--data_dir", folder, "--api_base", base)
+    done = inside(capsys, "infer", *asked, "--limit", "2")
+    assert done.code == 0, done.err
+    assert done.err.count(f"{fake_server.base} answers and is used") == 1
+    run = folder / "predictions/runs/gpt-4"
+    assert manifest(run)["version_paths"] == [{"endpoint": base, "path": "/v1"}]
+    lost = [line for line in lines_of(run / "ledger.jsonl") if line["outcome"] == "HTTP 404"]
+    assert len(lost) == 1
+
+    done = inside(capsys, "infer", *asked)
+    assert done.code == 0 and "answers and is used" not in done.err
+    assert len(lines_of(run / "ledger.jsonl")) == 4
+
+
+def test_an_address_that_ends_in_the_path_of_a_request_is_noted(
+    tmp_path: Path, capsys: Capture, fake_server: FakeServer
+) -> None:
+    folder = data_folder(tmp_path, 1)
+    done = inside(
+        capsys, "infer", "--data_dir", folder, "--api_base", f"{fake_server.base}/chat/completions?key=abc"
+    )
+    assert done.code == 0, done.err
+    assert f"is left out: {fake_server.base}?key=*** is asked" in done.err
+
+
+def test_a_prompt_stopped_by_a_content_filter_counts_as_refused(
+    tmp_path: Path, capsys: Capture, fake_server: FakeServer
+) -> None:
+    folder = data_folder(tmp_path, 3)
+    fake_server.behaviour = lambda prompt, number: "400-filter" if "Request 1:" in prompt else "whole"
+    done = infer(capsys, fake_server, folder)
+    assert done.code == 0, done.err
+    outcomes = {
+        entry["key"]: entry["outcome"] for entry in lines_of(folder / "predictions/runs/gpt-4/journal.jsonl")
+    }
+    assert sorted(outcomes.values()) == ["answered", "answered", "refused"]

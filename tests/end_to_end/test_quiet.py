@@ -138,13 +138,23 @@ def made(place: Path, capsys: Capture) -> Path:
     return place / "data"
 
 
-def test_figures_of_a_run(tmp_path: Path, fake_server: FakeServer, capsys: Capture) -> None:
+@pytest.mark.parametrize(("local", "money"), [(True, "$0 (local)"), (False, "cost unknown")])
+def test_figures_of_a_run(
+    tmp_path: Path,
+    fake_server: FakeServer,
+    capsys: Capture,
+    monkeypatch: pytest.MonkeyPatch,
+    money: str,
+    *,
+    local: bool,
+) -> None:
+    monkeypatch.setattr("toolassay.runs.prices.is_local", lambda host: local)
     fake_server.behaviour = lambda prompt, number: "400" if number < 2 else "whole"
     folder = data_folder(tmp_path / "data", 100)
     done = infer(capsys, fake_server, folder, "--multiworker", "1", "--llm", "nobody-knows-its-price")
     (line,) = [line for line in done.err.splitlines() if line.startswith("infer ")]
     assert line.startswith("infer 100/100, 2 failed, ")
-    assert "requests/s" in line and "k tokens, cost unknown, took 0:00:" in line
+    assert "requests/s" in line and f"k tokens, {money}, took 0:00:" in line
     done = infer(capsys, fake_server, folder, "--llm", "offline")
     (line,) = [line for line in done.err.splitlines() if line.startswith("infer ")]
     assert "0 failed" in line and "tokens" not in line and "cost" not in line

@@ -7,9 +7,11 @@ import json
 import logging
 import signal
 import traceback
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
+from checking import label
 from running import Capture, data_folder, files_below, inside, shell, started, write_lines
 
 from toolassay.errors import ToolassayError
@@ -67,6 +69,15 @@ def leaks(place: Path, said: str) -> list[str]:
     ]
 
 
+@pytest.fixture
+def fake_server() -> Iterator[FakeServer]:
+    """A server below a path that holds a key."""
+    server = FakeServer(prefix=f"/{secret('path')}")
+    server.start()
+    yield server
+    server.stop()
+
+
 @pytest.mark.parametrize("client", CLIENTS)
 @pytest.mark.parametrize(("given", "stream"), [("key", False), ("header", True), ("login", False)])
 def test_no_secret_gets_out(
@@ -108,7 +119,7 @@ def test_no_secret_gets_out(
     ours = (record for record in caplog.records if record.name != "aiohttp.access")  # that is the server's
     said += out + err + "\n".join(f"log of {record.name}: {record.getMessage()}" for record in ours)
     sent = "".join(request.echo for request in fake_server.received)
-    for name in ("header", "scheme", "query", "body"):
+    for name in ("header", "scheme", "query", "body", "path"):
         assert secret(name) in sent, said
     assert {"key": secret("flag"), "header": secret("authorization"), "login": IN_BASE64}[given] in sent
     assert set(fake_server.kinds) == set(BEHAVIOURS)
@@ -241,6 +252,57 @@ def test_a_file_of_headers_that_is_wrong_is_not_repeated(tmp_path: Path, capsys:
     done = inside(capsys, "infer", *asked, "--api_base", "http://127.0.0.1:9/v1", "--max_tries", "1")
     assert done.code in (1, 2)
     assert not leaks(tmp_path, done.out + done.err)
+
+
+@pytest.mark.parametrize("client", CLIENTS)
+@pytest.mark.parametrize("behaviour", ["echo", "400-echo", "404"])
+def test_no_secret_gets_out_of_any_command(
+    tmp_path: Path,
+    fake_server: FakeServer,
+    capsys: Capture,
+    caplog: pytest.LogCaptureFixture,
+    monkeypatch: pytest.MonkeyPatch,
+    client: str,
+    behaviour: str,
+) -> None:
+    if client == "openai":
+        pytest.importorskip("openai", reason="the openai SDK is not installed")
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.delenv("OPENAI_API_KEY", raising=False)
+    caplog.set_level(logging.DEBUG)
+    fake_server.behaviour = lambda prompt, number: behaviour
+    server = [*plant(tmp_path, fake_server.base, "key"), "--client", client, "--max_tries", "1"]
+    folder = data_folder(tmp_path / "data", 3)
+    write_lines(folder / "data.json", [label(number) for number in range(3)])
+    commands = [
+        ("infer", *server, "--dry_run", "--trials", "2"),
+        ("generate", *server, "--number_of_samples", "2", "--seed", "1", "--dry_run"),
+        ("infer", *server),
+        ("infer", *server, "--debug"),
+        ("infer", *server, "--security", "2", "--judge", "other"),
+        ("generate", *server, "--seed", "1", "--max_requests", "2"),
+        ("check", *server, "--critic", "gpt-4", "--out", "checked"),
+        ("evaluate", "--llm", "gpt-4"),
+        ("report", "--out", "report"),
+    ]
+    said, codes = "", []
+    for stage, *more in commands:
+        try:
+            done = inside(capsys, stage, "--data_dir", folder, *more)
+        except ToolassayError:
+            said += traceback.format_exc()
+            codes.append(1)
+        else:
+            said += done.out + done.err
+            codes.append(done.code)
+    out, err = capsys.readouterr()
+    ours = (record for record in caplog.records if record.name != "aiohttp.access")  # that is the server's
+    said += out + err + "\n".join(record.getMessage() for record in ours)
+    assert secret("path") in "".join(request.echo for request in fake_server.received)
+    assert f"http://127.0.0.1:{fake_server.port}/***/v1" in said
+    assert not leaks(tmp_path, said)
+    assert codes[:2] == [0, 0], said
+    assert codes[2] == {"echo": 0, "400-echo": 3, "404": 1}[behaviour], said
 
 
 def test_what_is_in_the_environment_wins_over_dotenv(tmp_path: Path, fake_server: FakeServer) -> None:

@@ -32,6 +32,44 @@ def test_an_address_is_taken_apart(base: str, url: str, login: str, query: str) 
         assert not part or part not in repr(address)
 
 
+@pytest.mark.parametrize(
+    ("base", "shown"),
+    [
+        ("https://api.openai.com/v1", "https://api.openai.com/v1"),
+        ("https://host/openai/deployments/acme-4o/chat", "https://host/openai/deployments/***/chat"),
+        ("https://host/v1beta/openai", "https://host/v1beta/openai"),
+        ("https://host/API/Inference/V2", "https://host/API/Inference/V2"),
+        ("https://host/v1secret/v1", "https://host/***/v1"),
+        ("https://host/sk%2D123;x=1//v1", "https://host/***//v1"),
+        ("https://me:pass@host/v1", "https://***@host/v1"),
+        ("https://token@host/v1?a=b", "https://***@host/v1?a=***"),
+        ("https://host/v1?api-version=1&sk1=2&c2VjcmV0==", "https://host/v1?api-version=***&***=***&***=***"),
+        ("https://host/v1?abc", "https://host/v1?***"),
+        ("http://[::1]:8000/x/v1", "http://[::1]:8000/***/v1"),
+        ("localhost:80/v1", "localhost:80/v1"),
+        ("sk-proj-abc", "***"),
+        ("", ""),
+    ],
+)
+def test_only_scheme_host_port_and_known_words_are_shown(base: str, shown: str) -> None:
+    assert Address.of(base).shown == shown
+    assert Address.of(shown).shown == shown
+
+
+def test_endpoints_that_are_shown_alike_have_other_fingerprints() -> None:
+    one, other = Address.of("https://host/tenant-1/v1"), Address.of("https://host/tenant-2/v1")
+    assert one.shown == other.shown
+    assert one.fingerprint and other.fingerprint and one.fingerprint != other.fingerprint
+    assert Address.of("https://host/v1").fingerprint is None
+
+
+def test_a_segment_of_the_path_that_is_hidden_is_a_credential() -> None:
+    options = ModelOptions(api_base="https://host/path%2Dsecret/openai/v1")
+    assert {"path%2Dsecret", "path-secret"} <= set(options.credentials)
+    assert not {"openai", "v1"} & set(options.credentials)
+    assert "secret" not in repr(options) + repr(options.address)
+
+
 def test_a_login_becomes_a_header() -> None:
     assert Address.of("http://Aladdin:open%20sesame@host").authorization == (
         "Basic QWxhZGRpbjpvcGVuIHNlc2FtZQ=="

@@ -11,12 +11,14 @@ import pytest
 
 from toolassay.errors import UsageError
 from toolassay.models import Attempt, ChatRequest, ChatResponse, ModelError, ModelOptions
+from toolassay.models.address import Address
 from toolassay.models.client import Client
 from toolassay.models.limiter import START, Limiter
 from toolassay.models.options import ClientName
 from toolassay.models.parameters import Refusals
 from toolassay.models.protocol import ToolCall
 from toolassay.models.retry import Breaker
+from toolassay.models.version_path import VersionPath
 from toolassay.runs import Budget, Ledger, RunSummary, run_items
 from toolassay.runs.prices import Price
 from toolassay.testkit import FakeServer
@@ -360,7 +362,7 @@ def test_an_azure_address_with_a_login_and_a_query(
     assert received.headers["Authorization"].startswith("Basic ")
     assert "HTTP 400" in said and "SECRET" not in said
     assert received.headers["Authorization"].removeprefix("Basic ") not in said
-    assert options.endpoint == f"{place}?t=***"
+    assert options.endpoint == f"{place}?t=***".replace("//", "//***@")
 
 
 class EchoesKey:
@@ -470,3 +472,105 @@ def test_a_complaint_about_something_else_is_final(fake_server: FakeServer, clie
     with pytest.raises(ExceptionGroup):
         ask(options_of(fake_server, client), [request])
     assert len(fake_server.received) == 1
+
+
+@BOTH
+@pytest.mark.parametrize("stream", [False, True])
+def test_a_prompt_that_a_content_filter_stops_is_refused(
+    fake_server: FakeServer, client: ClientName, *, stream: bool
+) -> None:
+    fake_server.behaviour = lambda prompt, number: "400-filter"
+    books = Books()
+    options = ModelOptions(api_base=fake_server.base, client=client, stream=stream)
+    answer = ask(options, [question(0)], books=books)["0"]
+    assert answer.refused and answer.finish_reason == "content_filter"
+    assert "stopped by the content filter" in answer.text
+    (attempt,) = books.attempts
+    assert (attempt.outcome, attempt.status, attempt.prompt_tokens) == ("refused", 400, None)
+    assert attempt.unbilled
+
+
+@BOTH
+def test_a_request_that_is_too_large_overflows_the_context(
+    fake_server: FakeServer, client: ClientName
+) -> None:
+    fake_server.behaviour = lambda prompt, number: "413"
+    with pytest.raises(ExceptionGroup) as caught:
+        ask(ModelOptions(api_base=fake_server.base, client=client), [question(0)])
+    (error,) = caught.value.exceptions
+    assert isinstance(error, ModelError) and error.outcome == "context overflow"
+    assert len(fake_server.received) == 1
+
+
+@BOTH
+@pytest.mark.parametrize(
+    ("seconds", "told"),
+    [
+        (3, []),
+        (40, ["the server asks to wait 40 s before the next try (HTTP 429)"]),
+        (3600, ["the server asks to wait 3600 s before the next try (HTTP 429); 600 s are waited"]),
+    ],
+)
+def test_a_long_wait_that_the_server_asks_for_is_told_once(
+    fake_server: FakeServer, client: ClientName, seconds: float, told: list[str]
+) -> None:
+    fake_server.retry_after = seconds
+    fake_server.fail_first("429", "429", "429")
+    heard: list[str] = []
+    options = ModelOptions(api_base=fake_server.base, client=client, tell=heard.append)
+    assert len(ask(options, [question(0), question(1)])) == 2
+    assert heard == told
+
+
+@BOTH
+@pytest.mark.parametrize("end", ["/chat/completions", "/chat/completions/", "/chat/completions?key=abc"])
+def test_an_address_that_ends_in_the_path_of_a_request_is_taken_without_it(
+    fake_server: FakeServer, client: ClientName, end: str
+) -> None:
+    options = ModelOptions(api_base=fake_server.base + end, client=client)
+    assert options.names_a_request and options.endpoint.partition("?")[0] == fake_server.base
+    assert ask(options, [question(0)])
+    (received,) = fake_server.received
+    assert received.path == "/v1/chat/completions" and ("key" in end) == (received.query == "key=abc")
+
+
+@BOTH
+@pytest.mark.parametrize("connections", [None, 4])
+def test_an_address_without_v1_is_tried_with_it_and_kept(
+    fake_server: FakeServer, client: ClientName, connections: int | None
+) -> None:
+    told: list[str] = []
+    base = fake_server.base.removesuffix("/v1")
+    options = ModelOptions(api_base=base, client=client, connections=connections)
+    options = replace(options, version_path=VersionPath(options.address, told=told.append))
+    books = Books()
+    assert len(ask(options, [question(n) for n in range(20)], books=books, workers=4)) == 20
+    assert told == ["/v1"] and options.place == f"{base}/v1/chat/completions"
+    lost = Counter(attempt.outcome for attempt in books.attempts)["HTTP 404"]
+    assert 1 <= lost <= (connections or 1)
+
+
+@BOTH
+def test_where_v1_is_no_better_the_first_address_is_named(
+    fake_server: FakeServer, client: ClientName
+) -> None:
+    base = fake_server.base.removesuffix("/v1") + "/elsewhere"
+    books = Books()
+    with pytest.raises(ExceptionGroup) as caught:
+        ask(ModelOptions(api_base=base, client=client), [question(0)], books=books)
+    (error,) = caught.value.exceptions
+    assert isinstance(error, ModelError) and error.stops_run
+    assert "/***/chat/completions" in str(error) and "(nor is there an answer under /v1)" in str(error)
+    assert [attempt.outcome for attempt in books.attempts] == ["HTTP 404"] * 2
+
+
+@BOTH
+def test_an_address_that_says_a_version_or_has_answered_is_not_changed(
+    fake_server: FakeServer, client: ClientName
+) -> None:
+    fake_server.behaviour = lambda prompt, number: "404"
+    with pytest.raises(ExceptionGroup):
+        ask(ModelOptions(api_base=fake_server.base, client=client), [question(0)])
+    assert len(fake_server.received) == 1
+    paths = VersionPath(Address.of("http://host"))
+    assert not paths.learn("", 200) and not paths.learn("", 404) and paths.path == ""

@@ -169,3 +169,19 @@ def test_thoughts_are_tokens_too() -> None:
     first = answer.response().first_token_seconds
     assert first is not None
     assert answer.response().text == "yes"
+
+
+@pytest.mark.parametrize(
+    ("usage", "cached"),
+    [
+        ({"prompt_tokens": 9, "prompt_tokens_details": {"cached_tokens": 8}}, 8),
+        ({"prompt_tokens": 9, "prompt_cache_hit_tokens": 7}, 7),
+        ({"prompt_tokens": 9, "cached_tokens": 6}, 6),
+        ({"prompt_tokens": 9, "prompt_tokens_details": None}, None),
+        ({"prompt_tokens": 9, "prompt_tokens_details": {"cached_tokens": "8"}}, None),
+        (None, None),
+    ],
+)
+def test_cached_tokens_are_read_as_servers_write_them(usage: object, cached: int | None) -> None:
+    body = {"choices": [{"message": {"content": "yes"}, "finish_reason": "stop"}], "usage": usage}
+    assert read_completion(json.dumps(body)).cached_tokens == cached

@@ -36,3 +36,29 @@ def test_prompts_that_were_not_measured_are_like_the_others() -> None:
     estimate.add(300)
     estimate.add()
     assert (estimate.requests, estimate.prompt_tokens) == (3, 150)
+
+
+def test_a_price_that_rises_with_the_prompt_is_taken_request_by_request() -> None:
+    class Steps:
+        words, local = "steps", False
+
+        def of(self, prompt: float, completion: float, cached: int | None = None) -> float:
+            return prompt * (1.0 if prompt <= 100 else 2.0)
+
+    estimate = Estimate(limit=10)
+    for _ in range(5):
+        estimate.add(400)
+    assert estimate.cost(Steps(), most=True) == 500
+    assert estimate.expected(Steps()).cost == 500
+
+
+def test_an_agent_repeats_the_conversation_in_each_request() -> None:
+    estimate = Estimate(limit=10)
+    estimate.add(400)
+    estimate.add(400)
+    most = estimate.expected(PRICE, answers=3)
+    assert (most.requests, most.completion_tokens) == (6, 60)
+    assert most.prompt_tokens == 2 * (100 + 110 + 120)
+    assert most.cost == pytest.approx(660 * 1e-6 + 60 * 10e-6)
+    assert estimate.expected(None).cost is None
+    assert Estimate().expected(PRICE).cost == 0

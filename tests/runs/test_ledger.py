@@ -12,7 +12,8 @@ from toolassay.models import Attempt, ChatRequest, ModelError
 from toolassay.runs import Budget, Ledger
 from toolassay.runs.budget import COMPLETION
 from toolassay.runs.ledger import require_prices
-from toolassay.runs.prices import Price
+from toolassay.runs.prices import LOCAL, Price
+from toolassay.runs.spending import spending
 from toolassay.runs.totals import Totals
 
 PRICES = {"paid": Price(1.0, 10.0, "2026-01-01"), "own": Price(0, 0, "2026-01-01")}
@@ -101,6 +102,38 @@ def test_the_offline_model_writes_one_line_a_start_for_all_that_it_generates(tmp
         with pytest.raises(ModelError, match="max_requests"):
             ledger.before("offline", asked("5"))
     assert len((tmp_path / "ledger.jsonl").read_text().splitlines()) == len(lines)
+
+
+def test_cached_tokens_cost_less_and_are_in_the_sums(tmp_path: Path) -> None:
+    prices = {"paid": Price(1.0, 10.0, "2026-01-01", cached=0.1)}
+    path = tmp_path / "ledger.jsonl"
+    with Ledger(path, prices=prices) as ledger:
+        ledger.after(replace(ANSWER, cached_tokens=60))
+        ledger.after(ANSWER)
+        before = ledger.to_json()
+    first, second = (json.loads(line) for line in path.read_text().splitlines())
+    assert (first["cost"], second["cost"]) == (0.000246, 0.0003)
+    assert first["cached_tokens"] == before["cached_tokens"] == 60 and "cached_tokens" not in second
+    assert "$0.1 cached" in before["prices"]["paid"]
+    with Ledger(path, prices=prices) as ledger:
+        assert ledger.to_json() == before
+
+
+def test_a_local_address_costs_nothing_is_told_so_and_fits_every_limit(tmp_path: Path) -> None:
+    path = tmp_path / "ledger.jsonl"
+    lost = replace(ANSWER, outcome="timeout", status=None, prompt_tokens=None, completion_tokens=None)
+    for start in (1, 2):
+        with Ledger(path, prices={"paid": LOCAL}, budget=Budget(cost=0)) as ledger:
+            ledger.before("paid", asked("1"))
+            ledger.after(ANSWER)
+            ledger.after(lost)
+            assert ledger.totals.known_cost == 0 and ledger.totals.unknown_cost == 0
+            assert ledger.totals.local == 2 * start
+    assert {json.loads(line)["local"] for line in path.read_text().splitlines()} == {True}
+    used = spending([path])
+    assert used.notes["cost"].startswith("local, no price")
+    cost = used.cost(tasks=1, correct=1)
+    assert cost is not None and cost["usd"] == 0
 
 
 def test_nothing_known_is_no_zero() -> None:

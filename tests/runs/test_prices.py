@@ -1,22 +1,85 @@
 from __future__ import annotations
 
-from datetime import date
 from pathlib import Path
 
 import pytest
 
 from toolassay.errors import UsageError
-from toolassay.runs.prices import Price, read_prices
+from toolassay.models import ModelOptions
+from toolassay.runs.prices import LOCAL, Price, Tariff, prices_of, read_prices
+
+HEAD = "model,prompt_usd_per_million,completion_usd_per_million,as_of"
+OPENAI = "https://api.openai.com/v1"
 
 
-def test_the_table_that_comes_along_is_dated_and_sane() -> None:
-    prices = read_prices()
-    assert len(prices) >= 12
-    for price in prices.values():
-        date.fromisoformat(price.as_of)
-        assert 0 < price.prompt <= price.completion
-    assert prices["gpt-4o"].of(1_000_000, 100_000) == 3.5
-    assert "gpt-4o-2024-05-13" not in prices  # another price: names are taken exactly
+def price(model: str, base: str = OPENAI, path: Path | None = None) -> Tariff | None:
+    return prices_of([model], ModelOptions(api_base=base), path).get(model)
+
+
+def test_a_price_is_that_of_the_library_and_says_where_it_is_from() -> None:
+    found = price("gpt-4o")
+    assert found is not None
+    assert found.of(1_000_000, 100_000) == 3.5
+    assert "$2.5 read ($1.25 cached), $10 written" in found.words
+    assert "(gpt-4o of OpenAI, genai-prices 0." in found.words
+
+
+def test_cached_tokens_cost_what_the_library_says_and_never_more_than_there_are() -> None:
+    found = price("gpt-4o")
+    assert found is not None
+    assert found.of(1_000_000, 0, 400_000) == pytest.approx(0.6 * 2.5 + 0.4 * 1.25)
+    assert found.of(1000, 0, 5000) == pytest.approx(0.00125)
+    without_a_cache = price("gpt-4")
+    assert without_a_cache is not None and without_a_cache.of(1000, 0, 500) == pytest.approx(0.03)
+    assert found.of(10.4, 5.5) > 0  # an estimate is no whole number
+
+
+def test_the_host_decides_whose_price_it_is_else_the_name() -> None:
+    def whose(model: str, base: str) -> str:
+        found = price(model, base)
+        return "unknown" if found is None else found.words.partition(" of ")[2].partition(",")[0]
+
+    assert whose("gpt-4o", "https://acme.openai.azure.com") == "Microsoft Azure"
+    assert whose("openai/gpt-4o", "https://openrouter.ai/api/v1") == "OpenRouter"
+    assert whose("gpt-4o", "https://api.groq.com/openai/v1") == "unknown"  # Groq does not sell it
+    assert whose("gpt-4o", "https://gateway.acme.com/v1") == "OpenAI"
+    assert whose("openai/gpt-4o", "https://gateway.acme.com/v1") == "OpenAI"
+    assert whose("acme-7b", "https://gateway.acme.com/v1") == "unknown"
+
+
+@pytest.mark.parametrize("model", ["acme", "gpt-4-acme", "whisper-1", "text-embedding-3-small"])
+def test_an_unknown_price_is_unknown_and_never_nothing(model: str) -> None:
+    assert price(model) is None
+
+
+@pytest.mark.parametrize(
+    "base",
+    [
+        *("http://localhost:4000/v1", "http://127.0.0.1:1/v1", "http://[::1]:8000/v1", "http://10.0.0.7/v1"),
+        *(
+            "http://192.168.1.9:80",
+            "https://gpu-box/v1",
+            "http://nas.local/v1",
+            "http://host.docker.internal",
+        ),
+    ],
+)
+def test_a_local_address_costs_nothing_unless_the_user_sets_a_price(tmp_path: Path, base: str) -> None:
+    assert price("gpt-4", base) is LOCAL
+    assert price("acme", base) is LOCAL
+    (path := tmp_path / "p.csv").write_text(f"{HEAD}\ngpt-4,1,2,2026-01-01\n")
+    assert price("gpt-4", base, path) == Price(1, 2, "2026-01-01")
+    assert price("acme", base, path) is LOCAL
+
+
+def test_a_table_comes_before_the_library_and_leaves_the_rest_to_it(tmp_path: Path) -> None:
+    path = tmp_path / "p.csv"
+    path.write_text(f"{HEAD},cached_usd_per_million\ngpt-4o,4,5,2026-01-01,1\nother,4,5,2026-01-01,\n")
+    found, other = price("gpt-4o", path=path), price("other", path=path)
+    assert found is not None and found.of(1_000_000, 0, 500_000) == 2.5
+    assert other is not None and other.of(1_000_000, 0, 500_000) == 4
+    listed = price("gpt-4o-mini", path=path)
+    assert listed is not None and "genai-prices" in listed.words
 
 
 def test_a_table_of_ones_own_replaces_it(tmp_path: Path) -> None:

@@ -23,7 +23,10 @@ from toolassay.errors import UsageError
 @options.dependency_type()
 @options.flag("check", "Ask for the teacher's review in the same answer.")
 @options.option(
-    "number_of_samples", type=click.IntRange(1), default=5000, help="The total, those there included."
+    "number_of_samples",
+    type=click.IntRange(1),
+    default=None,
+    help="The total, those there included [default: the published 5000; its cost is said first].",
 )
 @options.seed()
 @options.flag("use_async", "Kept from the published script; requests are always sent concurrently.")

@@ -185,7 +185,7 @@ def budget(over_all: str = "for the whole run, earlier starts included") -> Call
         option("max_cost", type=click.FloatRange(0), default=None, help=f"US dollars at most, {over_all}."),
         option("max_tokens_total", type=click.IntRange(1), default=None, help=f"Tokens at most, {over_all}."),
         option("max_requests", type=click.IntRange(1), default=None, help=f"Requests at most, {over_all}."),
-        option("prices", type=PATH, default=None, help="A CSV table of prices instead of the built-in one."),
+        option("prices", type=PATH, default=None, help="A CSV table of prices; it goes before genai-prices."),
     )
 
 
@@ -216,6 +216,8 @@ def with_model_options(settings: dict[str, Any]) -> dict[str, Any]:
     options = ModelOptions(
         **server, extra_body=body, extra_headers=headers, connections=settings["multiworker"]
     )
+    if options.names_a_request:
+        say(f"the address ends in the path of a request, which is left out: {options.endpoint} is asked")
     return {**settings, "options": options}
 
 

@@ -3,11 +3,40 @@
 from __future__ import annotations
 
 import base64
+import hashlib
 import re
+from collections.abc import Iterator
 from dataclasses import dataclass, field
 from urllib.parse import parse_qsl, unquote
 
+HIDDEN = "***"
 _PARTS = re.compile(r"(?P<scheme>[\w+.-]+://)?(?P<rest>.*)", re.DOTALL)
+_PATH_WORDS = frozenset(
+    (
+        *(
+            "ai",
+            "api",
+            "apis",
+            "azure",
+            "azureml",
+            "chat",
+            "coding",
+            "compat",
+            "compatible-mode",
+            "completion",
+        ),
+        *("completions", "deployments", "embeddings", "engines", "gateway", "generate", "inference", "llm"),
+        *("messages", "model", "models", "oai", "openai", "paas", "proxy", "public", "responses", "rest"),
+        *("score", "serving", "serving-endpoints"),
+    )
+)
+_VERSION = re.compile(r"v\d{1,2}([._]\d{1,2})?((alpha|beta|preview)\d{0,2})?", re.IGNORECASE)
+"""A segment that says a version: v1, v1beta, v2alpha1; not v1secret."""
+_QUERY_NAME = re.compile(r"[A-Za-z][A-Za-z_.-]{0,23}")
+"""A name such as api-version; not the first half of a key whose padding is taken for an equals sign."""
+_HOST = re.compile(r"\[[0-9a-fA-F:.%]+\]|[\w-]+(\.[\w-]+)+|[\w.-]+(?=:\d)|[A-Za-z ]{1,20}$")
+"""What is taken for a host without a scheme: host.name, host:80, [::1], plain words; not sk-1."""
+_IN_TEXT = re.compile(r"[A-Za-z][\w+.-]*://[^\s'\"<>]+")
 
 
 @dataclass(frozen=True, slots=True)
@@ -15,7 +44,7 @@ class Address:
     """Where requests go.
 
     Attributes:
-        url: scheme, host, port and path: may be shown.
+        url: scheme, host, port and path; the path may hold a key.
         login: `name:password` as it was written in front of the host; empty without one.
         query: what stood after the question mark.
 
@@ -23,7 +52,7 @@ class Address:
     'https://host/v1'
     """
 
-    url: str
+    url: str = field(repr=False)
     login: str = field(default="", repr=False)
     query: str = field(default="", repr=False)
 
@@ -51,14 +80,54 @@ class Address:
 
     @property
     def shown(self) -> str:
-        """It as it may be shown: without login, and without the values of its query.
+        """The address as it may be written: scheme, host, port and known path words.
 
-        >>> Address.of("https://me:secret@host/v1?key=abc&version=2").shown
-        'https://host/v1?key=***&version=***'
+        Login, other path segments and the values of the query become `***`. Showing it again changes nothing.
+
+        >>> Address.of("https://me:secret@host/tenant-7/v1?key=abc&version=2").shown
+        'https://***@host/***/v1?key=***&version=***'
         """
         parts = (part.partition("=") for part in self.query.split("&") if part)
-        query = "&".join(f"{name}=***" if equals else "***" for name, equals, _ in parts)
-        return f"{self.url}{'?' if query else ''}{query}"
+        query = "&".join(_query_part(name, value) if equals else HIDDEN for name, equals, value in parts)
+        return f"{self.place(with_login=True)}{'?' if query else ''}{query}"
+
+    def place(self, path: str = "", *, with_login: bool = False) -> str:
+        """The same without the query, for messages; `path` is what is asked below it.
+
+        >>> Address.of("https://host/sk-123/v1").place("/chat/completions")
+        'https://host/***/v1/chat/completions'
+        """
+        scheme, host, segments = self._parts
+        if not scheme and host and not _HOST.match(host):
+            host = HIDDEN  # neither scheme nor dot nor port: a key in the wrong place, for all we know
+        login = f"{HIDDEN}@" if with_login and self.login else ""
+        return "/".join([f"{scheme}{login}{host}", *map(_segment, segments)]) + path
+
+    @property
+    def fingerprint(self) -> str | None:
+        """A hash of the path where `shown` hides some of it: by it two endpoints that look alike differ."""
+        if all(_is_known(segment) for segment in self._parts[2]):
+            return None
+        return hashlib.sha256(self.url.encode(errors="replace")).hexdigest()[:16]
+
+    @property
+    def host(self) -> str:
+        """The host without scheme, port and brackets.
+
+        >>> Address.of("http://[::1]:8000/v1").host, Address.of("https://api.host.com/v1").host
+        ('::1', 'api.host.com')
+        """
+        host = self._parts[1]
+        return host[1:].partition("]")[0] if host.startswith("[") else host.partition(":")[0]
+
+    @property
+    def has_version(self) -> bool:
+        """Whether its path says a version of the API.
+
+        >>> Address.of("https://host/api/v1").has_version, Address.of("https://host/api").has_version
+        (True, False)
+        """
+        return any(_VERSION.fullmatch(segment) for segment in self._parts[2])
 
     @property
     def authorization(self) -> str | None:
@@ -76,9 +145,47 @@ class Address:
     @property
     def credentials(self) -> list[str]:
         """What of it lets somebody in, in every form it may come back in."""
-        values = [part.partition("=")[2] for part in self.query.split("&")]
-        written = [self.login, *self.login.split(":", 1), *values]
+        values = [part.partition("=")[2] or part for part in self.query.split("&")]
+        hidden = [segment for segment in self._parts[2] if not _is_known(segment)]
+        written = [self.login, *self.login.split(":", 1), *values, *hidden]
         return [*written, *map(unquote, written), (self.authorization or "").removeprefix("Basic ")]
+
+    @property
+    def _parts(self) -> tuple[str, str, list[str]]:
+        """Scheme, host with port, and the segments of the path."""
+        found = _PARTS.fullmatch(self.url)
+        assert found is not None
+        host, *segments = found["rest"].split("/")
+        return found["scheme"] or "", host, segments
+
+
+def without_addresses(text: str) -> str:
+    """A text with every address in it as it may be shown.
+
+    >>> without_addresses("no answer from https://me:pw@host/sk-1/v1?key=2, sorry")
+    'no answer from https://***@host/***/v1?key=***, sorry'
+    """
+    return _IN_TEXT.sub(lambda found: "".join(_shown_in_text(found[0])), text)
+
+
+def _shown_in_text(address: str) -> Iterator[str]:
+    """An address, and the punctuation after it, which belongs to the sentence."""
+    bare = address.rstrip(",.;:)]}")
+    yield Address.of(bare).shown if bare.partition("://")[2] else bare
+    yield address[len(bare) :]
+
+
+def _is_known(segment: str) -> bool:
+    return segment in ("", HIDDEN) or segment.lower() in _PATH_WORDS or bool(_VERSION.fullmatch(segment))
+
+
+def _segment(segment: str) -> str:
+    return segment if _is_known(segment) else HIDDEN
+
+
+def _query_part(name: str, value: str) -> str:
+    known = _QUERY_NAME.fullmatch(name) and value.strip("=")
+    return f"{name if known else HIDDEN}={HIDDEN}"
 
 
 def _login(rest: str) -> tuple[str, str]:

@@ -11,13 +11,15 @@ from typing import Any
 from toolassay.models import retry
 from toolassay.models.errors import RESET, UNREACHABLE, ModelError, without
 from toolassay.models.halt import waiting
-from toolassay.models.limiter import Limiter, limiter_of
+from toolassay.models.limiter import Limiter, Permit, limiter_of
 from toolassay.models.meter import Attempt, Meter, NoMeter
 from toolassay.models.options import ModelOptions
 from toolassay.models.parameters import Refusals
 from toolassay.models.protocol import ChatModel, ChatRequest, ChatResponse, Transport
+from toolassay.models.version_path import VersionPath
 from toolassay.models.wire import parameters_of
 
+_LONG_WAIT = 5.0  # seconds; a shorter one needs no words
 _SURELY_NO_WORD = 16
 """Characters of a credential that no answer holds by chance; a key such as EMPTY may be a word of it."""
 
@@ -52,7 +54,10 @@ class Client:
         self.name = name
         self.limiter = limiter or limiter_of(options.base_url, options.connections)
         self._refusals = options.refusals or Refusals()
-        options = replace(options, refusals=self._refusals)
+        self._paths = options.version_path
+        if transport is None and self._paths is None and not options.is_azure:
+            self._paths = VersionPath(options.address)
+        options = replace(options, refusals=self._refusals, version_path=self._paths)
         self._options = options
         self._secrets = options.secrets
         self._credentials = [text for text in options.credentials if len(text) >= _SURELY_NO_WORD]
@@ -62,6 +67,8 @@ class Client:
         self._sleep = sleep
         self._heard = False
         self._answers = 0
+        self._tell = options.tell
+        self._told_wait = 0.0
 
     async def complete(self, request: ChatRequest) -> ChatResponse:
         """Answer one request.
@@ -85,6 +92,7 @@ class Client:
                 if not tries.again(error, others_answered=self._answers > answers):
                     raise
                 answers = self._answers
+                self._tell_wait(error)
                 with waiting(error):
                     await self._sleep(retry.wait_before(tried, error))
             else:
@@ -112,29 +120,62 @@ class Client:
             self.limiter.release(permit, unknown=True)
             raise
         sent = time.monotonic()
+        path = self._paths.path if self._paths else ""
+        status: int | None = 200
         try:
             response = await self._transport.send(request)
         except ModelError as error:
             error.hide(self._secrets)  # servers repeat a wrong key in their complaint
+            if error.outcome == "refused":  # a content filter stopped the prompt: that is an answer
+                response, status = ChatResponse(str(error), "content_filter", refused=True), error.status
+                return self._answered(request, response, number, permit, path, sent, status)
+            repeat = self._paths is not None and self._paths.learn(path, error.status)
+            if path and error.status == 404 and self._paths and not self._paths.found:
+                error.args = (f"{error} (nor is there an answer under {path})",)
             try:
                 self._judge(error, sent)
             finally:
                 self.limiter.release(permit, error)
                 self._book(request, number, error.kind, error.status, sent, error)
-            error.mended = self._refusals.learn(without(self._credentials, error.body), parameters)
+            error.mended = repeat or self._refusals.learn(without(self._credentials, error.body), parameters)
             raise
         except BaseException as error:
             self.limiter.release(permit, unknown=True)
             cancelled = isinstance(error, asyncio.CancelledError)
             self._book(request, number, "cancelled" if cancelled else "failed", None, sent)
             raise
+        return self._answered(request, response, number, permit, path, sent, status)
+
+    def _answered(
+        self,
+        request: ChatRequest,
+        response: ChatResponse,
+        number: int,
+        permit: Permit,
+        path: str,
+        sent: float,
+        status: int | None,
+    ) -> ChatResponse:
+        """Learn from an answer, and write it into the books."""
         response = self._without_credentials(response)
         self.limiter.release(permit)
         self._heard = True
         self._answers += 1
         self._breaker.heard()
-        self._book(request, number, "refused" if response.refused else "answered", 200, sent, response)
+        if self._paths is not None:
+            self._paths.learn(path, status or 200)
+        self._book(request, number, "refused" if response.refused else "answered", status, sent, response)
         return response
+
+    def _tell_wait(self, error: ModelError) -> None:
+        """Say that the server asks for a long wait; again only where it asks for a longer one."""
+        asked = error.retry_after or 0.0
+        if self._tell is None or asked < _LONG_WAIT or asked < 1.5 * self._told_wait:
+            return
+        self._told_wait = asked
+        longest = retry.LONGEST_RETRY_AFTER
+        most = f"; {longest:.0f} s are waited" if asked > longest else ""
+        self._tell(f"the server asks to wait {asked:.0f} s before the next try ({error.kind}){most}")
 
     def _without_credentials(self, response: ChatResponse) -> ChatResponse:
         """The answer as it may be written down: a server that echoes requests may have put a key into it."""
@@ -166,6 +207,7 @@ class Client:
                 used.completion_tokens if used else None,
                 time.monotonic() - sent,
                 used.first_token_seconds if isinstance(used, ChatResponse) else None,
+                used.cached_tokens if isinstance(used, ChatResponse) else None,
             )
         )
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import Literal
 
-FailureOutcome = Literal["provider error", "context overflow", "budget stop", "not run"]
+FailureOutcome = Literal["provider error", "context overflow", "refused", "budget stop", "not run"]
 
 LONGEST = 400  # characters of a message
 UNREACHABLE = "unreachable"

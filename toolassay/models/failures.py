@@ -8,6 +8,7 @@ from datetime import UTC, datetime
 from email.utils import parsedate_to_datetime
 from typing import Any
 
+from toolassay.models.address import Address, without_addresses
 from toolassay.models.errors import RESET, UNREACHABLE, ModelError
 
 _OVERFLOW = (  # as OpenAI, vLLM, llama.cpp and others put it
@@ -23,6 +24,7 @@ _OVERFLOW = (  # as OpenAI, vLLM, llama.cpp and others put it
     "prompt is too long",
     "too many tokens",
 )
+_FILTERED = {"content_filter", "ResponsibleAIPolicyViolation", "content_policy_violation"}
 _NO_CREDIT = ("insufficient_quota", "exceeded your current quota")
 
 
@@ -49,7 +51,9 @@ def failed_answer(status: int, text: str, retry_after: str | None, place: str) -
     if status == 429 or status >= 500 or status == 408:
         wait = retry_after_seconds(retry_after)
         return ModelError(said, transient=True, retry_after=wait, kind=kind, status=status)
-    if _is_overflow(text):
+    if status == 400 and _is_filtered(text):
+        return ModelError(said, outcome="refused", kind=kind, status=status)
+    if status == 413 or _is_overflow(text):
         return ModelError(said, outcome="context overflow", kind=kind, status=status)
     body = text if status in (400, 422) else ""
     return ModelError(
@@ -68,6 +72,8 @@ def failure_inside(error: Any) -> ModelError:
     if re.fullmatch("[45][0-9][0-9]", code):
         return failed_answer(int(code), text, None, "the server")
     said = f"the server answered with an error: {_detail(text)}"
+    if _is_filtered(text):
+        return ModelError(said, outcome="refused", kind="error in the answer")
     if _is_overflow(text):
         return ModelError(said, outcome="context overflow", kind="error in the answer")
     return ModelError(said, transient=True, kind="error in the answer")
@@ -76,7 +82,7 @@ def failure_inside(error: Any) -> ModelError:
 def moved(place: str, status: int, to: str | None) -> ModelError:
     """Another address: a redirect would turn the request into another one, or take the key elsewhere."""
     kind = f"HTTP {status}"
-    where = f"{place} has moved to {without_login(to)}" if to else f"{place} has moved"
+    where = f"{place} has moved to {Address.of(to).shown}" if to else f"{place} has moved"
     return ModelError(f"{where} ({kind}): name that address", stops_run=True, kind=kind, status=status)
 
 
@@ -97,21 +103,12 @@ def broken(reason: object, *, kind: str = RESET) -> ModelError:
 
 def wrong_address(place: str, reason: object) -> ModelError:
     """The address cannot be asked at all."""
-    shown = without_login(str(reason))
+    shown = without_addresses(str(reason))
     if not place.startswith(("http://", "https://")):
         shown = "it has to begin with http:// or https://"
     elif shown == place:
         shown = "it names no server"
     return ModelError(f"'{place}' is no address to ask: {shown}", stops_run=True, kind="wrong address")
-
-
-def without_login(url: str) -> str:
-    """The address as it may be shown.
-
-    >>> without_login("https://me:secret@host/v1")
-    'https://host/v1'
-    """
-    return re.sub(r"//[^/\s]*@", "//", url)
 
 
 def retry_after_seconds(value: str | None) -> float | None:
@@ -132,6 +129,22 @@ def retry_after_seconds(value: str | None) -> float | None:
         return max(0.0, (parsedate_to_datetime(value) - datetime.now(UTC)).total_seconds())
     except (ValueError, TypeError):
         return None
+
+
+def _is_filtered(text: str) -> bool:
+    """Whether an error says that a content filter stopped the prompt, as Azure and LiteLLM put it.
+
+    Only codes count, for a message may repeat the prompt.
+
+    >>> _is_filtered('{"error": {"code": "content_filter"}}'), _is_filtered('{"error": "content_filter"}')
+    (True, False)
+    """
+    try:
+        error = json.loads(text)["error"]
+        inner = error.get("innererror") or {}
+        return bool({error.get("code"), error.get("type"), inner.get("code")} & _FILTERED)
+    except (ValueError, TypeError, KeyError, AttributeError, RecursionError):
+        return False
 
 
 def _is_overflow(text: str) -> bool:

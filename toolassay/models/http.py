@@ -8,19 +8,19 @@ from urllib.request import getproxies, proxy_bypass
 import aiohttp
 from yarl import URL
 
+from toolassay.models.address import without_addresses
 from toolassay.models.failures import (
     broken,
     failed_answer,
     moved,
     timed_out,
     unreachable,
-    without_login,
     wrong_address,
 )
-from toolassay.models.options import ModelOptions
+from toolassay.models.options import PATH, ModelOptions
 from toolassay.models.protocol import ChatRequest, ChatResponse
 from toolassay.models.stream import EVENT_STREAM, read_stream
-from toolassay.models.wire import PATH, encoded_body, read_completion
+from toolassay.models.wire import encoded_body, read_completion
 
 CONNECT = 30.0
 """Seconds for a connection to come about: who does not take up the call is not there."""
@@ -37,8 +37,7 @@ class AiohttpTransport:
     def __init__(self, name: str, options: ModelOptions) -> None:
         self.name = name
         self._options = options
-        self._place = options.address.url + PATH
-        self._url: URL | None = None
+        self._urls: dict[str, URL] = {}
         self._session: aiohttp.ClientSession | None = None
         self._timeouts: dict[float, aiohttp.ClientTimeout] = {}
 
@@ -51,14 +50,15 @@ class AiohttpTransport:
         started = time.perf_counter()
         # What the library raises may repeat the query of the address: it does not become a cause.
         try:
-            if self._url is None:
-                self._url = URL(self._options.address.to(PATH))
+            path = self._options.version_path.path if self._options.version_path else ""
+            if path not in self._urls:
+                self._urls[path] = URL(self._options.address.to(path + PATH))
             data = encoded_body(self.name, request, self._options)
             timeout = self._timeouts.setdefault(
                 request.timeout, aiohttp.ClientTimeout(total=request.timeout, sock_connect=CONNECT)
             )
             async with self._connected().post(
-                self._url, data=data, timeout=timeout, allow_redirects=False
+                self._urls[path], data=data, timeout=timeout, allow_redirects=False
             ) as response:
                 return await self._read(response, started)
         except aiohttp.ClientConnectorError as error:
@@ -88,6 +88,10 @@ class AiohttpTransport:
         body = await response.read()
         return read_completion(body, time.perf_counter() - started, charset=response.charset)
 
+    @property
+    def _place(self) -> str:
+        return self._options.place
+
     async def close(self) -> None:
         """Close the session."""
         if self._session is not None:
@@ -95,7 +99,7 @@ class AiohttpTransport:
             self._session = None
 
     def _proxy_hint(self) -> str:
-        url = self._url
+        url = next(iter(self._urls.values()), None)
         if url is None or url.host is None or url.scheme not in getproxies() or proxy_bypass(url.host):
             return ""
         return f" ({url.scheme}_proxy is set; only --client openai goes through it)"
@@ -117,4 +121,4 @@ class AiohttpTransport:
 
 
 def _reason(error: Exception) -> str:
-    return without_login(str(error)) or type(error).__name__
+    return without_addresses(str(error)) or type(error).__name__

@@ -14,7 +14,7 @@ class Attempt:
     """One request that went out, whatever came of it.
 
     `outcome` is "answered", "refused", or the kind of failure ("HTTP 429", "timeout", "reset", …). Tokens
-    are None where the server did not say. Times are in seconds.
+    are None where the server did not say; cached ones are among those of the prompt. Times are in seconds.
     """
 
     model: str
@@ -27,6 +27,7 @@ class Attempt:
     completion_tokens: int | None = None
     seconds: float = 0.0
     first_token_seconds: float | None = None
+    cached_tokens: int | None = None
 
     @property
     def unbilled(self) -> bool:

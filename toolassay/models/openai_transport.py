@@ -12,7 +12,7 @@ from typing import Any
 import aiohttp
 
 from toolassay.errors import UsageError, install
-from toolassay.models.address import Address
+from toolassay.models.address import Address, without_addresses
 from toolassay.models.errors import ModelError
 from toolassay.models.failures import (
     broken,
@@ -20,14 +20,13 @@ from toolassay.models.failures import (
     moved,
     timed_out,
     unreachable,
-    without_login,
     wrong_address,
 )
 from toolassay.models.http import CONNECT
-from toolassay.models.options import ModelOptions
+from toolassay.models.options import PATH, ModelOptions
 from toolassay.models.protocol import ChatRequest, ChatResponse
 from toolassay.models.stream import EVENT_STREAM, read_stream
-from toolassay.models.wire import PATH, encoded_body, read_completion
+from toolassay.models.wire import encoded_body, read_completion
 
 _NO_ADDRESS = {"UnsupportedProtocol", "InvalidURL"}
 
@@ -54,7 +53,6 @@ class OpenAITransport:
         self._answer_type: Any = httpx2.Response
         self._azure = _azure_endpoint(options)
         self._address = Address.of(self._azure) if self._azure else options.address
-        self._place = self._address.url if self._azure else self._address.url + PATH
         if self._azure and not (options.api_version or os.environ.get("OPENAI_API_VERSION")):
             raise UsageError("Azure needs an API version", fix="add --api_version, e.g. 2024-10-21")
         self._headers: dict[str, Any] = {"Content-Type": "application/json"}
@@ -94,7 +92,7 @@ class OpenAITransport:
     async def _ask(self, request: ChatRequest, started: float) -> ChatResponse:
         data = encoded_body(self.name, request, self._options)
         response = await self._client.post(
-            PATH,
+            f"{self._version_path}{PATH}",
             cast_to=self._answer_type,
             content=data,
             options={
@@ -112,6 +110,15 @@ class OpenAITransport:
         finally:
             await response.aclose()
 
+    @property
+    def _version_path(self) -> str:
+        paths = self._options.version_path
+        return "" if self._azure or paths is None else paths.path
+
+    @property
+    def _place(self) -> str:
+        return self._address.place() if self._azure else self._options.place
+
     async def close(self) -> None:
         """Close the SDK's client."""
         if self._client is not None:
@@ -122,7 +129,7 @@ class OpenAITransport:
         options, address = self._options, self._address
         if " " in address.url:
             raise ValueError("there is a space in it")  # the SDK would look for such a host
-        if address.query:
+        if address.shown != address.url:
             logging.getLogger("httpx2").setLevel(logging.WARNING)  # it would log the whole address
         common: dict[str, Any] = {
             "max_retries": 0,
@@ -179,7 +186,7 @@ def _connection_failure(error: Exception, place: str, timeout: float) -> ModelEr
     """What the SDK calls a connection error, told apart by what is behind it (it takes most for timeouts)."""
     causes = list(_causes(error))
     innermost = causes[-1]
-    reason = without_login(str(innermost)) or type(innermost).__name__
+    reason = without_addresses(str(innermost)) or type(innermost).__name__
 
     def behind(*kinds: type[BaseException]) -> bool:
         return any(isinstance(cause, kinds) for cause in causes)

@@ -6,18 +6,20 @@ import hashlib
 import json
 import os
 import re
-from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, field
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass, field, replace
 from typing import Any, Literal
 
 from toolassay.models.address import Address
 from toolassay.models.parameters import Refusals
+from toolassay.models.version_path import VersionPath
 
 ClientName = Literal["aiohttp", "openai"]
 
 DEFAULT_ADDRESS = "localhost"
 DEFAULT_PORT = 4000
 MAX_TRIES = 8
+PATH = "/chat/completions"
 
 _SECRET_NAME = re.compile("key|token|secret|passw|credential|auth", re.IGNORECASE)
 
@@ -30,7 +32,8 @@ class ModelOptions:
     bears. `extra_body` and `extra_headers` go into every request; both may hold secrets, and null in
     `extra_body` takes a field out. `api_version` belongs to Azure (`client="openai"`). `stream` asks for the
     answer token by token, which shows the time to the first one. `refusals` is what is known of the
-    parameters that the endpoint refuses; without it a client begins knowing none.
+    parameters that the endpoint refuses; without it a client begins knowing none. `version_path` is the same
+    for the `/v1` that an address may lack. `tell` takes what a person should know while waiting.
     """
 
     api_base: str | None = field(default=None, repr=False)
@@ -45,6 +48,8 @@ class ModelOptions:
     max_tries: int = MAX_TRIES
     api_version: str | None = None
     refusals: Refusals | None = field(default=None, repr=False, compare=False)
+    version_path: VersionPath | None = field(default=None, repr=False, compare=False)
+    tell: Callable[[str], None] | None = field(default=None, repr=False, compare=False)
 
     @property
     def base_url(self) -> str:
@@ -64,9 +69,12 @@ class ModelOptions:
     @property
     def endpoint(self) -> str:
         """Where requests go, as it may be shown."""
-        given = self.api_base or self.api_addr or self.api_port
-        azure = os.environ.get("AZURE_OPENAI_ENDPOINT") if self.client == "openai" and not given else None
-        return Address.of(azure or self.base_url).shown
+        return self.asked_address.shown
+
+    @property
+    def endpoint_fingerprint(self) -> str | None:
+        """What distinguishes endpoints that `endpoint` shows alike; None where it shows the whole path."""
+        return self.asked_address.fingerprint
 
     @property
     def key(self) -> str | None:
@@ -75,8 +83,34 @@ class ModelOptions:
 
     @property
     def address(self) -> Address:
-        """The base URL, taken apart."""
-        return Address.of(self.base_url)
+        """The base URL, taken apart; the path of a request at its end, which is added anyway, is left out."""
+        address = Address.of(self.base_url)
+        return replace(address, url=address.url.removesuffix(PATH).rstrip("/"))
+
+    @property
+    def names_a_request(self) -> bool:
+        """Whether the base URL ends in the path of a request, as many documents show it."""
+        return Address.of(self.base_url).url.endswith(PATH)
+
+    @property
+    def place(self) -> str:
+        """Where a request goes, for messages: the `/v1` that was found missing included."""
+        found = self.version_path.path if self.version_path and self.version_path.found else ""
+        return self.address.place(found + PATH)
+
+    @property
+    def is_azure(self) -> bool:
+        """Whether the SDK asks Azure: an API version is given, or only the environment names an endpoint."""
+        given = self.api_base or self.api_addr or self.api_port
+        named = not given and bool(os.environ.get("AZURE_OPENAI_ENDPOINT"))
+        return self.client == "openai" and (named or bool(self.api_version))
+
+    @property
+    def asked_address(self) -> Address:
+        """The address, or that of Azure where the environment names it and no flag does."""
+        given = self.api_base or self.api_addr or self.api_port
+        azure = os.environ.get("AZURE_OPENAI_ENDPOINT") if self.client == "openai" and not given else None
+        return Address.of(azure) if azure else self.address
 
     @property
     def authorization(self) -> str | None:
@@ -94,7 +128,7 @@ class ModelOptions:
 
     @property
     def credentials(self) -> tuple[str, ...]:
-        """What lets somebody in: keys, headers, fields so named, login and query of the address."""
+        """What lets somebody in: keys, headers, fields so named; login, path and query of the address."""
         azure = (
             os.environ.get(name, "").strip() for name in ("AZURE_OPENAI_API_KEY", "AZURE_OPENAI_AD_TOKEN")
         )
@@ -136,4 +170,5 @@ def _texts(value: Any, path: str = "") -> Iterator[tuple[str, str]]:
 
 def _longest_first(secrets: set[str]) -> tuple[str, ...]:
     """Not empty ones; in an order in which none is taken for a part of another."""
-    return tuple(sorted(secrets - {""}, key=len, reverse=True))
+    written = secrets | {json.dumps(text)[1:-1] for text in secrets}  # as JSON repeats them
+    return tuple(sorted(written - {""}, key=len, reverse=True))

@@ -44,7 +44,8 @@ class ChatResponse:
     `refused` marks an answer that declines (finish reason "content_filter", or a `refusal` field).
     `seconds` is the time the answering attempt took, `first_token_seconds` that to its first token where
     the answer was streamed; `attempts` counts the tries it took. `tool_calls` are what the model wants
-    called, where the request offered `tools`; the text may then be empty.
+    called, where the request offered `tools`; the text may then be empty. `cached_tokens` of the prompt came
+    from the server's cache.
     """
 
     text: str
@@ -56,6 +57,7 @@ class ChatResponse:
     first_token_seconds: float | None = None
     attempts: int = 1
     tool_calls: tuple[ToolCall, ...] = ()
+    cached_tokens: int | None = None
 
 
 class ChatModel(Protocol):

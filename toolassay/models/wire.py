@@ -12,7 +12,6 @@ from toolassay.models.offered import OfferedTools
 from toolassay.models.options import ModelOptions
 from toolassay.models.protocol import ChatRequest, ChatResponse, ToolCall
 
-PATH = "/chat/completions"
 _MOST_TOKENS = 10**12  # no answer has more: a server that says so says nothing
 _BROKEN_OFF = ("error", "abort")  # finish reasons by which servers and proxies say that they failed
 
@@ -123,6 +122,7 @@ def read_body(body: Mapping[str, Any], seconds: float | None = None) -> ChatResp
         refused=refused,
         seconds=seconds,
         tool_calls=calls,
+        cached_tokens=_cached_tokens(body),
     )
 
 
@@ -169,6 +169,20 @@ def _tool_calls(calls: Any) -> tuple[ToolCall, ...]:
 def _object(value: Any) -> dict[str, Any]:
     """An object as it is; an empty one for anything else."""
     return value if isinstance(value, dict) else {}
+
+
+def _cached_tokens(body: Mapping[str, Any]) -> int | None:
+    """The tokens of the prompt that came from the server's cache; None where it says nothing of them.
+
+    >>> _cached_tokens({"usage": {"prompt_tokens_details": {"cached_tokens": 64}}})
+    64
+    """
+    usage = _object(body.get("usage"))
+    details = {"usage": _object(usage.get("prompt_tokens_details"))}  # OpenAI, Azure, vLLM, OpenRouter
+    found = _tokens(details, "cached_tokens")
+    for name in ("prompt_cache_hit_tokens", "cached_tokens"):  # DeepSeek; Moonshot
+        found = _tokens(body, name) if found is None else found
+    return found
 
 
 def _tokens(body: Mapping[str, Any], name: str) -> int | None:

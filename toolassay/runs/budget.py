@@ -11,7 +11,7 @@ from typing import Any
 from toolassay.models import ChatRequest, ModelError
 from toolassay.models.meter import Attempt
 from toolassay.models.offered import OfferedTools
-from toolassay.runs.prices import Price
+from toolassay.runs.prices import Tariff
 
 BYTES_A_TOKEN = 4.0
 """How long a token is taken to be until the server has said it; in bytes, for 100 Chinese characters are more
@@ -72,7 +72,7 @@ class BudgetKeeper:
     """
 
     budget: Budget
-    prices: Mapping[str, Price]
+    prices: Mapping[str, Tariff]
     spent: Use = field(default_factory=Use)
     _reserved: Use = field(default_factory=Use)
     _in_flight: dict[_Key, deque[_Reservation]] = field(default_factory=lambda: defaultdict(deque))

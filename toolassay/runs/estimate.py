@@ -6,7 +6,39 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from toolassay.runs.budget import BYTES_A_TOKEN, COMPLETION
-from toolassay.runs.prices import Price
+from toolassay.runs.prices import Tariff
+
+
+@dataclass(frozen=True, slots=True)
+class Expected:
+    """What a run will use at most; `cost` is None where no price is known.
+
+    >>> (Expected(1, 10, 5, 0.5) + Expected(1, 10, 5, None)).words
+    '2 requests, about 20 tokens to read, up to 10 to write'
+    """
+
+    requests: int
+    prompt_tokens: int
+    completion_tokens: int
+    cost: float | None
+
+    def __add__(self, other: Expected) -> Expected:
+        unknown = self.cost is None or other.cost is None
+        return Expected(
+            self.requests + other.requests,
+            self.prompt_tokens + other.prompt_tokens,
+            self.completion_tokens + other.completion_tokens,
+            None if unknown else (self.cost or 0.0) + (other.cost or 0.0),
+        )
+
+    @property
+    def words(self) -> str:
+        """In one sentence."""
+        money = "" if self.cost is None else f", up to about ${self.cost:.4f}"
+        return (
+            f"{self.requests} requests, about {self.prompt_tokens} tokens to read, "
+            f"up to {self.completion_tokens} to write{money}"
+        )
 
 
 @dataclass
@@ -78,8 +110,23 @@ class Estimate:
             return None
         return round(self._answered_completions / self.answers * self.requests)
 
-    def cost(self, price: Price, *, most: bool) -> float:
-        """US dollars: with the longest answers, or with likely ones."""
+    def expected(self, price: Tariff | None, answers: int = 1) -> Expected:
+        """What this comes to at most.
+
+        Args:
+            price: of the model; None where it is not known.
+            answers: to each request, of an agent whose every request repeats the answers before it.
+        """
+        n = self.requests
+        longest = [(self.prompt_tokens / n if n else 0.0) + step * self.limit for step in range(answers)]
+        cost = None if price is None else n * sum(price.of(read, self.limit) for read in longest if n)
+        return Expected(n * answers, round(n * sum(longest)), n * answers * self.limit, cost)
+
+    def cost(self, price: Tariff, *, most: bool) -> float:
+        """US dollars: with the longest answers, or with likely ones; none of the prompts cached."""
+        if not self.requests:
+            return 0.0
         likely = self.likely_completion_tokens
         completion = self.most_completion_tokens if most or likely is None else likely
-        return price.of(self.prompt_tokens, completion)
+        # Request by request: a price may rise with the length of one prompt.
+        return self.requests * price.of(self.prompt_tokens / self.requests, completion / self.requests)

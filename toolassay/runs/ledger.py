@@ -17,7 +17,7 @@ from toolassay.models.meter import Attempt
 from toolassay.models.registry import BUILT_IN
 from toolassay.runs.budget import Budget, BudgetKeeper, Use
 from toolassay.runs.lines import AppendOnlyLines, text_in
-from toolassay.runs.prices import Price
+from toolassay.runs.prices import Tariff
 from toolassay.runs.totals import Totals
 
 LEDGER = "ledger.jsonl"
@@ -36,8 +36,10 @@ class Ledger:
     prompt_tokens, completion_tokens, seconds, first_token_seconds and cost (US dollars; null where no
     price is known, or the server did not say what was used); where it did not say, at_most_tokens and
     at_most_cost are what the attempt is counted with in a budget. An attempt that reached nobody, or that
-    the server refused with an HTTP status of 400 or more, costs nothing. Opening it again reads the sums
-    back, so that a budget holds for the whole run, however often it was started.
+    the server refused with an HTTP status of 400 or more, costs nothing. cached_tokens, where the server said
+    them, are those of the prompt that came from its cache; `local` is true where nothing is charged because
+    of the address. Opening it again reads the sums back, so that a budget holds for the whole run, however
+    often it was started.
 
     Args:
         path: the file.
@@ -56,7 +58,7 @@ class Ledger:
         self,
         path: Path,
         *,
-        prices: Mapping[str, Price],
+        prices: Mapping[str, Tariff],
         budget: Budget | None = None,
         free: Collection[str] = FREE,
         beside: Iterable[Path] = (),
@@ -71,14 +73,14 @@ class Ledger:
         self._free_calls: Counter[tuple[str, str, str]] = Counter()
         try:
             for path in beside:
-                for attempt, cost, at_most, count in booked(path):
+                for attempt, cost, at_most, count, _ in booked(path):
                     if count is None:
                         self._budget.settle(attempt, cost, at_most)
                     else:
                         self._budget.spent.add(Use(count))
-            for _, (attempt, cost, at_most, count) in self._lines.scan(_read):
+            for _, (attempt, cost, at_most, count, local) in self._lines.scan(_read):
                 if count is None:
-                    self._count(attempt, cost, at_most)
+                    self._count(attempt, cost, at_most, local=local)
                 else:
                     self._count_many(attempt, count)
         except BaseException:
@@ -104,9 +106,11 @@ class Ledger:
             ToolassayError: the disk is full.
         """
         cost = self._cost(attempt)
-        at_most = self._count(attempt, cost)
+        price = self._prices.get(attempt.model)
+        local = price is not None and price.local
+        at_most = self._count(attempt, cost, local=local)
         if self._numbered or attempt.model not in self._free or attempt.role not in UNTIMED:
-            self._lines.append(_line(attempt, cost, at_most))
+            self._lines.append(_line(attempt, cost, at_most, local=local))
         else:
             self._free_calls[attempt.model, attempt.role, attempt.outcome] += 1
 
@@ -125,7 +129,8 @@ class Ledger:
             {"model": model, "role": role, **totals.to_json()}
             for (model, role), totals in sorted(self.by_call.items())
         ]
-        return {**self.totals.to_json(), "by_model_and_role": parts}
+        prices = {model: self._prices[model].words for model, _ in self.by_call if model in self._prices}
+        return {**self.totals.to_json(), "prices": prices, "by_model_and_role": parts}
 
     def __enter__(self) -> Self:
         return self
@@ -135,9 +140,11 @@ class Ledger:
     ) -> None:
         self.close()
 
-    def _count(self, attempt: Attempt, cost: float | None, at_most: Use | None = None) -> Use | None:
+    def _count(
+        self, attempt: Attempt, cost: float | None, at_most: Use | None = None, *, local: bool = False
+    ) -> Use | None:
         for totals in self._sums(attempt.model, attempt.role):
-            totals.add(attempt, cost)
+            totals.add(attempt, cost, local=local)
         return self._budget.settle(attempt, cost, at_most)
 
     def _count_many(self, attempt: Attempt, count: int) -> None:
@@ -151,7 +158,7 @@ class Ledger:
 
     def _cost(self, attempt: Attempt) -> float | None:
         tokens = attempt.prompt_tokens, attempt.completion_tokens
-        cost = cost_of(attempt.model, *tokens, prices=self._prices, free=self._free)
+        cost = cost_of(attempt.model, *tokens, attempt.cached_tokens, prices=self._prices, free=self._free)
         unbilled = cost is None and attempt.model in self._prices and attempt.unbilled
         return 0.0 if unbilled else cost
 
@@ -160,21 +167,25 @@ def cost_of(
     model: str,
     prompt_tokens: int | None,
     completion_tokens: int | None,
+    cached_tokens: int | None = None,
     *,
-    prices: Mapping[str, Price],
+    prices: Mapping[str, Tariff],
     free: Collection[str] = FREE,
 ) -> float | None:
     """US dollars of an answer, as the ledger books it; None where tokens or price are not known.
 
+    >>> from toolassay.runs.prices import Price
     >>> cost_of("m", 1000, 100, prices={"m": Price(2.5, 10, "2025-06-01")})
     0.0035
     """
     if model in free:
         return 0.0
     price = prices.get(model)
+    if price is not None and price.local:
+        return 0.0
     if price is None or prompt_tokens is None or completion_tokens is None:
         return None
-    return round(price.of(prompt_tokens, completion_tokens), 10)
+    return round(price.of(prompt_tokens, completion_tokens, cached_tokens), 10)
 
 
 class Booked(NamedTuple):
@@ -185,12 +196,14 @@ class Booked(NamedTuple):
         cost: US dollars; None where nobody knows.
         at_most: what it is counted with in a budget where nobody knows.
         calls: of how many calls of a free model the line is; None of a single one.
+        local: whether it cost nothing because of the address.
     """
 
     attempt: Attempt
     cost: float | None
     at_most: Use | None
     calls: int | None
+    local: bool = False
 
 
 def booked(path: Path) -> Iterator[Booked]:
@@ -207,7 +220,7 @@ def booked(path: Path) -> Iterator[Booked]:
         lines.close()
 
 
-def require_prices(models: Collection[str], prices: Mapping[str, Price], budget: Budget) -> None:
+def require_prices(models: Collection[str], prices: Mapping[str, Tariff], budget: Budget) -> None:
     """Refuse a limit in dollars for a model whose price nobody knows.
 
     Raises:
@@ -218,13 +231,15 @@ def require_prices(models: Collection[str], prices: Mapping[str, Price], budget:
     for model in models:
         if model not in prices and model not in FREE:
             raise UsageError(
-                f"--max_cost needs a price, and none is known for '{model}'",
+                f"--max_cost needs a price, and none is known for '{model}' at this address",
                 fix="give a table with --prices FILE (a model of your own may cost 0), or use "
                 "--max_tokens_total",
             )
 
 
-def _line(attempt: Attempt, cost: float | None, at_most: Use | None) -> dict[str, Any]:
+def _line(
+    attempt: Attempt, cost: float | None, at_most: Use | None, *, local: bool = False
+) -> dict[str, Any]:
     line = {
         "time": round(time.time(), 3),
         "model": attempt.model,
@@ -239,6 +254,10 @@ def _line(attempt: Attempt, cost: float | None, at_most: Use | None) -> dict[str
         "first_token_seconds": attempt.first_token_seconds,
         "cost": cost,
     }
+    if attempt.cached_tokens is not None:
+        line["cached_tokens"] = attempt.cached_tokens
+    if local:
+        line["local"] = True
     if at_most is not None:
         line |= {"at_most_tokens": round(at_most.tokens), "at_most_cost": round(at_most.cost, 10)}
     return line
@@ -256,11 +275,13 @@ def _read(line: Mapping[str, Any]) -> Booked:
         completion_tokens=_whole(line.get("completion_tokens")),
         seconds=float(line.get("seconds", 0.0)),
         first_token_seconds=_number(line.get("first_token_seconds")),
+        cached_tokens=_whole(line.get("cached_tokens")),
     )
     at_most = None
     if "at_most_tokens" in line:
         at_most = Use(1, float(line["at_most_tokens"]), float(line["at_most_cost"]))
-    return Booked(attempt, _number(line.get("cost")), at_most, _whole(line.get("count")))
+    local = line.get("local") is True
+    return Booked(attempt, _number(line.get("cost")), at_most, _whole(line.get("count")), local)
 
 
 def _whole(value: Any) -> int | None:

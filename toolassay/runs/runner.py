@@ -84,7 +84,7 @@ async def run_items(
         items: the stream.
         work: may be called again for an item that was stopped by the budget.
         concurrency: None for a pool of 512, where the model limits what is in flight.
-        done: called after each item that was worked on.
+        done: called after each item that was asked; not for one that the end of the run left out.
         stopped: told of each item that ends as "budget stop".
         interrupted: told at the first Ctrl-C, with the number of items in flight; those that wait for their
             turn or their next try are not waited for, and end as "not run".
@@ -144,13 +144,13 @@ class _Run(Generic[Item]):
             item = next(self.stream, _END)
             if item is _END:
                 return
-            await self._finish(item)  # type: ignore[arg-type]
-            self._done()
+            if await self._finish(item):  # type: ignore[arg-type]
+                self._done()
             # A model that never waits (the offline one) would keep Ctrl-C waiting until the last item.
             await asyncio.sleep(0)
 
-    async def _finish(self, item: Item) -> None:
-        """Bring an item to its one outcome."""
+    async def _finish(self, item: Item) -> bool:
+        """Bring an item to its one outcome; whether it was asked."""
         refusal = _NO_BUDGET
         while True:
             self._busy += 1
@@ -166,10 +166,10 @@ class _Run(Generic[Item]):
             if outcome is not None:
                 self.summary.outcomes[outcome] += 1
                 self._wake_one()
-                return
+                return outcome != "not run"
             if not await self._room():
                 self._end(item, refusal)
-                return
+                return False
 
     async def _room(self) -> bool:
         """Wait until something in flight has ended; False where the budget allows nothing more."""

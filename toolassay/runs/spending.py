@@ -53,14 +53,14 @@ class Spending:
         first = len(self.seconds)
         # Sums bear it that two of very many names are taken for one; a ledger need not be looked up for that.
         tasks = KeyIndex(lambda offset, key: True)
-        for attempt, cost, at_most, count in booked(ledger):
+        for attempt, cost, at_most, count, local in booked(ledger):
             if count is not None:
                 self.totals.add_free(attempt.outcome, count)
                 self.untimed += count
                 continue
             if self.only is not None and attempt.item not in self.only:
                 continue
-            self.totals.add(attempt, cost)
+            self.totals.add(attempt, cost, local=local)
             self.at_most += at_most.cost if at_most is not None else 0.0
             place = tasks.number(attempt.item)
             if place is None:
@@ -140,6 +140,13 @@ class Spending:
                 f"usd is without {totals.unknown_cost} requests whose cost nobody knows; usd_at_most is with "
                 "their worst case"
             )
+        elif totals.local:
+            whose = (
+                ""
+                if totals.local == totals.requests
+                else f" for {totals.local} of {totals.requests} requests"
+            )
+            notes["cost"] = f"local, no price{whose}: --prices FILE of inference.py sets one"
         answers = sum(self.answers)
         if self.untimed and self.untimed == totals.requests:
             notes["latency"] = "calls of built-in models were not timed when this run was made: run it again"

@@ -2,16 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from datetime import datetime
 from pathlib import Path
 from typing import Any
 
 from toolassay.files import read_json, write_json
+from toolassay.models.address import HIDDEN, Address
 from toolassay.runs.manifest import MANIFEST
+from toolassay.runs.origin import without_secrets
 
 STARTS = "starts"
 REFUSED = "refused_parameters"
+VERSION_PATHS = "version_paths"
 
 
 class Start:
@@ -29,41 +32,120 @@ class Start:
 
     def __init__(self, folder: Path, facts: Mapping[str, Any]) -> None:
         self._path = folder / MANIFEST
-        self._manifest: dict[str, Any] = read_json(self._path)
+        self._manifest: dict[str, Any] = _without_secrets(read_json(self._path))
         self._facts = {"time": _now(), **facts}
         self._manifest[STARTS] = [*_listed(self._manifest, STARTS), self._facts]
         self._write()
 
-    def refused(self, model: str, endpoint: str, parameter: str, instead: str | None) -> None:
+    def refused(
+        self,
+        model: str,
+        endpoint: str,
+        parameter: str,
+        instead: str | None,
+        *,
+        fingerprint: str | None = None,
+    ) -> None:
         """Note a parameter that an endpoint refuses, and the name that is sent instead, if one is."""
-        fact = {"model": model, "endpoint": endpoint, "parameter": parameter, "instead": instead}
-        noted = _listed(self._manifest, REFUSED)
-        if fact not in noted:
-            self._manifest[REFUSED] = [*noted, fact]
-            self._write()
+        where = _where(endpoint, fingerprint)
+        self._note(REFUSED, {"model": model, **where, "parameter": parameter, "instead": instead})
+
+    def versioned(self, endpoint: str, path: str, *, fingerprint: str | None = None) -> None:
+        """Note the version path that an address lacked, e.g. `/v1`."""
+        self._note(VERSION_PATHS, {**_where(endpoint, fingerprint), "path": path})
 
     def end(self, facts: Mapping[str, Any]) -> None:
         """Note when it ended, and how it went."""
         self._facts |= {"ended": _now(), **facts}
         self._write()
 
+    def _note(self, name: str, fact: dict[str, Any]) -> None:
+        noted = _listed(self._manifest, name)
+        if fact not in noted:
+            self._manifest[name] = [*noted, fact]
+            self._write()
+
     def _write(self) -> None:
         write_json(self._path, self._manifest)
 
 
-def refused_before(folder: Path, model: str, endpoint: str) -> dict[str, str | None]:
+def refused_before(
+    folder: Path, model: str, endpoint: str, fingerprint: str | None = None
+) -> dict[str, str | None]:
     """The parameters that an endpoint refused in earlier starts, and the names that were sent instead.
+
+    Args:
+        folder: of the run.
+        model: that was asked.
+        endpoint: as it may be shown.
+        fingerprint: of its path, where that is not shown whole.
 
     Raises:
         UsageError: the manifest cannot be read.
     """
-    path = folder / MANIFEST
-    manifest = read_json(path) if path.exists() else {}
     return {
         str(fact.get("parameter")): fact.get("instead")
-        for fact in _listed(manifest, REFUSED)
-        if isinstance(fact, dict) and (fact.get("model"), fact.get("endpoint")) == (model, endpoint)
+        for fact in _facts_of(folder, REFUSED, endpoint, fingerprint)
+        if fact.get("model") == model
     }
+
+
+def version_path_before(folder: Path, endpoint: str, fingerprint: str | None = None) -> str | None:
+    """The version path that was found missing in an address in earlier starts; None where none was.
+
+    Raises:
+        UsageError: the manifest cannot be read.
+    """
+    found = [fact.get("path") for fact in _facts_of(folder, VERSION_PATHS, endpoint, fingerprint)]
+    return found[-1] if found and isinstance(found[-1], str) else None
+
+
+def _facts_of(folder: Path, name: str, endpoint: str, fingerprint: str | None) -> Iterator[dict[str, Any]]:
+    path = folder / MANIFEST
+    manifest = read_json(path) if path.exists() else {}
+    for fact in _listed(_without_secrets(manifest), name):
+        if isinstance(fact, dict) and _key(fact) == _key(_where(endpoint, fingerprint)):
+            yield fact
+
+
+def _where(endpoint: str, fingerprint: str | None) -> dict[str, Any]:
+    """An endpoint in a manifest: two whose shown addresses are alike have other fingerprints."""
+    return {"endpoint": endpoint, **({"endpoint_sha256": fingerprint} if fingerprint else {})}
+
+
+def _key(fact: Mapping[str, Any]) -> tuple[str, Any]:
+    """What makes two endpoints the same; that there was a login was not always written."""
+    return str(fact.get("endpoint")).replace(f"{HIDDEN}@", ""), fact.get("endpoint_sha256")
+
+
+def _without_secrets(manifest: Any) -> Any:
+    """A manifest as it is written now: earlier versions wrote the whole path of an address."""
+    if not isinstance(manifest, dict):
+        return manifest
+    cleaned = dict(manifest)
+    if isinstance(manifest.get(REFUSED), list):
+        cleaned[REFUSED] = [_cleaned_fact(fact) for fact in manifest[REFUSED]]
+    if isinstance(manifest.get(STARTS), list):
+        cleaned[STARTS] = [_cleaned_start(start) for start in manifest[STARTS]]
+    return cleaned
+
+
+def _cleaned_fact(fact: Any) -> Any:
+    if not isinstance(fact, dict) or not isinstance(fact.get("endpoint"), str):
+        return fact
+    address = Address.of(fact["endpoint"])
+    return {**fact, **_where(address.shown, fact.get("endpoint_sha256") or address.fingerprint)}
+
+
+def _cleaned_start(start: Any) -> Any:
+    if not isinstance(start, dict):
+        return start
+    cleaned, command, endpoint = dict(start), start.get("command"), start.get("endpoint")
+    if isinstance(command, list):
+        cleaned["command"] = without_secrets([str(word) for word in command], ())
+    if isinstance(endpoint, dict) and isinstance(endpoint.get("url"), str):
+        cleaned["endpoint"] = {**endpoint, "url": Address.of(endpoint["url"]).shown}
+    return cleaned
 
 
 def _listed(manifest: Any, name: str) -> list[Any]:

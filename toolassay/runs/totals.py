@@ -26,8 +26,10 @@ class Totals:
         prompt_tokens: as far as the server said.
         completion_tokens: likewise.
         unknown_tokens: answers whose tokens the server did not say.
+        cached_tokens: of those of the prompts, what came from the server's cache, as far as it said.
         cost: US dollars, as far as known.
         unknown_cost: attempts that may have cost something, nobody knows what.
+        local: attempts that cost nothing because of their address.
         seconds: of each answering attempt.
         first_token_seconds: of each answering attempt that was streamed.
     """
@@ -38,8 +40,10 @@ class Totals:
     prompt_tokens: int = 0
     completion_tokens: int = 0
     unknown_tokens: int = 0
+    cached_tokens: int = 0
     cost: float = 0.0
     unknown_cost: int = 0
+    local: int = 0
     seconds: array[float] = field(default_factory=lambda: array("f"))
     first_token_seconds: array[float] = field(default_factory=lambda: array("f"))
 
@@ -48,19 +52,21 @@ class Totals:
         """Tokens read and written, as far as known."""
         return self.prompt_tokens + self.completion_tokens
 
-    def add(self, attempt: Attempt, cost: float | None) -> None:
+    def add(self, attempt: Attempt, cost: float | None, *, local: bool = False) -> None:
         """Count one attempt."""
         self.requests += 1
         self.outcomes[attempt.outcome] += 1
         self.retries += attempt.number > 1
         self.prompt_tokens += attempt.prompt_tokens or 0
         self.completion_tokens += attempt.completion_tokens or 0
+        self.cached_tokens += attempt.cached_tokens or 0
+        self.local += local
         if cost is None:
             self.unknown_cost += 1
         else:
             self.cost += cost
         if attempt.outcome in ANSWERS:
-            if cost is None:  # what is free for certain uses no tokens
+            if cost is None or local:  # what is free for certain uses no tokens
                 self.unknown_tokens += attempt.prompt_tokens is None or attempt.completion_tokens is None
             self.seconds.append(attempt.seconds)
             if attempt.first_token_seconds is not None:
@@ -79,9 +85,11 @@ class Totals:
             "retries": self.retries,
             "prompt_tokens": self.prompt_tokens,
             "completion_tokens": self.completion_tokens,
+            "cached_tokens": self.cached_tokens,
             "answers_of_unknown_tokens": self.unknown_tokens,
             "cost_usd": self.known_cost,
             "requests_of_unknown_cost": self.unknown_cost,
+            "requests_at_local_address": self.local,
             "seconds": percentiles(self.seconds),
             "first_token_seconds": percentiles(self.first_token_seconds),
         }

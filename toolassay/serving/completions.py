@@ -34,10 +34,10 @@ class Received:
 
     @property
     def echo(self) -> str:
-        """All that came with the request, beside the prompt."""
+        """All that came with the request, beside the prompt: headers, path, query, fields."""
         fields = {name: value for name, value in self.body.items() if name != "messages"}
         headers = sorted(self.headers.items(), key=lambda header: header[0] != "Authorization")
-        return f"{' '.join(value for _, value in headers)} {self.query} {json.dumps(fields)}"
+        return f"{' '.join(value for _, value in headers)} {self.path} {self.query} {json.dumps(fields)}"
 
 
 @dataclass(frozen=True)

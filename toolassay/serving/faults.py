@@ -42,6 +42,8 @@ REFUSALS: Mapping[str, str] = MappingProxyType(
         "400-late-echo": "the same after 185 other characters",
         "401-echo": "the same, as a wrong key",
         "500-echo": "the same, as a server error, and in its headers",
+        "413": "the request is too large",
+        "400-filter": "a content filter stops the prompt, as at Azure (status 400)",
         "overflow": "the prompt is longer than the model's context (status 400)",
     }
 )

@@ -16,6 +16,8 @@ _REFUSALS = {
     "402": (402, "no credit left", None),
     "403": (403, "not for you", None),
     "404": (404, "no such model", "model_not_found"),
+    "413": (413, "the request is larger than this server takes", None),
+    "400-filter": (400, "the prompt was stopped by the content filter", "content_filter"),
     "overflow": (400, "This model's maximum context length is 4096 tokens", "context_length_exceeded"),
     "400-echo": (400, "{echo}", None),
     "400-late-echo": (400, f"{'x' * 185} {{echo}}", None),

@@ -37,6 +37,7 @@ class ChatServer:
         answer: what the model says to a request; a `ToolassayError` becomes a 400.
         behaviour: `behaviour(prompt, number)` names what happens to request `number` (from 0): one of
             `toolassay.serving.faults.KINDS`, "hold" (wait for `released`, then answer) or "whole".
+        prefix: a path before `/v1`, e.g. `/tenant`, as some gateways have one.
 
     Attributes:
         delay: seconds every answer takes.
@@ -51,8 +52,11 @@ class ChatServer:
         whole_tokens: tokens (prompt, completion) of the answers sent whole.
     """
 
-    def __init__(self, answer: Answer, behaviour: Behaviour = lambda prompt, number: WHOLE) -> None:
+    def __init__(
+        self, answer: Answer, behaviour: Behaviour = lambda prompt, number: WHOLE, *, prefix: str = ""
+    ) -> None:
         self.answer = answer
+        self.prefix = prefix
         self.behaviour = behaviour
         self.delay = 0.0
         self.capacity: int | None = None
@@ -70,8 +74,8 @@ class ChatServer:
         self._reserved: socket.socket | None = None
         self._coming_back: asyncio.Task[None] | None = None
         application = web.Application(client_max_size=BIGGEST)
-        application.router.add_post(PATH, self._chat)
-        application.router.add_post(AZURE_PATH, self._chat)
+        application.router.add_post(prefix + PATH, self._chat)
+        application.router.add_post(prefix + AZURE_PATH, self._chat)
         application.router.add_get("/v1/models", self._models)
         application.router.add_get("/health", self._health)
         application.router.add_route("*", "/{path:.*}", self._unknown)
@@ -82,7 +86,7 @@ class ChatServer:
     @property
     def base(self) -> str:
         """The base URL."""
-        return f"http://{HOST}:{self.port}/v1"
+        return f"http://{HOST}:{self.port}{self.prefix}/v1"
 
     def seen(self, received: Received, kind: str) -> None:
         """Called for each request when its fate is known; for subclasses."""

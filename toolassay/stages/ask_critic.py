@@ -74,7 +74,7 @@ def ask_critic(
     run = AgentRun(
         Trial(out / FOLDER, llm),
         options,
-        Books([llm], budget, prices),
+        Books([llm], budget, prices, options),
         multiworker,
         force,
         command,

@@ -117,7 +117,7 @@ def check(
         options: where served models are.
         multiworker: requests in flight; None finds what the server bears.
         budget: what each model may use at most, earlier starts included.
-        prices: a table of prices instead of the one that comes along.
+        prices: a table of prices; what is in it counts before those of genai-prices.
         force: begin anew where a model's run had other settings, and replace what was changed in `out`;
             what was there is kept.
         command: what was typed, for the manifests.

@@ -9,9 +9,9 @@ from toolassay.benchmarks.workbench.agents.foresight import Foresight
 from toolassay.benchmarks.workbench.agents.settings import AgentSettings
 from toolassay.models import ModelOptions
 from toolassay.models.registry import is_served
-from toolassay.runs.estimate import Estimate
+from toolassay.runs.estimate import Estimate, Expected
 from toolassay.runs.ledger import FREE
-from toolassay.runs.prices import Price
+from toolassay.runs.prices import Tariff
 from toolassay.stages.usage import NO_PRICE
 
 
@@ -24,7 +24,7 @@ class Counts(NamedTuple):
 
 
 def dry_run_lines(
-    estimate: Estimate, counts: Counts, llm: str, options: ModelOptions, prices: Mapping[str, Price]
+    estimate: Estimate, counts: Counts, llm: str, options: ModelOptions, prices: Mapping[str, Tariff]
 ) -> Iterator[str]:
     """What is said in place of a run: requests, tokens, money, and where they would go."""
     already, what, also = counts
@@ -45,13 +45,31 @@ def dry_run_lines(
     price = prices.get(llm)
     if price is None:
         yield f"money: {NO_PRICE}"
+    elif price.local:
+        yield f"money: none ({price.words})"
     else:
         yield (
             f"money: up to about ${estimate.cost(price, most=True):.4f}"
             f"{'' if likely is None else f', likely ${estimate.cost(price, most=False):.4f}'}"
-            f" (price of {price.as_of})"
         )
+        yield f"price: {price.words}"
     yield f"not counted: tries after a failure{also}"
+
+
+def expected(estimate: Estimate, llm: str, prices: Mapping[str, Tariff]) -> Expected:
+    """What is foreseen, to be summed over trials; a model without a server uses no tokens."""
+    return Expected(estimate.requests, 0, 0, 0.0) if llm in FREE else estimate.expected(prices.get(llm))
+
+
+def expected_of_agent(
+    estimate: Estimate, settings: AgentSettings, llm: str, prices: Mapping[str, Tariff]
+) -> tuple[Expected, Expected]:
+    """The same if every task takes one answer, and if every task takes all it may."""
+    answers = settings.max_steps + settings.resample
+    if llm in FREE:
+        return Expected(estimate.requests, 0, 0, 0.0), Expected(answers * estimate.requests, 0, 0, 0.0)
+    price = prices.get(llm)
+    return estimate.expected(price), estimate.expected(price, answers)
 
 
 def agent_lines(
@@ -60,25 +78,24 @@ def agent_lines(
     settings: AgentSettings,
     llm: str,
     options: ModelOptions,
-    prices: Mapping[str, Price],
+    prices: Mapping[str, Tariff],
 ) -> Iterator[str]:
     """The same of a run of agents: one answer a task, what it may come to at most, the first request."""
     counts = Counts(foresight.already, "tasks", "; the further answers of each task")
     yield from dry_run_lines(estimate, counts, llm, options, prices)
     if foresight.first is None:
         return
-    answers = settings.max_steps + settings.resample
-    price, most = prices.get(llm), f"{answers * estimate.requests} requests"
-    if llm not in FREE:
-        most += (
-            f", {answers * estimate.prompt_tokens} tokens to read and more (each holds all that came before),"
-            f" {answers * estimate.most_completion_tokens} to write"
-        )
-        most += f", ${answers * estimate.cost(price, most=True):.4f} and more" if price else ""
+    least, most = expected_of_agent(estimate, settings, llm, prices)
     yield (
-        "counted is one answer a task; how many it takes is not known. At most"
-        f" (--max_steps {settings.max_steps}, --resample {settings.resample}): {most}"
+        "the range: an agent sends one request for each step of a task, and each repeats the conversation so"
+        " far; how many steps a task takes is not known before"
     )
+    yield f"At least, if every task ends with its first answer: {least.words}"
+    yield (
+        f"At most (--max_steps {settings.max_steps}, --resample {settings.resample}): {most.words};"
+        " what the tools return is not counted"
+    )
+    yield "to know it better: run it with --limit 5, then --dry_run again"
     yield f"the first request ({foresight.first.item}):"
     for message in foresight.first.messages:
         yield f"[{message['role']}] {message['content']}"

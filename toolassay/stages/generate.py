@@ -24,16 +24,19 @@ from toolassay.models.wire import parameters_of
 from toolassay.runs import Budget, Journal, Loop, RunSummary, changes, gives_way, open_run, recorded_settings
 from toolassay.runs.budget import completion_limit
 from toolassay.runs.estimate import Estimate
+from toolassay.runs.ledger import FREE
 from toolassay.runs.manifest import JOURNAL
+from toolassay.runs.prices import Tariff
 from toolassay.sampling import Sampler, wanted
 from toolassay.stages.dry_run import Counts, dry_run_lines
 from toolassay.stages.record import RunRecord, hashes
 from toolassay.stages.screen import DEFAULT, WARNING, Screen
 from toolassay.stages.statistics import Statistics
-from toolassay.stages.usage import Books, report_stop
+from toolassay.stages.usage import NO_PRICE, Books, report_stop
 from toolassay.stages.workfolder import graph_fingerprint, work_folder
 
 WAYS_ON = "use the settings it began with, another --data_dir, or --force true (keeps the old run)"
+PUBLISHED_SAMPLES = 5000
 _NOTHING = Path(os.devnull)  # the journal and the samples of a run that begins anew
 
 
@@ -49,7 +52,7 @@ def generate(
     dependency_type: str | None = None,
     check: bool = False,
     seed: int = -1,
-    number_of_samples: int = 5000,
+    number_of_samples: int | None = None,
     multiworker: int | None = None,
     save_figure: bool = False,
     method: Shape | None = None,
@@ -79,7 +82,8 @@ def generate(
         dependency_type: resource or temporal; default what the folder says.
         check: ask for the teacher's review in the same answer.
         seed: -1 continues with that of the folder, or draws one.
-        number_of_samples: the total, those already there counted in.
+        number_of_samples: the total, those already there counted in; default the published 5,000, whose cost
+            is estimated and said before the first request.
         multiworker: requests in flight; None finds what the server bears.
         save_figure: draw each new sample into `task_graphs/`.
         method: one shape only.
@@ -89,7 +93,7 @@ def generate(
         prompt_template: instead of the built-in wording.
         force: begin anew where the folder's run had other settings; the old one is kept.
         budget: what the whole run may use at most, earlier starts included.
-        prices: a table of prices instead of the one that comes along.
+        prices: a table of prices; what is in it counts before those of genai-prices.
         dry_run: only show what would be sent and may be used; nothing is sent or written.
         command: what was typed, for the manifest.
         screen: who listens.
@@ -103,6 +107,7 @@ def generate(
         ToolassayError: the model cannot be reached.
     """
     parameters = sampling_parameters(temperature, top_p)
+    default, number_of_samples = number_of_samples is None, number_of_samples or PUBLISHED_SAMPLES
     name = f"{safe_name(llm)}_t{temperature}_p{top_p}{'_check' if check else ''}"
     work = work_folder(data_dir, graph_desc, tool_desc, name=name, say=screen.say)
     folder, graph = work.folder, work.graph(dependency_type, say=screen.say)
@@ -116,7 +121,7 @@ def generate(
         screen.say(sentence)
     prompt = BackInstructPrompt(graph.library, graph.dependency_type, check=check, template=prompt_template)
     options = options or ModelOptions(connections=multiworker)
-    books = Books([llm], budget, prices)
+    books = Books([llm], budget, prices, options)
     record = RunRecord(run_folder, options, command=command, screen=screen)
     options = record.options_of(llm)
     model = create_model(llm, options, meter=books)
@@ -134,15 +139,21 @@ def generate(
     }
     foreign = _foreign(folder, settings, force=force)
     generator = Generator(graph, sampler, prompt, model, parameters=parameters, check=check)
-    if dry_run:
+
+    def foreseen() -> tuple[int, Estimate]:
         anew = gives_way(run_folder, settings, force=force, ways_on=WAYS_ON, read_only=True)
         estimate = Estimate(completion_limit(parameters_of(ChatRequest([], generator.parameters), options)))
         there = _NOTHING if anew or foreign else folder.data_raw
         with Journal(_NOTHING if anew else run_folder / JOURNAL, read_only=True) as journal:
-            counts = Counts(generator.foresee(there, journal, number_of_samples, estimate), "samples")
-        for line in dry_run_lines(estimate, counts, llm, options, books.prices):
+            return generator.foresee(there, journal, number_of_samples, estimate), estimate
+
+    if dry_run:
+        already, estimate = foreseen()
+        for line in dry_run_lines(estimate, Counts(already, "samples"), llm, options, books.prices):
             screen.show(line)
         return folder.path, estimate.requests == 0
+    if default and llm not in FREE and (estimate := foreseen()[1]).requests:
+        screen.say(_of_default(estimate, books.prices.get(llm)))
     work.make(graph)
     kept = open_run(run_folder, settings, force=force, ways_on=WAYS_ON)
     if kept is not None:
@@ -180,6 +191,20 @@ def generate(
         _report(generation, folder, screen, again=again)
     report_stop(generation.summary, screen, again=again)
     return folder.path, generation.usable >= number_of_samples
+
+
+def _of_default(estimate: Estimate, price: Tariff | None) -> str:
+    """What the published number of samples comes to, and how to ask for fewer."""
+    money = ""
+    if price is None:
+        money = f"; money: {NO_PRICE}"
+    elif price.local:
+        money = f"; money: none ({price.words})"
+    return (
+        f"{WARNING}without --number_of_samples it is the published {PUBLISHED_SAMPLES:,}: "
+        f"{estimate.expected(None if price is None or price.local else price).words}{money}. "
+        "For fewer: --number_of_samples 100; Ctrl-C ends the run and keeps what is there"
+    )
 
 
 @contextmanager

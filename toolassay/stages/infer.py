@@ -95,7 +95,7 @@ def infer(
         prompt_template: instead of the built-in wording.
         force: begin anew where the run had other settings; the old one is kept.
         budget: what the whole run may use at most, earlier starts included.
-        prices: a table of prices instead of the one that comes along.
+        prices: a table of prices; what is in it counts before those of genai-prices.
         limit: ask only the first so many requests, in the order of the file.
         ids: ask only these, given as they are or as a file of them (one a line, a JSON list, or
             `split_ids.json:test` for a split).

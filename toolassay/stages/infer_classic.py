@@ -22,7 +22,7 @@ from toolassay.runs import Budget, Journal, RunSummary
 from toolassay.runs.ledger import FREE
 from toolassay.runs.trials import Trial
 from toolassay.stages.agent_run import AgentRun, chosen_items
-from toolassay.stages.dry_run import Counts, dry_run_lines
+from toolassay.stages.dry_run import Counts, dry_run_lines, expected
 from toolassay.stages.record import hashes
 from toolassay.stages.screen import WARNING, Screen
 from toolassay.stages.usage import Books
@@ -65,7 +65,7 @@ def infer_classic(
             {example.id for example in data.examples}, {example.id for example in chosen}
         ):
             screen.say(f"{WARNING}{notice}")
-    books = Books([llm] if asks else [], budget, prices)
+    books = Books([llm] if asks else [], budget, prices, options)
     work = Agents(
         [example.question for example in chosen],
         agent,
@@ -122,4 +122,5 @@ def _foresee(
     counts = Counts(already, "messages", "; further groups of a long list of functions")
     for line in dry_run_lines(estimate, counts, run.trial.llm, run.options, run.books.prices):
         run.screen.show(line)
-    return Inference(0, already, RunSummary())
+    foreseen = expected(estimate, run.trial.llm, run.books.prices)
+    return Inference(0, already, RunSummary(), expected=(foreseen,))

@@ -25,7 +25,7 @@ from toolassay.runs.estimate import Estimate
 from toolassay.runs.manifest import JOURNAL
 from toolassay.runs.recorded import SUMMARY
 from toolassay.runs.trials import Trial
-from toolassay.stages.dry_run import Counts, dry_run_lines
+from toolassay.stages.dry_run import Counts, dry_run_lines, expected
 from toolassay.stages.record import RunRecord, hashes
 from toolassay.stages.screen import WARNING, Screen
 from toolassay.stages.usage import Books, report_failures, report_stop, summary_facts
@@ -52,7 +52,7 @@ class PlanRun:
         template: instead of the built-in wording.
         rewriter: who has unreadable answers rewritten ("self" is the model itself); None leaves them.
         budget: what all trials may use at most.
-        prices: a table of prices instead of the one that comes along.
+        prices: a table of prices; what is in it counts before those of genai-prices.
         multiworker: requests in flight; None finds what the server bears.
         force: begin anew where the run had other settings.
         dry_run: only show what would be sent.
@@ -90,7 +90,7 @@ class PlanRun:
         """
         trial = Trial(self.place, self.llm, number)
         helper = self.llm if self.rewriter == "self" else self.rewriter
-        books = Books([self.llm, *([helper] if helper else [])], self.budget, self.prices)
+        books = Books([self.llm, *([helper] if helper else [])], self.budget, self.prices, self.options)
         record = RunRecord(
             trial.run_folder, trial.options(self.options), command=self.command, screen=self.screen
         )
@@ -165,7 +165,8 @@ class PlanRun:
         counts = Counts(already, "requests", "; answers rewritten (--reformat)" if self.rewriter else "")
         for line in dry_run_lines(estimate, counts, self.llm, options, books.prices):
             self.screen.show(line)
-        return Inference(0, already, RunSummary())
+        foreseen = expected(estimate, self.llm, books.prices)
+        return Inference(0, already, RunSummary(), expected=(foreseen,))
 
     def _make_room(self, trial: Trial, settings: Mapping[str, Any]) -> None:
         """Set the run before aside where this one begins anew."""

@@ -79,7 +79,7 @@ def infer_published_security(
             raise UsageError(f"--{flag} {name} reads no prompts", fix=f"name a served model with --{flag}")
     table = folder.path / PROMPTS
     attacks = read_attacks(table)
-    books = Books([llm, judge], budget, prices)
+    books = Books([llm, judge], budget, prices, options)
     work = PublishedAttacks(attacks, create_model(judge, options, meter=books))
     trial = Trial(folder.path / prediction_dir / FOLDER, llm)
     ended = AgentRun(trial, options, books, multiworker, force, command, screen).carry_out(

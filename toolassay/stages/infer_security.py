@@ -105,7 +105,7 @@ def infer_security(
         UsageError: files missing or malformed, settings that contradict the run.
         ToolassayError: the model cannot be reached.
     """
-    books = Books([llm, *([judge] if judge else [])], budget, prices)
+    books = Books([llm, *([judge] if judge else [])], budget, prices, options)
     prober: Prober
     if actor is not None:
         prober = _workplace_prober(folder, actor, parameters, security)

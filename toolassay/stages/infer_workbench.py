@@ -23,7 +23,7 @@ from toolassay.models import ModelOptions
 from toolassay.runs import Budget, RunSummary
 from toolassay.runs.trials import Trial
 from toolassay.stages.agent_run import AgentRun, chosen_items
-from toolassay.stages.dry_run import agent_lines
+from toolassay.stages.dry_run import agent_lines, expected_of_agent
 from toolassay.stages.record import hashes
 from toolassay.stages.screen import Screen
 from toolassay.stages.usage import Books
@@ -76,7 +76,7 @@ def infer_workbench(
     run = AgentRun(
         Trial(folder.path / (prediction_dir or "predictions"), llm, trial_number),
         options=options,
-        books=Books([llm], budget, prices),
+        books=Books([llm], budget, prices, options),
         multiworker=multiworker,
         force=force,
         command=command,
@@ -95,7 +95,8 @@ def infer_workbench(
             foresight = foresee(chosen, sandbox, settings, parameters, journal, estimate)
         for line in agent_lines(estimate, foresight, settings, llm, run.options, run.books.prices):
             screen.show(line)
-        return Inference(0, foresight.already, RunSummary())
+        foreseen = expected_of_agent(estimate, settings, llm, run.books.prices)
+        return Inference(0, foresight.already, RunSummary(), expected=foreseen)
     return run.carry_out(
         Agents(chosen, sandbox, settings, parameters),
         lambda output, journal: write_predictions(output, tasks, journal),

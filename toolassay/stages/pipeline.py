@@ -61,7 +61,7 @@ def pipeline(
         seed: of the samples.
         multiworker: requests in flight; None finds what the server bears.
         budget: what each run may use at most: the generation, and the inference of each model.
-        prices: a table of prices instead of the one that comes along.
+        prices: a table of prices; what is in it counts before those of genai-prices.
         command: what was typed, for the manifests.
         screen: who listens.
 

@@ -12,9 +12,10 @@ from toolassay.files import sha256_of
 from toolassay.models import ChatModel, ModelOptions
 from toolassay.models.parameters import Refusals
 from toolassay.models.registry import is_served
+from toolassay.models.version_path import VersionPath
 from toolassay.runs import Start
 from toolassay.runs.origin import versions, without_secrets
-from toolassay.runs.starts import refused_before
+from toolassay.runs.starts import refused_before, version_path_before
 from toolassay.stages.screen import WARNING, Screen
 
 _LAST = 20  # changes of the number of requests in flight that are written down
@@ -38,6 +39,7 @@ class RunRecord:
         self._command = command
         self._screen = screen
         self._refusals: dict[str, Refusals] = {}
+        self._paths: VersionPath | None = None
         self._start: Start | None = None
 
     def options_of(self, model: str) -> ModelOptions:
@@ -46,7 +48,9 @@ class RunRecord:
         Raises:
             UsageError: the manifest there is cannot be read.
         """
-        known = refused_before(self._folder, model, self._options.endpoint)
+        known = refused_before(
+            self._folder, model, self._options.endpoint, self._options.endpoint_fingerprint
+        )
 
         def told(name: str, instead: str | None) -> None:
             way = f"sent as {instead}" if instead else "left out"
@@ -54,7 +58,28 @@ class RunRecord:
             self._note(model, name, instead)
 
         self._refusals[model] = Refusals(known, told)
-        return replace(self._options, refusals=self._refusals[model])
+        return replace(
+            self._options,
+            refusals=self._refusals[model],
+            version_path=self._version_path(),
+            tell=lambda text: self._screen.say(f"{WARNING}{text}"),
+        )
+
+    def _version_path(self) -> VersionPath | None:
+        """One for all models of the run; Azure has no such path."""
+        options = self._options
+        if self._paths is None and not options.is_azure:
+
+            def told(path: str) -> None:
+                where = f"{options.address.place()}{path}"
+                self._screen.say(
+                    f"{WARNING}nothing at the address as it is (HTTP 404): {where} answers and is used"
+                )
+                self._note_path(path)
+
+            known = version_path_before(self._folder, options.endpoint, options.endpoint_fingerprint)
+            self._paths = VersionPath(options.address, known, told)
+        return self._paths
 
     @contextmanager
     def start(self, models: Sequence[ChatModel], facts: Mapping[str, Any]) -> Iterator[None]:
@@ -79,6 +104,8 @@ class RunRecord:
         for model, refusals in self._refusals.items():
             for name, instead in refusals.known.items():
                 self._note(model, name, instead)
+        if self._paths is not None and self._paths.found:
+            self._note_path(self._paths.path)
         try:
             yield
         finally:
@@ -87,7 +114,15 @@ class RunRecord:
 
     def _note(self, model: str, name: str, instead: str | None) -> None:
         if self._start is not None:
-            self._start.refused(model, self._options.endpoint, name, instead)
+            options = self._options
+            self._start.refused(
+                model, options.endpoint, name, instead, fingerprint=options.endpoint_fingerprint
+            )
+
+    def _note_path(self, path: str) -> None:
+        if self._start is not None:
+            options = self._options
+            self._start.versioned(options.endpoint, path, fingerprint=options.endpoint_fingerprint)
 
     def _endpoint(self) -> dict[str, Any]:
         options = self._options

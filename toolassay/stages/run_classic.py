@@ -60,7 +60,7 @@ def run_classic(
         prediction_dir: below the data folder.
         force: begin anew where the run had other settings; the old one is kept.
         budget: what all trials together may use at most; the probes of security may use as much again.
-        prices: a table of prices instead of the one that comes along.
+        prices: a table of prices; what is in it counts before those of genai-prices.
         dry_run: only show what would be sent and may be used.
         command: what was typed, for the manifest.
         screen: who listens.

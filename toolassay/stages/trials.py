@@ -3,11 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from functools import reduce
+from operator import add
 
 from toolassay.benchmarks.taskbench.infer import Inference
 from toolassay.errors import UsageError
 from toolassay.runs import RunSummary
 from toolassay.stages.screen import WARNING, Screen
+
+_LIMITS = ("at least", "at most")
 
 
 def run_trials(run: Callable[[int], Inference], trials: int, screen: Screen) -> Inference:
@@ -32,6 +36,11 @@ def run_trials(run: Callable[[int], Inference], trials: int, screen: Screen) -> 
         if ended[-1].summary.stop is not None and left:
             screen.say(f"{WARNING}the budget leaves nothing for {left} more of the {trials} trials")
             break
+    if len(ended) > 1 and all(one.expected for one in ended):
+        for limit, sums in zip(_LIMITS, zip(*(one.expected for one in ended), strict=True), strict=False):
+            total = reduce(add, sums)
+            many = " " + limit if len(ended[0].expected) > 1 else ""
+            screen.show(f"all {trials} trials together{many}: {total.words}")
     return ended[0] if len(ended) == 1 else _together(ended)
 
 

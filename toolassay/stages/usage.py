@@ -8,10 +8,10 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
-from toolassay.models import Attempt, ChatRequest
+from toolassay.models import Attempt, ChatRequest, ModelOptions
 from toolassay.runs import Budget, Ledger, RunSummary
 from toolassay.runs.ledger import FREE, LEDGER, cost_of, require_prices
-from toolassay.runs.prices import Price, read_prices
+from toolassay.runs.prices import LOCAL, Tariff, prices_of
 from toolassay.runs.totals import ANSWERS, Totals, percentiles
 from toolassay.stages.screen import WARNING, Figures, Screen
 
@@ -27,18 +27,26 @@ class Books:
     Args:
         models: who will be asked.
         budget: what the run may use at most.
-        prices: a table of prices instead of the one that comes along.
+        prices: a table of prices; what is in it counts before all else.
+        options: where the models are asked: a local address costs nothing.
 
     Raises:
-        UsageError: the table is malformed, or lacks a price that a limit in dollars needs.
+        UsageError: the table is malformed, or a limit in dollars needs a price that is not known.
     """
 
-    def __init__(self, models: Sequence[str], budget: Budget | None, prices: Path | None) -> None:
+    def __init__(
+        self,
+        models: Sequence[str],
+        budget: Budget | None,
+        prices: Path | None,
+        options: ModelOptions | None = None,
+    ) -> None:
         self._models = list(dict.fromkeys(models))
         self._budget = budget or NO_BUDGET
         self._ledger: Ledger | None = None
         self._sent_before = 0
-        self.prices: Mapping[str, Price] = read_prices(prices)
+        paid = [model for model in self._models if model not in FREE]
+        self.prices: Mapping[str, Tariff] = prices_of(paid, options, prices)
         require_prices(self._models, self.prices, self._budget)
 
     @contextmanager
@@ -86,9 +94,15 @@ class Books:
         used = "" if self._all_free else _used(totals)
         return Figures(asked, summary.failed, totals.requests - self._sent_before, used)
 
-    def cost_of(self, model: str, prompt_tokens: int | None, completion_tokens: int | None) -> float | None:
+    def cost_of(
+        self,
+        model: str,
+        prompt_tokens: int | None,
+        completion_tokens: int | None,
+        cached_tokens: int | None = None,
+    ) -> float | None:
         """US dollars of an answer, as the ledger books it; None where nobody knows."""
-        return cost_of(model, prompt_tokens, completion_tokens, prices=self.prices)
+        return cost_of(model, prompt_tokens, completion_tokens, cached_tokens, prices=self.prices)
 
     @property
     def _all_free(self) -> bool:
@@ -103,6 +117,9 @@ class Books:
         screen.say("used by this run so far:")
         for line in usage_lines(totals):
             screen.say(line)
+        for model, price in self.prices.items():
+            if not price.local:
+                screen.say(f"  price of {model}: {price.words}")
 
 
 def usage_lines(totals: Totals) -> Iterator[str]:
@@ -113,7 +130,8 @@ def usage_lines(totals: Totals) -> Iterator[str]:
     if failed:
         yield f"  requests not answered: {', '.join(failed)}"
     unknown = f" and those of {totals.unknown_tokens} answers, not said" if totals.unknown_tokens else ""
-    yield f"  tokens: {totals.prompt_tokens} read, {totals.completion_tokens} written{unknown}"
+    cached = f" ({totals.cached_tokens} of them cached)" if totals.cached_tokens else ""
+    yield f"  tokens: {totals.prompt_tokens} read{cached}, {totals.completion_tokens} written{unknown}"
     yield f"  money: {_money(totals)}"
     if totals.seconds:
         yield f"  seconds to an answer: {_times(totals.seconds)}"
@@ -159,6 +177,8 @@ def _used(totals: Totals) -> str:
     cost = totals.known_cost
     if cost is None:
         return f"{tokens}, cost unknown"
+    if totals.local and totals.local == totals.requests:
+        return f"{tokens}, $0 (local)"
     return f"{tokens}, ${cost:.4f}{' and more' if totals.unknown_cost else ''}"
 
 
@@ -179,6 +199,9 @@ def _money(totals: Totals) -> str:
     if known is None and totals.requests:
         return NO_PRICE
     amount = f"${known or 0:.4f}"
+    if totals.local:
+        whose = "" if totals.local == totals.requests else f": {totals.local} requests"
+        amount += f" ({LOCAL.words}{whose})"
     if totals.unknown_cost:
         return f"{amount} and what {totals.unknown_cost} requests of unknown cost come to"
     return amount

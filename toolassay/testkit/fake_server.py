@@ -15,7 +15,8 @@ class FakeServer(ChatServer):
     """A chat-completions server for tests, on a free port of 127.0.0.1.
 
     `behaviour`, `delay`, `capacity` and the other attributes of `ChatServer` may be set while it runs. By
-    default it answers at once with `canned_answer`. A token is a character here.
+    default it answers at once with `canned_answer`. A token is a character here. `prefix` is a path before
+    `/v1`.
 
     Attributes:
         received: every request, in the order it came.
@@ -29,8 +30,8 @@ class FakeServer(ChatServer):
     >>> server.stop()
     """
 
-    def __init__(self, answer: Answer | None = None) -> None:
-        super().__init__(answer or _canned)
+    def __init__(self, answer: Answer | None = None, *, prefix: str = "") -> None:
+        super().__init__(answer or _canned, prefix=prefix)
         self.characters_per_token = 1  # which tests can count
         self.received: list[Received] = []
         self.kinds: list[str] = []

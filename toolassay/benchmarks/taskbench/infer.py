@@ -26,7 +26,7 @@ from toolassay.models import ChatModel, ChatRequest, ChatResponse, ModelError
 from toolassay.offline.tasks import PlanTask, ReformatTask
 from toolassay.runs import Journal, Loop, RunSummary, run_unsettled
 from toolassay.runs.budget import bytes_of
-from toolassay.runs.estimate import Estimate
+from toolassay.runs.estimate import Estimate, Expected
 
 TIMEOUT = 300.0
 REFORMAT_TIMEOUT = 120.0
@@ -45,12 +45,16 @@ class RequestStream(Protocol):
 
 @dataclass(frozen=True)
 class Inference:
-    """How an inference ended: lines written, requests answered before, and what happened to the rest."""
+    """How an inference ended: lines written, requests answered before, and what happened to the rest.
+
+    `expected` is what a dry run foresees: of an agent the least and the most.
+    """
 
     written: int
     already: int
     summary: RunSummary
     adopted: int = 0
+    expected: tuple[Expected, ...] = ()
 
 
 class Inferrer:

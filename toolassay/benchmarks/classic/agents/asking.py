@@ -11,11 +11,13 @@ from toolassay.models.protocol import Message
 from toolassay.offline.tasks import ChoiceTask
 
 TIMEOUT = 300.0
-CostOf = Callable[[int | None, int | None], float | None]
-"""US dollars of an answer by the tokens read and written; None where nobody knows."""
+CostOf = Callable[[int | None, int | None, int | None], float | None]
+"""US dollars of an answer by the tokens read, written and cached; None where nobody knows."""
 
 
-def unknown_cost(prompt_tokens: int | None, completion_tokens: int | None) -> float | None:
+def unknown_cost(
+    prompt_tokens: int | None, completion_tokens: int | None, cached_tokens: int | None
+) -> float | None:
     """No price is known."""
     return None
 
@@ -65,7 +67,8 @@ class Asking:
             messages, {**parameters, **self._parameters}, TIMEOUT, task, role="agent", item=self._item
         )
         response = await self._model.complete(request)
-        self.keep(response, self._cost_of(response.prompt_tokens, response.completion_tokens))
+        tokens = response.prompt_tokens, response.completion_tokens, response.cached_tokens
+        self.keep(response, self._cost_of(*tokens))
         return response
 
     def keep(self, response: ChatResponse, cost: float | None) -> None:
