@@ -10,7 +10,7 @@ from typing import Any
 
 from toolassay.errors import UsageError
 from toolassay.files import read_json, write_json
-from toolassay.graph import DependencyType, check_dependency_type
+from toolassay.graph import DependencyType, ToolGraph, agreed_tools, check_dependency_type
 from toolassay.tools import ToolLibrary
 
 Say = Callable[[str], None]
@@ -119,6 +119,50 @@ class DataFolder:
             say("no tool has resource types: taken as temporal (say --dependency_type to choose)")
             return "temporal"
         return "resource"
+
+    def library(self, *, say: Say = lambda _: None) -> ToolLibrary:
+        """The tools: those of `tool_desc.json`, else the nodes of `graph_desc.json`.
+
+        Args:
+            say: receives a notice if the two files describe the tools differently.
+
+        Raises:
+            UsageError: neither file exists, or one is malformed.
+            ToolFilesDiffer: the files do not hold the same tools.
+        """
+        if not self.graph_desc.exists():
+            return ToolLibrary.load(self.tool_desc)
+        nodes = ToolLibrary.load(self.graph_desc)
+        if not self.tool_desc.exists():
+            return nodes
+        return agreed_tools(ToolLibrary.load(self.tool_desc), nodes, say=say)
+
+    def graph(
+        self,
+        dependency_type: str | None,
+        *,
+        graph_desc: Path | None = None,
+        tool_desc: Path | None = None,
+        say: Say = lambda _: None,
+    ) -> ToolGraph:
+        """The tool graph: the tools as `library` finds them, and the links of `graph_desc.json`.
+
+        Args:
+            dependency_type: what the graph is, if known; else what the file says.
+            graph_desc: another graph, which brings its own tools unless `tool_desc` is given too.
+            tool_desc: other tools.
+            say: as in `library`.
+
+        Raises:
+            UsageError: there is no graph, or a file is malformed.
+            ToolFilesDiffer: graph and tools do not hold the same tools.
+        """
+        path = graph_desc or self.graph_desc
+        own = path.resolve() == self.graph_desc.resolve()
+        if tool_desc is None and own and self.tool_desc.exists():
+            tool_desc = self.tool_desc
+        tools = None if tool_desc is None else ToolLibrary.load(tool_desc)
+        return ToolGraph.load(path, dependency_type=dependency_type, tools=tools, say=say)
 
     def require(self) -> DataFolder:
         """The folder itself, if it exists.

@@ -25,7 +25,7 @@ from toolassay.stages.evaluate_classic import ClassicEvaluation, evaluate_classi
 from toolassay.stages.evaluate_workbench import AgentEvaluation, evaluate_workbench
 from toolassay.stages.infer_workbench import is_workbench
 from toolassay.stages.leaderboard import keep_leaderboard
-from toolassay.stages.screen import SILENT, Screen
+from toolassay.stages.screen import SILENT, Screen, once
 from toolassay.stages.security import SECURITY
 
 _WHOLE = "overall_overall"
@@ -149,6 +149,7 @@ def evaluate(
     )
     evaluations: list[FolderEvaluation] = []
     errors: list[ToolassayError] = []
+    say = once(screen.say)
     for name in names:
         try:
             result = evaluate_folder(
@@ -161,7 +162,7 @@ def evaluate(
                 bertscore=bertscore,
                 only_if_changed=EVERY_MODEL in given,
                 progress=screen.progress,
-                say=screen.say,
+                say=say,
             )
         except ToolassayError as error:
             errors.append(error)

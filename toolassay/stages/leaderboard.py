@@ -18,7 +18,6 @@ from toolassay.report.leaderboard.published import DOMAINS, domain_of_tools, pub
 from toolassay.runs.recorded import RecordedUsage, recorded_usage
 from toolassay.stages.infer_workbench import is_workbench
 from toolassay.stages.standings import standings_of
-from toolassay.tools import ToolLibrary
 
 Mode = Literal["both", "strict", "compat"]
 MODES: tuple[Mode, ...] = ("both", "strict", "compat")
@@ -210,7 +209,7 @@ def _domain(folder: DataFolder, given: str | None) -> str:
     if named in DOMAINS:
         return named
     if folder.tool_desc.exists():
-        found = domain_of_tools(ToolLibrary.load(folder.tool_desc).ids)
+        found = domain_of_tools(folder.library().ids)
         if found is not None:
             return found
     raise UsageError(
