@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from difflib import get_close_matches
 from functools import cached_property
 from pathlib import Path
 from typing import Any
@@ -14,6 +15,7 @@ from toolassay.graph import DependencyType, ToolGraph, agreed_tools, check_depen
 from toolassay.tools import ToolLibrary
 
 Say = Callable[[str], None]
+BENCHMARKS = ("taskbench", "workbench", "classic")
 
 
 @dataclass(frozen=True)
@@ -72,7 +74,11 @@ class DataFolder:
 
     @cached_property
     def benchmark(self) -> dict[str, Any]:
-        """The object of `benchmark.json`; `{"benchmark": "taskbench"}` where there is none."""
+        """The object of `benchmark.json`; `{"benchmark": "taskbench"}` where there is none.
+
+        Raises:
+            UsageError: it is malformed, or names an unknown benchmark.
+        """
         if not self.benchmark_file.exists():
             return {"benchmark": "taskbench"}
         value = read_json(self.benchmark_file)
@@ -82,7 +88,13 @@ class DataFolder:
                 file=self.benchmark_file,
                 fix='write {"benchmark": "taskbench"}, or workbench, or classic',
             )
-        return {"benchmark": "taskbench", **value}
+        value = {"benchmark": "taskbench", **value}
+        if (name := value["benchmark"]) not in BENCHMARKS:
+            near = get_close_matches(str(name).casefold(), BENCHMARKS, n=1)
+            known = ", ".join(BENCHMARKS)
+            fix = f'write "{near[0]}"; known are {known}' if near else f"write one of {known}"
+            raise UsageError(f"unknown benchmark {name!r}", file=self.benchmark_file, fix=fix)
+        return value
 
     def describe(self, *gone: str, **facts: Any) -> None:
         """Add facts to `benchmark.json`; what it said before stays unless named again or `gone`."""

@@ -14,7 +14,7 @@ from toolassay.tools import ToolLibrary
 
 PAINT = {"id": "paint", "desc": "Paints.", "input-type": ["text"], "output-type": ["image"]}
 READ = {"id": "read", "desc": "Reads.", "input-type": ["image"], "output-type": ["text"]}
-BOOK = {
+BOOK: dict[str, Any] = {
     "id": "book",
     "desc": "Books.",
     "parameters": [{"name": "city", "type": "string"}, {"name": "day", "type": "date"}],

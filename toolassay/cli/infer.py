@@ -70,9 +70,8 @@ class Attacks(click.ParamType[bool | int | str]):
 @click.option(
     "--toolkit",
     type=click.Choice(["all", "domains"]),
-    default="all",
-    show_default=True,
-    help="WorkBench: all tools, or those of a task's domains.",
+    default=None,
+    help="WorkBench: all tools (default), or those of a task's domains.",
 )
 @options.option(
     "resample", type=click.IntRange(0), default=0, help="WorkBench: new tries of a run that called nothing."

@@ -34,6 +34,9 @@ from toolassay.stages.screen import SILENT, WARNING, Screen
 from toolassay.stages.security import security_beside
 from toolassay.stages.workplace import load_workplace, tools_hash
 from toolassay.version import __version__
+from toolassay.words import count_of
+
+_NAMED = 5
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -88,7 +91,14 @@ def evaluate_workbench(
         trials, others = same_settings(trials_of(place, name))
         for trial in others:
             screen.say(f"{WARNING}{trial.output} was made with other settings than the first run: left out")
-        first, *further = (read_predictions(trial.output, tasks) for trial in trials)
+        unknown: list[str] = []
+        first, *further = (read_predictions(trial.output, tasks, unknown=unknown) for trial in trials)
+        if unknown:
+            more = ", …" if len(unknown) > _NAMED else ""
+            screen.say(
+                f"{WARNING}{trials[0].output}: {count_of(len(unknown), 'prediction')} with an id that no task"
+                f" has, not scored: {', '.join(unknown[:_NAMED])}{more}"
+            )
         toolkit = (recorded_settings(trials[0].run_folder) or {}).get("toolkit")
         scores = score_agents(sandbox, tasks, first, llm=name, toolkit=toolkit, trials=further, rules=rules)
         used = usage(
@@ -108,6 +118,7 @@ def evaluate_workbench(
         metrics = {
             "n": scores.n,
             "outcomes": scores.outcomes,
+            **({"unknown_ids": len(unknown)} if unknown else {}),
             **used,
             **({"stability": scores.stability} if scores.stability else {}),
             "compat": scores.compat,

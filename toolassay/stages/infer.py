@@ -57,7 +57,7 @@ def infer(
     dry_run: bool = False,
     command: Sequence[str] | None = None,
     agent: str | None = None,
-    toolkit: str = "all",
+    toolkit: str | None = None,
     resample: int = 0,
     max_steps: int = 20,
     order: str | None = None,
@@ -101,7 +101,7 @@ def infer(
         command: what was typed, for the manifest.
         agent: of WorkBench: "native" tool calls (default), or "react" (actions in text); of CLASSic: "cot"
             (default), "reasoning", "tools", "retrieval" (default of the offline model) or "recorded".
-        toolkit: of WorkBench: "all" tools, or those of a task's "domains".
+        toolkit: of WorkBench: "all" tools (default), or those of a task's "domains".
         resample: of WorkBench: how often a run that called nothing is tried again.
         max_steps: of WorkBench: answers a task at most.
         order: of CLASSic: of the workflows shown: "table" (default), "name", or the seed of a shuffle.
@@ -131,6 +131,7 @@ def infer(
         "prompt_template": prompt_template,
         "log_first_detail": log_first_detail,
     }
+    acting = {"toolkit": toolkit, "resample": resample}
     choosing = {"order": order, "max_tokens": max_tokens, "recorded": recorded, "none_as": none_as}
     common: dict[str, Any] = {
         "llm": llm,
@@ -160,12 +161,12 @@ def infer(
     elif judge:
         raise UsageError("--judge judges probes", fix="add --security true, or leave it out")
     if security == PUBLISHED:
-        refuse_beside_security(PUBLISHED, agent=agent, **choosing, **plans, allow_tools=allow_tools)
+        refuse_beside_security(PUBLISHED, agent=agent, **choosing, **plans, **acting, allow_tools=allow_tools)
         bare = {name: value for name, value in probes.items() if name not in ("parameters", "security")}
         return infer_published_security(folder, **bare)
     if is_workbench(folder):
         refuse_settings("WorkBench", **plans, **choosing)
-        actor = AgentSettings(agent or "native", toolkit, resample, max_steps)
+        actor = AgentSettings(agent or "native", toolkit or "all", resample, max_steps)
         if security:
             return infer_security(folder, actor=actor, **probes)
         return run_trials(
@@ -181,7 +182,7 @@ def infer(
             screen,
         )
     if is_classic(folder):
-        refuse_settings("CLASSic", **plans, allow_tools=allow_tools)
+        refuse_settings("CLASSic", **plans, **acting, allow_tools=allow_tools)
         settings_given = {"order": order or "table", "max_tokens": max_tokens, "recorded": recorded}
         chooser = ChooserSettings.of(llm, agent, **settings_given, none_as=tuple(none_as) or ("none",))
         if security:
@@ -193,7 +194,7 @@ def infer(
             trials,
             screen,
         )
-    refuse_settings("TaskBench", agent=agent, allow_tools=allow_tools, **choosing)
+    refuse_settings("TaskBench", agent=agent, allow_tools=allow_tools, **choosing, **acting)
     graph = graph_of(folder, dependency_type, say=screen.say)
     requests = requests_of(folder, screen)
     demos = choose_demos(folder.data, use_demos, demo_ids)
