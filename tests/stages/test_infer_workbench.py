@@ -154,8 +154,8 @@ def test_predictions_with_an_unknown_id_are_counted_and_the_others_scored(
     )
     assert told in done.err
     metrics = json.loads((folder / "metrics/offline.json").read_text())["overall_overall"]
-    assert metrics["unknown_ids"] == 2
-    assert "unknown_ids" not in known.evaluation.groups["overall_overall"]
+    assert metrics["strict"]["dropped"] == {"unknown_ids": 2}
+    assert "dropped" not in known.evaluation.groups["overall_overall"]["strict"]
     assert metrics["strict"]["correct"] == known.scores.strict["correct"] > 0
 
 

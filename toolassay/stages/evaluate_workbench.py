@@ -118,11 +118,14 @@ def evaluate_workbench(
         metrics = {
             "n": scores.n,
             "outcomes": scores.outcomes,
-            **({"unknown_ids": len(unknown)} if unknown else {}),
             **used,
             **({"stability": scores.stability} if scores.stability else {}),
             "compat": scores.compat,
-            "strict": {"signature": signature.of_group(OVERALL, scores.n), **scores.strict},
+            "strict": {
+                "signature": signature.of_group(OVERALL, scores.n),
+                **scores.strict,
+                **({"dropped": {"unknown_ids": len(unknown)}} if unknown else {}),
+            },
             **security_beside(place, name, screen),
         }
         evaluation = Evaluation({OVERALL: metrics})
