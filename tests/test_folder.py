@@ -62,7 +62,7 @@ def test_an_unknown_benchmark_is_refused_with_the_nearest_name(
 ) -> None:
     write_json(tmp_path / "benchmark.json", {"benchmark": name})
     with pytest.raises(UsageError) as caught:
-        _ = DataFolder(tmp_path).benchmark
+        DataFolder(tmp_path).require()
     place = tmp_path / "benchmark.json"
     assert str(caught.value).startswith(f"{place}: unknown benchmark {name!r}. Fix: {fix}")
 

@@ -180,10 +180,11 @@ class DataFolder:
         """The folder itself, if it exists.
 
         Raises:
-            UsageError: it does not.
+            UsageError: it does not, or its `benchmark.json` is malformed or names an unknown benchmark.
         """
         if not self.path.is_dir():
             raise UsageError("no such folder", file=self.path, fix="check --data_dir")
+        _ = self.benchmark
         return self
 
 
