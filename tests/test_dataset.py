@@ -9,6 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from toolassay.dataset import (
+    is_paths,
     last_of_each,
     read_labels,
     read_requests,
@@ -37,6 +38,20 @@ def test_a_chain_is_one_simple_path_over_all_nodes(size: int, pairs: set[tuple[i
     )
     expected = "single" if size == 1 else "chain" if is_path else "dag"
     assert shape_of(size, pairs) == expected
+
+
+@given(st.integers(1, 6), PAIRS)
+def test_paths_have_no_branch_and_no_cycle(size: int, pairs: set[tuple[int, int]]) -> None:
+    pairs = {(s, t) for s, t in pairs if s < size and t < size}
+    graph: nx.DiGraph[int] = nx.DiGraph(sorted(pairs))
+    degrees = [*dict(graph.in_degree()).values(), *dict(graph.out_degree()).values(), 0]
+    assert is_paths(size, pairs) == (max(degrees) <= 1 and nx.is_directed_acyclic_graph(graph))
+
+
+def test_paths_of_a_tool_used_twice_link_each_node_to_the_next() -> None:
+    assert is_paths(3, [("a", "a")], tools=["a", "a", "b"])
+    assert not is_paths(3, [("a", "b"), ("a", "b")], tools=["a", "a", "b"])
+    assert not is_paths(3, [("b", "a")], tools=["a", "a", "b"])
 
 
 @pytest.mark.parametrize(

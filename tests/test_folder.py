@@ -46,6 +46,27 @@ def test_describing_a_folder_keeps_what_was_known(tmp_path: Path) -> None:
     assert folder.benchmark == DataFolder(tmp_path).benchmark == expected
 
 
+@pytest.mark.parametrize(
+    ("name", "fix"),
+    [
+        ("workbnch", 'write "workbench"'),
+        ("WorkBench", 'write "workbench"'),
+        ("classic-chats", 'write "classic"'),
+        ("mine", "write one of taskbench, workbench, classic"),
+        (None, "write one of taskbench, workbench, classic"),
+        (["taskbench"], 'write "taskbench"'),
+    ],
+)
+def test_an_unknown_benchmark_is_refused_with_the_nearest_name(
+    tmp_path: Path, name: object, fix: str
+) -> None:
+    write_json(tmp_path / "benchmark.json", {"benchmark": name})
+    with pytest.raises(UsageError) as caught:
+        DataFolder(tmp_path).require()
+    place = tmp_path / "benchmark.json"
+    assert str(caught.value).startswith(f"{place}: unknown benchmark {name!r}. Fix: {fix}")
+
+
 def test_a_file_is_looked_up_as_given_then_in_the_folder(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -138,6 +138,31 @@ def shape_of(size: int, links: Iterable[tuple[Any, Any]], *, tools: Sequence[Any
     return "chain" if steps == size - 1 else "dag"
 
 
+def is_paths(size: int, links: Iterable[tuple[Any, Any]], *, tools: Sequence[Any] = ()) -> bool:
+    """Whether a plan has no branch, join or cycle: it is a chain, or what is left of one without some links.
+
+    Args:
+        size: how many nodes it has.
+        links: as in `shape_of`.
+        tools: likewise.
+
+    >>> is_paths(3, [("a", "b")]), is_paths(3, [("a", "b"), ("a", "c")])
+    (True, False)
+    """
+    if len(set(tools)) < len(tools):
+        return not Counter(links) - Counter(pairwise(tools))
+    pairs = set(links)
+    following = dict(pairs)
+    if len(following) < len(pairs) or len({target for _, target in pairs}) < len(pairs):
+        return False
+    steps = 0
+    for start in following.keys() - following.values():
+        place = start
+        while place in following:
+            place, steps = following[place], steps + 1
+    return steps == len(pairs) < size  # a cycle has no start
+
+
 def read_requests(path: str | Path) -> Iterator[Request]:
     """Each request of `user_requests.json` (or of `data.json`), one at a time, in file order.
 

@@ -4,16 +4,18 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from difflib import get_close_matches
 from functools import cached_property
 from pathlib import Path
 from typing import Any
 
 from toolassay.errors import UsageError
 from toolassay.files import read_json, write_json
-from toolassay.graph import DependencyType, check_dependency_type
+from toolassay.graph import DependencyType, ToolGraph, agreed_tools, check_dependency_type
 from toolassay.tools import ToolLibrary
 
 Say = Callable[[str], None]
+BENCHMARKS = ("taskbench", "workbench", "classic")
 
 
 @dataclass(frozen=True)
@@ -72,7 +74,11 @@ class DataFolder:
 
     @cached_property
     def benchmark(self) -> dict[str, Any]:
-        """The object of `benchmark.json`; `{"benchmark": "taskbench"}` where there is none."""
+        """The object of `benchmark.json`; `{"benchmark": "taskbench"}` where there is none.
+
+        Raises:
+            UsageError: it is malformed, or names an unknown benchmark.
+        """
         if not self.benchmark_file.exists():
             return {"benchmark": "taskbench"}
         value = read_json(self.benchmark_file)
@@ -82,7 +88,13 @@ class DataFolder:
                 file=self.benchmark_file,
                 fix='write {"benchmark": "taskbench"}, or workbench, or classic',
             )
-        return {"benchmark": "taskbench", **value}
+        value = {"benchmark": "taskbench", **value}
+        if (name := value["benchmark"]) not in BENCHMARKS:
+            near = get_close_matches(str(name).casefold(), BENCHMARKS, n=1)
+            known = ", ".join(BENCHMARKS)
+            fix = f'write "{near[0]}"; known are {known}' if near else f"write one of {known}"
+            raise UsageError(f"unknown benchmark {name!r}", file=self.benchmark_file, fix=fix)
+        return value
 
     def describe(self, *gone: str, **facts: Any) -> None:
         """Add facts to `benchmark.json`; what it said before stays unless named again or `gone`."""
@@ -120,14 +132,59 @@ class DataFolder:
             return "temporal"
         return "resource"
 
+    def library(self, *, say: Say = lambda _: None) -> ToolLibrary:
+        """The tools: those of `tool_desc.json`, else the nodes of `graph_desc.json`.
+
+        Args:
+            say: receives a notice if the two files describe the tools differently.
+
+        Raises:
+            UsageError: neither file exists, or one is malformed.
+            ToolFilesDiffer: the files do not hold the same tools.
+        """
+        if not self.graph_desc.exists():
+            return ToolLibrary.load(self.tool_desc)
+        nodes = ToolLibrary.load(self.graph_desc)
+        if not self.tool_desc.exists():
+            return nodes
+        return agreed_tools(ToolLibrary.load(self.tool_desc), nodes, say=say)
+
+    def graph(
+        self,
+        dependency_type: str | None,
+        *,
+        graph_desc: Path | None = None,
+        tool_desc: Path | None = None,
+        say: Say = lambda _: None,
+    ) -> ToolGraph:
+        """The tool graph: the tools as `library` finds them, and the links of `graph_desc.json`.
+
+        Args:
+            dependency_type: what the graph is, if known; else what the file says.
+            graph_desc: another graph, which brings its own tools unless `tool_desc` is given too.
+            tool_desc: other tools.
+            say: as in `library`.
+
+        Raises:
+            UsageError: there is no graph, or a file is malformed.
+            ToolFilesDiffer: graph and tools do not hold the same tools.
+        """
+        path = graph_desc or self.graph_desc
+        own = path.resolve() == self.graph_desc.resolve()
+        if tool_desc is None and own and self.tool_desc.exists():
+            tool_desc = self.tool_desc
+        tools = None if tool_desc is None else ToolLibrary.load(tool_desc)
+        return ToolGraph.load(path, dependency_type=dependency_type, tools=tools, say=say)
+
     def require(self) -> DataFolder:
         """The folder itself, if it exists.
 
         Raises:
-            UsageError: it does not.
+            UsageError: it does not, or its `benchmark.json` is malformed or names an unknown benchmark.
         """
         if not self.path.is_dir():
             raise UsageError("no such folder", file=self.path, fix="check --data_dir")
+        _ = self.benchmark
         return self
 
 

@@ -63,7 +63,7 @@ def test_every_file_of_the_published_formatter_is_written(folder: DataFolder) ->
         f"{mode}_alignment_id" for mode in ("node", "link", "both_node_link", "self-check", "all")
     ]
     assert ids["node_alignment_id"]["single"] == ["0-00000", "0-00001", "0-00003"]
-    assert ids["self-check_alignment_id"] == {"single": ["0-00000"], "chain": [], "dag": ["0-00002"]}
+    assert ids["self-check_alignment_id"] == {"single": ["0-00000"], "chain": ["0-00002"], "dag": []}
     assert ids["all_alignment_id"]["single"] == ["0-00000"]
     assert result.alignment.teacher == {"pass": 2, "fail": 1, "unknown": 1}
 

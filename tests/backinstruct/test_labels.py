@@ -300,3 +300,57 @@ def test_no_malformed_record_is_more_than_a_problem(
     assert (made is None) == bool(problems)
     if made is not None:
         verdicts_of(made)
+
+
+CHAIN = ["Translation", "Image Search", "Image Search (by Image)", "Visual Question Answering"]
+
+
+def linked(*pairs: tuple[int, int], sampled: list[tuple[int, int]] | None = None) -> dict[str, Any]:
+    """Four nodes with links by number, sampled with others."""
+    ends = [{"source": CHAIN[one], "target": CHAIN[two]} for one, two in pairs]
+    drawn = [{"source": CHAIN[one], "target": CHAIN[two], "type": "x"} for one, two in sampled or []]
+    raw = record([{"id": name, "input": ["x"]} for name in CHAIN], ends)
+    return raw | {
+        "sampled_nodes": [{"id": name} for name in CHAIN] if sampled else [],
+        "sampled_links": drawn,
+    }
+
+
+WHOLE, FORK = [(0, 1), (1, 2), (2, 3)], [(0, 1), (0, 2), (2, 3)]
+
+
+@pytest.mark.parametrize(
+    ("links", "sampled", "shape"),
+    [
+        (WHOLE, WHOLE, "chain"),
+        (WHOLE[:2], WHOLE, "chain"),
+        (WHOLE[1:], WHOLE, "chain"),
+        ([(0, 1), (2, 3)], WHOLE, "chain"),
+        ([], WHOLE, "chain"),
+        (WHOLE[:2], None, "chain"),
+        (FORK, WHOLE, "dag"),
+        (FORK[:2], WHOLE, "dag"),
+        ([*WHOLE, (0, 2)], WHOLE, "dag"),
+        (FORK, FORK, "dag"),
+        (WHOLE, FORK, "chain"),
+        ([(0, 1), (2, 3)], FORK, "dag"),
+        ([(0, 1), (2, 3)], [(0, 1), (2, 3)], "dag"),
+    ],
+)
+def test_a_chain_that_lost_a_link_is_not_a_dag(
+    links: list[tuple[int, int]], sampled: list[tuple[int, int]] | None, shape: str
+) -> None:
+    made, problems = label(linked(*links, sampled=sampled))
+    assert made is not None and not problems
+    assert made["type"] == shape
+
+
+def test_a_branch_that_only_arguments_show_is_one() -> None:
+    raw = linked((0, 1), (1, 2))
+    nodes = raw["result"]["invoking_graph"]["nodes"]
+    nodes[3]["input"] = ["<node-1>"]
+    made, _ = label(raw)
+    assert made is not None and made["type"] == "dag"
+    nodes[3]["input"] = ["<node-2>"]
+    made, _ = label(raw)
+    assert made is not None and made["type"] == "chain"

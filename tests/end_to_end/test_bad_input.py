@@ -63,6 +63,11 @@ def graph(*links: Any, **more: Any) -> str:
     return json.dumps({"nodes": nodes, "links": list(links), **more}, indent=1)
 
 
+def graph_only(content: str) -> Prepare:
+    """Replace the graph of the folder, which then holds the tools too."""
+    return both(missing("tool_desc.json"), text("graph_desc.json", content))
+
+
 LINK = {"source": "A", "target": "B", "type": "text"}
 RAW = {"id": "1-00000", "seed": 1, "method": "single", "result": {}}
 
@@ -98,12 +103,12 @@ CASES: dict[str, tuple[str, Prepare, tuple[str, ...], tuple[str, ...]]] = {
     "unknown recorded type": ("graph", text("benchmark.json", '{"dependency_type": "causal"}'), (), ("'causal'",)),
     "benchmark a list": ("graph", text("benchmark.json", "[]"), (), ("benchmark.json", "Fix:")),
     "an unknown flag": ("graph", text("x", ""), ("--colour", "red"), ("--colour",)),
-    "an unknown tool in a link": ("generate", text("graph_desc.json", graph(LINK, {**LINK, "target": "C"})), (), ("graph_desc.json:", "unknown tool 'C'", "Fix:")),
-    "a link that is text": ("generate", text("graph_desc.json", graph("A -> B")), (), ("graph_desc.json", "link 1")),
-    "links a number": ("generate", text("graph_desc.json", json.dumps({"nodes": [tool()], "links": 7})), (), ("graph_desc.json", "'links'")),
+    "an unknown tool in a link": ("generate", graph_only(graph(LINK, {**LINK, "target": "C"})), (), ("graph_desc.json:", "unknown tool 'C'", "Fix:")),
+    "a link that is text": ("generate", graph_only(graph("A -> B")), (), ("graph_desc.json", "link 1")),
+    "links a number": ("generate", graph_only(json.dumps({"nodes": [tool()], "links": 7})), (), ("graph_desc.json", "'links'")),
     "no links": ("generate", text("graph_desc.json", tools(tool())), (), ("graph_desc.json", "links", "Fix:")),
     "an empty graph": ("generate", text("graph_desc.json", json.dumps({"nodes": [], "links": []})), (), ("graph_desc.json", "empty")),
-    "graph of unknown type": ("generate", both(missing("benchmark.json"), text("graph_desc.json", graph(dependency_type="causal"))), (), ("'causal'",)),
+    "graph of unknown type": ("generate", both(missing("benchmark.json"), graph_only(graph(dependency_type="causal"))), (), ("'causal'",)),
     "no graph": ("generate", missing("graph_desc.json"), (), ("graph_desc.json", "generate_graph.py")),
     "graph given but missing": ("generate", text("x", ""), ("--graph_desc", "none.json"), ("none.json", "no such file")),
     "graph a folder": ("generate", directory("graph_desc.json"), (), ("graph_desc.json", "folder")),
@@ -143,7 +148,7 @@ CASES: dict[str, tuple[str, Prepare, tuple[str, ...], tuple[str, ...]]] = {
     "a prediction without id": ("infer", lambda folder: prediction(folder, '{"result": {}}\n'), (), ("gpt-4.json:1", "Fix:")),
     "a broken prediction": ("infer", lambda folder: prediction(folder, '{x\n{"id": 1}\n'), (), ("gpt-4.json:1", "Fix:")),
     "a picture of nothing": ("visualize", missing("graph_desc.json"), (), ("graph_desc.json", "generate_graph.py")),
-    "a picture of an unknown tool": ("visualize", text("graph_desc.json", graph({**LINK, "source": "C"})), (), ("graph_desc.json:", "'C'", "Fix:")),
+    "a picture of an unknown tool": ("visualize", graph_only(graph({**LINK, "source": "C"})), (), ("graph_desc.json:", "'C'", "Fix:")),
     "samples of nothing": ("sample", both(missing("graph_desc.json"), missing("tool_desc.json")), (), ("tool_desc.json", "no such file")),
     "no labels": ("evaluate", predicted(), ("--llm", "gpt-4"), ("data.json", "no such file", "Fix:")),
     "labels not JSON": ("evaluate", both(predicted(), text("data.json", '{"id": 1}\n{x\n')), ("--llm", "gpt-4"), ("data.json:", "Fix:")),

@@ -133,6 +133,16 @@ def test_types_filter_tools_and_links(opened: Opened) -> None:
     assert opened.page.inner_text("#found") == "5 tools found"
 
 
+def test_every_link_shows_its_direction_and_the_types_their_counts(opened: Opened) -> None:
+    heads = "cy.edges().map((edge) => edge.style('target-arrow-shape'))"
+    assert opened.graph(heads) == ["triangle"] * 6
+    assert opened.graph("cy.edges().every((edge) => edge.style('source-arrow-shape') === 'none')")
+    assert "An arrow points to the tool after" in opened.page.inner_text("#note")
+    rows = opened.page.locator("#types label").all_inner_texts()
+    assert "text 2 tools, 2 links" in [row.strip() for row in rows]
+    assert "image 1 tool, 2 links" in [row.strip() for row in rows]
+
+
 def test_everything_can_be_reached_with_the_keyboard(opened: Opened) -> None:
     opened.page.focus("#search")
     opened.page.keyboard.press("ArrowDown")

@@ -1,10 +1,15 @@
+from pathlib import Path
+
 import pytest
 
 from toolassay.errors import UsageError
 from toolassay.graph import ToolGraph
 from toolassay.graph.links import ListedLinks
+from toolassay.report.figures import plain_style
 from toolassay.report.page_data import MOST_TOOLS, page_data
+from toolassay.report.tool_picture import draw_tools
 from toolassay.tools import Parameter, Tool, ToolLibrary
+from toolassay.words import count_of
 
 LIBRARY = ToolLibrary(
     [
@@ -76,6 +81,22 @@ def test_curves_are_measured_from_the_line_between_the_tools() -> None:
         assert second == pytest.approx(2 / 3, abs=0.15)
         assert abs(off) < 15
         assert abs(also) < 15
+
+
+@pytest.mark.parametrize("name", ["huggingface", "multimedia"])
+def test_the_page_counts_what_the_picture_counts(root: Path, name: str) -> None:
+    graph = ToolGraph.load(root / f"data_{name}" / "graph_desc.json")
+    with plain_style():
+        figure = draw_tools(graph)
+    legend = {text.get_text() for text in figure.axes[0].texts if text.get_gid() == "legend"}
+    data = page_data(graph)
+    told = [kind for kind in data["types"] if kind["name"] and (kind["givers"] or kind["links"])]
+    assert len(told) > 3
+    for kind in told:
+        tools, links = count_of(kind["givers"], "tool"), count_of(kind["links"], "link")
+        assert f"{kind['name']}: {tools}, {links}" in legend
+    assert sum(kind["links"] for kind in told) == data["number_of_links"] == graph.number_of_links
+    assert any(text.get_text().startswith(f"{len(graph)} tools, ") for text in figure.axes[0].texts)
 
 
 @pytest.mark.parametrize("size", [1, 40, 700])

@@ -1,10 +1,13 @@
+from collections import Counter
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from toolassay.errors import UsageError
 from toolassay.graph import ToolGraph
-from toolassay.report.type_graph import type_graph
+from toolassay.graph.links import ListedLinks
+from toolassay.report.type_graph import type_counts, type_graph
 from toolassay.tools import Tool, ToolLibrary
 
 KINDS = st.lists(st.sampled_from("abc"), max_size=3).map(tuple)
@@ -36,3 +39,20 @@ def test_tools_without_types_cannot_be_drawn_by_type() -> None:
     graph = ToolGraph.build(ToolLibrary([Tool("a"), Tool("b")]), "temporal")
     with pytest.raises(UsageError, match="without resource types"):
         type_graph(graph)
+
+
+def test_links_are_counted_by_type_whether_implied_or_listed() -> None:
+    tools = [
+        Tool("a", inputs=("text", "text"), outputs=("text", "image")),
+        Tool("b", inputs=("text",), outputs=("image", "text")),
+        Tool("c", inputs=("image",)),
+    ]
+    implied = ToolGraph.build(ToolLibrary(tools), "resource")
+    listed = ToolGraph(implied.library, "resource", ListedLinks(3, implied.numbered))
+    for graph in (implied, listed):
+        counts = type_counts(graph)
+        assert +counts.links == Counter(link.type for link in graph.links()) == {"text": 2, "image": 2}
+        assert counts.givers == {"text": 2, "image": 2}
+        assert counts.takers == {"text": 2, "image": 1}
+    complete = ToolGraph.build(ToolLibrary(tools), "temporal")
+    assert not type_counts(complete).links

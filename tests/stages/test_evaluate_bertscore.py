@@ -118,10 +118,14 @@ def test_it_is_not_looked_for_where_it_is_not_asked_for(
     evaluate(folder, llm=["m", "n"], metrics=["f1"], bertscore_model="some/model")
 
 
+@pytest.mark.parametrize("packages", [{}, {"no_such_package": "torch"}])
 def test_a_wrong_folder_is_said_before_anything_is_written(
-    folder: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+    folder: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+    packages: dict[str, str],
 ) -> None:
-    monkeypatch.setattr(models, "_PACKAGES", {})
+    monkeypatch.setattr(models, "_PACKAGES", packages)
     arguments = ["--data_dir", str(folder), "--llm", "m", "--bertscore_model", "./nowhere"]
     assert run(command, arguments, "evaluate") == 2
     assert "nowhere: no such folder" in capsys.readouterr().err

@@ -225,6 +225,9 @@ def test_settings_that_do_not_fit_are_refused(folder: Path, tmp_path: Path) -> N
     assert infer(folder, llm="offline", order="name", force=True).already == 0
     for wrong, told in (
         ({"use_demos": 1}, "--use_demos is not for a folder of CLASSic"),
+        ({"toolkit": "domains"}, "--toolkit is not for a folder of CLASSic"),
+        ({"toolkit": "all"}, "--toolkit is not for a folder of CLASSic"),
+        ({"resample": 2}, "--resample is not for a folder of CLASSic"),
         ({"agent": "react"}, "unknown --agent 'react'"),
         ({"agent": "recorded"}, "belong together"),
         ({"ids": ["c9--0"]}, "no message has the id 'c9--0'"),

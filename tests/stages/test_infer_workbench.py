@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from running import shell
+from running import Capture, inside, shell
 
 from toolassay import compare, evaluate, infer, verify
 from toolassay.errors import UsageError
@@ -126,7 +126,6 @@ def _no_list(line: dict[str, Any]) -> dict[str, Any]:
     ("change", "complaint"),
     [
         (_no_list, "no list 'function_calls'"),
-        (lambda line: {**line, "id": "x"}, "no task has the id 'x'"),
         (lambda line: {**line, "query": "x"}, "asks something else"),
     ],
 )
@@ -140,6 +139,26 @@ def test_predictions_that_do_not_fit(
         evaluate_workbench(folder, llm="offline")
     with pytest.raises(UsageError, match=complaint):
         evaluate(folder, llm="offline")
+
+
+def test_predictions_with_an_unknown_id_are_counted_and_the_others_scored(
+    folder: Path, capsys: Capture
+) -> None:
+    infer(folder, llm="offline", limit=2)
+    (known,) = evaluate_workbench(folder, llm="offline")
+    path = folder / "predictions/offline.json"
+    strange = [{**line, "id": name} for line, name in zip(lines(path), ("x", "y"), strict=True)]
+    path.write_text("".join(json.dumps(line) + "\n" for line in [*strange, *lines(path)]))
+    done = inside(capsys, "evaluate", "--data_dir", folder, "--llm", "offline", "-q")
+    assert done.code == 0
+    told = (
+        f"warning: {path}: 2 predictions with an id that no task has, not scored: 'x' (line 1), 'y' (line 2)"
+    )
+    assert told in done.err
+    metrics = json.loads((folder / "metrics/offline.json").read_text())["overall_overall"]
+    assert metrics["strict"]["dropped"] == {"unknown_ids": 2}
+    assert "dropped" not in known.evaluation.groups["overall_overall"]["strict"]
+    assert metrics["strict"]["correct"] == known.scores.strict["correct"] > 0
 
 
 def test_commands(folder: Path, tmp_path: Path) -> None:

@@ -13,7 +13,7 @@ from typing import Any
 from toolassay.backinstruct.arguments import References, in_order, temporal_arguments
 from toolassay.backinstruct.critics import Spellings
 from toolassay.backinstruct.records import plan_of
-from toolassay.dataset import shape_of
+from toolassay.dataset import Shape, is_paths, reference_index, shape_of
 from toolassay.graph import DependencyType
 from toolassay.tools import ToolLibrary
 
@@ -63,7 +63,7 @@ class Labeller:
         return {
             "id": record.get("id"),
             "seed": record.get("seed"),
-            "type": shape_of(len(nodes), links, tools=[node["task"] for node in nodes]),
+            "type": _shape(nodes, links, sampled_nodes, sampled_links),
             "n_tools": len(nodes),
             "sampled_nodes": sampled_nodes,
             "sampled_links": sampled_links,
@@ -101,6 +101,34 @@ class Labeller:
                 arguments = temporal_arguments(name, values, problems)
             nodes.append({"task": tools[place] or name, "arguments": arguments})
         return nodes
+
+
+def _shape(
+    nodes: Sequence[Mapping[str, Any]],
+    links: Sequence[Ends],
+    sampled_nodes: Sequence[Any],
+    sampled_links: Sequence[Mapping[str, Any]],
+) -> Shape:
+    """The shape a plan has. A chain that lost a link stays a chain, for the gate of the graph to find.
+
+    Paths side by side are a dag only if they were sampled as one, or if arguments make a branch of them.
+    """
+    tools = [node["task"] for node in nodes]
+    shape = shape_of(len(tools), links, tools=tools)
+    if shape != "dag" or not is_paths(len(tools), links, tools=tools):
+        return shape
+    drawn = [(link["source"], link["target"]) for link in sampled_links]
+    if sampled_nodes and shape_of(len(sampled_nodes), drawn) == "dag":
+        return "dag"
+    if len(set(tools)) < len(tools):
+        return "chain"
+    fed = {
+        (tools[index], node["task"])
+        for node in nodes
+        for argument in node["arguments"]
+        if (index := reference_index(argument)) is not None and index < len(tools)
+    }
+    return "chain" if is_paths(len(tools), {*links, *fed}) else "dag"
 
 
 def _sampled(record: Mapping[str, Any], problems: list[str]) -> tuple[list[dict[str, str]], list[Any]]:

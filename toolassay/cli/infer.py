@@ -124,8 +124,8 @@ class _Infer(Command):
     options.option(
         "toolkit",
         type=click.Choice(["all", "domains"]),
-        default="all",
-        help="All tools, or those of a task's domains.",
+        default=None,
+        help="All tools (default), or those of a task's domains.",
     ),
     options.option(
         "resample", type=click.IntRange(0), default=0, help="New tries of a run that called nothing."

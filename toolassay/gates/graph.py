@@ -6,7 +6,7 @@ from collections import Counter
 from collections.abc import Sequence
 
 from toolassay.backinstruct.critics import Spellings, rule_critic
-from toolassay.dataset import shape_of
+from toolassay.dataset import is_paths, shape_of
 from toolassay.gates.compatibility import can_feed
 from toolassay.gates.gate import Background, Finding
 from toolassay.gates.quoting import listed
@@ -116,7 +116,8 @@ class GraphGate:
         if shape == said or (said == "chain" and shape == "single"):
             return []
         made_of = f"{count_of(len(tools), 'node')} and {count_of(len(gold.links), 'link')}"
-        reason = f"the label calls the plan a {said}, but its {made_of} make a {shape}"
+        what = "are not connected" if is_paths(len(tools), set(gold.links)) else f"make a {shape}"
+        reason = f"the label calls the plan a {said}, but its {made_of} {what}"
         return [Finding(self.name, "quarantine", reason, "type")]
 
 

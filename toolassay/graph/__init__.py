@@ -1,5 +1,6 @@
 """The tool graph: which tool's result can feed, or be followed by, which other tool."""
 
+from toolassay.graph.agreement import ToolFilesDiffer, agreed_tools, tools_agree
 from toolassay.graph.tool_graph import (
     DEFAULT_MAX_LINKS,
     DependencyType,
@@ -8,4 +9,13 @@ from toolassay.graph.tool_graph import (
     check_dependency_type,
 )
 
-__all__ = ["DEFAULT_MAX_LINKS", "DependencyType", "Link", "ToolGraph", "check_dependency_type"]
+__all__ = [
+    "DEFAULT_MAX_LINKS",
+    "DependencyType",
+    "Link",
+    "ToolFilesDiffer",
+    "ToolGraph",
+    "agreed_tools",
+    "check_dependency_type",
+    "tools_agree",
+]

@@ -7,7 +7,7 @@ Two kinds of dependency: *resource* (a type one tool gives is a type another tak
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache, partial
 from itertools import chain, repeat
@@ -16,6 +16,7 @@ from typing import IO, Any, Literal, NamedTuple, cast, get_args
 
 from toolassay.errors import UsageError
 from toolassay.files import line_of_item, read_json
+from toolassay.graph.agreement import agreed_tools
 from toolassay.graph.link_reader import LinkReader
 from toolassay.graph.links import COMPLETE, CompleteLinks, Links, ListedLinks, TypedLinks
 from toolassay.tools import ToolLibrary, normal_type
@@ -107,7 +108,13 @@ class ToolGraph:
 
     @classmethod
     def load(
-        cls, path: str | Path, *, dependency_type: str | None = None, normalise_types: bool = True
+        cls,
+        path: str | Path,
+        *,
+        dependency_type: str | None = None,
+        normalise_types: bool = True,
+        tools: ToolLibrary | None = None,
+        say: Callable[[str], None] = lambda _: None,
     ) -> ToolGraph:
         """Read `graph_desc.json`: `nodes`, and `links` or null where the links are implied.
 
@@ -115,9 +122,12 @@ class ToolGraph:
             path: the file.
             dependency_type: what the graph is, if known; else the file's own word, else what its links say.
             normalise_types: as in `ToolLibrary.load`.
+            tools: those of `tool_desc.json`, used instead of the file's nodes.
+            say: receives a notice if `tools` are described differently there.
 
         Raises:
             UsageError: missing or malformed file, a link to an unknown tool (with its line).
+            ToolFilesDiffer: `tools` are not those of the file.
         """
         path = Path(path)
         value = read_json(path, fix="make it with generate_graph.py")
@@ -126,6 +136,8 @@ class ToolGraph:
         # Implied links follow from the spelling they were implied by.
         normalise_types = normalise_types and value.get("normalise_types") is not False
         library = ToolLibrary.from_json(value, path=path, normalise_types=normalise_types)
+        if tools is not None:
+            library = agreed_tools(tools, library, say=say)
         links = value["links"]
         if links is not None and not isinstance(links, list):
             raise UsageError(

@@ -11,6 +11,7 @@ from toolassay.graph import Link, ToolGraph
 from toolassay.graph.links import TypedLinks
 from toolassay.report.circle import Circle, Place, Point, arrange
 from toolassay.report.colours import ACCENT, NO_TYPE, given_type, is_complete, type_colours, types_by_use
+from toolassay.report.type_graph import type_counts
 from toolassay.tools import Tool
 from toolassay.words import count_of
 
@@ -50,12 +51,21 @@ def page_data(graph: ToolGraph) -> dict[str, Any]:
         colours[NO_TYPE] = ACCENT
     kinds = list(dict.fromkeys([*colours, *(link.type for link in links)]))
     number_of = {kind: number for number, kind in enumerate(kinds)}
+    counts = type_counts(graph)
     return {
         "dependency_type": graph.dependency_type,
         "rule": rule,
         "show_all": shown,
         "number_of_links": graph.number_of_links,
-        "types": [{"name": kind, "colour": colours.get(kind, colours[NO_TYPE])} for kind in kinds],
+        "types": [
+            {
+                "name": kind,
+                "colour": colours.get(kind, colours[NO_TYPE]),
+                "givers": counts.givers[kind],
+                "links": counts.links[kind],
+            }
+            for kind in kinds
+        ],
         "tools": [_tool(tool, circle.places[tool.id], radius, number_of) for tool in library],
         "links": [[library.index(a), library.index(b), number_of[kind]] for a, b, kind in links],
         "curves": [_curve(link, circle, radius) for link in links] if shown else [],

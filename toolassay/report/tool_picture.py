@@ -8,7 +8,6 @@ tool before to the tool after: where links are many, a taper shows direction bet
 from __future__ import annotations
 
 import math
-from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
@@ -28,6 +27,7 @@ from toolassay.report.colours import (
     types_by_use,
 )
 from toolassay.report.figures import INK, QUIET, one_line, sheet, text_width
+from toolassay.report.type_graph import type_counts
 from toolassay.words import count_of
 
 if TYPE_CHECKING:
@@ -154,7 +154,10 @@ def taper(
 
 @dataclass(frozen=True, slots=True)
 class _Legend:
-    """A colour and words for every type that some tool gives or some link carries, in rows of `columns`."""
+    """A colour and counts for every type that some tool gives or some link carries, in rows of `columns`.
+
+    The counts are the tools that give the type, as on the page and in the picture by types.
+    """
 
     entries: Sequence[tuple[str, str]]
     columns: int
@@ -166,19 +169,19 @@ class _Legend:
 
     @classmethod
     def of(cls, graph: ToolGraph, colours: Mapping[str, str], width: float) -> _Legend:
-        tools = Counter(given_type(tool) for tool in graph.library)
-        links = Counter() if is_complete(graph) else Counter(link.type for link in graph.links())
+        counts = type_counts(graph)
         entries = []
         for kind, colour in colours.items():
-            if colour != NEUTRAL and (tools[kind] or links[kind]):
-                counts = f"{count_of(tools[kind], 'tool')}, {count_of(links[kind], 'link')}"
-                entries.append((colour, f"{one_line(kind, longest=24)}: {counts}"))
-        rest = [kind for kind, colour in colours.items() if colour == NEUTRAL and kind != NO_TYPE]
+            if colour != NEUTRAL and (counts.givers[kind] or counts.links[kind]):
+                tools, links = count_of(counts.givers[kind], "tool"), count_of(counts.links[kind], "link")
+                entries.append((colour, f"{one_line(kind, longest=24)}: {tools}, {links}"))
+        rest = {kind for kind, colour in colours.items() if colour == NEUTRAL and kind != NO_TYPE}
         if rest:
-            count = count_of(sum(tools[kind] for kind in rest), "tool")
-            entries.append((NEUTRAL, f"{count_of(len(rest), 'other type')}: {count}"))
-        if tools[NO_TYPE] and len(tools) > 1:
-            entries.append((NEUTRAL, f"gives nothing: {count_of(tools[NO_TYPE], 'tool')}"))
+            givers = sum(not rest.isdisjoint(tool.outputs) for tool in graph.library)
+            entries.append((NEUTRAL, f"{count_of(len(rest), 'other type')}: {count_of(givers, 'tool')}"))
+        without = sum(not tool.outputs for tool in graph.library)
+        if 0 < without < len(graph):
+            entries.append((NEUTRAL, f"gives nothing: {count_of(without, 'tool')}"))
         column = max((0.5 + text_width(text, _LEGEND) for _, text in entries), default=1.0)
         return cls(entries, max(1, int(width / column)), column)
 

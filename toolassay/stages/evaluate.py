@@ -28,7 +28,7 @@ from toolassay.stages.evaluate_classic import evaluate_classic
 from toolassay.stages.evaluate_workbench import evaluate_workbench
 from toolassay.stages.infer_workbench import is_workbench
 from toolassay.stages.leaderboard import keep_leaderboard
-from toolassay.stages.screen import DEFAULT, WARNING, Screen
+from toolassay.stages.screen import DEFAULT, WARNING, Screen, once
 from toolassay.stages.security import SECURITY
 
 _WHOLE = "overall_overall"
@@ -165,6 +165,7 @@ def evaluate(
     chosen = chosen_labels(folder.require(), only, limit)
     evaluations: list[FolderEvaluation] = []
     errors: list[ToolassayError] = []
+    say = once(screen.say)
     for name in names:
         try:
             result = evaluate_folder(
@@ -178,7 +179,7 @@ def evaluate(
                 bertscore=bertscore,
                 only_if_changed=EVERY_MODEL in given,
                 progress=screen.progress,
-                say=screen.say,
+                say=say,
             )
         except ToolassayError as error:
             errors.append(error)

@@ -38,6 +38,9 @@ from toolassay.stages.screen import DEFAULT, WARNING, Screen
 from toolassay.stages.security import security_beside
 from toolassay.stages.workplace import load_workplace, tools_hash
 from toolassay.version import __version__
+from toolassay.words import count_of
+
+_NAMED = 5
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -98,7 +101,14 @@ def evaluate_workbench(
         trials, others = same_settings(trials_of(place, name))
         for trial in others:
             screen.say(f"{WARNING}{trial.output} was made with other settings than the first run: left out")
-        first, *further = (read_predictions(trial.output, tasks) for trial in trials)
+        unknown: list[str] = []
+        first, *further = (read_predictions(trial.output, tasks, unknown=unknown) for trial in trials)
+        if unknown:
+            more = ", …" if len(unknown) > _NAMED else ""
+            screen.say(
+                f"{WARNING}{trials[0].output}: {count_of(len(unknown), 'prediction')} with an id that no task"
+                f" has, not scored: {', '.join(unknown[:_NAMED])}{more}"
+            )
         toolkit = (recorded_settings(trials[0].run_folder) or {}).get("toolkit")
         scores = score_agents(
             sandbox,
@@ -139,6 +149,7 @@ def evaluate_workbench(
                 "signature": signature.of_group(OVERALL, scores.n),
                 **scores.asked,
                 **scores.strict,
+                **({"dropped": {"unknown_ids": len(unknown)}} if unknown else {}),
             },
             **security_beside(place, name, screen),
         }

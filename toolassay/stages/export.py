@@ -22,7 +22,6 @@ from toolassay.gates.gate import Level
 from toolassay.splits import SplitFile
 from toolassay.stages.screen import DEFAULT, WARNING, Screen
 from toolassay.stages.workfolder import refuse_other_benchmarks
-from toolassay.tools import ToolLibrary
 from toolassay.version import __version__
 from toolassay.words import count_of
 
@@ -100,7 +99,7 @@ def export(
     folder = DataFolder(Path(data_dir)).require()
     refuse_other_benchmarks(folder)
     destination = Destination(Path(out), force=force)
-    library = ToolLibrary.load(folder.tool_desc if folder.tool_desc.exists() else folder.graph_desc)
+    library = folder.library(say=screen.say)
     kind = folder.dependency_type(dependency_type, library=library, say=screen.say)
     if tools is None:
         tools = "all" if len(library) <= MOST_TOOLS else MOST_TOOLS

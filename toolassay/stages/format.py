@@ -11,7 +11,6 @@ from toolassay.errors import UsageError
 from toolassay.folder import DataFolder
 from toolassay.graph import DependencyType, check_dependency_type
 from toolassay.stages.screen import DEFAULT, WARNING, Screen
-from toolassay.tools import ToolLibrary
 
 
 def format_data(
@@ -43,10 +42,7 @@ def format_data(
     folder = DataFolder(Path(data_dir)).require()
     if dependency_type is not None and not force:
         _check_agreement(folder, check_dependency_type(dependency_type))
-    tools = (
-        folder.tool_desc if folder.tool_desc.exists() or not folder.graph_desc.exists() else folder.graph_desc
-    )
-    library = ToolLibrary.load(tools)
+    library = folder.library(say=screen.say)
     kind = folder.dependency_type(dependency_type, library=library, say=screen.say)
     result = format_folder(folder, library, kind, critics=critics, force=force)
     for copy in result.copies:

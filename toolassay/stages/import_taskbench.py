@@ -8,11 +8,11 @@ from pathlib import Path
 from toolassay.errors import UsageError
 from toolassay.files import sha256_of, write_json_lines
 from toolassay.folder import DataFolder
-from toolassay.graph import ToolGraph
+from toolassay.graph import ToolFilesDiffer, ToolGraph
 from toolassay.importers.taskbench import ALIGNMENT, DOMAINS, GRAPH, TOOLS, read_taskbench
 from toolassay.importers.taskbench_source import from_folder, from_hub
 from toolassay.stages.importing import arriving, new_folder
-from toolassay.stages.screen import DEFAULT, Screen
+from toolassay.stages.screen import DEFAULT, WARNING, Screen
 from toolassay.tools import ToolLibrary
 from toolassay.words import count_of
 
@@ -65,10 +65,13 @@ def import_taskbench(
     library = Path(tools) if tools is not None else source.beside.get(TOOLS) or _bundled(domain)
     copies = {ALIGNMENT: source.beside.get(ALIGNMENT), TOOLS: library}
     if library is not None:
-        ToolLibrary.load(library)
+        tools_read = ToolLibrary.load(library)
         if library == source.beside.get(TOOLS) and (graph := source.beside.get(GRAPH)):
-            ToolGraph.load(graph, dependency_type=DOMAINS[domain])
-            copies[GRAPH] = graph
+            try:
+                ToolGraph.load(graph, dependency_type=DOMAINS[domain], tools=tools_read)
+                copies[GRAPH] = graph
+            except ToolFilesDiffer as error:
+                screen.say(f"{WARNING}{graph} is left out: {error}")
     with arriving(target) as work:
         for copied, path in copies.items():
             if path is not None:

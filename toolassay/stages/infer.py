@@ -58,7 +58,7 @@ def infer(
     dry_run: bool = False,
     command: Sequence[str] | None = None,
     agent: str | None = None,
-    toolkit: str = "all",
+    toolkit: str | None = None,
     resample: int = 0,
     resample_temperature: float = 0.5,
     max_steps: int = 20,
@@ -103,7 +103,7 @@ def infer(
         command: what was typed, for the manifest.
         agent: of WorkBench: "native" tool calls (default), or "react" (actions in text); of CLASSic: "cot"
             (default), "reasoning", "tools", "retrieval" (default of the offline model) or "recorded".
-        toolkit: of WorkBench: "all" tools, or those of a task's "domains".
+        toolkit: of WorkBench: "all" tools (default), or those of a task's "domains".
         resample: of WorkBench: how often a run that called nothing is tried again.
         resample_temperature: of WorkBench: the temperature of such a new try.
         max_steps: of WorkBench: answers a task at most.
@@ -134,6 +134,7 @@ def infer(
         "prompt_template": prompt_template,
         "log_first_detail": log_first_detail,
     }
+    acting = {"toolkit": toolkit, "resample": resample}
     choosing = {"order": order, "max_tokens": max_tokens, "recorded": recorded, "none_as": none_as}
     common: dict[str, Any] = {
         "llm": llm,
@@ -163,13 +164,17 @@ def infer(
     elif judge:
         raise UsageError("--judge judges probes", fix="add --security true, or leave it out")
     if security == PUBLISHED:
-        refuse_beside_security(PUBLISHED, agent=agent, **choosing, **plans, allow_tools=allow_tools)
+        refuse_beside_security(PUBLISHED, agent=agent, **choosing, **plans, **acting, allow_tools=allow_tools)
         bare = {name: value for name, value in probes.items() if name not in ("parameters", "security")}
         return infer_published_security(folder, **bare)
     if is_workbench(folder):
         refuse_settings("WorkBench", **plans, **choosing)
         actor = AgentSettings(
-            agent or "native", toolkit, resample, max_steps, resample_temperature=resample_temperature
+            agent or "native",
+            toolkit or "all",
+            resample,
+            max_steps,
+            resample_temperature=resample_temperature,
         )
         if security:
             return infer_security(folder, actor=actor, **probes)
@@ -186,7 +191,7 @@ def infer(
             screen,
         )
     if is_classic(folder):
-        refuse_settings("CLASSic", **plans, allow_tools=allow_tools)
+        refuse_settings("CLASSic", **plans, **acting, allow_tools=allow_tools)
         settings_given = {"order": order or "table", "max_tokens": max_tokens, "recorded": recorded}
         chooser = ChooserSettings.of(llm, agent, **settings_given, none_as=tuple(none_as) or ("none",))
         if security:
@@ -198,7 +203,7 @@ def infer(
             trials,
             screen,
         )
-    refuse_settings("TaskBench", agent=agent, allow_tools=allow_tools, **choosing)
+    refuse_settings("TaskBench", agent=agent, allow_tools=allow_tools, **choosing, **acting)
     graph = graph_of(folder, dependency_type, say=screen.say)
     requests = requests_of(folder, screen)
     demos = choose_demos(folder.data, use_demos, demo_ids)

@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Literal
 
 from toolassay.benchmarks.taskbench.scoring.folder import find_metrics_folder, model_name, prediction_folder
+from toolassay.benchmarks.taskbench.scoring.recorded import read_groups
 from toolassay.benchmarks.taskbench.scoring.standing import Count, Standing
 from toolassay.errors import UsageError
 from toolassay.files import write_text
@@ -20,13 +21,13 @@ from toolassay.report.leaderboard.published import DOMAINS, domain_of_tools, pub
 from toolassay.runs.recorded import RecordedUsage, recorded_usage
 from toolassay.stages.infer_workbench import is_workbench
 from toolassay.stages.standings import standings_of
-from toolassay.tools import ToolLibrary
 
 Mode = Literal["both", "strict", "compat"]
 MODES: tuple[Mode, ...] = ("both", "strict", "compat")
 FORMATS = ("terminal", "markdown", "csv", "latex")
 FILE = "leaderboard.md"
 WHOLE = "overall_overall"
+_NAMED = 5
 _SUFFIXES = {".md": "markdown", ".markdown": "markdown", ".csv": "csv", ".tex": "latex", ".txt": "terminal"}
 _OWN = (
     "predictions",
@@ -76,7 +77,7 @@ def leaderboard(
     place = find_metrics_folder(folder.path, prediction_dir, metrics_dir)
     files = sorted(place.glob("*.json")) if place.is_dir() else []
     if not files:
-        raise UsageError("holds no metrics", file=place, fix="make them with evaluate.py --llm all")
+        raise UsageError("holds no metrics", file=place, fix=_where_metrics_are(folder))
     try:
         predictions: Path | None = prediction_folder(folder.path, Path(prediction_dir))
     except UsageError:
@@ -222,12 +223,42 @@ def _domain(folder: DataFolder, given: str | None) -> str:
     if named in DOMAINS:
         return named
     if folder.tool_desc.exists():
-        found = domain_of_tools(ToolLibrary.load(folder.tool_desc).ids)
+        found = domain_of_tools(folder.library().ids)
         if found is not None:
             return found
     raise UsageError(
         f"{folder.path} does not say which published domain it is", fix=f"say --published {'|'.join(DOMAINS)}"
     )
+
+
+def _where_metrics_are(folder: DataFolder) -> str:
+    """What to do where a folder of metrics is empty: the folders in and beside `folder` that hold some."""
+    inside = _metrics_folders(folder.path)
+    if inside:
+        named = ", ".join(path.relative_to(folder.path).as_posix() for path in inside[:_NAMED])
+        return f"choose with --metrics_dir; in {folder.path} these hold metrics: {named}"
+    home = folder.path.resolve().parent
+    data_folders = {
+        file.parent for name in ("data.json", "benchmark.json") for file in home.glob(f"*/{name}")
+    }
+    beside = [path for path in sorted(data_folders) if _metrics_folders(path, depth=1)]
+    if beside:
+        named = ", ".join(str(folder.path.parent / path.name) for path in beside[:_NAMED])
+        return f"choose with --data_dir; these hold metrics: {named}; or make some with evaluate.py --llm all"
+    return "make them with evaluate.py --llm all"
+
+
+def _metrics_folders(path: Path, *, depth: int = 2) -> list[Path]:
+    """The folders below `path` that hold a metrics file."""
+    found = {file.parent for level in range(1, depth + 1) for file in path.glob("*/" * level + "*.json")}
+    return [folder for folder in sorted(found) if any(map(_is_metrics, sorted(folder.glob("*.json"))))]
+
+
+def _is_metrics(file: Path) -> bool:
+    try:
+        return any({"strict", "all_samples"} & numbers.keys() for numbers in read_groups(file).values())
+    except (UsageError, OSError):
+        return False
 
 
 def _check(what: str, given: str, known: Sequence[str]) -> None:

@@ -11,7 +11,7 @@ from toolassay.benchmarks.taskbench.scoring.folder import FolderEvaluation
 from toolassay.errors import ToolassayError, UsageError
 from toolassay.files import safe_name
 from toolassay.folder import DataFolder, find_file
-from toolassay.graph import ToolGraph
+from toolassay.graph import ToolGraph, tools_agree
 from toolassay.models import ModelOptions
 from toolassay.runs import Budget
 from toolassay.stages.evaluate import evaluate
@@ -155,7 +155,7 @@ def _has_graph(folder: DataFolder, dependency_type: str | None, screen: Screen) 
     if not folder.graph_desc.exists() or not folder.tool_desc.exists():
         return False
     graph = ToolGraph.load(folder.graph_desc)
-    fits = graph.library.ids == ToolLibrary.load(folder.tool_desc).ids
+    fits = tools_agree(ToolLibrary.load(folder.tool_desc), graph.library)
     fits = fits and dependency_type in (None, graph.dependency_type)
     if fits:
         screen.show(f"{folder.graph_desc}: there already, used as it is")

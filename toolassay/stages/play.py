@@ -38,8 +38,14 @@ def play(
     source = find_file(graph_desc or "graph_desc.json", place)
     if place is not None and settings.get("dependency_type") is None:
         settings["dependency_type"] = DataFolder(place).benchmark.get("dependency_type")
+    tools = settings.pop("tool_desc", None)
+    if tools is not None:
+        tools = find_file(tools, place)
+    elif (beside := DataFolder(source.parent)).graph_desc == source and beside.tool_desc.exists():
+        beside.library(say=screen.say)
+        tools = beside.tool_desc
     with TemporaryDirectory() as name:
-        settings |= {"number_of_samples": 1, "tool_desc": None, "save_figure": False}
+        settings |= {"number_of_samples": 1, "tool_desc": tools, "save_figure": False}
         quiet = Screen(
             say=lambda text: screen.say(text) if text.startswith(WARNING) else None, progress=screen.progress
         )

@@ -10,7 +10,6 @@ from pathlib import Path
 from toolassay.backinstruct.records import sample_id
 from toolassay.dataset import Sample, Shape
 from toolassay.folder import DataFolder, find_file
-from toolassay.graph import ToolGraph
 from toolassay.graph.links import COMPLETE
 from toolassay.sampling import Sampler, wanted
 from toolassay.sampling.weights import SMALLEST, count_of_tools
@@ -56,7 +55,8 @@ def sample(
     if graph_desc is None:
         graph = graph_of(folder.require(), dependency_type, say=screen.say)
     else:
-        graph = ToolGraph.load(find_file(graph_desc, folder.path), dependency_type=dependency_type)
+        source = find_file(graph_desc, folder.path)
+        graph = folder.graph(dependency_type, graph_desc=source, say=screen.say)
     if seed < 0:
         seed = secrets.randbelow(1_000_000)
         screen.say(f"seed {seed}")

@@ -82,6 +82,24 @@ class Screen:
             self.say(f"{WARNING}finishing the {in_flight} requests in flight; Ctrl-C once more stops at once")
 
 
+def once(say: Callable[[str], None]) -> Callable[[str], None]:
+    """`say`, without the notices that it has shown already: what is true of a folder is said once.
+
+    >>> say = once(print)
+    >>> say("3 tools"), say("3 tools")
+    3 tools
+    (None, None)
+    """
+    shown: set[str] = set()
+
+    def say_new(text: str) -> None:
+        if text not in shown:
+            shown.add(text)
+            say(text)
+
+    return say_new
+
+
 SILENT = Screen()
 """Shows nothing."""
 

@@ -88,7 +88,7 @@ def _leave_alone(out: Path) -> None:
 def _graph(folder: DataFolder, screen: Screen) -> ToolGraph | None:
     """The folder's graph, listed or implied by its tools."""
     if folder.graph_desc.exists():
-        return ToolGraph.load(folder.graph_desc, dependency_type=folder.benchmark.get("dependency_type"))
+        return folder.graph(folder.benchmark.get("dependency_type"), say=screen.say)
     library = _library(folder)
     if library is None:
         return None
@@ -98,7 +98,7 @@ def _graph(folder: DataFolder, screen: Screen) -> ToolGraph | None:
 
 
 def _library(folder: DataFolder) -> ToolLibrary | None:
-    return ToolLibrary.load(folder.tool_desc) if folder.tool_desc.exists() else None
+    return folder.library() if folder.tool_desc.exists() else None
 
 
 def _tell(report: VarietyReport, screen: Screen) -> None:

@@ -40,7 +40,7 @@ from toolassay.runs.trials import Trial, trials_of
 from toolassay.stages.evaluate_classic import evaluate_classic
 from toolassay.stages.evaluate_workbench import evaluate_workbench
 from toolassay.stages.infer_workbench import is_workbench
-from toolassay.stages.screen import DEFAULT, Screen
+from toolassay.stages.screen import DEFAULT, Screen, once
 from toolassay.stages.verify_classic import chat_rows
 from toolassay.stages.verify_workbench import agent_lines
 from toolassay.stages.workfolder import graph_of
@@ -88,6 +88,7 @@ def verify(
     Raises:
         UsageError: there is no journal or no prediction file, or a file is malformed.
     """
+    screen = replace(screen, say=once(screen.say))
     folder = DataFolder(Path(data_dir)).require()
     file = prediction_file(folder.path, Path(prediction_dir), llm)
     run = file.parent / "runs" / file.stem

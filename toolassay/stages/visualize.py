@@ -6,7 +6,6 @@ from pathlib import Path
 
 from toolassay.errors import UsageError
 from toolassay.folder import DataFolder, find_file
-from toolassay.graph import ToolGraph
 from toolassay.stages.screen import DEFAULT, WARNING, Screen
 
 
@@ -33,7 +32,7 @@ def visualize(
 
     folder = DataFolder(Path(data_dir)).require()
     path = folder.graph_desc if graph_desc is None else find_file(graph_desc, folder.path)
-    graph = ToolGraph.load(path, dependency_type=folder.benchmark.get("dependency_type"))
+    graph = folder.graph(folder.benchmark.get("dependency_type"), graph_desc=path, say=screen.say)
     with screen.progress(f"draw {path}", 2) as advance:
         made = draw_graph(graph, path.parent)
         advance()

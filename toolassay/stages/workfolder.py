@@ -14,7 +14,6 @@ from toolassay.errors import ToolassayError, UsageError
 from toolassay.files import write_json
 from toolassay.folder import DataFolder, Say, find_file
 from toolassay.graph import ToolGraph
-from toolassay.tools import ToolLibrary
 
 _OTHERS = {"workbench": "WorkBench", "classic": "CLASSic"}
 
@@ -30,20 +29,16 @@ class WorkFolder:
         """The graph that will be worked with.
 
         Raises:
-            UsageError: it is malformed.
+            UsageError: it is malformed, or not the graph of the folder's tools.
         """
-        graph = graph_of(self.folder, dependency_type, say=say, file=self.copies.get(self.folder.graph_desc))
         tools = self.copies.get(self.folder.tool_desc, self.folder.tool_desc)
-        if tools.exists():
-            known = ToolLibrary.load(tools)
-            strange = next((tool for tool in graph.library.ids if tool not in known), None)
-            if strange is not None:
-                raise UsageError(
-                    f"does not hold '{strange}', which the graph has",
-                    file=tools,
-                    fix="give the graph and the tools it was made from",
-                )
-        return graph
+        return graph_of(
+            self.folder,
+            dependency_type,
+            say=say,
+            graph_desc=self.copies.get(self.folder.graph_desc),
+            tool_desc=tools if tools.exists() else None,
+        )
 
     def make(self, graph: ToolGraph) -> None:
         """Make the folder and copy into it what it lacks; later stages find tools and dependency type in it.
@@ -109,22 +104,28 @@ def work_folder(
 
 
 def graph_of(
-    folder: DataFolder, dependency_type: str | None, *, say: Say, file: Path | None = None
+    folder: DataFolder,
+    dependency_type: str | None,
+    *,
+    say: Say,
+    graph_desc: Path | None = None,
+    tool_desc: Path | None = None,
 ) -> ToolGraph:
-    """The graph of a folder: `file` if given, else its `graph_desc.json`, else what its tools imply.
+    """The graph of a folder as `DataFolder.graph` finds it, else what its tools imply.
 
     The dependency type is the flag's, else that of `benchmark.json`, else what the file says.
 
     Raises:
         UsageError: there is no such file, or one is malformed.
+        ToolFilesDiffer: graph and tools do not hold the same tools.
     """
     refuse_other_benchmarks(folder)
-    if file is not None or folder.graph_desc.exists():
+    if graph_desc is not None or folder.graph_desc.exists():
         known = dependency_type or folder.benchmark.get("dependency_type")
         if known is not None:
             known = folder.dependency_type(dependency_type, say=say)
-        return ToolGraph.load(file or folder.graph_desc, dependency_type=known)
-    library = ToolLibrary.load(folder.tool_desc)
+        return folder.graph(known, graph_desc=graph_desc, tool_desc=tool_desc, say=say)
+    library = folder.library()
     return ToolGraph.build(library, folder.dependency_type(dependency_type, library=library, say=say))
 
 

@@ -66,6 +66,33 @@ def test_a_moment_that_is_none_is_named(folder: Path) -> None:
         Sandbox.load(folder)
 
 
+@pytest.mark.parametrize(
+    ("stated", "complaint"),
+    [
+        (
+            {"now": "2024-03-01 09:00:00"},
+            "'now' is '2024-03-01 09:00:00', and in sandbox.sqlite, .* '2023-11-30",
+        ),
+        ({"now": "soon"}, "'now' is 'soon'"),
+        ({"user": "Kim"}, "'user' is 'Kim', and in sandbox.sqlite, .* 'Sam'. Fix: write \"user\": \"Sam\""),
+    ],
+)
+def test_a_moment_or_user_that_the_tasks_were_not_made_for_is_refused(
+    folder: Path, stated: dict[str, str], complaint: str
+) -> None:
+    Sandbox.load(folder).save(folder / "sandbox.sqlite")
+    (folder / "benchmark.json").write_text(json.dumps(stated))
+    with pytest.raises(UsageError, match=complaint):
+        Sandbox.load(folder)
+
+
+def test_the_moment_of_the_sandbox_may_be_stated(folder: Path) -> None:
+    Sandbox.load(folder).save(folder / "sandbox.sqlite")
+    for now in ("2023-11-30", "2023-11-30 00:00:00"):
+        (folder / "benchmark.json").write_text(json.dumps({"now": now, "user": "Sam"}))
+        assert Sandbox.load(folder).now == datetime(2023, 11, 30)
+
+
 def test_other_columns_are_refused_with_the_right_ones(folder: Path) -> None:
     (folder / "processed" / "emails.csv").write_text("id,text\n1,2\n")
     with pytest.raises(UsageError, match=r"emails.csv: has the columns id, text. Fix: name them email_id"):

@@ -94,10 +94,17 @@ def test_a_folder_without_a_whole_model_is_a_wrong_flag(folder: Path, name: str)
         choose_model(folder)
 
 
-@pytest.mark.usefixtures("_installed")
-@pytest.mark.parametrize("given", ["./nowhere", "/nowhere/at/all", "a/b/c", "nowhere/"])
-def test_a_path_that_leads_nowhere_is_never_looked_up_on_the_hub(given: str) -> None:
-    with pytest.raises(UsageError, match="no such folder"):
+@pytest.mark.parametrize("installed", [True, False])
+@pytest.mark.parametrize(
+    "given", ["./nowhere", "/nowhere/at/all", "a/b/c", "nowhere/", "models/nowhere", Path("nowhere")]
+)
+def test_a_folder_that_does_not_exist_is_a_wrong_flag_with_or_without_the_packages(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, given: str | Path, installed: bool
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "models").mkdir()
+    monkeypatch.setattr(models, "find_spec", lambda _: installed or None)
+    with pytest.raises(UsageError, match=r"no such folder\. Fix: --bertscore_model takes a folder"):
         choose_model(given)
 
 

@@ -21,6 +21,7 @@ _NOT_COMPARABLE = "(not comparable with roberta-large)"
 _PACKAGES = {"torch": "torch", "transformers": "transformers", "bert_score": "bert-score"}
 _WEIGHTS = ("model*.safetensors", "pytorch_model*.bin")
 _TOKENIZER = ("tokenizer*", "vocab*", "merges.txt", "*.model", "special_tokens_map.json", "added_tokens.json")
+_NAME_ONE = "--bertscore_model takes a folder with config.json, weights and tokenizer, or a name of the hub"
 _GET_ONE = f"name one with --bertscore_model (a folder, or {DEFAULT} to have 1.4 GB downloaded)"
 _PATIENCE = 10  # seconds for the hub's first answer
 
@@ -86,16 +87,18 @@ def choose_model(given: str | Path | None = None, layers: int | None = None) -> 
         UsageError: no such folder, or no model in it.
         BertScoreError: a package is missing, the layers of the model are not known, or it has fewer.
     """
+    folder = None if given is None else Path(given).expanduser()
+    if folder is not None and not folder.is_dir() and _is_path(given):
+        raise UsageError("no such folder", file=folder, fix=_NAME_ONE)
     missing = [name for module, name in _PACKAGES.items() if find_spec(module) is None]
     if missing:
         raise BertScoreError(f"not installed: {', '.join(missing)}", fix=install("bert"))
-    if given is None:
+    if folder is None:
         found = _in_hub_cache(DEFAULT) or _in_hub_cache(_OWNER + DEFAULT)
         if found is None:
             raise BertScoreError(f"{DEFAULT} is not on this disk", fix=_GET_ONE)
         return _checked(BertModel(DEFAULT, layers or _layers_of_name(DEFAULT), found))
-    folder = Path(given).expanduser()
-    if folder.is_dir() or _is_path(str(given)):
+    if folder.is_dir():
         return _of_folder(folder, layers)
     name = str(given)
     local = _in_hub_cache(name)
@@ -126,6 +129,11 @@ def _layers_of_name(name: str) -> int:
     except Exception as error:  # a broken torch, or versions that do not fit together
         raise BertScoreError(f"bert-score cannot be loaded ({first_line(error)})") from error
     found: int | None = model2layers.get(name, model2layers.get(name.removeprefix(_OWNER)))
+    if found is None and "/" not in name:
+        raise UsageError(
+            f"'{name}' is no folder, and no model of the hub that bert-score knows",
+            fix="check --bertscore_model, or give --bertscore_layers too",
+        )
     if found is None:
         raise BertScoreError(f"which layer of {name} to use is not known", fix="give --bertscore_layers")
     return found
@@ -135,17 +143,25 @@ def _versions() -> str:
     return f"version={version('bert-score')}(hug_trans={version('transformers')})"
 
 
-def _is_path(given: str) -> bool:
-    """Whether this cannot be a name of the hub, which is `name` or `owner/name`."""
-    return given.startswith((".", "/", "~")) or given.count("/") > 1 or "\\" in given or given.endswith("/")
+def _is_path(given: str | Path | None) -> bool:
+    """Whether this cannot be a name of the hub, which is `name` or `owner/name`.
+
+    `models/bert` is a path where there is a folder `models`.
+    """
+    name = str(given)
+    return (
+        isinstance(given, Path)
+        or name.startswith((".", "/", "~"))
+        or name.endswith("/")
+        or "\\" in name
+        or name.count("/") > 1
+        or ("/" in name and Path(name).parent.is_dir())
+    )
 
 
 def _of_folder(folder: Path, layers: int | None) -> BertModel:
-    fix = "--bertscore_model takes a folder with config.json, weights and tokenizer, or a name of the hub"
-    if not folder.is_dir():
-        raise UsageError("no such folder", file=folder, fix=fix)
     if not (folder / "config.json").is_file() or not _has(folder, _WEIGHTS) or not _has(folder, _TOKENIZER):
-        raise UsageError("holds no model for BERTScore", file=folder, fix=fix)
+        raise UsageError("holds no model for BERTScore", file=folder, fix=_NAME_ONE)
     chosen = layers or _layers_in(folder)
     if chosen is None:
         raise BertScoreError(f"how many layers {folder} has is not known", fix="give --bertscore_layers")

@@ -86,7 +86,7 @@
     } },
     { selector: "edge", style: {
       width: 1.2, "line-color": "data(colour)", "target-arrow-color": "data(colour)", opacity: 0.3,
-      "curve-style": "straight", events: "no",
+      "curve-style": "straight", events: "no", "target-arrow-shape": "triangle", "arrow-scale": 0.9,
     } },
     { selector: "edge.curved", style: {
       "curve-style": "unbundled-bezier", "edge-distances": "node-position",
@@ -94,9 +94,7 @@
     } },
     { selector: ".faded", style: { opacity: 0.14 } },
     { selector: "edge.faded", style: { opacity: 0.04 } },
-    { selector: "edge.near", style: {
-      opacity: 0.85, width: 1.8, "target-arrow-shape": "triangle", "arrow-scale": 0.9, "z-index": 5,
-    } },
+    { selector: "edge.near", style: { opacity: 0.85, width: 1.8, "z-index": 5 } },
     { selector: "edge.near.many", style: { opacity: 0.35, width: 1 } },
     { selector: ".found", style: { "border-width": 4, "border-color": variable("--mark") } },
     { selector: ".chosen", style: {
@@ -277,9 +275,16 @@
         if (chosen !== null && !passes(chosen)) chosen = null;
         refresh();
       });
-      const name = element("span", {}, kind, " ", element("span", { class: "quiet" }, `${uses.get(kind)}`));
+      const told = byResource && known
+        ? `${count(known.givers, "tool")}, ${count(known.links, "link")}`
+        : count(uses.get(kind), "tool");
+      const name = element("span", {}, kind, " ", element("small", { class: "quiet" }, told));
       $("types").append(element("label", {}, box, ...(byResource && known ? [swatch(known.colour)] : []), name));
     });
+    const without = tools.filter((tool) => !tool.gives.length).length;
+    if (byResource && without && without < tools.length) {
+      $("types").append(element("small", { class: "quiet" }, `gives nothing: ${count(without, "tool")}`));
+    }
   };
 
   // ---- what people do ----
@@ -340,10 +345,9 @@
   $("title").textContent = title;
   document.title = `Tool graph: ${title}`;
   $("note").textContent = data.rule === "complete"
-    ? "Every tool can follow every other; the links of the chosen tool are shown."
-    : data.show_all
-      ? "A link has the colour of the type that flows."
-      : "The links of the chosen tool are shown, in the colour of the type that flows.";
+    ? "Every tool can follow every other; the links of the chosen tool are shown. An arrow points to the tool after."
+    : `${data.show_all ? "" : "The links of the chosen tool are shown. "}An arrow points to the tool after`
+      + (byResource ? "; its colour is the type that flows." : ".");
   listTypes();
   paint();
   refresh();

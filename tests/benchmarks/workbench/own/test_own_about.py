@@ -27,7 +27,8 @@ from toolassay.errors import UsageError
         ({"customs": ["x"]}, "'customs' is no text"),
         ({"ignore": "notes.text"}, "'ignore' is no list of texts"),
         ({"costums": "x"}, "unknown key 'costums'. Fix: the nearest known one is 'customs'"),
-        ({"benchmark": "wrokbench"}, "'benchmark' is 'wrokbench'"),
+        ({"benchmark": "classic"}, "'benchmark' is 'classic'"),
+        ({"benchmark": "wrokbench"}, "unknown benchmark 'wrokbench'. Fix: write .workbench."),
     ],
 )
 def test_what_is_wrong_is_named(tmp_path: Path, facts: dict[str, Any], words: str) -> None:

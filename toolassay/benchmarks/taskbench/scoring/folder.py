@@ -14,7 +14,7 @@ from toolassay.benchmarks.taskbench.scoring.whole import add_axes
 from toolassay.errors import UsageError
 from toolassay.files import read_json, safe_name, write_json
 from toolassay.folder import DataFolder, Say
-from toolassay.graph import DependencyType, ToolGraph
+from toolassay.graph import DependencyType, ToolFilesDiffer, ToolGraph
 from toolassay.runs import recorded_settings
 from toolassay.tools import ToolLibrary
 from toolassay.watching import Progress, no_progress
@@ -277,8 +277,10 @@ def _graph(folder: DataFolder, kind: DependencyType, say: Say) -> ToolGraph | No
     """The links that exist; None where the folder has no graph that can be read, and that is said."""
     try:
         if folder.graph_desc.exists():
-            return ToolGraph.load(folder.graph_desc, dependency_type=kind)
-        return ToolGraph.build(ToolLibrary.load(folder.tool_desc), kind)
+            return folder.graph(kind, say=say)
+        return ToolGraph.build(folder.library(), kind)
+    except ToolFilesDiffer:
+        raise
     except UsageError as error:
         say(f"warning: links between known tools are all taken to exist, for there is no tool graph: {error}")
         return None

@@ -15,13 +15,20 @@ from toolassay.files import read_json_lines
 _FIX = "make it with inference.py, or leave the line out"
 
 
-def read_predictions(path: Path, tasks: Iterable[Task]) -> dict[str, tuple[str, Result]]:
+def read_predictions(
+    path: Path, tasks: Iterable[Task], *, unknown: list[str] | None = None
+) -> dict[str, tuple[str, Result]]:
     """The outcome and the result of each task that has a line, by the id of the task; the last line counts.
 
     A missing `outcome` is `answered`, a missing `error` is none (but of a context overflow its name).
 
+    Args:
+        path: the prediction file.
+        tasks: of the data folder.
+        unknown: receives the ids that no task has, with their lines; these predictions are left out.
+
     Raises:
-        UsageError: no such file, a line of another form, an id that no task has, or another request under it.
+        UsageError: no such file, a line of another form, or another request under the id of a task.
     """
     queries = {task.id: task.query for task in tasks}
     found: dict[str, tuple[str, Result]] = {}
@@ -31,7 +38,9 @@ def read_predictions(path: Path, tasks: Iterable[Task]) -> dict[str, tuple[str, 
             raise UsageError("is not a prediction: no list 'function_calls'", file=path, line=line, fix=_FIX)
         name = str(entry.get("id"))
         if name not in queries:
-            raise UsageError(f"no task has the id {name[:80]!r}", file=path, line=line, fix=_FIX)
+            if unknown is not None:
+                unknown.append(f"{name[:80]!r} (line {line})")
+            continue
         if entry.get("query", queries[name]) != queries[name]:
             raise UsageError(
                 f"the task {name!r} asks something else by now",

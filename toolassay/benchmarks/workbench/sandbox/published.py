@@ -48,15 +48,43 @@ def read_published(folder: Path) -> Parts:
     engaged = VISITS.columns.index("user_engaged")
     for visit in tables[VISITS.name]:
         visit[engaged] = int(visit[engaged] == "True")
+    now, user = _stated(folder)
+    return {"tables": tables, "now": now or NOW, "user": USER if user is None else user}
+
+
+def check_stated(folder: Path, now: datetime, user: str) -> None:
+    """Refuse a `benchmark.json` that states another moment or user than the `sandbox.sqlite` beside it.
+
+    The moment cannot be changed there: the requests ("tomorrow") and their gold were made for that of the
+    sandbox, and would no longer fit each other.
+
+    Raises:
+        UsageError: it does.
+    """
+    stated_now, stated_user = _stated(folder)
+    pairs = (("now", stated_now and str(stated_now), str(now)), ("user", stated_user, user))
+    for key, stated, held in pairs:
+        if stated not in (None, held):
+            raise UsageError(
+                f"'{key}' is {stated!r}, and in sandbox.sqlite, which tasks and gold were made for, {held!r}",
+                file=folder / "benchmark.json",
+                fix=f'write "{key}": "{held}"',
+            )
+
+
+def _stated(folder: Path) -> tuple[datetime | None, str | None]:
+    """The moment and the user that the folder's `benchmark.json` states."""
     about = folder / "benchmark.json"
     settings = read_json(about) if about.exists() else {}
+    if not isinstance(settings, dict):
+        raise UsageError("is not an object", file=about, fix='write {"benchmark": "workbench"}')
     try:
-        now = datetime.fromisoformat(settings["now"]) if "now" in settings else NOW
+        now = datetime.fromisoformat(settings["now"]) if "now" in settings else None
     except (TypeError, ValueError):
         raise UsageError(
             f"'now' is {settings['now']!r}", file=about, fix="write YYYY-MM-DD HH:MM:SS"
         ) from None
-    return {"tables": tables, "now": now, "user": str(settings.get("user", USER))}
+    return now, str(settings["user"]) if "user" in settings else None
 
 
 def read_csv(path: Path) -> Iterator[dict[str, str | None]]:

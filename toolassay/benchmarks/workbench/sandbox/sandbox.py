@@ -91,15 +91,17 @@ class Sandbox:
         """The sandbox in a `sandbox.sqlite`, or in a folder that has one or the published CSV files.
 
         Raises:
-            UsageError: there is none, or it cannot be read.
+            UsageError: there is none, it cannot be read, or the folder's `benchmark.json` contradicts it.
         """
-        from toolassay.benchmarks.workbench.sandbox.published import read_published
+        from toolassay.benchmarks.workbench.sandbox.published import check_stated, read_published
 
         path = Path(path)
         if path.is_dir():
             if not (path / FILE).exists():
                 return cls.of(**read_published(path))
-            path = path / FILE
+            sandbox = cls.load(path / FILE)
+            check_stated(path, sandbox.now, sandbox.user)
+            return sandbox
         try:
             return cls._from_bytes(path.read_bytes())
         except FileNotFoundError:

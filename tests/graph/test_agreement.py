@@ -1,0 +1,142 @@
+"""The tools of `tool_desc.json` and the nodes of `graph_desc.json`, compared."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from toolassay.errors import UsageError
+from toolassay.graph import ToolFilesDiffer, ToolGraph, agreed_tools
+from toolassay.tools import ToolLibrary
+
+PAINT = {"id": "paint", "desc": "Paints.", "input-type": ["text"], "output-type": ["image"]}
+READ = {"id": "read", "desc": "Reads.", "input-type": ["image"], "output-type": ["text"]}
+BOOK: dict[str, Any] = {
+    "id": "book",
+    "desc": "Books.",
+    "parameters": [{"name": "city", "type": "string"}, {"name": "day", "type": "date"}],
+}
+MAIL = {"id": "mail", "desc": "Sends.", "parameters": [{"name": "to", "type": "string"}]}
+LINK = {"source": "paint", "target": "read", "type": "image"}
+
+
+def library(*tools: dict[str, Any], path: str = "d/tool_desc.json") -> ToolLibrary:
+    return ToolLibrary.from_json({"nodes": list(tools)}, path=Path(path))
+
+
+@pytest.mark.parametrize(
+    ("tools", "difference"),
+    [
+        ([PAINT], "the graph also has 'read'"),
+        ([PAINT, READ, MAIL], "'mail' is not in the graph"),
+        ([PAINT, {**READ, "output-type": ["audio"]}], "'read' has output-type audio (in the graph: text)"),
+        ([PAINT, {**READ, "input-type": []}], "'read' has input-type none (in the graph: image)"),
+        ([PAINT, {**READ, "input-type": ["image", "image"]}], "image, image (in the graph: image)"),
+    ],
+)
+def test_other_ids_or_types_are_named(tools: list[dict[str, Any]], difference: str) -> None:
+    with pytest.raises(ToolFilesDiffer) as caught:
+        agreed_tools(library(*tools), library(PAINT, READ, path="d/graph_desc.json"))
+    assert str(caught.value).startswith("d/tool_desc.json: differs from graph_desc.json: ")
+    assert difference in str(caught.value)
+    assert str(caught.value).endswith("Fix: regenerate the graph: generate_graph.py --data_dir d")
+    assert isinstance(caught.value, UsageError)
+
+
+@pytest.mark.parametrize(
+    ("parameters", "difference"),
+    [
+        (["city"], "no parameter 'day' (in the graph: one)"),
+        ([*BOOK["parameters"], {"name": "hotel"}], "a parameter 'hotel' (in the graph: none)"),
+        (
+            [{"name": "city", "type": "enum"}, BOOK["parameters"][1]],
+            "parameter 'city' of type enum (in the graph: string)",
+        ),
+    ],
+)
+def test_other_parameters_are_named(parameters: list[Any], difference: str) -> None:
+    with pytest.raises(ToolFilesDiffer) as caught:
+        agreed_tools(library({**BOOK, "parameters": parameters}), library(BOOK))
+    assert f"'book' has {difference}" in str(caught.value)
+
+
+def test_three_differences_are_named_and_the_others_counted() -> None:
+    with pytest.raises(ToolFilesDiffer, match=r"'b' is not in the graph; 'c' is .*; 'd' is .*; and 2 more"):
+        agreed_tools(library(*({"id": name} for name in "abcdef")), library({"id": "a"}))
+
+
+def test_tools_in_another_folder_are_named_in_the_fix() -> None:
+    with pytest.raises(ToolFilesDiffer) as caught:
+        agreed_tools(library(PAINT, path="a/tool_desc.json"), library(READ, path="b/graph_desc.json"))
+    assert str(caught.value).startswith("a/tool_desc.json: differs from b/graph_desc.json: ")
+    assert str(caught.value).endswith("generate_graph.py --data_dir b --tool_desc a/tool_desc.json")
+
+
+def test_other_descriptions_are_used_with_one_notice() -> None:
+    said: list[str] = []
+    tools = library({**PAINT, "desc": "Draws."}, {**READ, "price": 2}, path="d/tool_desc.json")
+    merged = agreed_tools(tools, library(PAINT, READ, path="d/graph_desc.json"), say=said.append)
+    assert [tool.description for tool in merged] == ["Draws.", "Reads."]
+    assert merged.to_json() == tools.to_json()
+    assert said == [
+        "d/tool_desc.json: its descriptions are used; d/graph_desc.json has others for 'paint', 'read'"
+    ]
+
+
+def test_a_description_of_a_parameter_is_a_description() -> None:
+    said: list[str] = []
+    described = [{**given, "desc": "x"} for given in BOOK["parameters"]]
+    merged = agreed_tools(library({**BOOK, "parameters": described}), library(BOOK), say=said.append)
+    assert [parameter.description for parameter in merged["book"].parameters] == ["x", "x"]
+    assert len(said) == 1
+
+
+def test_spellings_that_the_graph_normalises_are_no_difference() -> None:
+    said: list[str] = []
+    tools = ToolLibrary.from_json([{**PAINT, "output-type": "Image "}, READ], normalise_types=False)
+    assert agreed_tools(tools, library(PAINT, READ), say=said.append).tools == library(PAINT, READ).tools
+    assert said == []
+
+
+def test_links_follow_their_tools_into_another_order(tmp_path: Path) -> None:
+    path = tmp_path / "graph_desc.json"
+    path.write_text(json.dumps({"nodes": [PAINT, READ], "links": [LINK]}))
+    graph = ToolGraph.load(path, tools=library(READ, PAINT))
+    assert graph.library.ids == ("read", "paint")
+    assert [link.to_json() for link in graph.links()] == [LINK]
+
+
+@pytest.mark.parametrize("spelled", [True, False])
+def test_a_graph_that_this_project_writes_agrees_with_its_tools(tmp_path: Path, spelled: bool) -> None:
+    tools = ToolLibrary.from_json(
+        [{"output-type": "Image", "input-type": ["text"], "description": "x", "id": "a"}, READ],
+        normalise_types=not spelled,
+    )
+    path = tmp_path / "graph_desc.json"
+    for limit in (0, None):
+        with path.open("w") as stream:
+            ToolGraph.build(tools, "resource").write(stream, max_links=limit)
+        said: list[str] = []
+        read = ToolGraph.load(path)
+        merged = ToolGraph.load(path, tools=tools, say=said.append)
+        assert said == []
+        assert json.dumps(merged.library.to_json()) == json.dumps(read.library.to_json())
+        assert list(merged.links()) == list(read.links())
+
+
+@pytest.mark.parametrize(
+    ("name", "notices"),
+    [
+        *((f"taskbench/{name}", 0) for name in ("huggingface", "multimedia", "dailylifeapis")),
+        *((f"gnn4taskplan/{name}", 1) for name in ("ultratool", "tmdb")),
+    ],
+)
+def test_published_files_agree(reference: Path, name: str, notices: int) -> None:
+    said: list[str] = []
+    tools = ToolLibrary.load(reference / name / "tool_desc.json")
+    graph = ToolGraph.load(reference / name / "graph_desc.json", tools=tools, say=said.append)
+    assert graph.library.tools == tools.tools
+    assert len(said) == notices

@@ -1,0 +1,99 @@
+"""Whether `tool_desc.json` and the `nodes` of `graph_desc.json` describe the same tools."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import replace
+from pathlib import Path
+
+from toolassay.errors import UsageError
+from toolassay.tools import Tool, ToolLibrary, normal_type
+
+_MOST_NAMED = 3
+
+
+class ToolFilesDiffer(UsageError):
+    """The two files differ in ids, types or parameters: links and tools do not belong together."""
+
+
+def agreed_tools(
+    tools: ToolLibrary, nodes: ToolLibrary, *, say: Callable[[str], None] = lambda _: None
+) -> ToolLibrary:
+    """The tools of `tool_desc.json`, for the links of a graph with these nodes.
+
+    Types are spelled as in the graph, because implied links follow from that spelling; everything else
+    (descriptions, order, further keys) is that of `tool_desc.json`.
+
+    Args:
+        tools: of `tool_desc.json`.
+        nodes: of `graph_desc.json`.
+        say: receives one notice if descriptions or other details differ.
+
+    Raises:
+        ToolFilesDiffer: ids, types, or names or types of parameters differ. The spelling of types
+            (`Image`, `image`) and the order of parameters do not count.
+    """
+    found = list(_differences(tools, nodes))
+    if found:
+        more = f"; and {len(found) - _MOST_NAMED} more" if len(found) > _MOST_NAMED else ""
+        raise ToolFilesDiffer(
+            f"differs from {_shown(nodes.path, tools.path)}: {'; '.join(found[:_MOST_NAMED])}{more}",
+            file=tools.path,
+            fix=f"regenerate the graph: generate_graph.py {_flags(tools.path, nodes.path)}",
+        )
+    merged = [replace(tool, inputs=nodes[tool.id].inputs, outputs=nodes[tool.id].outputs) for tool in tools]
+    edited = [tool.id for tool in merged if tool.to_json() != nodes[tool.id].to_json()]
+    if edited:
+        named = ", ".join(f"'{name}'" for name in edited[:_MOST_NAMED])
+        more = f" and {len(edited) - _MOST_NAMED} more" if len(edited) > _MOST_NAMED else ""
+        say(f"{tools.path}: its descriptions are used; {nodes.path} has others for {named}{more}")
+    return ToolLibrary(merged, normalised=tools.normalised, path=tools.path, list_name=tools.list_name)
+
+
+def tools_agree(tools: ToolLibrary, nodes: ToolLibrary) -> bool:
+    """Whether `agreed_tools` accepts the two."""
+    return next(_differences(tools, nodes), None) is None
+
+
+def _differences(tools: ToolLibrary, nodes: ToolLibrary) -> Iterator[str]:
+    """What the links or a plan would notice, one phrase per tool."""
+    for tool in tools:
+        if tool.id not in nodes:
+            yield f"'{tool.id}' is not in the graph"
+        elif what := "; ".join(_difference(tool, nodes[tool.id])):
+            yield f"'{tool.id}' has {what}"
+    yield from (f"the graph also has '{node.id}'" for node in nodes if node.id not in tools)
+
+
+def _difference(tool: Tool, node: Tool) -> Iterator[str]:
+    pairs = (("input-type", tool.inputs, node.inputs), ("output-type", tool.outputs, node.outputs))
+    for name, here, there in pairs:
+        if tuple(map(normal_type, here)) != tuple(map(normal_type, there)):
+            yield f"{name} {_listed(here)} (in the graph: {_listed(there)})"
+    here_named = {parameter.name: parameter.type for parameter in tool.parameters}
+    there_named = {parameter.name: parameter.type for parameter in node.parameters}
+    for name in dict.fromkeys([*here_named, *there_named]):
+        if name not in there_named:
+            yield f"a parameter '{name}' (in the graph: none)"
+        elif name not in here_named:
+            yield f"no parameter '{name}' (in the graph: one)"
+        elif here_named[name] != there_named[name]:
+            yield f"parameter '{name}' of type {here_named[name]} (in the graph: {there_named[name]})"
+
+
+def _listed(types: Sequence[str]) -> str:
+    return ", ".join(types) or "none"
+
+
+def _shown(path: Path | None, beside: Path | None) -> str:
+    """The graph's file, by its name where it is in the same folder."""
+    if path is None:
+        return "the graph"
+    return path.name if beside is not None and path.parent == beside.parent else str(path)
+
+
+def _flags(tools: Path | None, graph: Path | None) -> str:
+    """The flags that regenerate the graph of a tool file."""
+    folder = f"--data_dir {graph.parent}" if graph is not None else "--data_dir FOLDER"
+    is_beside = tools is None or (graph is not None and tools.parent == graph.parent)
+    return folder if is_beside else f"{folder} --tool_desc {tools}"
