@@ -55,11 +55,13 @@ class Turn:
         message: as it goes into the conversation.
         asked: the calls it wants.
         final: its last word; None if it wants calls, or wrote nothing that can be read.
+        is_prose: whether the last word lacks the action that the form wants.
     """
 
     message: Message
     asked: Sequence[ToolCall] = ()
     final: str | None = None
+    is_prose: bool = False
 
 
 class Form(Protocol):
@@ -147,7 +149,7 @@ class React:
         message = {"role": "assistant", "content": text}
         found = _FENCED.search(text)
         if found is None:
-            return Turn(message, final=text.strip() or None)
+            return Turn(message, final=text.strip() or None, is_prose=True)
         try:
             action = json.loads(found[1], strict=False)
         except (ValueError, RecursionError):
