@@ -45,7 +45,7 @@ class PromptReader:
 
     def task(self, prompt: str) -> Task | None:
         """The task behind a prompt; None where it is none of ours."""
-        asked = _fields(critic.template(), prompt)
+        asked = fields_of(critic.template(), prompt)
         if asked is not None:
             try:
                 return _critique(asked)
@@ -57,7 +57,7 @@ class PromptReader:
                 (back_instruct.built_in(kind), self._back_instruct),
                 (taskbench.built_in(f"reformat_{kind}"), _reformat),
             ):
-                fields = _fields(template, prompt)
+                fields = fields_of(template, prompt)
                 if fields is not None:
                     try:
                         return read(fields, kind)
@@ -141,18 +141,25 @@ def _links(text: str, names: Sequence[str], graph: ToolGraph) -> list[Link]:
     return links
 
 
-def _fields(template: str, prompt: str) -> dict[str, str] | None:
+def fields_of(template: str, prompt: str) -> dict[str, str] | None:
+    """What stands in the fields of a template; None where the prompt is not that template filled in.
+
+    >>> fields_of("Say $word to $name, $word!", "Say hello to Ann, hello!")
+    {'word': 'hello', 'name': 'Ann'}
+    """
     match = _pattern(template).fullmatch(prompt)
     return match.groupdict() if match else None
 
 
 @lru_cache
 def _pattern(template: str) -> re.Pattern[str]:
-    """The template as an expression with a group for each of its fields."""
+    """The template as an expression with a group for each of its fields; a repeated one repeats its text."""
     parts: list[str] = []
     end = 0
     for field in Template.pattern.finditer(template):
-        parts += [re.escape(template[end : field.start()]), f"(?P<{field['named']}>.*?)"]
+        name = field["named"]
+        again = f"(?P<{name}>" in "".join(parts)
+        parts += [re.escape(template[end : field.start()]), f"(?P={name})" if again else f"(?P<{name}>.*?)"]
         end = field.end()
     parts.append(re.escape(template[end:].rstrip()))
     return re.compile("".join(parts) + r"\s*", re.DOTALL)
