@@ -12,6 +12,7 @@ from probing import classic, lines, workbench
 from running import lines_of
 
 from toolassay import infer
+from toolassay.graph import ToolGraph
 from toolassay.models import ModelOptions
 from toolassay.serving.completions import Received
 from toolassay.serving.offline_answers import DONE, NO_TOOL, WHAT_IT_KNOWS, OfflineAnswers
@@ -62,6 +63,16 @@ def test_choices_by_a_chat(tmp_path: Path, root: Path, server: FakeServer, agent
     chosen = [[{name: row[name] for name in CHOSEN} for row in rows] for rows in (here, served)]
     assert chosen[0] == chosen[1] and len(here) == 120
     assert len({row["pred_workflow_uuid"] for row in here}) > 10
+
+
+@pytest.mark.parametrize("knows_the_tools", [False, True])
+def test_probes_of_plans(tmp_path: Path, root: Path, server: FakeServer, knows_the_tools: bool) -> None:
+    folder = tmp_path / "data_huggingface"
+    shutil.copytree(root / "data_huggingface", folder)
+    graph = ToolGraph.load(folder / "graph_desc.json", dependency_type="resource")
+    server.answer = OfflineAnswers([graph] if knows_the_tools else ())
+    here, served = both(folder, server, security=30)
+    assert served == here and len(here) == 40
 
 
 @pytest.mark.parametrize("agent", ["native", "react"])

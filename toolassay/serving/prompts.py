@@ -9,6 +9,7 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from functools import lru_cache
 from string import Template
 from typing import get_args
@@ -97,8 +98,19 @@ class PromptReader:
                 all(name in graph.library for name in shown.ids) if part else graph.library.ids == shown.ids
             )
             if fits and graph.dependency_type == kind:
-                return graph
+                return graph if part else _as_shown(graph, shown)
         return ToolGraph.build(shown, kind)
+
+
+def _as_shown(graph: ToolGraph, shown: ToolLibrary) -> ToolGraph:
+    """A known graph with the descriptions of the prompt, where these differ."""
+    tools = [
+        tool
+        if tool.description == (text := shown[tool.id].description)
+        else replace(tool, description=text, source={**tool.source, "desc": text})
+        for tool in graph.library
+    ]
+    return graph if tools == list(graph.library) else replace(graph, library=ToolLibrary(tools))
 
 
 def _critique(fields: Mapping[str, str]) -> Task:
