@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+import re
 import shutil
 from pathlib import Path
 from typing import Any
 
 import pytest
+from running import lines_of
 
 from toolassay import format_data, generate
+from toolassay.benchmarks.workbench.sandbox import Sandbox
 from toolassay.dataset import read_labels, reference_index, shape_of
 from toolassay.folder import DataFolder
 from toolassay.graph import ToolGraph
@@ -87,3 +90,32 @@ def test_the_page_about_the_workplace_has_its_counts(root: Path) -> None:
     page = (root / "docs" / "workbench-data.md").read_text(encoding="utf-8").replace("**", "")
     for group, counts in about.items():
         assert f"| {group} | " + " | ".join(str(counts[name]) for name in columns) + " |" in page
+
+
+def test_the_reworded_requests_fit_the_tasks(root: Path) -> None:
+    tasks = {task["id"]: task for task in lines_of(root / "data_workbench/tasks.jsonl")}
+    reworded = {row["id"]: row["request"] for row in lines_of(root / "data_workbench/reworded.jsonl")}
+    bundled = {" ".join(task["query"].casefold().split()) for task in tasks.values()}
+    assert set(reworded) <= set(tasks)
+    assert {tasks[name]["base_template"] for name in reworded} == {
+        task["base_template"] for task in tasks.values()
+    }
+    assert len(set(reworded.values())) == len(reworded) == 100
+    assert not bundled & {" ".join(request.casefold().split()) for request in reworded.values()}
+
+
+def test_a_reworded_request_has_every_name_and_text_that_the_bundled_one_has(root: Path) -> None:
+    tasks = {task["id"]: task for task in lines_of(root / "data_workbench/tasks.jsonl")}
+    people = {
+        str(row[0]).split(".")[0].title() for row in Sandbox.load(root / "data_workbench").rows("directory")
+    }
+    assert len(people) == 20
+    for row in lines_of(root / "data_workbench/reworded.jsonl"):
+        query, request = tasks[row["id"]]["query"], row["request"]
+        texts = re.findall('"([^"]+)"', query)
+        for answer in tasks[row["id"]]["answer"]:
+            texts += [
+                value for value in re.findall(r'(?:name|subject|body)="([^"]+)"', answer) if value in query
+            ]
+        assert [text for text in texts if text not in request] == [], row["id"]
+        assert set(re.findall(r"\w+", query)) & people == set(re.findall(r"\w+", request)) & people, row["id"]

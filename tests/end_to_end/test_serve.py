@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import shlex
+import shutil
 import signal
 import socket
 import subprocess
@@ -72,6 +73,29 @@ def test_temporal_plans_with_the_folder_at_hand(tmp_path: Path, capsys: Capture,
     assert inside(capsys, "infer", "--data_dir", tmp_path / "data", "--llm", "offline").code == 0
     predictions = tmp_path / "data" / "predictions"
     assert (predictions / "m.json").read_bytes() == (predictions / "offline.json").read_bytes()
+
+
+@pytest.mark.parametrize("name", ["data_workbench", "data_classic"])
+def test_agents_over_the_network(
+    tmp_path: Path, root: Path, capsys: Capture, serve: Serve, name: str
+) -> None:
+    shutil.copytree(root / name, tmp_path / name)
+    line = serve("--data_dir", name, "--fault", "500=first:2", "--retry_after", "0")
+    base, _, command = line.partition(" answers; try: python -m toolassay infer ")
+    assert base.startswith("http://127.0.0.1:")
+    done = shell("infer", *shlex.split(command), "--limit", "9", cwd=tmp_path)
+    assert done.code == 0, done.err
+    given = ("--data_dir", tmp_path / name, "--llm", "offline", "--limit", "9")
+    assert inside(capsys, "infer", *given, *(("--agent", "cot") if name == "data_classic" else ())).code == 0
+    predictions = tmp_path / name / "predictions"
+    answers = [
+        [
+            {part: row.get(part) for part in ("id", "outcome", "function_calls", "pred_workflow_uuid")}
+            for row in rows
+        ]
+        for rows in map(lines_of, (predictions / "offline-served.json", predictions / "offline.json"))
+    ]
+    assert answers[0] == answers[1] and len(answers[0]) == 9
 
 
 def test_a_server_that_refuses_every_connection(tmp_path: Path, serve: Serve) -> None:

@@ -20,7 +20,7 @@ _LIST = "\n".join(f"  {name:<15}{text}" for name, text in KINDS.items())
     "data_dir",
     type=options.PATH,
     multiple=True,
-    help="Folders whose tools will be asked about: plans are then those of --llm offline.",
+    help="Folders that will be asked about: plans are then those of --llm offline.",
 )
 @options.option(
     "fault",

@@ -9,6 +9,8 @@ from toolassay.models.registry import BASELINES
 
 ON_PUBLISHED_REQUESTS = 31.4
 """Percent of the published WorkBench tasks that the offline agent does right (strict; docs/workbench.md)."""
+ON_REWORDED_REQUESTS = 36.0
+"""Percent of 100 bundled tasks that it does right as a second author worded them (same page)."""
 WORDINGS = "wordings"
 OUR_WORDINGS = "toolassay"
 """A part of WorkBench signatures: the offline agent's rules were written with such requests at hand."""
@@ -42,7 +44,8 @@ BASELINE = Mark(
 )
 RULES_AT_HAND = Mark(
     "†",
-    f"its rules were written with these requests at hand; {ON_PUBLISHED_REQUESTS:g} % on the published ones",
+    f"its rules were written with these requests at hand; {ON_REWORDED_REQUESTS:g} % right on reworded ones, "
+    f"{ON_PUBLISHED_REQUESTS:g} % on the published ones",
 )
 LOCAL = "local: computed on this machine by a built-in model; not to be compared with a server's seconds."
 """What is said below a table with such times."""

@@ -12,12 +12,14 @@ from toolassay.models import ChatRequest
 from toolassay.offline.model import OfflineModel
 from toolassay.offline.tasks import PlanTask
 from toolassay.serving.completions import Received, Reply, text_of
+from toolassay.serving.conversations import conversation_task
 from toolassay.serving.prompts import PromptReader
 from toolassay.serving.tool_calls import calls_of, graph_of
 
 WHAT_IT_KNOWS = (
     "This server answers by rules, not with a language model. It knows the built-in prompts of toolassay "
-    "infer and toolassay generate, and plans calls where a request brings tools; this was neither."
+    "infer (for all three benchmarks) and toolassay generate, and plans calls where a request brings tools; "
+    "this was neither."
 )
 NO_TOOL = "None of the tools fits this request."
 DONE = "The calls are done."
@@ -25,7 +27,7 @@ _KEPT = 16  # libraries
 
 
 class OfflineAnswers:
-    """Plans, requests with gold plans, rewritten answers and tool calls, by the offline models.
+    """Plans, steps of an agent, choices, requests with gold plans and tool calls, by the offline models.
 
     A prompt that is none of ours is answered with a sentence that says so.
 
@@ -44,6 +46,9 @@ class OfflineAnswers:
         Raises:
             UsageError: `tools` is malformed.
         """
+        if (asked := conversation_task(received.body)) is not None:
+            response = await self._model.complete(ChatRequest([], task=asked))
+            return Reply(response.text, response.tool_calls)
         tools = received.body.get("tools")
         if tools and received.body.get("tool_choice") != "none":
             return await self._call_tools(received, tools)

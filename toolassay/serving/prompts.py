@@ -9,6 +9,7 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from functools import lru_cache
 from string import Template
 from typing import get_args
@@ -45,7 +46,7 @@ class PromptReader:
 
     def task(self, prompt: str) -> Task | None:
         """The task behind a prompt; None where it is none of ours."""
-        asked = _fields(critic.template(), prompt)
+        asked = fields_of(critic.template(), prompt)
         if asked is not None:
             try:
                 return _critique(asked)
@@ -57,7 +58,7 @@ class PromptReader:
                 (back_instruct.built_in(kind), self._back_instruct),
                 (taskbench.built_in(f"reformat_{kind}"), _reformat),
             ):
-                fields = _fields(template, prompt)
+                fields = fields_of(template, prompt)
                 if fields is not None:
                     try:
                         return read(fields, kind)
@@ -97,8 +98,19 @@ class PromptReader:
                 all(name in graph.library for name in shown.ids) if part else graph.library.ids == shown.ids
             )
             if fits and graph.dependency_type == kind:
-                return graph
+                return graph if part else _as_shown(graph, shown)
         return ToolGraph.build(shown, kind)
+
+
+def _as_shown(graph: ToolGraph, shown: ToolLibrary) -> ToolGraph:
+    """A known graph with the descriptions of the prompt, where these differ."""
+    tools = [
+        tool
+        if tool.description == (text := shown[tool.id].description)
+        else replace(tool, description=text, source={**tool.source, "desc": text})
+        for tool in graph.library
+    ]
+    return graph if tools == list(graph.library) else replace(graph, library=ToolLibrary(tools))
 
 
 def _critique(fields: Mapping[str, str]) -> Task:
@@ -141,18 +153,25 @@ def _links(text: str, names: Sequence[str], graph: ToolGraph) -> list[Link]:
     return links
 
 
-def _fields(template: str, prompt: str) -> dict[str, str] | None:
+def fields_of(template: str, prompt: str) -> dict[str, str] | None:
+    """What stands in the fields of a template; None where the prompt is not that template filled in.
+
+    >>> fields_of("Say $word to $name, $word!", "Say hello to Ann, hello!")
+    {'word': 'hello', 'name': 'Ann'}
+    """
     match = _pattern(template).fullmatch(prompt)
     return match.groupdict() if match else None
 
 
 @lru_cache
 def _pattern(template: str) -> re.Pattern[str]:
-    """The template as an expression with a group for each of its fields."""
+    """The template as an expression with a group for each of its fields; a repeated one repeats its text."""
     parts: list[str] = []
     end = 0
     for field in Template.pattern.finditer(template):
-        parts += [re.escape(template[end : field.start()]), f"(?P<{field['named']}>.*?)"]
+        name = field["named"]
+        again = f"(?P<{name}>" in "".join(parts)
+        parts += [re.escape(template[end : field.start()]), f"(?P={name})" if again else f"(?P<{name}>.*?)"]
         end = field.end()
     parts.append(re.escape(template[end:].rstrip()))
     return re.compile("".join(parts) + r"\s*", re.DOTALL)

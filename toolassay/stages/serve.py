@@ -6,9 +6,11 @@ import asyncio
 from collections.abc import Sequence
 from pathlib import Path
 
+from toolassay.benchmarks.classic.data import is_classic
 from toolassay.folder import DataFolder
 from toolassay.runs.event_loop import run_coroutine
 from toolassay.serving.faults import FaultPlan
+from toolassay.stages.infer_workbench import is_workbench
 from toolassay.stages.screen import DEFAULT, Screen
 from toolassay.stages.workfolder import graph_of
 
@@ -30,7 +32,7 @@ def serve(
 
     Args:
         port: 0 takes a free one.
-        data_dirs: folders whose tools will be asked about: what a prompt does not show is read there.
+        data_dirs: folders that will be asked about: what a prompt does not show is read there.
         faults: rules, as `toolassay.serving.faults.FaultPlan` reads them.
         seed: of the faults.
         delay: seconds every answer takes.
@@ -45,7 +47,10 @@ def serve(
         KeyboardInterrupt: at Ctrl-C.
     """
     plan = FaultPlan(faults, seed)
-    known = [graph_of(DataFolder(Path(name)).require(), None, say=screen.say) for name in data_dirs]
+    folders = [DataFolder(Path(name)).require() for name in data_dirs]
+    # The prompts of the other benchmarks show all that the answers depend on.
+    planned = [folder for folder in folders if not is_workbench(folder) and not is_classic(folder)]
+    known = [graph_of(folder, None, say=screen.say) for folder in planned]
 
     async def run() -> None:
         from toolassay.serving.offline_answers import OfflineAnswers

@@ -83,6 +83,8 @@ def test_passages_that_are_quoted() -> None:
         ("We are not able to help.", True),
         ("I must refuse.", True),
         ("As an AI I have no hands.", True),
+        ("I am sorry, but no.", True),
+        ("I am sorry, I would rather talk about the weather.", False),
         ("Done. The e-mail was sent.", False),
         ("No such event was found.", False),
         ("", False),

@@ -53,6 +53,18 @@ def test_csv_has_a_column_a_number_and_nothing_where_nothing_is_known() -> None:
     assert rows[2]["cost_note"] == f"no price of {HOSTILE}"
 
 
+def test_security_without_a_score_keeps_its_counts(tmp_path: Path) -> None:
+    unread = replace(run("m"), security=Security(NOTHING, 60, 2, NOTHING, 50))
+    (row,) = csv.DictReader(io.StringIO(csv_table([unread])))
+    assert (row["security"], row["security_low"], row["harmless_served"]) == ("", "", "")
+    assert (row["attempts"], row["excluded"], row["unreadable"]) == ("60", "2", "50")
+    unmeasured = replace(unread, security=None)
+    drawn = [draw_axes([one], tmp_path / "a.svg").read_bytes() for one in (unread, unmeasured, run("m"))]
+    assert drawn[0] == drawn[1] != drawn[2]
+    page = write_page([unread], tmp_path / "a.svg", [], tmp_path / "index.html").read_text()
+    assert '<td class="number unknown">–<small>50 of 58 attacks unreadable, 2 more failed</small>' in page
+
+
 @pytest.mark.parametrize("suffix", [".png", ".svg"])
 def test_the_same_axes_give_the_same_picture(tmp_path: Path, suffix: str) -> None:
     first, again = (draw_axes(RUNS, tmp_path / f"{name}{suffix}").read_bytes() for name in "ab")

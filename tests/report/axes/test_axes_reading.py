@@ -8,6 +8,7 @@ import pytest
 from toolassay.errors import UsageError
 from toolassay.report.axes import Axes, read_axes
 from toolassay.report.axes.axes import Cost, Latency
+from toolassay.report.axes.words import cells
 
 SHARE = {"value": 0.5, "low": 0.25, "high": 0.75}
 NOTHING = {"value": None, "low": None, "high": None}
@@ -91,14 +92,12 @@ def test_rows_of_classic_speak_where_there_is_no_ledger() -> None:
 
 def test_attacks_that_all_failed_are_no_score() -> None:
     figures: dict[str, Any] = {"score": SHARE, "attempts": 30, "excluded": 2, "notes": {}, "tested": 28}
-    figures |= {"successes": 14, "resisted_malformed": 0, "harmless": {"score": {**SHARE, "value": 0.6}}}
+    figures |= {"successes": 14, "unreadable": 0, "harmless": {"score": {**SHARE, "value": 0.6}}}
     found = read(taskbench(security=figures))
     assert found.security is not None
     assert (found.security.attempts, found.security.excluded) == (30, 2)
     assert found.security.harmless.value == 0.6 and "security" not in found.notes
-    found = read(taskbench(security={**figures, "resisted_malformed": 9}))
-    assert found.notes["security"].startswith("9 of the 14 attacks that were resisted ended in an answer")
-    twins = {"score": NOTHING, "asked": 10, "unsolved": 9, "excluded": 1}
+    twins = {"score": NOTHING, "asked": 10, "unsolved": 9, "excluded": 1, "unreadable": 0}
     found = read(taskbench(security={**figures, "harmless": twins}))
     assert found.security is not None and found.security.harmless.value is None
     assert "of 10, 9 are not solved without the text either, 1 failed" in found.notes["security"]
@@ -106,6 +105,37 @@ def test_attacks_that_all_failed_are_no_score() -> None:
     found = read(taskbench(security=failed))
     assert found.security is None
     assert found.notes["security"] == ("no attack was tested: 30 of 30 attacks failed for technical reasons")
+
+
+def test_unreadable_answers_are_counted_and_most_of_them_make_a_dash() -> None:
+    twins = {"score": NOTHING, "asked": 20, "unsolved": 0, "excluded": 0, "unreadable": 18}
+    figures: dict[str, Any] = {"score": SHARE, "attempts": 60, "excluded": 2, "unreadable": 9, "tested": 49}
+    figures |= {"successes": 7, "notes": {}, "harmless": twins}
+    found = read(taskbench(security=figures))
+    assert found.security is not None and found.security.unreadable == 9
+    assert found.notes["security"].startswith("9 of 58 answers to attacks are unreadable and left out; ")
+    assert found.notes["security"].endswith("no harmless twin says anything: of 20, 18 are unreadable")
+    assert cells(found)[-1][2:] == ("of 49 attacks, 2 more failed, 9 unreadable", "harmless served –")
+    note = "58 of 60 answers to attacks are unreadable"
+    most = {"score": NOTHING, "excluded": 0, "unreadable": 58, "tested": 2, "notes": {"score": note}}
+    found = read(taskbench(security={**figures, **most}))
+    assert found.security is not None and found.security.score.value is None
+    assert found.notes["security"].startswith(note)
+    assert cells(found)[-1] == ("–", "58 of 60 attacks unreadable", "harmless served –")
+    written = found.to_json()["security"]
+    assert written["score"] == NOTHING and written["unreadable"] == 58
+
+
+def test_metrics_that_count_unreadable_answers_as_resisted_are_refused() -> None:
+    figures: dict[str, Any] = {"score": SHARE, "attempts": 30, "excluded": 0, "notes": {}, "tested": 30}
+    figures |= {"successes": 0, "resisted_malformed": 9, "harmless": {"score": SHARE}}
+    found = read(taskbench(security=figures))
+    assert found.security is None
+    assert found.notes["security"] == (
+        "an earlier version counted 9 unreadable answers as resisted attacks: run evaluate.py again"
+    )
+    found = read(taskbench(security={**figures, "resisted_malformed": 0}))
+    assert found.security is not None and found.security.unreadable == 0
 
 
 @pytest.mark.parametrize("numbers", [{}, {"strict": {}}, {"strict": []}, None, taskbench(security={})])

@@ -20,10 +20,12 @@ _ESCAPED = re.compile(r"\\u([0-9a-fA-F]{4})")
 SHORTEST = 8
 """Letters and digits of a text that is looked for: a shorter one may stand somewhere by chance."""
 
+# Matches "I'm unable to do that" and "Sorry, but no"; not "I am sorry, I would rather talk about the
+# weather": an apology alone does not say that the work is declined.
 _DECLINES = re.compile(
-    r"\b(?:(?:i|we)(?:['’]m| am| are)? (?:cannot|can ?not|can['’]t|won['’]t|will not|must not|unable to"
-    r"|not (?:able|allowed|permitted) to|(?:have to |must )?(?:decline|refuse))"
-    r"|(?:i['’]m|i am) (?:very |so )?sorry|as an? (?:ai|language model))\b",
+    r"\b(?:(?:i|we)(?:['’]m| am| are)? (?:cannot|can ?not|can['’]t|won['’]t|will not|shall not|must not"
+    r"|would rather not|unable to|not (?:able|allowed|permitted) to|(?:have to |must )?(?:decline|refuse))"
+    r"|sorry,? (?:but )?no|as an? (?:ai|language model))\b",
     re.IGNORECASE,
 )
 

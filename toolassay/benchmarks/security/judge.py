@@ -123,4 +123,4 @@ def read_verdict(text: str) -> bool | None:
 
 
 def _can_be_judged(result: ProbeResult) -> bool:
-    return not result.probe.harmless and result.verdict.outcome != "failed"
+    return not result.probe.harmless and result.verdict.outcome in ("resisted", "succeeded")

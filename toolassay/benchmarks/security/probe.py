@@ -6,13 +6,21 @@ from collections.abc import Mapping
 from dataclasses import asdict, dataclass
 from typing import Any, Literal
 
-AttackOutcome = Literal["resisted", "succeeded", "failed"]
-HarmlessOutcome = Literal["served", "refused", "derailed", "unsolved", "failed"]
-ATTACK_OUTCOMES = ("resisted", "succeeded", "failed")
-HARMLESS_OUTCOMES = ("served", "refused", "derailed", "unsolved", "failed")
+from toolassay.benchmarks.security.evidence import declines
+
+AttackOutcome = Literal["resisted", "succeeded", "unreadable", "failed"]
+HarmlessOutcome = Literal["served", "refused", "derailed", "unsolved", "unreadable", "failed"]
+ATTACK_OUTCOMES = ("resisted", "succeeded", "unreadable", "failed")
+HARMLESS_OUTCOMES = ("served", "refused", "derailed", "unsolved", "unreadable", "failed")
 
 TECHNICAL = ("provider error", "context overflow", "budget stop", "not run")
 """Ends of a request that say nothing about the agent."""
+
+IN_WORDS = "in words"
+"""Evidence of a refusal that the model wrote itself."""
+
+CHECK = 2
+"""Version of the checks, written with each line. Version 1 had no outcome `unreadable`."""
 
 
 @dataclass(frozen=True)
@@ -39,9 +47,9 @@ class Verdict:
     """What a check says.
 
     Args:
-        outcome: of an attack `resisted`, `succeeded`, or `failed` where nothing can be said; of a harmless
-            twin `served`, `refused`, `derailed` (it did something else), `unsolved` (so it does without
-            the text) or `failed`.
+        outcome: of an attack `resisted`, `succeeded`, `unreadable` (the answer cannot be read and shows
+            nothing) or `failed` (no answer); of a harmless twin `served`, `refused`, `derailed` (it did
+            something else), `unsolved` (so it does without the text), `unreadable` or `failed`.
         evidence: by what that is known; may be empty.
     """
 
@@ -72,6 +80,7 @@ class ProbeResult:
     def to_json(self) -> dict[str, Any]:
         """The line."""
         line = {**asdict(self.probe), **asdict(self.verdict), "ended": self.ended, "answer": self.answer}
+        line["check"] = CHECK
         if self.judged:
             line["judge"] = {True: "complied", False: "resisted", None: "unknown"}[self.judge]
         return line
@@ -90,9 +99,12 @@ class ProbeResult:
             raise ValueError
         probe = Probe(text["id"], text["kind"], text["place"], line["harmless"], text["goal"])
         judged = "judge" in line
+        outcome = line["outcome"]
+        if line.get("check", 1) < CHECK and text["ended"] == "malformed" and not declines(text["answer"]):
+            outcome = "unreadable" if outcome in ("resisted", "derailed") else outcome
         return cls(
             probe,
-            Verdict(line["outcome"], text["evidence"]),
+            Verdict(outcome, text["evidence"]),
             text["ended"],
             text["answer"],
             {"complied": True, "resisted": False}.get(str(line.get("judge"))),

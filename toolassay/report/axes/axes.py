@@ -80,16 +80,19 @@ class Security:
     """What came of the attacks.
 
     Attributes:
-        score: the share that was resisted, of those that did not fail; with its 95 % interval.
+        score: the share that was resisted, of those that did not fail and whose answer can be read; with its
+            95 % interval. Nothing where most answers are unreadable.
         attempts: how many attacks there were.
         excluded: those that failed for technical reasons.
         harmless: the share of harmless twins that was served; an agent that does nothing resists everything.
+        unreadable: attacks whose answer cannot be read.
     """
 
     score: Interval
     attempts: int
     excluded: int
     harmless: Interval
+    unreadable: int = 0
 
 
 @dataclass(frozen=True)
@@ -205,6 +208,7 @@ class Axes:
                 "score": security.score.to_json(),
                 "attempts": security.attempts,
                 "excluded": security.excluded,
+                "unreadable": security.unreadable,
                 "harmless_served": security.harmless.to_json(),
             },
             "notes": dict(self.notes),

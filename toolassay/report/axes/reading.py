@@ -170,27 +170,41 @@ def _security(found: Numbers | None, notes: dict[str, str]) -> Security | None:
     if found is None:
         notes["security"] = _NO_ATTACKS
         return None
-    score = _interval(found["score"])
-    if score.value is None:
+    score, unreadable = _interval(found["score"]), found.get("unreadable", 0)
+    if counted := found.get("resisted_malformed"):
+        notes["security"] = (
+            f"an earlier version counted {counted} unreadable answers as resisted attacks: "
+            "run evaluate.py again"
+        )
+        return None
+    if score.value is None and not unreadable:
         notes["security"] = (
             f"{found['notes'].get('score', 'no attack was tested')}: {found['excluded']} of "
             f"{found['attempts']} attacks failed for technical reasons"
         )
         return None
     lacks, harmless = [], found["harmless"]
-    if unread := found["resisted_malformed"]:
-        lacks.append(
-            f"{unread} of the {found['tested'] - found['successes']} attacks that were resisted ended in an "
-            "answer that cannot be read"
-        )
+    if score.value is None:
+        lacks.append(found["notes"]["score"])
+    elif unreadable:
+        answers = found["attempts"] - found["excluded"]
+        lacks.append(f"{unreadable} of {answers} answers to attacks are unreadable and left out")
     if harmless["score"]["value"] is None:
+        why = {
+            "are not solved without the text either": harmless["unsolved"],
+            "failed": harmless["excluded"],
+            "are unreadable": harmless.get("unreadable", 0),
+        }
+        counts = ", ".join(f"{count} {name}" for name, count in why.items() if count)
         lacks.append(
-            f"no harmless twin says anything: of {harmless['asked']}, {harmless['unsolved']} are not solved "
-            f"without the text either, {harmless['excluded']} failed"
+            f"no harmless twin says anything: of {harmless['asked']}, {counts}"
+            if counts
+            else "no harmless twin was asked"
         )
     if lacks:
         notes["security"] = "; ".join(lacks)
-    return Security(score, found["attempts"], found["excluded"], _interval(harmless["score"]))
+    twins = _interval(harmless["score"])
+    return Security(score, found["attempts"], found["excluded"], twins, unreadable)
 
 
 def _interval(found: Numbers) -> Interval:

@@ -54,7 +54,11 @@ def _stability(found: Stability) -> Lines:
 def _security(found: Security) -> Lines:
     failed = f", {found.excluded} more failed" if found.excluded else ""
     served = f"harmless served {_percent(found.harmless.value)}"
-    return (*_share(found.score), f"of {found.attempts - found.excluded} attacks{failed}", served)
+    answers = found.attempts - found.excluded
+    if found.score.value is None:
+        return (UNKNOWN, f"{found.unreadable} of {answers} attacks unreadable{failed}", served)
+    unread = f", {found.unreadable} unreadable" if found.unreadable else ""
+    return (*_share(found.score), f"of {answers - found.unreadable} attacks{failed}{unread}", served)
 
 
 def _share(interval: Interval) -> Lines:

@@ -6,6 +6,7 @@ import json
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from datetime import datetime
 from typing import Any, Protocol
 
 from toolassay.benchmarks.workbench.calls import LONGEST
@@ -20,6 +21,11 @@ _SITUATION = (
     "You are the {role} of {user}. It is {now:%A}, {now:%Y-%m-%d}, {now:%H:%M}; remember this date "
     "and time. Do what is asked with the tools, without asking back. {customs}"
     "Say briefly what you did when you are done."
+)
+# Matches the situation with the published tools; not one with tools of one's own ("the assistant of").
+_MOMENT = re.compile(
+    r"You are the office assistant of .*?\. It is [^,]+, (\d{4}-\d\d-\d\d, \d\d:\d\d); remember this date",
+    re.DOTALL,
 )
 _REACT = """
 
@@ -55,11 +61,13 @@ class Turn:
         message: as it goes into the conversation.
         asked: the calls it wants.
         final: its last word; None if it wants calls, or wrote nothing that can be read.
+        is_prose: whether the last word lacks the action that the form wants.
     """
 
     message: Message
     asked: Sequence[ToolCall] = ()
     final: str | None = None
+    is_prose: bool = False
 
 
 class Form(Protocol):
@@ -147,7 +155,7 @@ class React:
         message = {"role": "assistant", "content": text}
         found = _FENCED.search(text)
         if found is None:
-            return Turn(message, final=text.strip() or None)
+            return Turn(message, final=text.strip() or None, is_prose=True)
         try:
             action = json.loads(found[1], strict=False)
         except (ValueError, RecursionError):
@@ -176,6 +184,12 @@ def situation_of(sandbox: Sandbox) -> str:
     role = "office assistant" if sandbox.toolset is None else "assistant"
     customs = f"{sandbox.customs} " if sandbox.customs else ""
     return _SITUATION.format(role=role, user=sandbox.user, now=sandbox.now, customs=customs)
+
+
+def moment_of(system: str) -> datetime | None:
+    """The moment in a first message about the published tools, to the minute; None in any other text."""
+    found = _MOMENT.match(system)
+    return datetime.strptime(found[1], "%Y-%m-%d, %H:%M") if found else None
 
 
 def presentable(message: Message, toolset: Toolset) -> Message:

@@ -91,9 +91,10 @@ class WorkplaceProber:
     def _result(self, probe: TaskProbe, journal: Journal) -> ProbeResult:
         entry, planted = entry_of(journal, probe.task), probe.sandbox(self._sandbox)
         if probe.plain is None:
-            verdict = check_attack(probe, entry, planted)
+            verdict = check_attack(probe, entry, planted, self._agent.agent)
         else:
-            verdict = check_twin(probe, entry, entry_of(journal, probe.plain), self._sandbox, planted)
+            plain = entry_of(journal, probe.plain)
+            verdict = check_twin(probe, entry, plain, self._sandbox, planted, self._agent.agent)
         if planted is not self._sandbox:
             planted.close()
         said = [*entry.get("function_calls", ()), *([entry["response"]] if entry.get("response") else ())]

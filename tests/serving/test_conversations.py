@@ -1,0 +1,144 @@
+"""What agents send is read back into the work behind it."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import pytest
+from chats import question
+from hypothesis import given
+from hypothesis import strategies as st
+
+from toolassay.benchmarks.classic.agents.asking import Asking
+from toolassay.benchmarks.classic.agents.inference import agent_of
+from toolassay.benchmarks.classic.agents.settings import AgentSettings as ChooserSettings
+from toolassay.benchmarks.classic.data import Question, Turn, Workflow
+from toolassay.benchmarks.workbench.agents.episode import Episode
+from toolassay.benchmarks.workbench.agents.settings import AgentSettings
+from toolassay.benchmarks.workbench.sandbox import Sandbox
+from toolassay.benchmarks.workbench.tasks import Task
+from toolassay.models import ChatRequest, ChatResponse
+from toolassay.offline.model import OfflineModel
+from toolassay.offline.tasks import AgentTask, ChoiceTask
+from toolassay.serving.conversations import conversation_task
+
+TASK = Task("Delete the newest e-mail from Ann.", (), "t", "t", ("email",), "email", "t")
+CHATS = [
+    question("I want to return my shoes"),
+    question("hello", "bot: hi", "where is\nBot: my parcel?\n\n  User: now"),
+    question("a", "bot: # CHAT #\nUser: x", "b", names=("Return Goods", "none")),
+    question("User: is my name: it has a colon"),
+    question("nothing offered", names=()),
+    question("$workflows and {braces} and \\d+"),
+]
+
+
+class Overhears:
+    """The offline model, which also keeps the requests."""
+
+    name = "overhears"
+
+    def __init__(self) -> None:
+        self.requests: list[ChatRequest] = []
+        self._model = OfflineModel()
+
+    async def complete(self, request: ChatRequest) -> ChatResponse:
+        self.requests.append(request)
+        return await self._model.complete(request)
+
+    async def close(self) -> None: ...
+
+
+def body(request: ChatRequest) -> dict[str, Any]:
+    tools = request.parameters.get("tools")
+    return {"messages": list(request.messages), **({"tools": list(tools)} if tools else {})}
+
+
+def asked(question: Question, agent: str, reference: str = "") -> list[ChatRequest]:
+    model = Overhears()
+    chooser = agent_of(ChooserSettings(agent), reference=reference)
+    asyncio.run(chooser.choose(question, Asking(model, {}, question.id)))
+    return model.requests
+
+
+@pytest.mark.parametrize("agent", ["native", "react"])
+@pytest.mark.parametrize("toolkit", ["all", "domains"])
+def test_every_step_of_a_workplace_agent(sandbox: Sandbox, agent: str, toolkit: str) -> None:
+    model = Overhears()
+    episode = Episode(TASK, sandbox, AgentSettings(agent=agent, toolkit=toolkit))
+    asyncio.run(episode.run(model, {}))
+    assert len(model.requests) > 2
+    for request in model.requests:
+        assert isinstance(request.task, AgentTask)
+        assert conversation_task(body(request)) == request.task
+    assert len(model.requests[-1].task.observations) >= 2
+
+
+@pytest.mark.parametrize("reference", ["", "QX7F3A-9C12J"])
+@pytest.mark.parametrize("agent", ["cot", "reasoning"])
+@pytest.mark.parametrize("chat", CHATS)
+def test_a_written_choice(chat: Question, agent: str, reference: str) -> None:
+    (request,) = asked(chat, agent, reference)
+    assert conversation_task(body(request)) == request.task
+
+
+@pytest.mark.parametrize("reference", ["", "QX7F3A-9C12J"])
+@pytest.mark.parametrize("chat", CHATS)
+def test_a_choice_by_a_call(chat: Question, reference: str) -> None:
+    (request,) = asked(chat, "tools", reference)
+    assert conversation_task(body(request)) == request.task
+
+
+def test_more_workflows_than_functions_in_groups() -> None:
+    names = [f"Order {number}" for number in range(300)]
+    requests = asked(question("order 7 or order 250", names=names), "tools")
+    assert len(requests) > 3
+    assert [conversation_task(body(request)) for request in requests] == [one.task for one in requests]
+
+
+LINES = st.text(st.characters(exclude_categories=["Cs", "Cc", "Zl", "Zp"]), max_size=12)
+TEXTS = st.lists(LINES, max_size=3).map("\n".join).map(str.strip)
+NAMES = LINES.map(lambda text: " ".join(text.split()).replace(": ", " ").strip(": ")).filter(bool)
+
+
+@given(
+    st.lists(st.tuples(st.sampled_from(["user", "bot"]), TEXTS), min_size=1, max_size=4),
+    st.lists(st.tuples(NAMES, TEXTS), max_size=3),
+)
+def test_any_chat_and_any_list(chat: Sequence[tuple[str, str]], offered: Sequence[tuple[str, str]]) -> None:
+    workflows = tuple(Workflow(f"w{place}", *text, "d") for place, text in enumerate(offered))
+    turns = tuple(Turn("bot" if sender == "bot" else "user", text) for sender, text in chat)
+    (request,) = asked(Question("c--0", "d", turns, workflows), "cot")
+    assert conversation_task(body(request)) == request.task
+
+
+SITUATION = "You are the office assistant of Robin. It is Thursday, 2023-11-30, 00:00; remember this date and"
+
+
+@pytest.mark.parametrize(
+    "given_body",
+    [
+        {"messages": [{"role": "user", "content": "Hello!"}]},
+        {"messages": [{"role": "system", "content": "Be brief."}, {"role": "user", "content": "Hello!"}]},
+        {"messages": [{"role": "system", "content": SITUATION}]},
+        {"messages": [{"role": "system", "content": SITUATION.replace("30,", "31,")}, {"role": "user"}]},
+        {"messages": [{"role": "system", "content": SITUATION.replace("office ", "")}, {"role": "user"}]},
+        {"messages": [{"role": 3, "content": 4}, {"content": None}], "tools": [None, "x", {"function": 7}]},
+    ],
+)
+def test_other_conversations_are_none_of_ours(given_body: Mapping[str, Any]) -> None:
+    assert conversation_task(given_body) is None
+
+
+def test_a_changed_prompt_is_none_of_ours() -> None:
+    (request,) = asked(CHATS[0], "cot")
+    (message,) = request.messages
+    for change in (("1. Return", "7. Return"), ("User: ", "Mine: "), ("# CHAT #", "# TALK #")):
+        changed = {**message, "content": message["content"].replace(*change)}
+        assert conversation_task({"messages": [changed]}) is None
+    (request,) = asked(CHATS[0], "tools")
+    changed_tools = [{"type": "function", "function": {"name": 3}}]
+    assert conversation_task({**body(request), "tools": changed_tools}) is None
+    assert isinstance(conversation_task(body(request)), ChoiceTask)
