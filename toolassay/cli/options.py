@@ -106,8 +106,8 @@ def server() -> Callable[[Function], Function]:
             "extra_body",
             type=PATH,
             default=None,
-            help="A JSON file with more fields of the request body; null leaves out one that is sent else, "
-            'e.g. {"presence_penalty": null}.',
+            help="A JSON file with more fields of the request body; null omits one that would be sent by "
+            'default, e.g. {"presence_penalty": null}.',
         ),
         option("extra_headers", type=PATH, default=None, help="A JSON file with more headers."),
         option(
@@ -126,7 +126,7 @@ def server() -> Callable[[Function], Function]:
             "max_tries",
             type=click.IntRange(1),
             default=8,
-            help="Tries for one request at most; counted anew after a 429 while others are answered.",
+            help="Maximum tries for one request; counted again from 0 after a 429 while others are answered.",
         ),
     )
 
@@ -134,7 +134,11 @@ def server() -> Callable[[Function], Function]:
 def model(*, temperature: float, top_p: float) -> Callable[[Function], Function]:
     """Who is asked, where and how."""
     return together(
-        option("llm", default=LLM, help="A served model, or 'offline': no server, no key, no download."),
+        option(
+            "llm",
+            default=LLM,
+            help="A served model, or one without a server: offline; to compare with: nothing, random.",
+        ),
         server(),
         option("temperature", type=float, default=temperature, help="From 0: how freely it answers."),
         option("top_p", type=float, default=top_p, help="From 0 to 1: the likely words it draws from."),
@@ -147,7 +151,7 @@ def multiworker() -> Callable[[Function], Function]:
         "multiworker",
         type=click.IntRange(1),
         default=None,
-        help="Requests in flight [default: as many as the server bears].",
+        help="Maximum concurrent requests [default: adaptive].",
     )
 
 
