@@ -245,6 +245,7 @@ def test_free_models_use_no_tokens(tmp_path: Path) -> None:
         for _ in range(5):
             ledger.before("offline", asked("1"))
             ledger.after(Attempt("offline", "planner", "1", 1, "answered"))
+        assert (ledger.totals.requests, ledger.totals.tokens, ledger.totals.known_cost) == (5, 0, 0)
 
 
 @pytest.mark.parametrize(
