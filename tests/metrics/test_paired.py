@@ -137,7 +137,7 @@ def test_items_without_one_of_the_scores_are_left_out_of_that_column() -> None:
     before = np.array([[1.0, 0.5], [np.nan, 0.5], [0.0, 0.5]])
     after = np.array([[0.5, np.nan], [1.0, np.nan], [0.5, np.nan]])
     first, second = compare_pairs(before, after)
-    assert (first.n, first.baseline, first.other) == (2, 0.5, 0.5)
+    assert (first.n, first.n_clusters, first.baseline, first.other) == (2, 2, 0.5, 0.5)
     assert second == (0, 0, None, None, NOTHING, None, None, None)
     (alone,) = compare_pairs(before[[0, 2], :1], after[[0, 2], :1])
     assert alone.difference == pytest.approx(first.difference)

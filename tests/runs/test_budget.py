@@ -29,6 +29,11 @@ def keeper(**limits: float) -> BudgetKeeper:
     return BudgetKeeper(budget, {"paid": Price(1.0, 10.0, "2026-01-01")})
 
 
+def figures(use: Use | None) -> tuple[float, ...]:
+    assert use is not None
+    return (use.requests, use.tokens, use.cost)
+
+
 @pytest.mark.parametrize(
     ("messages", "parameters", "size"),
     [
@@ -74,14 +79,14 @@ def test_a_request_is_reserved_until_it_is_settled() -> None:
     assert books.settle(ANSWER, 0.0003) is None
     assert books.spent == Use(1, 120, 0.0003)
     books.reserve("paid", asked("x" * 400))
-    assert books.settle(LOST, None) == Use(1, 150, pytest.approx(0.0006))
-    assert books.spent == Use(2, 270, pytest.approx(0.0009))
+    assert figures(books.settle(LOST, None)) == pytest.approx((1, 150, 0.0006))
+    assert figures(books.spent) == pytest.approx((2, 270, 0.0009))
     assert books.settle(replace(LOST, status=500), None) is None
     assert books.settle(LOST, None) is None
     assert books.settle(LOST, None, Use(1, 7, 0.5)) == Use(1, 7, 0.5)
-    assert books.spent == Use(5, 277, pytest.approx(0.5009))
+    assert figures(books.spent) == pytest.approx((5, 277, 0.5009))
     books.settle(ANSWER, None)
-    assert books.spent == Use(6, 397, pytest.approx(0.5009))
+    assert figures(books.spent) == pytest.approx((6, 397, 0.5009))
     books.reserve("paid", asked("x" * 400, max_tokens=503))  # nothing else is reserved any more
     with pytest.raises(ModelError, match="--max_tokens_total 1000 leaves no room"):
         books.reserve("paid", asked("x", max_tokens=0))

@@ -89,6 +89,7 @@ def test_the_offline_model_costs_nothing_and_writes_one_line_a_start(tmp_path: P
             assert ledger.totals.known_cost == ledger.totals.unknown_tokens == 0
     lines = [json.loads(line) for line in (tmp_path / "ledger.jsonl").read_text().splitlines()]
     assert [(line["outcome"], line["count"]) for line in lines] == [("answered", 2), ("failed", 1)] * 3
+    assert {(line["item"], line["attempt"], line["cost"]) for line in lines} == {("", 1, 0.0)}
     with opened(tmp_path, Budget(requests=10)) as ledger:
         ledger.before("offline", asked("4"))
         with pytest.raises(ModelError, match="max_requests"):
@@ -102,6 +103,9 @@ def test_nothing_known_is_no_zero() -> None:
     assert totals.known_cost is None
     assert totals.to_json()["cost_usd"] is None
     assert totals.unknown_tokens == 1
+    totals.add(replace(ANSWER, completion_tokens=None), None)
+    totals.add(ANSWER, None)
+    assert (totals.unknown_tokens, totals.unknown_cost, totals.tokens) == (2, 3, 20 + 100 + 120)
 
 
 @pytest.mark.parametrize(

@@ -17,7 +17,7 @@ from toolassay.tools import Tool, ToolLibrary
 
 def made_library(size: int = 24) -> ToolLibrary:
     chance = Random(7)
-    return ToolLibrary(
+    tools = [
         Tool(
             f"t{number}",
             "",
@@ -25,7 +25,8 @@ def made_library(size: int = 24) -> ToolLibrary:
             tuple(chance.sample("abcde", chance.randint(1, 2))),
         )
         for number in range(size)
-    )
+    ]
+    return ToolLibrary(tools)
 
 
 @pytest.mark.parametrize(

@@ -8,10 +8,10 @@ from datetime import date, datetime, timedelta
 import pytest
 
 from toolassay.benchmarks.workbench.generate.templates import facts
-from toolassay.benchmarks.workbench.generate.world import TODAY, World, address
+from toolassay.benchmarks.workbench.generate.world import TODAY, Row, World, address
 
 
-def event(number: int, start: str, minutes: int = 30, person: str = "Mei", name: str = "Sync") -> facts.Row:
+def event(number: int, start: str, minutes: int = 30, person: str = "Mei", name: str = "Sync") -> Row:
     return {
         "event_id": str(number),
         "event_start": start,
@@ -21,7 +21,7 @@ def event(number: int, start: str, minutes: int = 30, person: str = "Mei", name:
     }
 
 
-def world(**tables: Sequence[facts.Row]) -> World:
+def world(**tables: Sequence[Row]) -> World:
     names = ("calendar", "email", "analytics", "project_management", "customer_relationship_manager")
     return World(**{name: tables.get(name, ()) for name in names})
 
@@ -36,7 +36,7 @@ CALENDAR = (
 FRIDAY = date(2023, 12, 1)
 
 
-def ids(rows: Sequence[facts.Row], column: str = "event_id") -> list[str | None]:
+def ids(rows: Sequence[Row], column: str = "event_id") -> list[str | None]:
     return [row[column] for row in rows]
 
 
