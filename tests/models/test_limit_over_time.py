@@ -144,3 +144,52 @@ def test_room_that_is_given_back_goes_to_who_waited_longest() -> None:
         assert limiter.in_flight == 0
 
     run(main())
+
+
+def test_a_refusal_far_below_the_ceiling_cuts_as_the_first_one_did() -> None:
+    async def main() -> None:
+        driver = Driver()
+        for _ in range(4):
+            await driver.round_trip()
+        await driver.fill()
+        driver.end(http(429))
+        await driver.round_trip()
+        while driver.limiter.in_flight > 40:
+            driver.end()
+        driver.permits.append(await driver.limiter.acquire())  # sent after the cut
+        driver.permits.reverse()
+        driver.end(http(429))
+        assert driver.limiter.history[-1][1:] == (32, "429")  # 80 % of the 40 that are borne
+
+    run(main())
+
+
+def test_eight_in_ten_are_enough_to_grow() -> None:
+    async def main() -> None:
+        for used, limit in ((7, 10), (8, 11)):
+            limiter = Limiter(start=10)
+            limiter.release(await limiter.acquire())
+            permits = [await limiter.acquire() for _ in range(used)]
+            limiter.release(permits.pop())
+            assert limiter.limit == limit
+
+    run(main())
+
+
+def test_the_first_request_after_a_cut_counts_in_the_round_trip() -> None:
+    async def main() -> None:
+        driver = Driver()
+        for _ in range(4):
+            await driver.round_trip()
+        await driver.fill()
+        driver.end(http(429))
+        while driver.permits:  # sent before the cut
+            driver.end()
+        limit = driver.limiter.limit
+        await driver.fill()
+        for answered in range(1, limit + 1):
+            driver.end()
+            await driver.fill()
+            assert (driver.limiter.limit > limit) == (answered == limit)
+
+    run(main())

@@ -92,6 +92,8 @@ def test_what_is_near_may_be_worked_out() -> None:
         *(None, "possible"),
         *("possible", None),
     ]
+    for text in ("5 may 2027 and the 9th", "5 may 2027, at the start of may", "5 may 2027 for 3 days"):
+        assert told(text, SAID + timedelta(days=7)) == "possible"
     assert told("5 may 2027", SAID + timedelta(days=1)) is None
     assert worked_out(Day(None, 5, 6), DayClues.of(text, [])) is None
 
