@@ -102,5 +102,10 @@ def test_what_is_wrong_with_weights_is_said_in_full() -> None:
     with pytest.raises(UsageError) as caught:
         size_weights({"2.5": 1})
     assert str(caught.value) == "'2.5' is not a number of tools. Fix: use whole numbers of 1 or more"
+    with pytest.raises(UsageError) as caught:
+        size_weights({"3": 0})
+    assert str(caught.value) == (
+        "size weights: weights must be 0 or more, and not all 0. Fix: write e.g. 3=0.5,4=0.5"
+    )
     assert size_weights({"1": 2}) == {1: 2}
     assert smallest("single") == "a single has exactly 1 tool"
