@@ -1,6 +1,8 @@
 from __future__ import annotations
 
 import json
+import sys
+from collections.abc import Callable
 
 import pytest
 from hypothesis import given, settings
@@ -181,8 +183,9 @@ def test_any_text_has_a_verdict(text: str) -> None:
     assert read_review(text).verdict in ("pass", "fail", "unknown")
 
 
-def test_a_long_text_takes_no_time() -> None:
-    for piece in (
+@pytest.mark.parametrize(
+    "piece",
+    [
         "executable ",
         "the plan is ",
         "| executable | correct |\n",
@@ -190,5 +193,34 @@ def test_a_long_text_takes_no_time() -> None:
         "correct: ",
         "((((",
         "step",
-    ):
-        read_review(piece * 5000)
+    ],
+)
+def test_the_work_grows_with_a_text_and_ends_at_the_longest_that_is_read(piece: str) -> None:
+    half, whole, beyond = (
+        calls_of(read_review, (piece * length)[:length]) for length in (10**4, 2 * 10**4, 10**6)
+    )
+    assert whole <= 2.1 * half
+    assert beyond <= 1.01 * whole
+
+
+@pytest.mark.parametrize("piece", ["executable ", "the plan is ", "| executable | correct |\n", "(((("])
+def test_a_conclusion_after_a_long_text_is_read(piece: str) -> None:
+    assert read_review(piece * 5000 + ".\nExecutable: yes.\nCorrect: no.").verdict == "fail"
+    assert read_review("Executable: yes.\nCorrect: no.\n" + piece * 5000).verdict == "unknown"
+
+
+def calls_of(function: Callable[[str], object], text: str) -> int:
+    """How many calls, of Python functions and of built-in ones, a function makes for a text."""
+    calls = 0
+
+    def count(frame: object, event: str, argument: object) -> None:
+        nonlocal calls
+        calls += event in ("call", "c_call")
+
+    before = sys.getprofile()
+    sys.setprofile(count)
+    try:
+        function(text)
+    finally:
+        sys.setprofile(before)
+    return calls

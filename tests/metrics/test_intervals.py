@@ -7,7 +7,15 @@ from hypothesis import strategies as st
 from scipy import stats
 
 from toolassay.metrics import intervals
-from toolassay.metrics.intervals import NOTHING, Interval, Ratio, mean_intervals, ratio_intervals
+from toolassay.metrics.intervals import (
+    NOTHING,
+    Interval,
+    Ratio,
+    Units,
+    bootstrapped_means,
+    mean_intervals,
+    ratio_intervals,
+)
 
 
 def test_bounds_agree_with_scipy() -> None:
@@ -93,3 +101,61 @@ def _width(interval: Interval) -> float:
     assert interval.low is not None
     assert interval.high is not None
     return interval.high - interval.low
+
+
+def test_means_over_items_drawn_again_and_again() -> None:
+    scores = np.array([[0.0, 5.0], [1.0, 5.0], [2.0, 5.0], [3.0, 5.0]])
+    means = bootstrapped_means(scores, resamples=4000, seed=1)
+    assert means.shape == (4000, 2)
+    assert set(means[:, 1]) == {5.0}
+    assert set(means[:, 0]) == {number / 4 for number in range(13)}
+    assert means[:, 0].mean() == pytest.approx(1.5, abs=0.03)
+    assert means[:, 0].std() == pytest.approx(scores[:, 0].std() / 2, abs=0.03)
+    assert (bootstrapped_means(scores, seed=1) == means[:1000]).all()
+    assert (bootstrapped_means(scores, seed=2) != means[:1000]).any()
+    assert len(bootstrapped_means(scores)) == 1000
+
+
+def test_the_bounds_are_those_of_the_level_that_is_wanted() -> None:
+    scores = np.random.default_rng(1).random((1, 400))
+    (wide,), (narrow,) = (mean_intervals(scores, resamples=4000, level=level) for level in (0.95, 0.5))
+    assert _width(wide) == pytest.approx(2 * 1.96 * scores.std() / 20, rel=0.06)
+    assert _width(narrow) == pytest.approx(2 * 0.6745 * scores.std() / 20, rel=0.06)
+    assert mean_intervals(scores) == mean_intervals(scores, resamples=1000, seed=0, level=0.95)
+
+
+def test_a_ratio_of_nothing_has_no_value_and_the_others_keep_theirs() -> None:
+    ones, nothing = np.ones(4), np.zeros(4)
+    found = ratio_intervals(
+        [Ratio(ones, nothing), Ratio(ones, 2 * ones), Ratio(3 * ones, ones), Ratio(nothing, 2 * ones)],
+        resamples=20,
+    )
+    assert found == [NOTHING, Interval(0.5, 0.5, 0.5), Interval(3.0, 3.0, 3.0), Interval(0.0, 0.0, 0.0)]
+
+
+def test_draws_without_an_item_that_counts_are_left_out() -> None:
+    (got,) = ratio_intervals([Ratio(np.array([3.0, 0.0]), np.array([4.0, 0.0]))], resamples=200)
+    assert got == Interval(0.75, 0.75, 0.75)
+
+
+def test_units_are_items_clusters_or_some_of_them_together(monkeypatch: pytest.MonkeyPatch) -> None:
+    values = np.array([1.0, 2.0, 4.0, 8.0])
+    assert Units(4).sums(values).tolist() == [1, 2, 4, 8]
+    assert Units(4, np.array([3, 1, 3, 2])).sums(values).tolist() == [2, 8, 5]
+    assert Units(4, np.array([9, 8, 7, 6])).sums(values).tolist() == [1, 2, 4, 8]
+    monkeypatch.setattr(intervals, "MOST_UNITS", 2)
+    generator = np.random.default_rng(1)
+    assert Units(4).sums(values).tolist() == [1, 2, 4, 8]
+    assert Units(2, None, generator).sums(values[:2]).tolist() == [1, 2]
+    for clusters in (None, np.array([1, 2, 3, 1])):
+        together = Units(4, clusters, generator).sums(values)
+        assert len(together) == 2 and together.sum() == 15 and together.min() > 0
+
+
+def test_draws_in_parts_are_as_many_as_are_wanted(monkeypatch: pytest.MonkeyPatch) -> None:
+    scores = np.random.default_rng(1).random((1, 40))
+    (whole,) = mean_intervals(scores, resamples=2001)
+    monkeypatch.setattr(intervals, "_DRAWS_AT_ONCE", 7 * 40)
+    (parts,) = mean_intervals(scores, resamples=2001)
+    assert parts == whole
+    assert _width(whole) == pytest.approx(2 * 1.96 * scores.std() / 40**0.5, rel=0.1)

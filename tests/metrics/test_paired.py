@@ -137,7 +137,7 @@ def test_items_without_one_of_the_scores_are_left_out_of_that_column() -> None:
     before = np.array([[1.0, 0.5], [np.nan, 0.5], [0.0, 0.5]])
     after = np.array([[0.5, np.nan], [1.0, np.nan], [0.5, np.nan]])
     first, second = compare_pairs(before, after)
-    assert (first.n, first.baseline, first.other) == (2, 0.5, 0.5)
+    assert (first.n, first.n_clusters, first.baseline, first.other) == (2, 2, 0.5, 0.5)
     assert second == (0, 0, None, None, NOTHING, None, None, None)
     (alone,) = compare_pairs(before[[0, 2], :1], after[[0, 2], :1])
     assert alone.difference == pytest.approx(first.difference)
@@ -173,3 +173,45 @@ def test_the_smallest_detectable_difference_is_found_in_four_of_five_cases() -> 
         (p,) = randomisation_p(noise + nothing.smallest_detectable, resamples=400, seed=seed)
         found.append(p < 0.05)
     assert sum(found) / len(found) == pytest.approx(0.8, abs=0.07)
+
+
+def test_the_figures_of_a_pair_by_hand() -> None:
+    before = np.array([0.0, 0.5, 0.5, 1.0])[:, None]
+    after = np.array([0.5, 0.5, 1.0, 0.5])[:, None]
+    (result,) = compare_pairs(before, after, resamples=4000)
+    assert (result.n, result.n_clusters, result.baseline, result.other) == (4, 4, 0.5, 0.625)
+    assert result.difference.value == 0.125
+    # Off the mean: 0.375, -0.125, 0.375, -0.625; their squares add up to 0.6875.
+    error = (0.6875 * 4 / 3) ** 0.5 / 4
+    assert result.smallest_detectable == pytest.approx((1.959964 + 0.841621) * error, rel=1e-6)
+    # Of the eight sums of ±0.5 three times, two are ±1.5 and the others ±0.5: all as far as 0.5.
+    assert result.p == 1.0
+
+
+def test_the_share_of_swaps_as_far_from_nothing() -> None:
+    (p,) = randomisation_p(np.full((3, 1), 0.5), resamples=8000)
+    assert p == pytest.approx(0.25, abs=0.02)
+    assert randomisation_p(np.full((40, 1), 0.5), resamples=99) == [0.01]
+    assert randomisation_p(np.zeros((4, 2)), resamples=99) == [1.0, 1.0]
+    both = randomisation_p(np.array([[0.5, 0.1], [0.5, -0.1], [0.5, 0.0]]), resamples=8000, seed=4)
+    assert both == pytest.approx([0.25, 1.0], abs=0.02)
+
+
+def test_coins_thrown_in_parts_are_as_many(monkeypatch: pytest.MonkeyPatch) -> None:
+    sums = np.random.default_rng(2).normal(0.1, 0.3, (40, 1))
+    (whole,) = randomisation_p(sums, resamples=2001)
+    monkeypatch.setattr("toolassay.metrics.paired._SIGNS_AT_ONCE", 40 * 8)
+    (parts,) = randomisation_p(sums, resamples=2001)
+    assert parts == pytest.approx(whole, abs=0.03)
+    assert round(parts * 2002, 6) == int(round(parts * 2002, 6))
+
+
+def test_clusters_count_once_in_every_figure() -> None:
+    before = np.array([0.0, 0.5, 0.5, 1.0])[:, None]
+    after = np.array([0.5, 0.5, 1.0, 0.5])[:, None]
+    (result,) = compare_pairs(before, after, clusters=np.array([1, 1, 2, 2]), resamples=400)
+    assert (result.n, result.n_clusters) == (4, 2)
+    # Sums of the clusters are 0.5 and 0; off what their two items are expected to have: ±0.25.
+    error = (2 * 0.25**2 * 2 / 1) ** 0.5 / 4
+    assert result.smallest_detectable == pytest.approx(2.801585 * error, rel=1e-6)
+    assert result.difference == (0.125, 0.0, 0.25)

@@ -10,7 +10,7 @@ from typing import Any, TypeVar
 
 from toolassay.models import ChatRequest, ChatResponse, ModelError, ModelOptions
 from toolassay.models.client import Client
-from toolassay.models.limiter import Limiter
+from toolassay.models.limiter import Limiter, Permit
 
 Result = TypeVar("Result")
 
@@ -47,6 +47,34 @@ def run(main: Coroutine[Any, Any, Result]) -> Result:
 def now() -> float:
     """Virtual time."""
     return asyncio.get_running_loop().time()
+
+
+def http(status: int, retry_after: float | None = None) -> ModelError:
+    return ModelError(
+        f"HTTP {status}", transient=True, kind=f"HTTP {status}", status=status, retry_after=retry_after
+    )
+
+
+class Driver:
+    """A limiter kept full by hand, with a clock of its own."""
+
+    def __init__(self) -> None:
+        self.time = 0.0
+        self.limiter = Limiter(clock=lambda: self.time)
+        self.permits: list[Permit] = []
+
+    async def fill(self) -> None:
+        while self.limiter.in_flight < self.limiter.limit:
+            self.permits.append(await self.limiter.acquire())
+
+    def end(self, error: ModelError | None = None) -> None:
+        self.limiter.release(self.permits.pop(0), error)
+
+    async def round_trip(self) -> None:
+        await self.fill()
+        for _ in range(len(self.permits)):
+            self.end()
+            await self.fill()
 
 
 class Endpoint:

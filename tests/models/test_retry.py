@@ -124,3 +124,67 @@ def test_one_answer_in_between_is_enough() -> None:
 def test_failures_with_an_answer_do_not_count() -> None:
     breaker = Breaker(seconds=0)
     assert not any(breaker.failed(failure(500), float("inf")) for _ in range(100))
+
+
+def test_the_wait_asked_for_has_a_tenth_of_the_backoff_on_top() -> None:
+    def waits(number: int, asked: str) -> list[float]:
+        return [wait_before(number, failure(429, retry_after=asked)) for _ in range(200)]
+
+    assert all(30 + 0.2 <= wait <= 30 + 0.4 for wait in waits(3, "30"))  # backoff: 2 to 4 s
+    assert set(waits(5, "1")) == {1.1}  # backoff: 8 to 16 s, but no more than what was asked for
+    assert all(LONGEST_RETRY_AFTER + 3 <= wait <= LONGEST_RETRY_AFTER + 6 for wait in waits(99, "9999"))
+
+
+def test_waits_differ_within_their_bounds() -> None:
+    waits = [wait_before(3, failure(500)) for _ in range(300)]
+    assert 2 <= min(waits) < 2.2 and 3.8 < max(waits) <= 4
+    assert all(0.5 <= wait_before(1, failure(500)) <= 1 for _ in range(100))
+
+
+def test_the_count_begins_anew_when_others_are_answered() -> None:
+    budget = Tries(most=3)
+    assert [budget.again(failure(429), others_answered=number == 2) for number in range(1, 6)] == [
+        *(True, True, True, True),
+        False,
+    ]
+    assert budget.number == 5
+    lost = Tries(most=3)
+    assert [lost.again(failure(500, f"{number}"), others_answered=True) for number in range(3)] == [
+        *(True, True),
+        False,
+    ]
+
+
+def test_identical_failures_count_only_in_a_row() -> None:
+    budget = Tries(most=20)
+    same, other = failure(500, "same"), failure(500, "other")
+    assert [budget.again(error) for error in (same, same, same, other, same, same, same, same)] == [
+        *(True,) * 7,
+        False,
+    ]
+
+
+def test_the_breaker_opens_at_the_number_and_after_the_seconds_it_is_given() -> None:
+    gone = ModelError("cannot reach", transient=True, kind="unreachable")
+
+    def opened(failures: int, seconds: float, step: float) -> int:
+        time = [1000.0]
+        breaker = Breaker(failures, seconds, clock=lambda: time[0])
+        for number in range(1, 100):
+            if breaker.failed(gone, time[0]):
+                return number
+            time[0] += step
+        return 0
+
+    assert opened(5, 0, 1) == 5
+    assert opened(5, 10, 1) == 11
+    assert opened(1, 0, 1) == 1
+
+    time = [1000.0]
+    breaker = Breaker(2, 5, clock=lambda: time[0])
+    assert not breaker.failed(gone, 1000.0)
+    breaker.heard()
+    time[0] = 1010.0
+    assert not breaker.failed(gone, 1010.0)  # the first of a new row
+    time[0] = 1015.0
+    assert breaker.failed(gone, 1010.0)

@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import json
+from array import array
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -10,11 +11,11 @@ import pytest
 from toolassay.errors import UsageError
 from toolassay.models import Attempt, ChatRequest, ModelError
 from toolassay.runs import Budget, Ledger
-from toolassay.runs.budget import COMPLETION
-from toolassay.runs.ledger import require_prices
+from toolassay.runs.budget import COMPLETION, Use
+from toolassay.runs.ledger import booked, require_prices
 from toolassay.runs.prices import LOCAL, Price
 from toolassay.runs.spending import spending
-from toolassay.runs.totals import Totals
+from toolassay.runs.totals import Totals, percentiles
 
 PRICES = {"paid": Price(1.0, 10.0, "2026-01-01"), "own": Price(0, 0, "2026-01-01")}
 ANSWER = Attempt("paid", "planner", "1", 1, "answered", 200, 100, 20, 0.5, 0.1)
@@ -46,6 +47,9 @@ def test_each_attempt_is_a_line_and_the_sums_are_there_again(tmp_path: Path) -> 
     assert [line["cost"] for line in lines] == [0.0003, 0.0, 0.0003, None, 0.0003, 0.0, None]
     assert [(line["item"], line["attempt"]) for line in lines[:3]] == [("1", 1), ("2", 1), ("2", 2)]
     assert all(line["time"] > 1e9 for line in lines)
+    assert any(line["time"] % 1 for line in lines)  # to the millisecond
+    assert [line["status"] for line in lines] == [200, 429, 200, None, 200, 200, 200]
+    assert [line["seconds"] for line in lines[:3]] == [0.5, 0.5, 1.5]
     assert before["requests"] == 7 and before["retries"] == 2
     assert before["outcomes"] == {"HTTP 429": 1, "answered": 4, "refused": 1, "timeout": 1}
     assert (before["prompt_tokens"], before["completion_tokens"]) == (500, 100)
@@ -97,6 +101,7 @@ def test_the_offline_model_writes_one_line_a_start_for_all_that_it_generates(tmp
             assert ledger.totals.known_cost == ledger.totals.unknown_tokens == 0
     lines = [json.loads(line) for line in (tmp_path / "ledger.jsonl").read_text().splitlines()]
     assert [(line["outcome"], line["count"]) for line in lines] == [("answered", 2), ("failed", 1)] * 3
+    assert {(line["item"], line["attempt"], line["cost"]) for line in lines} == {("", 1, 0.0)}
     with opened(tmp_path, Budget(requests=10)) as ledger:
         ledger.before("offline", asked("4"))
         with pytest.raises(ModelError, match="max_requests"):
@@ -142,6 +147,9 @@ def test_nothing_known_is_no_zero() -> None:
     assert totals.known_cost is None
     assert totals.to_json()["cost_usd"] is None
     assert totals.unknown_tokens == 1
+    totals.add(replace(ANSWER, completion_tokens=None), None)
+    totals.add(ANSWER, None)
+    assert (totals.unknown_tokens, totals.unknown_cost, totals.tokens) == (2, 3, 20 + 100 + 120)
 
 
 @pytest.mark.parametrize(
@@ -289,6 +297,7 @@ def test_free_models_use_no_tokens(tmp_path: Path) -> None:
         for _ in range(5):
             ledger.before("offline", asked("1"))
             ledger.after(Attempt("offline", "planner", "1", 1, "answered"))
+        assert (ledger.totals.requests, ledger.totals.tokens, ledger.totals.known_cost) == (5, 0, 0)
 
 
 @pytest.mark.parametrize(
@@ -309,5 +318,94 @@ def test_a_line_of_something_else_is_named(tmp_path: Path, more: dict[str, Any])
 def test_a_limit_in_dollars_needs_a_price() -> None:
     require_prices(["paid", "offline"], PRICES, Budget(cost=1))
     require_prices(["strange"], PRICES, Budget(tokens=1))
-    with pytest.raises(UsageError, match=r"'strange'.*--prices"):
+    require_prices(["paid", "strange"], PRICES, Budget(requests=1))
+    with pytest.raises(UsageError, match=r"'strange'.*--prices FILE \(.*\), or use --max_tokens_total$"):
         require_prices(["paid", "strange"], PRICES, Budget(cost=1))
+
+
+def test_a_line_is_read_back_as_it_was_written(tmp_path: Path) -> None:
+    attempts = [
+        replace(ANSWER, number=3, status=201, seconds=1.23456, first_token_seconds=0.25),
+        replace(ANSWER, model="own", role="judge", item="two", outcome="timeout", status=None),
+    ]
+    with opened(tmp_path) as ledger:
+        for attempt in attempts:
+            ledger.after(attempt)
+    read = list(booked(tmp_path / "ledger.jsonl"))
+    assert [line.attempt for line in read] == [replace(attempts[0], seconds=1.2346), attempts[1]]
+    assert [(line.cost, line.at_most, line.calls) for line in read] == [
+        (0.0003, None, None),
+        (0.0, None, None),
+    ]
+
+
+def test_the_worst_case_is_read_back_as_it_was_written(tmp_path: Path) -> None:
+    unknown = replace(ANSWER, outcome="timeout", status=None, prompt_tokens=None, completion_tokens=None)
+    with opened(tmp_path) as ledger:
+        ledger.before("paid", asked("1", text="x" * 402))  # 100.5 tokens and 50
+        ledger.after(unknown)
+    (line,) = booked(tmp_path / "ledger.jsonl")
+    assert (line.attempt, line.cost) == (unknown, None)
+    assert line.at_most == Use(1, 150, 0.0006005)
+
+
+def test_an_older_line_says_less(tmp_path: Path) -> None:
+    path = tmp_path / "ledger.jsonl"
+    path.write_text('{"model": "m", "role": "r", "item": "i", "outcome": "answered", "attempt": 0}\n')
+    assert [line.attempt for line in booked(path)] == [Attempt("m", "r", "i", 1, "answered")]
+    path.write_text('{"model": "m", "role": "r", "item": "i", "outcome": "answered"}\n')
+    assert [line.attempt for line in booked(path)] == [Attempt("m", "r", "i", 1, "answered")]
+    assert list(booked(tmp_path / "none.jsonl")) == []
+
+
+def test_the_sums_are_those_of_each_model_and_role(tmp_path: Path) -> None:
+    with opened(tmp_path) as ledger:
+        for attempt in (ANSWER, replace(ANSWER, role="judge"), replace(ANSWER, model="own"), ANSWER):
+            ledger.after(attempt)
+        parts = ledger.to_json()["by_model_and_role"]
+    assert [(part["model"], part["role"], part["requests"]) for part in parts] == [
+        ("own", "planner", 1),
+        ("paid", "judge", 1),
+        ("paid", "planner", 2),
+    ]
+    assert [part["answers_of_unknown_tokens"] for part in parts] == [0, 0, 0]
+
+
+def test_ledgers_beside_count_in_the_budget_alone(tmp_path: Path) -> None:
+    unknown = replace(ANSWER, outcome="timeout", status=None, prompt_tokens=None, completion_tokens=None)
+    beside = tmp_path / "beside"
+    beside.mkdir()
+    with opened(beside) as ledger:
+        ledger.before("paid", asked("1"))
+        ledger.after(unknown)  # 150 tokens at most
+        ledger.after(Attempt("offline", "planner", "1", 1, "answered"))
+    for budget, fits in (
+        (Budget(tokens=300), True),
+        (Budget(tokens=299), False),
+        (Budget(requests=3), True),
+        (Budget(requests=2), False),
+    ):
+        other = [beside / "ledger.jsonl"]
+        with Ledger(tmp_path / "own.jsonl", prices=PRICES, budget=budget, beside=other) as ledger:
+            assert ledger.totals.requests == 0
+            if fits:
+                ledger.before("paid", asked("2"))
+            else:
+                with pytest.raises(ModelError, match="leaves no room"):
+                    ledger.before("paid", asked("2"))
+
+
+def test_a_free_model_that_is_counted_uses_no_tokens_either(tmp_path: Path) -> None:
+    with opened(tmp_path, Budget(requests=2, tokens=0, cost=0)) as ledger:
+        ledger.before("offline", asked("1", max_tokens=50))
+        ledger.before("offline", asked("2", max_tokens=50))
+        with pytest.raises(ModelError, match="max_requests 2 leaves"):
+            ledger.before("offline", asked("3"))
+
+
+def test_percentiles_are_values_from_above() -> None:
+    values = array("f", [5, 1, 4, 2, 3])
+    assert percentiles(values) == {"p50": 3.0, "p95": 5.0}
+    assert percentiles(values, (20, 21, 100)) == {"p20": 1.0, "p21": 2.0, "p100": 5.0}
+    assert percentiles(array("d", [1 / 3])) == {"p50": 0.3333, "p95": 0.3333}
+    assert percentiles(array("f")) is None

@@ -6,10 +6,10 @@ from pathlib import Path
 import pytest
 
 from toolassay.errors import UsageError
-from toolassay.models import Attempt
+from toolassay.models import Attempt, ChatRequest
 from toolassay.runs import Budget, Ledger
 from toolassay.runs.prices import Price
-from toolassay.runs.spending import spending
+from toolassay.runs.spending import spending, usage
 
 PRICES = {"paid": Price(1.0, 10.0, "2026-01-01")}
 ANSWER = Attempt("paid", "agent", "a", 1, "answered", 200, 100, 20, 0.5)
@@ -63,7 +63,8 @@ def test_what_nobody_knows_is_null_with_a_reason(tmp_path: Path) -> None:
 
     silent = replace(ANSWER, model="own", prompt_tokens=None, completion_tokens=None)
     cost = spending([ledger(tmp_path / "b.jsonl", silent)]).cost(tasks=1, correct=0)
-    assert cost and cost["prompt_tokens"] is None and cost["answers_of_unknown_tokens"] == 1
+    assert cost and cost["prompt_tokens"] is cost["completion_tokens"] is None
+    assert cost["answers_of_unknown_tokens"] == 1
 
 
 def test_a_cost_that_is_known_in_part_says_so(tmp_path: Path) -> None:
@@ -110,3 +111,73 @@ def test_a_broken_ledger_is_named(tmp_path: Path) -> None:
     path.write_text("x\n" + path.read_text())
     with pytest.raises(UsageError, match=r"a\.jsonl:1: broken line in a ledger"):
         spending([path])
+
+
+def test_what_was_not_said_is_counted_at_its_worst_and_added_up(tmp_path: Path) -> None:
+    lost = replace(ANSWER, outcome="timeout", status=None, prompt_tokens=None, completion_tokens=None)
+    request = ChatRequest(
+        [{"role": "user", "content": "x" * 400}], {"max_tokens": 50}, role="agent", item="a"
+    )
+    paths = [tmp_path / "0.jsonl", tmp_path / "1.jsonl"]
+    for path in paths:
+        with Ledger(path, prices=PRICES) as books:
+            for attempt in (lost, ANSWER, lost):
+                books.before("paid", request)
+                books.after(attempt)
+    found = spending(paths)
+    cost = found.cost(tasks=9, correct=2)
+    assert cost and (cost["usd"], cost["usd_per_correct_task"], cost["usd_per_task"]) == (
+        0.0006,
+        0.0003,
+        0.0003,
+    )
+    assert cost["usd_at_most"] == pytest.approx(0.0006 + 4 * 0.0006)
+    assert found.notes == {
+        "cost": "usd is without 4 requests whose cost nobody knows; usd_at_most is with their worst case"
+    }
+    assert (found.ledgers, cost["tasks"]) == (2, 2)
+
+
+def test_numbers_are_rounded(tmp_path: Path) -> None:
+    attempts = [replace(ANSWER, item=item, seconds=1 / 3, prompt_tokens=1) for item in ("a", "b", "c")]
+    with Ledger(tmp_path / "a.jsonl", prices={"paid": Price(1 / 3, 0, "2026-01-01")}) as books:
+        for attempt in attempts:
+            books.after(attempt)
+    found = spending([tmp_path / "a.jsonl"])
+    cost, latency = found.cost(tasks=3, correct=3), found.latency()
+    assert cost and latency
+    assert (cost["usd"], cost["usd_per_task"], cost["usd_per_correct_task"]) == (0.000001, 3.3e-7, 3.3e-7)
+    assert (cost["usd_per_1000_tasks"], cost["usd_at_most"]) == (0.00033333, 0.000001)
+    assert latency["seconds_per_task"] == dict.fromkeys(("mean", "p50", "p90", "p95", "p99"), 0.3333)
+    assert latency["answers_per_task"] == dict.fromkeys(("mean", "p50", "p90", "p95", "p99"), 1.0)
+
+
+def test_the_use_of_a_run_is_that_of_the_trials_that_have_a_ledger(tmp_path: Path) -> None:
+    offline = replace(ANSWER, model="offline", prompt_tokens=None, completion_tokens=None)
+    ledgers = [tmp_path / f"{number}.jsonl" for number in range(3)]
+    ledger(ledgers[0], offline, replace(offline, outcome="failed"))
+    ledger(ledgers[2], offline)
+    found = usage(ledgers, tasks=[1, 10, 100], correct=[2, 20, 200])
+    assert found.keys() == {"cost", "latency", "notes"}
+    assert (found["cost"]["tasks"], found["cost"]["requests"], found["cost"]["failures"]) == (
+        101,
+        3,
+        {"failed": 1},
+    )
+    assert found["cost"]["usd_per_correct_task"] == 0.0 and found["latency"] is None
+    assert found["notes"] == {"latency": "calls of a model without a server are not timed"}
+    ledger(ledgers[1], ANSWER)
+    found = usage(ledgers, tasks=[1, 10, 100], correct=[0, 0, 0])
+    assert (found["cost"]["tasks"], found["cost"]["usd_per_correct_task"]) == (1, None)
+    assert found["latency"]["tasks"] == 1 and found["notes"] == {}
+    nothing = usage([tmp_path / "none.jsonl"], tasks=[1], correct=[1])
+    reason = "there is no ledger beside the predictions"
+    assert nothing == {"cost": None, "latency": None, "notes": {"cost": reason, "latency": reason}}
+
+
+def test_failures_alone_have_a_cost_and_no_latency(tmp_path: Path) -> None:
+    failed = replace(ANSWER, outcome="HTTP 500", status=500, prompt_tokens=None, completion_tokens=None)
+    found = spending([ledger(tmp_path / "a.jsonl", failed)])
+    cost = found.cost(tasks=5, correct=0)
+    assert cost and (cost["tasks"], cost["usd"], cost["prompt_tokens"]) == (1, 0.0, 0)
+    assert found.latency() is None and found.notes == {"latency": "no answer yet"}

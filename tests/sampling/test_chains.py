@@ -69,7 +69,9 @@ def test_published_hangs_of_huggingface(reference: Path) -> None:
 def test_published_hangs_of_multimedia(reference: Path) -> None:
     graph = ToolGraph.load(reference / "taskbench" / "multimedia" / "graph_desc.json")
     for size, seed in ((7, 203), (6, 1990)):
-        check(Sampler(graph, seed).draw("chain", size), graph)
+        sample = Sampler(graph, seed).draw("chain", size)
+        check(sample, graph)
+        assert (sample.shape, len(sample.nodes)) == ("chain", size)
 
 
 def test_the_longest_chain_of_a_bundled_graph(root: Path) -> None:

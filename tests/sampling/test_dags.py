@@ -107,7 +107,9 @@ def planted(draw: st.DrawFn) -> tuple[ToolGraph, int]:
 def test_a_planted_dag_is_found(graph_and_size: tuple[ToolGraph, int], seed: int) -> None:
     graph, size = graph_and_size
 
-    check(Sampler(graph, seed).draw("dag", size), graph)
+    sample = Sampler(graph, seed).draw("dag", size)
+    check(sample, graph)
+    assert (sample.shape, len(sample.nodes)) == ("dag", size)
 
 
 @pytest.mark.parametrize("name", PUBLISHED)

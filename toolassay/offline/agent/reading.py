@@ -17,7 +17,10 @@ _MONTHS = (
 _DAY = re.compile(rf"\b({'|'.join(_MONTHS)}) (\d{{1,2}})\b|\b(yesterday|today|tomorrow)\b", re.IGNORECASE)
 _TIME = re.compile(r"\b(\d{1,2})(?::(\d\d))? ?(am|pm)\b|\bnoon\b", re.IGNORECASE)
 _QUOTED = re.compile(r'"([^"]*)"|(?<!\w)\'([^\']*)\'(?!\w)')
-_THRESHOLD = re.compile(r"\b(above|below|over|under|more than|less than) (\d+(?:\.\d+)?)(?!\d*%| ?days)")
+# "over 30", but not "over 30 days", nor the 3 of it.
+_THRESHOLD = re.compile(
+    r"\b(above|below|over|under|more than|less than) (\d+(?:\.\d+)?)(?![\d.]*(?:%| ?days))"
+)
 _PERCENT = re.compile(r"(\d+(?:\.\d+)?)%")
 _METRICS = {
     "number of engaged users": "user_engaged",
