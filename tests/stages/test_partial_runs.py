@@ -227,3 +227,18 @@ def test_without_a_manifest_every_label_is_expected(
     assert counts_of(strict_of(folder)) == (12, 12, 5, False)
     assert score_of(folder) == pytest.approx(asked * 5 / 12)
     assert inside(capsys, "evaluate", *one, "--min_coverage", "0.9").code == 3
+
+
+@pytest.mark.parametrize("name", ["taskbench", "workbench", "classic"])
+@pytest.mark.parametrize("more", [(), ("--limit", "5")])
+def test_the_report_has_the_stability_of_what_was_asked(
+    folders: dict[str, Path], name: str, more: tuple[str, ...], tmp_path: Path, capsys: Capture
+) -> None:
+    one = ("--data_dir", folders[name], "--llm", "offline")
+    inside(capsys, "infer", *one, "--trials", "2", *more)
+    inside(capsys, "evaluate", *one)
+    inside(capsys, "report", "--data_dir", folders[name], "--out", tmp_path / "report")
+    (run,) = json.loads((tmp_path / "report/axes.json").read_text())["runs"]
+    assert run["stability"]["k"] == 2
+    assert run["stability"]["answer_agreement"]["value"] == 1
+    assert run["partial"] is bool(more)

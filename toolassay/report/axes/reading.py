@@ -68,7 +68,7 @@ def read_axes(
             model,
             items,
             accuracy=_interval(accuracy),
-            stability=_stability(stability, counts.get("n_scored", items), notes),
+            stability=_stability(stability, items, notes, partial=bool(counts.get("partial"))),
             cost=_cost(numbers, notes),
             latency=_latency(numbers, notes),
             security=_security(numbers.get("security"), notes),
@@ -110,10 +110,15 @@ _READERS: Mapping[str, Callable[[Numbers], Found]] = {
 }
 
 
-def _stability(found: Numbers | None, items: int, notes: dict[str, str]) -> Stability | None:
+def _stability(
+    found: Numbers | None, items: int, notes: dict[str, str], *, partial: bool
+) -> Stability | None:
+    """Over the items that all have k runs; of a partial run, those that were run at all."""
     if found is None:
         notes["stability"] = _NO_TRIALS
         return None
+    if partial:
+        items = found["tasks"].get("1", 0)
     complete = [int(k) for k, count in found["tasks"].items() if count == items and int(k) > 1]
     if not complete:
         twice = found["tasks"].get("2", 0)
