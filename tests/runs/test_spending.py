@@ -153,7 +153,9 @@ def test_numbers_are_rounded(tmp_path: Path) -> None:
 
 
 def test_the_use_of_a_run_is_that_of_the_trials_that_have_a_ledger(tmp_path: Path) -> None:
-    offline = replace(ANSWER, model="offline", prompt_tokens=None, completion_tokens=None)
+    offline = replace(
+        ANSWER, model="offline", role="generator", prompt_tokens=None, completion_tokens=None
+    )  # calls of this role have one line a start
     ledgers = [tmp_path / f"{number}.jsonl" for number in range(3)]
     ledger(ledgers[0], offline, replace(offline, outcome="failed"))
     ledger(ledgers[2], offline)
@@ -165,10 +167,12 @@ def test_the_use_of_a_run_is_that_of_the_trials_that_have_a_ledger(tmp_path: Pat
         {"failed": 1},
     )
     assert found["cost"]["usd_per_correct_task"] == 0.0 and found["latency"] is None
-    assert found["notes"] == {"latency": "calls of a model without a server are not timed"}
+    assert found["notes"] == {
+        "latency": "calls of built-in models were not timed when this run was made: run it again"
+    }
     ledger(ledgers[1], ANSWER)
     found = usage(ledgers, tasks=[1, 10, 100], correct=[0, 0, 0])
-    assert (found["cost"]["tasks"], found["cost"]["usd_per_correct_task"]) == (1, None)
+    assert (found["cost"]["tasks"], found["cost"]["usd_per_correct_task"]) == (111, None)
     assert found["latency"]["tasks"] == 1 and found["notes"] == {}
     nothing = usage([tmp_path / "none.jsonl"], tasks=[1], correct=[1])
     reason = "there is no ledger beside the predictions"

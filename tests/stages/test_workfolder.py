@@ -9,7 +9,7 @@ from own_workplace import NOTES, database
 from running import Capture, inside
 
 
-@pytest.mark.parametrize("command", ["pipeline", "generate", "serve", "sample", "graph"])
+@pytest.mark.parametrize("command", ["pipeline", "generate", "sample", "graph"])
 @pytest.mark.parametrize(
     ("data", "words"), [("workbench", "a WorkBench folder"), ("classic", "a CLASSic folder")]
 )

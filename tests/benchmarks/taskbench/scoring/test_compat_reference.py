@@ -109,6 +109,7 @@ def _run(case: Mapping[str, Any], reference: Path, folder: Path) -> Evaluation:
         prompting="direct" if "direct" in flags else "cot",
         alignment_ids={"0", "1"} if aligned else None,
         resamples=0,
+        compat="published",
     )
 
 

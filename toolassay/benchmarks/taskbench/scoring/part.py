@@ -234,7 +234,9 @@ class PartScorer:
             plan = None if prediction is None else self._reader.plan(prediction.result)
             outcome = "answered"
             if plan is None:
-                outcome = (prediction.outcome if prediction is not None else None) or "malformed"
+                outcome = "malformed" if prediction is None else prediction.outcome or "malformed"
+                if prediction is None and (recorded := self._run.outcome(label)) != MISSING:
+                    outcome = recorded  # the line is broken, whatever the model said
                 notes.met(f"{outcome} prediction(s)", f"{label['id']!r} (line {line})")
         shape, size = shape_and_size(label)
         item, extra = missing_plan(gold), [0.0] * len(self._job.installed)
