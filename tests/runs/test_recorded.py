@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import io
 from pathlib import Path
 
 import pytest
@@ -7,6 +8,7 @@ import pytest
 from toolassay.errors import UsageError
 from toolassay.files import write_json, write_json_lines
 from toolassay.runs import Journal
+from toolassay.runs.lines import AppendOnlyLines
 from toolassay.runs.recorded import RecordedUsage, recorded_journal, recorded_usage
 
 
@@ -83,3 +85,24 @@ def test_a_built_in_model_is_known_by_its_ledger_and_its_time_is_local(tmp_path:
     assert recorded_usage(tmp_path) == RecordedUsage(0.0, 0, 1, 0.25, is_local=True)
     write_json_lines(tmp_path / "ledger.jsonl", [line])
     assert recorded_usage(tmp_path) == RecordedUsage(0.0, 0, 1, 0.25, is_local=False)
+
+
+def test_a_line_that_another_process_is_writing_is_passed_over(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    class Growing(io.BytesIO):
+        """A file whose last line is completed right after it was read."""
+
+        def __next__(self) -> bytes:
+            line = super().__next__()
+            if not line.endswith(b"\n"):
+                place = self.tell()
+                self.write(b' "b"}\n')
+                self.seek(place)
+            return line
+
+    path = tmp_path / "lines.jsonl"
+    path.write_bytes(b"")
+    lines = AppendOnlyLines(path, what="journal", read_only=True)
+    monkeypatch.setattr(lines, "_reader", Growing(b'{"key": "a"}\n{"key":'))
+    assert [key for _, key in lines.scan(lambda entry: entry["key"])] == ["a"]

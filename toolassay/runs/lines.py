@@ -86,9 +86,11 @@ class AppendOnlyLines:
         self._reader.seek(0)
         end = 0
         for number, line in enumerate(self._reader, start=1):
+            if not line.endswith(b"\n"):  # torn by a crash, or another process is writing it
+                if not self._read_only:
+                    self._writer.truncate(end)
+                break
             try:
-                if not line.endswith(b"\n"):
-                    raise ValueError("torn")
                 entry = read(json.loads(line))
             except (ValueError, KeyError, TypeError, RecursionError):
                 if self._reader.read(1):
