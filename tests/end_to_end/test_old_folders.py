@@ -67,6 +67,24 @@ def test_an_old_workplace_is_loaded_with_its_old_import(old: Path) -> None:
     assert "8 tasks, all fine" in done.out
 
 
+@pytest.mark.parametrize(
+    "form",
+    [
+        "from toolgraph.benchmarks.workbench.own.marking import ToolError, now, tool",
+        "from toolgraph.benchmarks.workbench import own",
+        "import toolgraph.benchmarks.workbench.own as own",
+    ],
+)
+def test_any_form_of_the_old_import_loads(old: Path, form: str) -> None:
+    path = old / "own/tools.py"
+    text = path.read_text()
+    (line,) = (line for line in text.splitlines() if line.startswith("from toolgraph."))
+    named = "\nToolError, now, tool = own.ToolError, own.now, own.tool" * ("marking" not in form)
+    path.write_text(text.replace(line, form + named))
+    done = shell("workbench", "check", "own", "--allow_tools", cwd=old)
+    assert done.code == 0, done.err
+
+
 def test_a_new_workplace_uses_the_stable_import(tmp_path: Path) -> None:
     assert shell("workbench", "new", "own", cwd=tmp_path).code == 0
     assert "from toolassay.workplace import ToolError, now, tool" in (tmp_path / "own/tools.py").read_text()

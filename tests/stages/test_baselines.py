@@ -133,7 +133,7 @@ def test_what_reads_prompts_is_refused_in_one_line(evaluated: Path, tmp_path: Pa
         infer(evaluated / "data_classic", llm="nothing", security="published", judge="gpt-4")
     folder = shutil.copytree(evaluated / "data_multimedia", tmp_path / "d")
     (folder / "benchmark.json").write_text('{"dependency_type": "resource"}')
-    with pytest.raises(ToolassayError, match="'random' is a baseline and cannot be the generator"):
+    with pytest.raises(ToolassayError, match="--llm random is a baseline: it only answers requests"):
         generate(folder, llm="random", number_of_samples=1, seed=1)
 
 
@@ -202,3 +202,11 @@ def test_the_offline_agent_is_not_marked_on_reworded_requests(root: Path, tmp_pa
     infer(folder, llm="offline")
     evaluate(folder, llm="offline")
     assert "†" not in render(leaderboard(folder), "markdown")
+
+
+def test_a_baseline_cannot_generate_and_nothing_is_moved(root: Path, tmp_path: Path, capsys: Capture) -> None:
+    shutil.copytree(root / "data_multimedia", tmp_path / "d", ignore=shutil.ignore_patterns("pred*", "metr*"))
+    before = sorted((tmp_path / "d").iterdir())
+    done = inside(capsys, "generate", "--data_dir", tmp_path / "d", "--llm", "random", "--force", "true")
+    assert (done.code, "is a baseline" in done.error) == (2, True)
+    assert sorted((tmp_path / "d").iterdir()) == before

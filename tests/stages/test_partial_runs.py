@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import csv
+import io
 import json
 import shutil
 from pathlib import Path
@@ -242,3 +244,90 @@ def test_the_report_has_the_stability_of_what_was_asked(
     assert run["stability"]["k"] == 2
     assert run["stability"]["answer_agreement"]["value"] == 1
     assert run["partial"] is bool(more)
+
+
+@pytest.mark.parametrize("name", ["taskbench", "workbench", "classic"])
+def test_scores_of_chosen_items_have_no_rank_and_say_so(
+    folders: dict[str, Path], name: str, tmp_path: Path, capsys: Capture
+) -> None:
+    folder = folders[name]
+    one = ("--data_dir", folder)
+    for llm in ("nothing", "offline"):
+        inside(capsys, "infer", *one, "--llm", llm)
+        inside(capsys, "evaluate", *one, "--llm", llm, *(("--limit", "5") if llm == "offline" else ()))
+    done = inside(capsys, "leaderboard", *one, "--format", "csv")
+    rows = list(csv.DictReader(io.StringIO(done.out)))
+    assert {row["asked"] for row in rows if row["model"] == "offline"} == {"5 chosen"}
+    assert "warning: warning:" not in done.err
+    done = inside(capsys, "report", *one, "--out", tmp_path / "report")
+    assert "5 chosen" in done.out and "not comparable" in done.out
+
+
+@pytest.mark.parametrize("name", ["taskbench", "workbench", "classic"])
+@pytest.mark.parametrize("command", ["infer", "evaluate"])
+def test_a_file_without_ids_is_refused_and_changes_nothing(
+    folders: dict[str, Path], name: str, command: str, capsys: Capture
+) -> None:
+    folder = folders[name]
+    one = ("--data_dir", folder, "--llm", "offline")
+    inside(capsys, "infer", *one)
+    inside(capsys, "evaluate", *one)
+    before = (folder / "metrics/offline.json").read_bytes()
+    (folder / "none.txt").write_text("")
+    done = inside(capsys, command, *one, "--ids", folder / "none.txt")
+    assert (done.code, "names no id" in done.error) == (2, True)
+    assert (folder / "metrics/offline.json").read_bytes() == before
+
+
+@pytest.mark.parametrize("name", ["taskbench", "workbench", "classic"])
+def test_only_items_that_were_not_asked_can_be_chosen(
+    folders: dict[str, Path], name: str, capsys: Capture
+) -> None:
+    folder = folders[name]
+    one = ("--data_dir", folder, "--llm", "offline")
+    inside(capsys, "infer", *one, "--limit", "2")
+    inside(capsys, "evaluate", *one)
+    (folder / "last.txt").write_text(lines_of(folder / "metrics/offline.items.jsonl")[-1]["id"])
+    assert inside(capsys, "evaluate", *one, "--ids", folder / "last.txt").code == 3
+    assert counts_of(strict_of(folder)) == (1, 0, 0, True)
+
+
+@pytest.mark.parametrize("name", ["taskbench", "workbench", "classic"])
+@pytest.mark.parametrize("gone", ["manifest.json", "journal.jsonl"])
+def test_half_a_record_of_a_run_is_enough(
+    folders: dict[str, Path], name: str, gone: str, capsys: Capture
+) -> None:
+    one = ("--data_dir", folders[name], "--llm", "offline")
+    inside(capsys, "infer", *one, "--limit", "5")
+    (folders[name] / "predictions/runs/offline" / gone).unlink()
+    assert inside(capsys, "evaluate", *one).code == 3
+    assert counts_of(strict_of(folders[name])) == (12, 5, 5, True)
+
+
+@pytest.mark.parametrize("name", ["taskbench", "workbench"])
+def test_a_trial_that_lacks_items_is_said(folders: dict[str, Path], name: str, capsys: Capture) -> None:
+    folder = folders[name]
+    one = ("--data_dir", folder, "--llm", "offline")
+    inside(capsys, "infer", *one, "--trials", "2")
+    path = folder / "predictions/trials/1/offline.json"
+    write_lines(path, lines_of(path)[:4])
+    done = inside(capsys, "evaluate", *one)
+    assert done.code == 3
+    assert "warning: offline: trial 1 has 4 of 12 items" in done.err
+
+
+def test_a_run_without_any_answer_says_so(plans: Path, fake_server: FakeServer, capsys: Capture) -> None:
+    fake_server.behaviour = lambda prompt, number: "500"
+    infer(capsys, fake_server, plans, "--llm", "acme", "--max_tries", "1", "--limit", "2")
+    done = inside(capsys, "evaluate", "--data_dir", plans, "--llm", "acme")
+    assert (done.code, "no item of this run has an answer yet" in done.error) == (2, True)
+
+
+def test_a_damaged_manifest_hides_no_other_model(plans: Path, capsys: Capture) -> None:
+    for llm in ("offline", "nothing"):
+        inside(capsys, "infer", "--data_dir", plans, "--llm", llm)
+        inside(capsys, "evaluate", "--data_dir", plans, "--llm", llm)
+    (plans / "predictions/runs/nothing/manifest.json").write_text("garbage")
+    done = inside(capsys, "leaderboard", "--data_dir", plans)
+    assert done.code == 0
+    assert "offline" in done.out and "left out" in done.out

@@ -127,7 +127,7 @@ def print_strict(scores: Mapping[str, ClassicScores]) -> None:
 def print_usage(evaluations: Sequence[ClassicEvaluation]) -> None:
     """What each run used by its ledgers, and why that is not known."""
     for result in evaluations:
-        if result.cost is not None and result.cost["usd"] is not None:
+        if result.cost is not None and result.cost["usd_per_1000_tasks"] is not None:
             failed = sum(result.cost["failures"].values())
             show(
                 f"{result.llm}: by the ledger {result.cost['usd_per_1000_tasks']:.3f} USD for 1,000 messages "

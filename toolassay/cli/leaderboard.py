@@ -54,7 +54,7 @@ def command(data_dir: Path, format: str | None, save: Path | None, **settings: A
 
         # Every other format has the remarks below the table.
         for remark in board.remarks:
-            say(f"{WARNING}{printable(remark)}")
+            say(f"{WARNING}{printable(remark.removeprefix(WARNING))}")
     if save is not None:
         write_text(save, render(board, wanted))
         show(str(save))

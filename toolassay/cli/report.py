@@ -15,8 +15,7 @@ from toolassay.cli.screen import SCREEN, show
     "data_dir",
     type=options.PATH,
     multiple=True,
-    default=("data_huggingface",),
-    help="A data folder of any benchmark; more may follow, or the flag be repeated.",
+    help="A data folder of any benchmark; more may follow [default: data_huggingface].",
 )
 @click.argument("more", nargs=-1, type=options.PATH, metavar="[DATA_DIR]...")
 @options.option(
@@ -44,7 +43,7 @@ def command(
     from toolassay.stages.report import report
 
     found = report(
-        [*data_dir, *more],
+        [*data_dir, *more] or [Path("data_huggingface")],
         llm=list(llm),
         prediction_dir=prediction_dir,
         metrics_dir=metrics_dir,

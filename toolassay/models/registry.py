@@ -28,6 +28,16 @@ DRAWS = frozenset({"random"})
 """Built-in models that have a seed; 0 where none is given."""
 
 
+def refuse_baseline(name: str | None, flag: str) -> None:
+    """Refuse a baseline where a model has to read what it is asked.
+
+    Raises:
+        UsageError: it is one.
+    """
+    if name in BASELINES:
+        raise UsageError(f"{flag} {name} is a baseline: it only answers requests", fix="name another model")
+
+
 def create_model(name: str, options: ModelOptions, meter: Meter | None = None) -> ChatModel:
     """The model called `name`.
 

@@ -20,6 +20,8 @@ UNWRITTEN = "unwritten"
 was killed before it wrote the file. The same `infer` command writes it."""
 MISSING = "missing"
 """No line in a prediction file that no manifest describes: expected all the same, and wrong."""
+CHOSEN = "|chosen:"
+"""In the signature of scores of items chosen with --ids or --limit, which are not those of all labels."""
 _NEVER_ASKED = (NOT_RUN, "budget stop")
 EXCLUDED = frozenset((*_NEVER_ASKED, "provider error", UNWRITTEN))
 
@@ -116,5 +118,5 @@ class RunOutcomes:
 
 
 def has_record(folder: Path) -> bool:
-    """Whether a run's folder says which items were asked: it has a manifest and a journal."""
-    return (folder / MANIFEST).is_file() and (folder / JOURNAL).is_file()
+    """Whether a run's folder says which items were asked: it has a manifest, or a journal."""
+    return (folder / MANIFEST).is_file() or (folder / JOURNAL).is_file()

@@ -168,9 +168,11 @@ def chosen_items(
     """The items that a start asks about: those of some ids, and of these the first so many.
 
     Raises:
-        UsageError: an id that no item has.
+        UsageError: an id that no item has, or no id at all.
     """
     wanted = None if ids is None else {str(name) for name in ids}
+    if wanted is not None and not wanted:
+        raise UsageError("--ids names no id", fix="write one id a line, or a JSON list")
     if wanted is not None and (unknown := wanted - {item.id for item in items}):
         raise UsageError(f"no {what} has the id {min(unknown)!r}", fix="check --ids: one id a line")
     return [item for item in items if wanted is None or item.id in wanted][:limit]

@@ -18,6 +18,7 @@ from toolassay.gates.labelled_set import LabelledSet, Mend
 from toolassay.gates.line_up import Known, line_up
 from toolassay.gates.repair import repair as mend
 from toolassay.models import ModelOptions
+from toolassay.models.registry import refuse_baseline
 from toolassay.runs import Budget
 from toolassay.stages.ask_critic import ask_critic
 from toolassay.stages.ask_solvers import ask_solvers
@@ -146,6 +147,7 @@ def check(
         }
         bars = Bars() if threshold is None else Bars(threshold)
         other = None if against is None else other_set(Path(against), folder)
+        refuse_baseline(critic, "--critic")
         choice = Choice(gates, without, critic=critic, solvers=solvers, other=other is not None)
         choice.settle(background)
         if solvers and not folder.user_requests.exists():

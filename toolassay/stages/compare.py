@@ -61,7 +61,7 @@ def compare(
     )
     result = compare_models(files, group=groups[0], metrics=metrics, resamples=resamples, seed=seed)
     for note in result.notes:
-        screen.say(f"{WARNING}{note}")
+        screen.say(f"{WARNING}{note.removeprefix(WARNING)}")
     if save is not None:
         write_json(Path(save), result.to_json())
     return result

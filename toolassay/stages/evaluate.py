@@ -25,7 +25,7 @@ from toolassay.metrics.bertscore import BertScore
 from toolassay.runs.asked import asked_phrase, excluded_phrase
 from toolassay.stages.agent_run import refuse_settings
 from toolassay.stages.evaluate_classic import evaluate_classic
-from toolassay.stages.evaluate_workbench import evaluate_workbench
+from toolassay.stages.evaluate_workbench import AgentEvaluation, evaluate_workbench
 from toolassay.stages.infer_workbench import is_workbench
 from toolassay.stages.leaderboard import keep_leaderboard
 from toolassay.stages.screen import DEFAULT, WARNING, Screen, once
@@ -217,8 +217,17 @@ def coverage(evaluation: FolderEvaluation) -> float:
 
 
 def is_partial(evaluation: FolderEvaluation) -> bool:
-    """Whether labels are excluded that were never asked, or met a provider error."""
-    return any(numbers["partial"] for numbers in _counted(evaluation))
+    """Whether labels are excluded that were never asked, or met a provider error, in any trial."""
+    return any(numbers["partial"] for numbers in _counted(evaluation)) or bool(_short_trials(evaluation))
+
+
+def _short_trials(evaluation: FolderEvaluation) -> list[tuple[int, int, int]]:
+    """The further trials that lack items of the first: number, items they have, items of the first."""
+    whole = evaluation.evaluation.groups.get(_WHOLE, {})
+    done = (whole.get("stability") or {}).get("requests_done", ())
+    if isinstance(evaluation, AgentEvaluation):
+        done = evaluation.scores.tasks_done
+    return [(number, ran, done[0]) for number, ran in enumerate(done) if ran < done[0]]
 
 
 def _counted(evaluation: FolderEvaluation) -> list[Mapping[str, Any]]:
@@ -230,6 +239,11 @@ def _counted(evaluation: FolderEvaluation) -> list[Mapping[str, Any]]:
 
 def _warn_of_partial(evaluations: Iterable[FolderEvaluation], screen: Screen) -> None:
     for evaluation in evaluations:
+        for number, ran, first in _short_trials(evaluation):
+            screen.say(
+                f"{WARNING}{evaluation.llm}: trial {number} has {ran} of {first} items: figures of repeats "
+                "rest on fewer runs; the same inference.py asks the rest"
+            )
         for numbers in _counted(evaluation):
             if numbers["partial"]:
                 screen.say(

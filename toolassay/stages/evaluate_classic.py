@@ -117,6 +117,9 @@ def evaluate_classic(
             only=only,
             correct=[scores.right_by_trial.get(trial.number, 0) for trial in trials],
         )
+        if used["latency"] is not None:  # the ledger says what the rows do not
+            notes = {key: note for key, note in scores.strict["notes"].items() if key != "latency"}
+            scores = replace(scores, strict={**scores.strict, "notes": notes})
         path = target / f"{safe_name(name)}.json"
         refuse_to_replace(path, [trial.output for trial in trials], what=_REPLACED, flag="--save_dir")
         write_items(items_path(path), scores.items)

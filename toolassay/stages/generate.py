@@ -20,6 +20,7 @@ from toolassay.files import keep_dated_copy, read_json_lines, safe_name
 from toolassay.folder import DataFolder
 from toolassay.models import ChatRequest, ModelOptions, create_model
 from toolassay.models.parameters import sampling_parameters
+from toolassay.models.registry import refuse_baseline
 from toolassay.models.wire import parameters_of
 from toolassay.runs import Budget, Journal, Loop, RunSummary, changes, gives_way, open_run, recorded_settings
 from toolassay.runs.budget import completion_limit
@@ -107,6 +108,7 @@ def generate(
         ToolassayError: the model cannot be reached.
     """
     parameters = sampling_parameters(temperature, top_p)
+    refuse_baseline(llm, "--llm")
     default, number_of_samples = number_of_samples is None, number_of_samples or PUBLISHED_SAMPLES
     name = f"{safe_name(llm)}_t{temperature}_p{top_p}{'_check' if check else ''}"
     work = work_folder(data_dir, graph_desc, tool_desc, name=name, say=screen.say)

@@ -88,10 +88,10 @@ def leaderboard(
     for file in files:
         try:
             standing = known.read(file, group)
+            name = file.stem if predictions is None else model_name(predictions, file.stem)
         except UsageError as error:
             remarks.append(f"left out: {error}")
             continue
-        name = file.stem if predictions is None else model_name(predictions, file.stem)
         usage = None
         if predictions is not None:
             remarks += known.stale(name, standing, predictions / file.name)

@@ -3,11 +3,13 @@ from __future__ import annotations
 import csv
 import io
 from collections.abc import Callable
+from dataclasses import replace
 
 import pytest
 from markdown_it import MarkdownIt
 from rich.console import Console
 
+from toolassay.cli.scores import print_table
 from toolassay.metrics.intervals import Interval
 from toolassay.offline.marks import BASELINE, LOCAL, RULES_AT_HAND
 from toolassay.report.leaderboard import Board, Row, csv_table, latex_table, markdown_table
@@ -189,3 +191,16 @@ def test_local_times_are_not_ranked_among_those_of_servers() -> None:
     models = [[Row(name, "strict", {}, usage=usage)] for name, usage in usages.items()]
     assert [row.model for row in in_order(models, "latency")] == ["served", "local", "none"]
     assert [row.model for row in in_order(models, "cost")] == ["local", "served", "none"]
+
+
+@pytest.mark.parametrize("width", [40, 80, 120])
+def test_a_narrow_screen_cuts_neither_names_nor_numbers(
+    width: int, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setenv("COLUMNS", str(width))
+    usage = RecordedUsage(0.12, 0, 300, 1.5, is_local=True)
+    (row, *others) = board(usage=usage).rows
+    print_table(terminal_table(Board("d", [replace(row, model="acme"), *others])))
+    printed = capsys.readouterr().out
+    assert "acme" in printed and "1.5000 local" in printed and "…" not in printed
+    assert "…" not in terminal_text(board(usage=usage))

@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 
 from toolassay.metrics.intervals import Interval
 from toolassay.offline.marks import Mark, marked
-from toolassay.runs.asked import asked_phrase
+from toolassay.runs.asked import CHOSEN, asked_phrase
 
 AXES = ("accuracy", "stability", "cost", "latency", "security")
 
@@ -134,8 +134,10 @@ class Axes:
 
     @property
     def n(self) -> str:
-        """The number of items: "300", or "20 of 300 asked" of a partial run."""
-        return asked_phrase(self.counts) if self.is_partial else str(self.items)
+        """The number of items: "300", "20 of 300 asked" of a partial run, "20 chosen" with --ids, --limit."""
+        if self.is_partial:
+            return asked_phrase(self.counts)
+        return f"{self.items} chosen" if CHOSEN in self.signature else str(self.items)
 
     @property
     def is_partial(self) -> bool:

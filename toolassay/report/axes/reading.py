@@ -10,7 +10,7 @@ from toolassay.errors import UsageError
 from toolassay.metrics.intervals import Interval
 from toolassay.offline.marks import Mark
 from toolassay.report.axes.axes import Axes, Cost, Latency, Security, Stability
-from toolassay.runs.asked import asked_phrase, excluded_phrase
+from toolassay.runs.asked import CHOSEN, asked_phrase, excluded_phrase
 
 Numbers = Mapping[str, Any]
 
@@ -56,6 +56,10 @@ def read_axes(
         items, accuracy, stability = _READERS[benchmark](numbers)
         counts = {name: strict[name] for name in _COUNTS} if "n_labels" in strict else {}
         notes: dict[str, str] = {}
+        if CHOSEN in str(strict["signature"]):
+            notes["accuracy"] = (
+                f"{items} items chosen with --ids or --limit: not comparable with scores of all items"
+            )
         ended = strict.get("outcomes") or numbers.get("outcomes", {})
         if counts and counts["partial"]:
             notes["accuracy"] = (

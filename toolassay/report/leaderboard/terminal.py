@@ -3,8 +3,11 @@
 from __future__ import annotations
 
 from rich import box
+from rich.cells import cell_len
 from rich.markup import escape
+from rich.measure import Measurement
 from rich.table import Table
+from rich.text import Text
 
 from toolassay.report.leaderboard import words
 from toolassay.report.leaderboard.board import Board, Row
@@ -34,22 +37,35 @@ def terminal_table(board: Board) -> Table:
         title_justify="left",
         caption_justify="left",
     )
-    longest = max((len(row.name) for row in board.rows), default=0)
-    table.add_column("model", overflow="fold", min_width=min(longest, _NAME))
-    table.add_column("scores", no_wrap=True)
-    for heading in ("n", "%", *headings, *(_USED if has_usage else ())):
-        table.add_column(heading, justify="right", no_wrap=True, min_width=len(heading))
-    for row, is_first in zip(board.rows, board.first_rows(), strict=True):
-        used = words.used(row) if is_first else ("", "", "")
-        table.add_row(
+    rows = [
+        (
             escape(words.printable(row.name)) if is_first else "",
             f"[bold]{row.kind}" if row.kind == "strict" else row.kind,
             row.n,
             words.whole_percent(row.coverage),
             *(_score(row, heading) for heading in headings),
-            *(used if has_usage else ()),
+            *((words.used(row) if is_first else ("", "", "")) if has_usage else ()),
         )
+        for row, is_first in zip(board.rows, board.first_rows(), strict=True)
+    ]
+    names = ("model", "scores", "n", "%", *headings, *(_USED if has_usage else ()))
+    for place, heading in enumerate(names):
+        # Without a minimum rich takes from a column what a narrow screen lacks, and lets "model" go first.
+        widest = max(map(_width, (heading, *(row[place] for row in rows))))
+        if place == 0:
+            table.add_column(heading, overflow="fold", min_width=min(widest, _NAME))
+        else:
+            table.add_column(
+                heading, justify="left" if place == 1 else "right", no_wrap=True, min_width=widest
+            )
+    for row in rows:
+        table.add_row(*row)
     return table
+
+
+def _width(cell: str) -> int:
+    """The characters of the widest line of a cell."""
+    return max(map(cell_len, Text.from_markup(cell).plain.split("\n")))
 
 
 def _foldable(caption: str) -> str:
@@ -69,7 +85,9 @@ def terminal_text(board: Board) -> str:
     """The same without colours, for a file."""
     from rich.console import Console
 
-    console = Console(width=_WIDE, color_system=None)
+    console, table = Console(width=_WIDE, color_system=None), terminal_table(board)
+    unlimited = console.options.update(max_width=10 * _WIDE)
+    console.width = max(_WIDE, Measurement.get(console, unlimited, table).minimum)
     with console.capture() as captured:
-        console.print(terminal_table(board))
+        console.print(table)
     return "\n".join(line.rstrip() for line in captured.get().splitlines()) + "\n"

@@ -63,15 +63,14 @@ def score_rows(
     relabelled, changed = _with_labels(rows, data)
     orders = list(by_order(relabelled).values())
     more = by_order(_with_labels(list(others), data)[0]).values()
-    judged = judge(orders[0], data, ended)
+    first = orders[0] if orders else []
+    judged = judge(first, data, ended)
     strict = strict_metrics(judged, [judge(found, data) for found in (*orders[1:], *more)], data)
     compat = compat_metrics(
-        next(iter(by_order(rows).values()))
-        if as_given
-        else [row for row in orders[0] if is_scored(row.outcome)]
+        next(iter(by_order(rows).values())) if as_given else [row for row in first if is_scored(row.outcome)]
     )
     if not as_given:
-        compat["compat_intervals"] = {"row_pass@1": _row_pass(orders[0]).to_json()}
+        compat["compat_intervals"] = {"row_pass@1": _row_pass(first).to_json()}
     if changed:
         note = f"{changed} rows have other labels than the data have by now: those of the {{}} count"
         strict["notes"]["labels"] = note.format("data")

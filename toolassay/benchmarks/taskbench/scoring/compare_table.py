@@ -15,6 +15,7 @@ from toolassay.benchmarks.taskbench.scoring.comparison import (
     ScoreComparison,
 )
 from toolassay.metrics.intervals import Interval
+from toolassay.words import count_of
 
 _COLOURS = {"better": "green", "worse": "red"}
 WIDE = 96
@@ -68,7 +69,7 @@ def _table(comparison: Comparison, model: ModelComparison, caption: str | None, 
     table = Table(
         title=escape(
             f"{comparison.shown(model.model)} (B) against {comparison.shown(model.baseline)} (A): "
-            f"{comparison.group}, {_items(model)} in {clusters:,} clusters"
+            f"{comparison.group}, {_items(model)} in {count_of(clusters, 'cluster')}"
         ),
         caption=caption,
         box=box.SIMPLE_HEAD,

@@ -16,6 +16,7 @@ from toolassay.files import read_json, safe_name, write_json
 from toolassay.folder import DataFolder, Say
 from toolassay.graph import DependencyType, ToolFilesDiffer, ToolGraph
 from toolassay.runs import recorded_settings
+from toolassay.runs.asked import has_record
 from toolassay.tools import ToolLibrary
 from toolassay.watching import Progress, no_progress
 
@@ -174,6 +175,12 @@ def prediction_file(data_dir: Path, prediction_dir: Path, llm: str) -> Path:
     folder = prediction_folder(data_dir, prediction_dir)
     path = folder / f"{safe_name(llm)}.json"
     if not path.is_file():
+        if has_record(folder / "runs" / path.stem):
+            raise UsageError(
+                "does not exist: no item of this run has an answer yet",
+                file=path,
+                fix="run the same inference.py again; it says why items failed",
+            )
         known = ", ".join(sorted(file.stem for file in folder.glob("*.json"))) or "none"
         raise UsageError("no such prediction file", file=path, fix=f"check --llm; there: {known}")
     return path

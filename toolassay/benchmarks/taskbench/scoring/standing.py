@@ -11,7 +11,7 @@ from toolassay.benchmarks.taskbench.scoring.columns import COLUMNS
 from toolassay.benchmarks.taskbench.scoring.recorded import FIX, read_groups, signature_of
 from toolassay.errors import UsageError
 from toolassay.metrics.intervals import NOTHING, Interval
-from toolassay.runs.asked import asked_phrase
+from toolassay.runs.asked import CHOSEN, asked_phrase
 
 
 @dataclass(frozen=True)
@@ -82,12 +82,14 @@ def _strict(numbers: Mapping[str, Any]) -> Count:
 
 
 def partly_asked(numbers: Mapping[str, Any]) -> str:
-    """How many of the items were asked, of a partial run; empty of a complete one, and of old metrics.
+    """How many of the items were asked, of a partial run, or chosen with --ids or --limit; else empty.
 
     >>> partly_asked({"n_labels": 3, "n_asked": 1, "n_scored": 1, "partial": True}), partly_asked({})
     ('1 of 3 asked', '')
     """
-    return asked_phrase(numbers) if numbers.get("partial") else ""
+    if numbers.get("partial"):
+        return asked_phrase(numbers)
+    return f"{numbers['n_labels']} chosen" if CHOSEN in str(numbers.get("signature", "")) else ""
 
 
 def _compat(numbers: Mapping[str, Any], strict: Mapping[str, Any]) -> Count:
@@ -100,7 +102,8 @@ def _compat(numbers: Mapping[str, Any], strict: Mapping[str, Any]) -> Count:
         bounds = (None if value is None else _percent(found.get(name)) for name in ("low", "high"))
         scores[column.heading] = Interval(value, *bounds)
     samples, scored = numbers.get("all_samples"), numbers.get("node_supports")
-    return Count(samples, 100 * scored / samples if samples and scored is not None else None, scores)
+    share = 100 * scored / samples if samples and scored is not None else None
+    return Count(samples, share, scores, partly_asked(strict))
 
 
 def _percent(value: float | None) -> float | None:

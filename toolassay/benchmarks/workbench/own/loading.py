@@ -25,9 +25,12 @@ from toolassay.version import OLD_NAME
 
 TOOLS = "tools.py"
 _MODULE = "toolassay_own_tools"
-_OLD_IMPORT = f"{OLD_NAME}.benchmarks.workbench.own"
-"""Where `tools.py` imported `tool` from before `toolassay.workplace` existed. The other package called
-`toolgraph` has no such module, so nothing of it is hidden."""
+_OLD_PACKAGE = f"{OLD_NAME}.benchmarks.workbench"
+"""Where `tools.py` imported from before `toolassay.workplace` existed; no other package has this module."""
+_OLD_MODULES = {
+    name: marking if name.endswith(".own") else ModuleType(name)
+    for name in (OLD_NAME, f"{OLD_NAME}.benchmarks", _OLD_PACKAGE, f"{_OLD_PACKAGE}.own")
+} | {f"{_OLD_PACKAGE}.own.marking": marking}
 
 
 def own_tools_file(folder: Path) -> Path | None:
@@ -80,6 +83,16 @@ def load_own(folder: Path) -> OwnSandbox:
     return OwnSandbox(image, replace(place, judged=judged, customs=facts.customs))
 
 
+def _offer_old_import() -> None:
+    """Make the old module importable; nothing of the other package is replaced where that is installed."""
+    above: ModuleType | None = None
+    for name, module in _OLD_MODULES.items():
+        found = sys.modules.setdefault(name, module)
+        if above is not None:
+            setattr(above, name.rpartition(".")[2], found)
+        above = found
+
+
 def load_tools(path: Path) -> Toolset:
     """The marked functions of a Python file, which is run.
 
@@ -89,9 +102,10 @@ def load_tools(path: Path) -> Toolset:
     module = ModuleType(_MODULE)
     module.__file__ = str(path)
     sys.modules[_MODULE] = module  # where dataclasses and annotations look
-    sys.modules.setdefault(_OLD_IMPORT, marking)
     text = read_text(path, fix="put it back, or name another under 'tools' in benchmark.json")
     try:
+        if _OLD_PACKAGE in text:
+            _offer_old_import()
         exec(compile(text, str(path), "exec"), module.__dict__)
     except SyntaxError as error:
         raise UsageError(f"is no Python: {error.msg}", file=path, line=error.lineno, fix="mend it") from None
