@@ -138,7 +138,7 @@ def test_what_a_run_writes_is_whole(
     monkeypatch.chdir(tmp_path)
     folder = data_folder(tmp_path / "data", 1)
     fake_server.behaviour = lambda prompt, number: "echo"
-    for key, told in ((secret("flag"), "You sent Bearer ***"), ("EMPTY", "You sent Bearer EMPTY")):
+    for key, told in ((secret("flag"), "You sent Bearer ***"), ("EMPTY", "You sent ***")):
         arguments = ("--data_dir", folder, "--api_base", fake_server.base, "--api_key", key)
         done = inside(capsys, "infer", *arguments, "--client", client, "--prediction_dir", key)
         assert done.code == 0, done.err
@@ -225,6 +225,11 @@ def test_no_secret_gets_out_of_a_process(tmp_path: Path, fake_server: FakeServer
         "http://me:SECRET-a@127.0.0.1:nine/v1?key=SECRET-b",
         "http://me:SECRET-a@127.0.0.1:9/v1?key=SECRET-b",
         "ftp://me:SECRET-a@127.0.0.1/v1",
+        "http://127.0.0.1:SECRET-a/v1",
+        "http://host:80:SECRET-a/v1",
+        r"https://host\SECRET-a/v1",
+        "SECRET-a://host/v1",
+        "SECRET-a:443/v1",
     ],
 )
 @pytest.mark.parametrize("client", CLIENTS)
@@ -237,7 +242,7 @@ def test_an_address_written_wrong_is_not_repeated_with_its_password(
     asked = ("--data_dir", tmp_path / "data", "--api_base", base, "--client", client, "--max_tries", "1")
     done = inside(capsys, "infer", *asked)
     assert done.code == 1, done.err
-    assert done.error
+    assert (":9/" in base and done.error) or "is no address to ask: it" in done.err
     with pytest.raises(Exception) as caught:
         inside(capsys, "infer", *asked, "--debug")
     said = done.out + done.err + "".join(traceback.format_exception(caught.value))

@@ -1,9 +1,11 @@
 from __future__ import annotations
 
 import pytest
+from yarl import URL
 
 from toolassay.models import ModelOptions
 from toolassay.models.address import Address
+from toolassay.models.errors import without
 
 
 @pytest.mark.parametrize(
@@ -48,6 +50,17 @@ def test_an_address_is_taken_apart(base: str, url: str, login: str, query: str) 
         ("http://[::1]:8000/x/v1", "http://[::1]:8000/***/v1"),
         ("localhost:80/v1", "localhost:80/v1"),
         ("sk-proj-abc", "***"),
+        ("sk-KEY:443/v1", "***:443/v1"),
+        ("http://127.0.0.1:sk-KEY/v1", "http://127.0.0.1:***/v1"),
+        ("http://host:80:KEY/v1", "http://host:***/v1"),
+        ("http://host:123456789/v1", "http://host:***/v1"),
+        ("http://[::1]:KEY/v1", "http://[::1]:***/v1"),
+        ("http://[::sk-KEY/v1", "http://***/v1"),
+        ("http://[sk-KEY]/v1", "http://***/v1"),
+        (r"https://host\sk-KEY/v1", "https://***/v1"),
+        ("sk-KEY://host/v1", "***://host/v1"),
+        ("HTTP://gpu_box.acme:8000/v1", "HTTP://gpu_box.acme:8000/v1"),
+        ("http://[fe80::1%eth0]:80/v1", "http://[fe80::1%eth0]:80/v1"),
         ("", ""),
     ],
 )
@@ -68,6 +81,42 @@ def test_a_segment_of_the_path_that_is_hidden_is_a_credential() -> None:
     assert {"path%2Dsecret", "path-secret"} <= set(options.credentials)
     assert not {"openai", "v1"} & set(options.credentials)
     assert "secret" not in repr(options) + repr(options.address)
+
+
+@pytest.mark.parametrize(
+    ("base", "forms"),
+    [
+        (
+            "http://host/v1?sig=ab%2FcKEY42longlonglong%2Bdlonglong%3D%3D",
+            ("ab/cKEY42longlonglong%2Bdlonglong%3D%3D", "ab/cKEY42longlonglong%2bdlonglong=="),
+        ),
+        ("http://host/k/ab%7EcKEY42longlong%3D%3d/v1", ("ab~cKEY42longlong%3D%3D", "ab~cKEY42longlong==")),
+        ("http://host/v1?q=%4BKEY42%20x", ("KKEY42%20x", "KKEY42+x", "KKEY42 x")),
+        ("http://host/v1?q=KEY42+%C3%a9x", ("KEY42+%C3%A9x", "KEY42 \u00e9x", "KEY42%20%c3%a9x")),
+        ("http://host/v1?q=KEY42%ff%41", ("KEY42%FFA", "KEY42%ff%41")),
+        ("http://host/v1?q=KEY42%252F", ("KEY42%252F", "KEY42%2F", "KEY42%2f")),
+    ],
+)
+def test_a_credential_is_hidden_however_it_is_quoted(base: str, forms: tuple[str, ...]) -> None:
+    options = ModelOptions(api_base=base)
+    sent = URL(options.address.to("/chat/completions"))
+    for form in (*forms, sent.raw_path_qs, str(sent), *sent.query.values()):
+        assert "KEY42" not in without(options.secrets, f"no route to {form} here"), form
+
+
+def test_what_is_no_host_or_port_is_a_credential() -> None:
+    assert "sk-KEY" in ModelOptions(api_base="http://127.0.0.1:sk-KEY/v1").credentials
+    assert "sk-KEY" in ModelOptions(api_base="sk-KEY://host/v1").credentials
+    assert ModelOptions(api_base="http://localhost:8000/v1", api_key="k").credentials == ("Bearer k", "k")
+
+
+def test_a_key_after_its_scheme_and_a_login_are_hidden_however_short(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.delenv("OPENAI_API_KEY", raising=False)
+    assert ModelOptions(api_base="http://host", api_key="k1").pairs == ("Bearer k1",)
+    assert set(ModelOptions(api_base="http://u:p@host").pairs) == {"u:p", "Basic dTpw"}
+    headers = {"authorization": "Token t", "X-On": "true it is"}
+    assert ModelOptions(api_base="http://host", extra_headers=headers).pairs == ("Token t",)
+    assert ModelOptions(api_base="http://token@host").pairs == ()
 
 
 def test_a_login_becomes_a_header() -> None:

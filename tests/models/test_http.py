@@ -12,6 +12,7 @@ import aiohttp
 import pytest
 
 from toolassay.models import ChatRequest, ChatResponse, ModelError, ModelOptions
+from toolassay.models.address import Address
 from toolassay.models.client import Client
 from toolassay.models.http import AiohttpTransport
 from toolassay.models.options import MAX_TRIES, ClientName
@@ -155,7 +156,7 @@ def test_a_wrong_address_stops_the_run_in_words(base: str) -> None:
     error = failure(ModelOptions(api_base=base))
     assert error.stops_run
     assert not error.transient
-    assert str(error).count(f"{base}/") == 1
+    assert str(error).count(f"{Address.of(base).shown}/") == 1
     assert ("begin with http://" in str(error)) != base.startswith("http:")
 
 

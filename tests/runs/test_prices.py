@@ -42,6 +42,9 @@ def test_the_host_decides_whose_price_it_is_else_the_name() -> None:
     assert whose("gpt-4o", "https://acme.openai.azure.com") == "Microsoft Azure"
     assert whose("openai/gpt-4o", "https://openrouter.ai/api/v1") == "OpenRouter"
     assert whose("gpt-4o", "https://api.groq.com/openai/v1") == "unknown"  # Groq does not sell it
+    assert whose("openai/gpt-4o", OPENAI) == "OpenAI"
+    assert whose("openrouter/openai/gpt-4o", "https://openrouter.ai/api/v1") == "OpenRouter"
+    assert whose("openai/llama-3.3-70b-versatile", "https://api.groq.com/openai/v1") == "unknown"
     assert whose("gpt-4o", "https://gateway.acme.com/v1") == "OpenAI"
     assert whose("openai/gpt-4o", "https://gateway.acme.com/v1") == "OpenAI"
     assert whose("acme-7b", "https://gateway.acme.com/v1") == "unknown"
@@ -58,7 +61,6 @@ def test_an_unknown_price_is_unknown_and_never_nothing(model: str) -> None:
         *("http://localhost:4000/v1", "http://127.0.0.1:1/v1", "http://[::1]:8000/v1", "http://10.0.0.7/v1"),
         *(
             "http://192.168.1.9:80",
-            "https://gpu-box/v1",
             "http://nas.local/v1",
             "http://host.docker.internal",
         ),
@@ -70,6 +72,12 @@ def test_a_local_address_costs_nothing_unless_the_user_sets_a_price(tmp_path: Pa
     (path := tmp_path / "p.csv").write_text(f"{HEAD}\ngpt-4,1,2,2026-01-01\n")
     assert price("gpt-4", base, path) == Price(1, 2, "2026-01-01")
     assert price("acme", base, path) is LOCAL
+
+
+def test_a_name_without_a_dot_may_be_a_gateway_that_has_to_be_paid() -> None:
+    found = price("gpt-4o", "http://gateway:4000/v1")
+    assert found is not None and found.of(1_000_000, 0) == 2.5
+    assert price("acme", "http://gateway:4000/v1") is None
 
 
 def test_a_table_comes_before_the_library_and_leaves_the_rest_to_it(tmp_path: Path) -> None:

@@ -7,10 +7,10 @@ import hashlib
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass, field
-from urllib.parse import parse_qsl, unquote
+from urllib.parse import parse_qsl, unquote, unquote_plus
 
 HIDDEN = "***"
-_PARTS = re.compile(r"(?P<scheme>[\w+.-]+://)?(?P<rest>.*)", re.DOTALL)
+_PARTS = re.compile(r"(?P<scheme>(?:[\w+.-]+|\*{3})://)?(?P<rest>.*)", re.DOTALL)
 _PATH_WORDS = frozenset(
     (
         *(
@@ -34,8 +34,10 @@ _VERSION = re.compile(r"v\d{1,2}([._]\d{1,2})?((alpha|beta|preview)\d{0,2})?", r
 """A segment that says a version: v1, v1beta, v2alpha1; not v1secret."""
 _QUERY_NAME = re.compile(r"[A-Za-z][A-Za-z_.-]{0,23}")
 """A name such as api-version; not the first half of a key whose padding is taken for an equals sign."""
-_HOST = re.compile(r"\[[0-9a-fA-F:.%]+\]|[\w-]+(\.[\w-]+)+|[\w.-]+(?=:\d)|[A-Za-z ]{1,20}$")
-"""What is taken for a host without a scheme: host.name, host:80, [::1], plain words; not sk-1."""
+_HOST = re.compile(r"\[[0-9a-fA-F:.]+(%[\w.-]+)?\]|[\w.-]+")
+_BARE_HOST = re.compile(r"\[[0-9a-fA-F:.]+(%[\w.-]+)?\]|[\w-]+(\.[\w-]+)+|[A-Za-z ]{1,20}")
+"""What is taken for a host without a scheme: host.name, [::1], plain words; not sk-1, nor sk-1:443."""
+_PORT = re.compile(r"\d{0,5}", re.ASCII)
 _IN_TEXT = re.compile(r"[A-Za-z][\w+.-]*://[^\s'\"<>]+")
 
 
@@ -97,9 +99,8 @@ class Address:
         >>> Address.of("https://host/sk-123/v1").place("/chat/completions")
         'https://host/***/v1/chat/completions'
         """
-        scheme, host, segments = self._parts
-        if not scheme and host and not _HOST.match(host):
-            host = HIDDEN  # neither scheme nor dot nor port: a key in the wrong place, for all we know
+        (scheme, host, port), segments = self._shown_authority, self._parts[2]
+        host = f"{host}:{port}" if port is not None else host
         login = f"{HIDDEN}@" if with_login and self.login else ""
         return "/".join([f"{scheme}{login}{host}", *map(_segment, segments)]) + path
 
@@ -119,6 +120,25 @@ class Address:
         """
         host = self._parts[1]
         return host[1:].partition("]")[0] if host.startswith("[") else host.partition(":")[0]
+
+    @property
+    def _authority(self) -> tuple[str, str, str | None]:
+        """Scheme, host in its brackets, and port; None without one."""
+        scheme, place, _ = self._parts
+        bracket = (place.rfind("]") + 1 or len(place)) if place.startswith("[") else 0
+        host, colon, port = place[bracket:].partition(":")
+        return scheme, place[:bracket] + host, port if colon else None
+
+    @property
+    def _shown_authority(self) -> tuple[str, str, str | None]:
+        """The same with `***` for what is none: it may be a key in the wrong place."""
+        scheme, host, port = self._authority
+        names_host = (_HOST if scheme else _BARE_HOST).fullmatch(host)
+        return (
+            scheme if scheme.lower() in ("", "http://", "https://") else f"{HIDDEN}://",
+            host if not host or names_host else HIDDEN,
+            port if port is None or _PORT.fullmatch(port) else HIDDEN,
+        )
 
     @property
     def has_version(self) -> bool:
@@ -144,11 +164,24 @@ class Address:
 
     @property
     def credentials(self) -> list[str]:
-        """What of it lets somebody in, in every form it may come back in."""
+        """What of it lets somebody in, as it is written and decoded (`without` finds other quoted forms)."""
         values = [part.partition("=")[2] or part for part in self.query.split("&")]
         hidden = [segment for segment in self._parts[2] if not _is_known(segment)]
-        written = [self.login, *self.login.split(":", 1), *values, *hidden]
-        return [*written, *map(unquote, written), (self.authorization or "").removeprefix("Basic ")]
+        no_place = [
+            part.removesuffix("://")
+            for part, shown in zip(self._authority, self._shown_authority, strict=True)
+            if part and part != shown
+        ]
+        written = [self.login, *self.login.split(":", 1), *values, *hidden, *no_place]
+        decoded = [*map(unquote, written), *map(unquote_plus, values)]
+        return [*written, *decoded, (self.authorization or "").removeprefix("Basic ")]
+
+    @property
+    def pairs(self) -> list[str]:
+        """The name with its password, as one text, plain and as a header; without both there is none."""
+        if not all(self.login.partition(":")):
+            return []
+        return [self.login, unquote(self.login), self.authorization or ""]
 
     @property
     def _parts(self) -> tuple[str, str, list[str]]:

@@ -60,7 +60,9 @@ class Client:
         options = replace(options, refusals=self._refusals, version_path=self._paths)
         self._options = options
         self._secrets = options.secrets
-        self._credentials = [text for text in options.credentials if len(text) >= _SURELY_NO_WORD]
+        pairs = options.pairs
+        keys = (text for text in options.credentials if text not in pairs)
+        self._credentials = [*(text for text in keys if len(text) >= _SURELY_NO_WORD), *pairs]
         self._meter = meter or NoMeter()
         self._transport = transport or _transport(name, options)
         self._breaker = breaker or retry.Breaker()

@@ -8,7 +8,7 @@ from datetime import UTC, datetime
 from email.utils import parsedate_to_datetime
 from typing import Any
 
-from toolassay.models.address import Address, without_addresses
+from toolassay.models.address import HIDDEN, Address, without_addresses
 from toolassay.models.errors import RESET, UNREACHABLE, ModelError
 
 _OVERFLOW = (  # as OpenAI, vLLM, llama.cpp and others put it
@@ -106,7 +106,11 @@ def wrong_address(place: str, reason: object) -> ModelError:
     shown = without_addresses(str(reason))
     if not place.startswith(("http://", "https://")):
         shown = "it has to begin with http:// or https://"
-    elif shown == place:
+    elif f":{HIDDEN}" in place:
+        shown = "its port is not a number"
+    elif place.partition("://")[2].startswith(HIDDEN):
+        shown = "its host holds a character that no host has"
+    elif shown == place or place.partition("://")[2].startswith(("/", ":")):
         shown = "it names no server"
     return ModelError(f"'{place}' is no address to ask: {shown}", stops_run=True, kind="wrong address")
 

@@ -132,7 +132,7 @@ class ModelOptions:
         azure = (
             os.environ.get(name, "").strip() for name in ("AZURE_OPENAI_API_KEY", "AZURE_OPENAI_AD_TOKEN")
         )
-        keys = {self.key or "", *azure}
+        keys = {self.key or "", *azure, *self.pairs}
         addresses = self.address, Address.of(os.environ.get("AZURE_OPENAI_ENDPOINT", ""))
         headers = [str(value).strip() for value in self.extra_headers.values()]
         schemeless = [value.rpartition(" ")[2] for value in headers]
@@ -140,6 +140,22 @@ class ModelOptions:
         given = {*headers, *schemeless, *fields, *(text for a in addresses for text in a.credentials)}
         # A header that says "1" or "true" is no secret, and taking it out would garble what is said.
         return _longest_first(keys | {value for value in given if len(value) > 5})
+
+    @property
+    def pairs(self) -> tuple[str, ...]:
+        """What no text holds by chance, however short: a scheme with its key, a name with its password."""
+        keys = (self.key, os.environ.get("AZURE_OPENAI_AD_TOKEN", "").strip())
+        headers = (
+            str(value).strip()
+            for name, value in self.extra_headers.items()
+            if name.lower() == "authorization"
+        )
+        addresses = self.address, Address.of(os.environ.get("AZURE_OPENAI_ENDPOINT", ""))
+        return _longest_first(
+            {f"Bearer {key}" for key in keys if key}
+            | {value for value in headers if " " in value}
+            | {text for address in addresses for text in address.pairs}
+        )
 
     @property
     def secrets(self) -> tuple[str, ...]:

@@ -153,8 +153,9 @@ def prices_of(
     """The price of each model whose price is known.
 
     The first of these that says something counts: the user's table, by the exact name; nothing for a served
-    model at a loopback or private address; genai-prices, for the provider that the address belongs to, else
-    for the provider that the name begins with (`openai/gpt-4o`), else for the model's own provider.
+    model at a loopback or private address; genai-prices, for the provider that the address belongs to (whose
+    own name may stand before the model's), else for the provider that the name begins with
+    (`openai/gpt-4o`), else for the model's own provider.
 
     Args:
         models: their names.
@@ -181,16 +182,19 @@ def prices_of(
 def is_local(host: str) -> bool:
     """Whether a host is this machine or on its own network: nobody sends a bill for it.
 
-    >>> [is_local(host) for host in ("localhost", "127.0.0.1", "10.1.2.3", "::1", "gpu-box", "nas.local")]
-    [True, True, True, True, True, True]
-    >>> [is_local(host) for host in ("api.openai.com", "8.8.8.8", "localhost.evil.com", "")]
-    [False, False, False, False]
+    A name counts where it is reserved for this machine or a private network; any other name without a dot
+    may be a gateway to a service that has to be paid.
+
+    >>> [is_local(host) for host in ("localhost", "127.0.0.1", "10.1.2.3", "::1", "nas.local")]
+    [True, True, True, True, True]
+    >>> [is_local(host) for host in ("api.openai.com", "8.8.8.8", "localhost.evil.com", "gateway", "")]
+    [False, False, False, False, False]
     """
     name = host.lower().rstrip(".").partition("%")[0]
     try:
         number = ipaddress.ip_address(name)
     except ValueError:
-        return bool(name) and ("." not in name or any(name.endswith(f".{end}") for end in _LOCAL_NAMES))
+        return name == "localhost" or any(name.endswith(f".{end}") for end in _LOCAL_NAMES)
     return number.is_private or number.is_loopback or number.is_link_local
 
 
@@ -211,9 +215,15 @@ def _listed(model: str, address: Address | None) -> Tariff | None:
     snapshot = get_snapshot()
     url = f"https://{address.url.partition('://')[2] or address.url}" if address is not None else ""
     maker, slash, rest = model.partition("/")
+    at = next((provider.id for provider in snapshot.providers if re.match(provider.api_pattern, url)), None)
     try:
-        if any(re.match(provider.api_pattern, url) for provider in snapshot.providers):
-            provider, found = snapshot.find_provider_model(model, None, None, url)
+        if at is not None:
+            try:
+                provider, found = snapshot.find_provider_model(model, None, None, url)
+            except LookupError:
+                if at != maker.lower():
+                    raise
+                provider, found = snapshot.find_provider_model(rest, None, None, url)
         elif slash and any(provider.id == maker.lower() for provider in snapshot.providers):
             provider, found = snapshot.find_provider_model(rest, None, maker.lower(), None)
         else:
