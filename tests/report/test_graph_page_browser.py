@@ -135,11 +135,11 @@ def test_types_filter_tools_and_links(opened: Opened) -> None:
 
 def test_every_link_shows_its_direction_and_the_types_their_counts(opened: Opened) -> None:
     heads = "cy.edges().map((edge) => edge.style('target-arrow-shape'))"
-    assert opened.graph(heads) == ["triangle"] * 6
+    assert opened.graph(heads) == ["triangle"] * 7
     assert opened.graph("cy.edges().every((edge) => edge.style('source-arrow-shape') === 'none')")
     assert "An arrow points to the tool after" in opened.page.inner_text("#note")
     rows = opened.page.locator("#types label").all_inner_texts()
-    assert "text 2 tools, 2 links" in [row.strip() for row in rows]
+    assert "text 2 tools, 4 links" in [row.strip() for row in rows]
     assert "image 1 tool, 2 links" in [row.strip() for row in rows]
 
 
