@@ -180,7 +180,7 @@ def prices_of(
 
 
 def is_local(host: str) -> bool:
-    """Whether a host is this machine or on its own network: nobody sends a bill for it.
+    """Whether a host is this machine or on its own network, where no provider charges for calls.
 
     A name counts where it is reserved for this machine or a private network; any other name without a dot
     may be a gateway to a service that has to be paid.

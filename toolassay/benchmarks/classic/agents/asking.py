@@ -12,7 +12,7 @@ from toolassay.offline.tasks import ChoiceTask
 
 TIMEOUT = 300.0
 CostOf = Callable[[int | None, int | None, int | None], float | None]
-"""US dollars of an answer by the tokens read, written and cached; None where nobody knows."""
+"""US dollars of an answer by the tokens read, written and cached; None where unknown."""
 
 
 def unknown_cost(
