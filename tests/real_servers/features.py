@@ -8,6 +8,7 @@ plain HTTP: they show what a server does, not what our client makes of it.
 
 from __future__ import annotations
 
+import http.client
 import json
 import sys
 import tempfile
@@ -82,7 +83,7 @@ class Api:
                 return answer.status, answer.read().decode(errors="replace")
         except urllib.error.HTTPError as error:
             return error.code, error.read().decode(errors="replace")
-        except OSError as error:
+        except (OSError, http.client.HTTPException) as error:
             return 0, f"the connection broke: {error}"
 
     def message(self, **body: Any) -> tuple[int, dict[str, Any], dict[str, Any]]:
@@ -115,7 +116,7 @@ def tools(api: Api) -> str:
     _, _, without = api.message()
     found = []
     for choice in ("auto", "required"):
-        status, message, usage = api.message(tools=[TOOL], tool_choice=choice)
+        status, message, usage = api.message(tools=[TOOL], tool_choice=choice, max_tokens=200)
         if status != 200:
             found.append(f"{choice}: HTTP {status}")
             continue

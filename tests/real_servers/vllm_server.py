@@ -15,7 +15,8 @@ def commands(place: Place) -> list[list[str]]:
     small = ["--enforce-eager", "--max-model-len", str(CONTEXT), "--max-num-seqs", "8"]
     # A model that has learnt nothing would fill an answer with the blanks that JSON allows.
     compact = ["--structured-outputs-config", '{"backend": "xgrammar", "disable_any_whitespace": true}']
-    return [[*server, *model, *where, *small, *compact]]
+    tools = ["--enable-auto-tool-choice", "--tool-call-parser", "hermes"]  # without these, tools get HTTP 400
+    return [[*server, *model, *where, *small, *compact, *tools]]
 
 
 def schema(wanted: dict[str, Any]) -> dict[str, Any]:
