@@ -26,7 +26,10 @@ _NEXT_IN_LIST = re.compile(r"\s{0,200},\s{0,200}")
 # Before an object that belongs to an object around it: `"arguments": [` or `}, `; not `Answer.` in prose.
 _VALUE_PLACE = re.compile(r"(?:[\"'”’\w]\s{0,9}:|[\[,])\Z")
 _OPENING_FENCE = re.compile(r"\A```\w*\s+")
-_ELLIPSES = ("…", "...")
+
+
+ECHO = "the answer repeats the form that the prompt shows"
+"""The problem of an answer that holds nothing else."""
 
 
 class Answer(NamedTuple):
@@ -94,7 +97,7 @@ def read_answer(
     if found is None:
         cut = spent or unfinished
         if reader.echoed and not cut:
-            return Answer(None, False, False, "the answer repeats the form that the prompt shows")
+            return Answer(None, False, False, ECHO)
         absent = f"no JSON object with any of {', '.join(sorted(wanted))}"
         return Answer(None, cut, False, "the answer is cut off before its object" if cut else absent)
     value, altered = _encodable(found.value)
@@ -251,13 +254,15 @@ def _may_hold(child: Any) -> bool:
 
 
 def _plain(value: Any, level: int = 0) -> Any:
-    """The value without the ellipses in its lists, by which a form says "and so on"."""
+    """The value as forms are compared: all ellipses alike, and none as an item of a list ("and so on")."""
+    if isinstance(value, str):
+        return value.replace("...", "…")
     if level > DEEPEST:
         return value
     if isinstance(value, dict):
         return {key: _plain(item, level + 1) for key, item in value.items()}
     if isinstance(value, list):
-        return [_plain(item, level + 1) for item in value if item not in _ELLIPSES]
+        return [_plain(item, level + 1) for item in value if item not in ("…", "...")]
     return value
 
 
