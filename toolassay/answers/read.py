@@ -95,9 +95,9 @@ def read_answer(
         return Answer(None, spent, False, "the answer is empty")
     found, unfinished = reader.find(text)
     if found is None:
-        cut = spent or unfinished
-        if reader.echoed and not cut:
+        if reader.echoed and not spent:
             return Answer(None, False, False, ECHO)
+        cut = spent or unfinished
         absent = f"no JSON object with any of {', '.join(sorted(wanted))}"
         return Answer(None, cut, False, "the answer is cut off before its object" if cut else absent)
     value, altered = _encodable(found.value)
