@@ -56,9 +56,10 @@ _SHOWN = (
 _PUBLISHED_BLOCK = re.compile(r"```(?:json)?[ \t]*\n(.*?)```", re.DOTALL)
 _BLOCK = re.compile(_PUBLISHED_BLOCK.pattern, re.DOTALL | re.IGNORECASE)
 # An observation that the model makes up, in its own line or right after an action: "\n  OBSERVATION: …",
-# "``` Observation: …"; not "my observation: …".
+# "``` Observation (expected)", "\nObservation\n"; not "my observation: …", "\nObservation shows …".
 _MADE_UP = re.compile(
-    r"(?:\n|(?<=[`}]))[ \t]{0,80}[*_#>]{0,4}[ \t]{0,4}observation[ \t*_]{0,4}:", re.IGNORECASE
+    r"(?:\n|(?<=[`}]))[ \t]{0,80}[*_#>]{0,4}[ \t]{0,4}observation[ \t*_]{0,4}(?:[:(\r\n]|\Z)",
+    re.IGNORECASE,
 )
 _FINAL = "Final Answer"
 _NO_NAME = re.compile(r"[^a-zA-Z0-9_-]")  # what the interface allows in no name
@@ -228,11 +229,11 @@ def _acting(message: Message, action: Any, step: int, *, otherwise: str) -> Turn
 
 
 def _before_observation(text: str) -> str:
-    """The text up to the first observation in it; one in reasoning ends nothing."""
+    """The text up to the first observation after other words; one in reasoning ends nothing."""
     for start, end in visible_parts(text)[0]:
-        found = _MADE_UP.search(text, start, end)
-        if found is not None:
-            return text[: found.start()]
+        for found in _MADE_UP.finditer(text, start, end):
+            if not text[start : found.start()].isspace() and found.start() > start:
+                return text[: found.start()]
     return text
 
 
