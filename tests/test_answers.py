@@ -181,7 +181,7 @@ def test_required_keys_decide_what_fits() -> None:
 
 @pytest.mark.parametrize("end", ["", "}", "\n```"])
 def test_what_is_nested_never_replaces_what_it_is_in(end: str) -> None:
-    inner = {key: [] for key in KEYS}
+    inner: dict[str, list[str]] = {key: [] for key in KEYS}
     outer = {"task_steps": ["a"], "task_nodes": [{"task": "Reader", "arguments": [inner]}]}
     text = json.dumps(outer)
     assert read_answer(text, keys=KEYS, required=KEYS[:2]).value == outer
