@@ -12,7 +12,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from toolassay.answers import Answer, read_answer
+from toolassay.answers import ECHO, Answer, read_answer, without_reasoning
 
 KEYS = ("task_steps", "task_nodes", "task_links")
 PLAN: dict[str, Any] = {
@@ -55,6 +55,9 @@ def read(text: str, finish_reason: str | None = None) -> Answer:
         f"\ufeff  {TEXT}\r\n",
         f'{{"task_steps": ["a first draft"]}}\n{TEXT}\n{{"task_steps": []}}',
         TEXT[1:],
+        f"```JSON\n{TEXT[1:]}",
+        f"```JSON\n{TEXT}",
+        f"Plan: ```{TEXT}```",
     ],
 )
 def test_json_is_found_and_not_altered(text: str) -> None:
@@ -144,6 +147,120 @@ def test_nothing_to_find(text: str) -> None:
     assert answer.problem
 
 
+DRAFT = json.dumps({**PLAN, "task_nodes": [{"task": "Draft", "arguments": []}]})
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        f"{DRAFT}\n{TEXT}",
+        f"First: ```json\n{DRAFT}\n```\nNo, better:\n```json\n{TEXT}\n```\nThat is all.",
+        f"{DRAFT} {TEXT}\n{TEXT[:-40]}",
+        f"{TEXT}\nA note: {{'task_steps': ['none']}}",
+        f"{DRAFT[: DRAFT.index(']')]}\n\nAgain.\n{TEXT}",
+        f"[{TEXT}, {DRAFT}]",
+        f"The plans are [{TEXT},\n {DRAFT}].",
+        f"<think>{DRAFT}</think>{TEXT}",
+    ],
+)
+def test_the_last_complete_object_that_fits_counts(text: str) -> None:
+    answer = read(text)
+    assert (answer.value, answer.problem) == (PLAN, None)
+
+
+def test_an_incomplete_object_after_a_complete_one_counts_where_the_server_says_that_it_cut() -> None:
+    assert read(f"{DRAFT}\n{TEXT[:-40]}", "length").problem == "the answer is cut off"
+
+
+def test_required_keys_decide_what_fits() -> None:
+    final = {"task_steps": ["a"], "task_nodes": []}
+    text = f"{TEXT}\n{json.dumps(final)}\n" + '{"task_nodes": []}'
+    assert read(text).value == PLAN
+    assert read_answer(text, keys=KEYS, required=KEYS[:2]).value == final
+
+
+@pytest.mark.parametrize("end", ["", "}", "\n```"])
+def test_what_is_nested_never_replaces_what_it_is_in(end: str) -> None:
+    inner: dict[str, list[str]] = {key: [] for key in KEYS}
+    outer = {"task_steps": ["a"], "task_nodes": [{"task": "Reader", "arguments": [inner]}]}
+    text = json.dumps(outer)
+    assert read_answer(text, keys=KEYS, required=KEYS[:2]).value == outer
+    assert read_answer(f"So: {text}", keys=KEYS, required=KEYS[:2]).value == outer
+    cut = read_answer(f"So: {text[:-3]}{end}", keys=KEYS, required=KEYS[:2])
+    assert cut.value == outer and (cut.truncated or end == "}")
+
+
+def test_where_nesting_is_no_answer_only_outer_objects_count() -> None:
+    for text in (json.dumps({"note": {"a": 1}}), json.dumps({"note": '{"a": 1}'}), 'Well: {"b": [{"a": 1}]}'):
+        assert read_answer(text, keys={"a"}).value == {"a": 1}
+        assert read_answer(text, keys={"a"}, nested=False).value is None
+    assert read_answer('[{"a": 1}]', keys={"a"}, nested=False).value == {"a": 1}
+
+
+def test_a_form_that_is_repeated_is_no_answer() -> None:
+    form = {"a": ["what step 1 does", "…"], "b": "…"}
+    for text in (
+        '{"a": ["what step 1 does"], "b": "..."}',
+        '```\n{"b": "…", "a": ["what step 1 does", "..."]}',
+    ):
+        assert read_answer(text, keys="ab", forms=[form]) == Answer(None, False, False, ECHO)
+        assert read_answer(f'{{"a": 1, "b": 2}}\n{text}', keys="ab", forms=[form]).value == {"a": 1, "b": 2}
+    other = '{"a": ["what step 1 does", "run"], "b": "…"}'
+    assert read_answer(other, keys="ab", forms=[form]).problem is None
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        f"<think>{TEXT}</think>I cannot do that.",
+        f"Let me see. <think>{TEXT}</think> Nothing.",
+        f"<THINKING>\n```json\n{TEXT}\n```\n</THINKING>",
+        f"I use {{braces}}. <think>{TEXT}",
+        f"{TEXT}</think>",
+        f"{TEXT}\n</think>\n\nI cannot do that.",
+        f"So {TEXT} it is. </think> No, I cannot.",
+        f"<think>a <think>b</think> {TEXT}\n</think>\nNo.",
+        f"<reasoning>{TEXT}</reasoning>\n<analysis>\n{TEXT}",
+    ],
+)
+def test_what_is_only_thought_is_no_answer(text: str) -> None:
+    assert read(text).value is None
+
+
+_noise = st.lists(
+    st.sampled_from(
+        ["So, ", "{this} ", "it's ", "\n", "a: b, ", "# Plan\n", '"quoted" ', "<b>", "1. ", "[x] "]
+    ),
+    max_size=6,
+).map("".join)
+_plans = st.fixed_dictionaries({key: st.lists(st.text(max_size=9), max_size=3) for key in KEYS})
+_wrapped = st.sampled_from(["{}", "```json\n{}\n```", "```JSON\n{}\n```", "```{}```", "```\n{}", "\n{}\n"])
+
+
+def written(wrapping: str, plan: dict[str, Any]) -> str:
+    return wrapping.replace("{}", json.dumps(plan, ensure_ascii=False))
+
+
+@given(_noise, _plans, _wrapped, _noise, _plans, _wrapped)
+def test_the_answer_is_found_behind_any_thoughts(
+    before: str, draft: dict[str, Any], one: str, between: str, plan: dict[str, Any], other: str
+) -> None:
+    thought = f"<think>{before}{written(one, draft)}{before}\n</think>\n"
+    answer = read(f"{thought}{between}\n{written(other, plan)}")
+    assert (answer.value, answer.problem) == (plan, None)
+    assert read(f"{thought.removeprefix('<think>')}{between}\n{written(other, plan)}").value == plan
+
+
+@given(_noise, _plans, _wrapped, _noise, st.sampled_from(["<think>", ""]), st.sampled_from(["\n", "", " "]))
+def test_a_thought_is_never_found(
+    before: str, draft: dict[str, Any], wrapped: str, after: str, opening: str, end: str
+) -> None:
+    thought = f"{opening}{before}{written(wrapped, draft)}{before}"
+    assert read(f"{thought}</think>{end}{after}").value is None
+    assert not opening or read(thought).value is None
+    assert without_reasoning(f"{thought}</think>\n{after}") == (after.strip(), False)
+
+
 def test_tags_inside_strings_are_kept() -> None:
     value = {"task_steps": ["close the </think> tag, open <think>"], "task_nodes": []}
     assert read(f"Here you are: {json.dumps(value)} Done.").value == value
@@ -186,7 +303,11 @@ def test_nothing_raises_and_a_problem_is_always_named(pieces: list[str], before:
 
 
 @pytest.mark.parametrize(
-    "piece", ["{", "[", '{"a":', '{"task_nodes":', '{"task_nodes":[', '"', '\\"', "{'", "<think>", "/*"]
+    "piece",
+    [
+        *("{", "[", '{"a":', '{"task_nodes":', '{"task_nodes":[', '"', '\\"', "{'", "<think>", "/*"),
+        *("{<think></think>", "{'a': </think> x", '{"task_nodes": 1, ', '{"task_nodes": {}, "task_steps": ['),
+    ],
 )
 @pytest.mark.parametrize("before", ["", '{"task_nodes": '])
 @pytest.mark.parametrize("size", [5_000, 1_000_000])

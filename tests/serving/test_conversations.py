@@ -64,7 +64,7 @@ def asked(question: Question, agent: str, reference: str = "") -> list[ChatReque
     return model.requests
 
 
-@pytest.mark.parametrize("agent", ["native", "react"])
+@pytest.mark.parametrize("agent", ["native", "react", "react_published"])
 @pytest.mark.parametrize("toolkit", ["all", "domains"])
 def test_every_step_of_a_workplace_agent(sandbox: Sandbox, agent: str, toolkit: str) -> None:
     model = Overhears()

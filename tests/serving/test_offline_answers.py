@@ -45,7 +45,7 @@ def sample_of(path: Path, root: Path) -> Path:
     return path
 
 
-@pytest.mark.parametrize("agent", ["native", "react"])
+@pytest.mark.parametrize("agent", ["native", "react", "react_published"])
 def test_tasks_of_a_workplace(tmp_path: Path, root: Path, server: FakeServer, agent: str) -> None:
     here, served = both(sample_of(tmp_path / "w", root), server, agent=agent)
     assert len(here) == 58 and sum(len(line["function_calls"]) for line in here) > 58
@@ -75,7 +75,7 @@ def test_probes_of_plans(tmp_path: Path, root: Path, server: FakeServer, knows_t
     assert served == here and len(here) == 40
 
 
-@pytest.mark.parametrize("agent", ["native", "react"])
+@pytest.mark.parametrize("agent", ["native", "react", "react_published"])
 def test_probes_of_a_workplace(tmp_path: Path, server: FakeServer, agent: str) -> None:
     here, served = both(workbench(tmp_path / "w"), server, agent=agent, security=6)
     assert served == here and len(here) == 8

@@ -241,6 +241,23 @@ def test_a_refusal_is_kept_marked_and_not_asked_again(tmp_path: Path) -> None:
     assert json.loads(journal[1])["response"] == PLAN
 
 
+@pytest.mark.parametrize(
+    "said", ['{"task_steps": ["x"]}', '{"task_steps": ["x"], "task_nodes": [{"no": 1}]}']
+)
+@pytest.mark.parametrize("reformat", [False, True])
+def test_a_plan_without_nodes_is_malformed_and_rewritten(tmp_path: Path, said: str, reformat: bool) -> None:
+    folder = folder_at(tmp_path, ["x", "y"])
+    model = Scripted(lambda request: ChatResponse(PLAN if request.role == "reformat" else said))
+    lines = run(folder, model, reformat=reformat)
+    roles = [request.role for request in model.asked]
+    assert roles.count("reformat") == (2 if reformat else 0)
+    outcome = None if reformat else "malformed"
+    assert [line.get("outcome") for line in lines] == [outcome] * 2
+    assert [line["result"] is None for line in lines] == [not reformat] * 2
+    journal = (folder / "predictions/runs/scripted/journal.jsonl").read_text().splitlines()
+    assert [json.loads(line)["outcome"] for line in journal] == [outcome or "answered"] * 2
+
+
 def test_calls_say_what_they_are_for(tmp_path: Path) -> None:
     model = Scripted(lambda request: ChatResponse("no plan"))
     run(folder_at(tmp_path, ["x"]), model, reformat=True)

@@ -115,7 +115,8 @@ class _Infer(Command):
     options.option(
         "agent",
         default=None,
-        help="WorkBench: native (tool calls; default) or react (actions in text). CLASSic: cot (default), "
+        help="WorkBench: native (tool calls; default), react (actions in text), react_published (the same, "
+        "read as the published agent reads them). CLASSic: cot (default), "
         "reasoning, tools (a function a workflow), retrieval (default of the offline model), recorded.",
     ),
 )

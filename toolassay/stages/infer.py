@@ -101,8 +101,9 @@ def infer(
             `split_ids.json:test` for a split).
         dry_run: only show what would be sent and may be used; nothing is sent or written.
         command: what was typed, for the manifest.
-        agent: of WorkBench: "native" tool calls (default), or "react" (actions in text); of CLASSic: "cot"
-            (default), "reasoning", "tools", "retrieval" (default of the offline model) or "recorded".
+        agent: of WorkBench: "native" tool calls (default), "react" (actions in text) or
+            "react_published" (the same, read as published); of CLASSic: "cot" (default), "reasoning",
+            "tools", "retrieval" (default of the offline model) or "recorded".
         toolkit: of WorkBench: "all" tools (default), or those of a task's "domains".
         resample: of WorkBench: how often a run that called nothing is tried again.
         resample_temperature: of WorkBench: the temperature of such a new try.

@@ -7,8 +7,12 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from toolassay.answers import ECHO
 from toolassay.benchmarks.taskbench.parse import read_plan
+from toolassay.benchmarks.taskbench.prompt import PlanPrompt, built_in
+from toolassay.benchmarks.taskbench.scoring.strict_plan import PlanReader
 from toolassay.graph import DependencyType
+from toolassay.tools import Tool, ToolLibrary
 
 RESOURCE: dict[str, Any] = {
     "task_steps": ["Read the text", "Speak it"],
@@ -88,6 +92,44 @@ def test_published_key_wins_over_its_variant() -> None:
     assert plan_of({"task_nodes": [node]}) == {"task_nodes": [node]}
 
 
+@pytest.mark.parametrize(
+    ("plan", "problem"),
+    [
+        ({"task_steps": ["a"]}, "the plan has no list task_nodes"),
+        ({"task_steps": ["a"], "task_nodes": {"task": "Reader"}}, "the plan has no list task_nodes"),
+        ({"task_steps": ["a"], "task_nodes": [{"task": 7}]}, "a node of the plan names no tool"),
+        ({"task_steps": [], "task_nodes": []}, None),
+    ],
+)
+def test_a_plan_needs_nodes_that_name_tools(plan: dict[str, Any], problem: str | None) -> None:
+    found, answer = read_plan(json.dumps(plan), "resource")
+    assert (found, answer.problem) == (plan, problem)
+
+
+def test_a_final_plan_replaces_a_draft_that_had_links() -> None:
+    final = {"task_steps": ["Read it"], "task_nodes": [{"task": "Reader", "arguments": []}]}
+    text = f"Draft: {json.dumps(RESOURCE)}\nShorter:\n{json.dumps(final)}"
+    assert read_plan(text, "resource")[0] == final
+
+
+LIBRARY = ToolLibrary([Tool("Reader")])
+KINDS: tuple[DependencyType, ...] = ("resource", "temporal")
+
+
+@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize("name", ["", "reformat_"])
+def test_the_form_in_the_prompt_is_no_plan(kind: DependencyType, name: str) -> None:
+    (form,) = (line for line in built_in(f"{name}{kind}").splitlines() if line.startswith("{"))
+    valid = form.replace("…]", '"…"]').replace(", …", "")
+    assert json.loads(valid)
+    prompt = PlanPrompt(LIBRARY, kind)
+    asked = prompt.reformat("x") if name else prompt.render("x")
+    for echo in (form, form.replace("…", "..."), valid, f"```json\n{form}\n```", f"Sure: {valid}", asked):
+        found, answer = read_plan(echo, kind)
+        assert (found, answer.problem) == (None, ECHO)
+        assert read_plan(f"{echo}\n{json.dumps(RESOURCE)}", kind)[0] == RESOURCE
+
+
 def test_temporal_arguments_as_one_object() -> None:
     node = {"name": "book_hotel", "parameters": {"city": "Rome"}}
     assert plan_of({**TEMPORAL, "task_nodes": [node]}, "temporal") == TEMPORAL
@@ -135,3 +177,5 @@ _values = st.recursive(
 def test_any_object_is_read_without_raising(value: dict[str, Any], dependency_type: DependencyType) -> None:
     found, answer = read_plan(json.dumps(value), dependency_type)
     assert (found is None) == (answer.value is None)
+    scored = PlanReader(LIBRARY, dependency_type).plan(found)
+    assert (scored is None) == (answer.problem is not None)

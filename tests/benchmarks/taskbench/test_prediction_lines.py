@@ -7,7 +7,7 @@ from toolassay.benchmarks.taskbench.prediction_lines import prediction_lines
 from toolassay.dataset import Request
 
 PLAN = '{"task_steps": ["s"], "task_nodes": [{"task": "a", "arguments": []}], "task_links": []}'
-REQUESTS = [Request(number, f"r{number}", number) for number in range(6)]
+REQUESTS = [Request(number, f"r{number}", number) for number in range(7)]
 
 
 def entry(request: Request, **more: Any) -> dict[str, Any]:
@@ -16,7 +16,7 @@ def entry(request: Request, **more: Any) -> dict[str, Any]:
 
 
 def test_each_settled_request_has_its_line() -> None:
-    one, two, three, four, five, _ = REQUESTS
+    one, two, three, four, five, _, seven = REQUESTS
     journal = {
         "0": entry(one),
         "1": entry(two, response=PLAN[:40], finish_reason="length", outcome="malformed"),
@@ -24,10 +24,12 @@ def test_each_settled_request_has_its_line() -> None:
         "3": entry(four, response="prose", reformatted=PLAN, reformatted_finish_reason="stop"),
         "4": {**entry(five), "request": fingerprint("as it was worded before")},
         "5": {"request": fingerprint("r5"), "outcome": "answered", "adopted": {"id": 5, "mine": True}},
+        "6": entry(seven, response='{"task_steps": ["s"]}'),  # answered, said versions before
     }
     lines = list(prediction_lines(REQUESTS, _Entries(journal), "resource"))
-    assert [line["id"] for line in lines] == [0, 1, 2, 3, 5]
-    assert [line.get("outcome") for line in lines] == [None, "malformed", "refused", None, None]
+    assert [line["id"] for line in lines] == [0, 1, 2, 3, 5, 6]
+    outcomes = [None, "malformed", "refused", None, None, "malformed"]
+    assert [line.get("outcome") for line in lines] == outcomes and lines[5]["result"] is None
     assert lines[1]["truncated"]
     assert lines[0]["result"] == lines[3]["result"]
     assert lines[4] == {"id": 5, "mine": True}

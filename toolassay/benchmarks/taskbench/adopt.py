@@ -8,6 +8,7 @@ from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import Any
 
+from toolassay.benchmarks.taskbench.parse import problem_of
 from toolassay.benchmarks.taskbench.requests import key_of
 from toolassay.dataset import Request
 from toolassay.errors import UsageError
@@ -44,7 +45,7 @@ def adopt(output: Path, requests: Iterable[Request], journal: Journal) -> int:
         if not kept.exists():
             shutil.copyfile(output, kept)
         text = _text(line)
-        outcome = "answered" if line.get("result", line.get("task_nodes")) is not None else "malformed"
+        outcome = "answered" if problem_of(line.get("result", line)) is None else "malformed"
         entry = {
             "outcome": outcome,
             "request": fingerprint(str(texts.get(key) if text is None else text)),

@@ -220,11 +220,11 @@ class Inferrer:
         return await model.complete(ChatRequest([message], self.parameters, seconds, task, role, item))
 
     def _is_unreadable(self, entry: Mapping[str, Any]) -> bool:
-        """Whether an answer is to be rewritten: whole, not refused, and no plan in it."""
+        """Whether an answer is rewritten: it is complete, not refused, and no plan that can be scored."""
         if self._reformatter is None or entry.get("refused"):
             return False
-        plan, answer = read_plan(entry["response"], self._graph.dependency_type, entry["finish_reason"])
-        return plan is None and not answer.truncated
+        _, answer = read_plan(entry["response"], self._graph.dependency_type, entry["finish_reason"])
+        return answer.problem is not None and not answer.truncated
 
     def _outcome(self, entry: Mapping[str, Any]) -> str:
         if entry.get("refused"):

@@ -3,13 +3,17 @@
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Mapping, Sequence
+from functools import cache
 from typing import Any
 
 from toolassay.answers import Answer, read_answer
+from toolassay.benchmarks.taskbench.prompt import built_in
 from toolassay.graph import DependencyType
 
 PLAN_KEYS = ("task_steps", "task_nodes", "task_links")
+_REQUIRED = ("task_steps", "task_nodes")  # what every prompt asks for; links only the temporal one
 
 _PLAN_VARIANTS = {
     "task_steps": ("tool_steps", "taskSteps", "steps"),
@@ -35,6 +39,10 @@ def read_plan(
     given as one object become a list of `{"name": …, "value": …}`. Keys outside the published form are
     dropped at the top and kept below.
 
+    Of several plans the last complete one with steps and nodes counts. The form that the prompt shows,
+    repeated, is no plan. An answer is a plan if it has a list `task_nodes` of objects with a text `task`, as
+    the scores need it; any other has a `problem`.
+
     Args:
         text: the answer as it came.
         dependency_type: "resource" or "temporal"; says what arguments look like.
@@ -42,18 +50,50 @@ def read_plan(
 
     Returns:
         The plan, with the keys `task_steps`, `task_nodes`, `task_links` as far as the answer has them,
-        in this order; None if there is no object with one of them. A plan from a truncated answer is
-        returned as far as it goes: look at `Answer.problem` before taking it for whole.
+        in this order; None if there is no object with one of them. What is no complete plan is returned as
+        far as it goes: it is the answer only if `Answer.problem` is None.
 
     >>> read_plan('{"steps": ["Do it"], "nodes": [{"id": "Doer"}], "links": []}', "resource")[0]
     {'task_steps': ['Do it'], 'task_nodes': [{'task': 'Doer'}], 'task_links': []}
     """
-    answer = read_answer(text, keys=PLAN_KEYS, finish_reason=finish_reason)
+    forms = _forms(dependency_type)
+    answer = read_answer(text, keys=PLAN_KEYS, required=_REQUIRED, forms=forms, finish_reason=finish_reason)
     if answer.value is None:
         answer = _read_variants(text, finish_reason) or answer
     if answer.value is None:
         return None, answer
-    return _published_form(answer.value, dependency_type), answer
+    plan = _published_form(answer.value, dependency_type)
+    return plan, answer if answer.problem else answer._replace(problem=problem_of(plan))
+
+
+def problem_of(plan: Any) -> str | None:
+    """Why the scores cannot use a plan; None if they can.
+
+    >>> problem_of({"task_nodes": []}), problem_of({"task_steps": []})
+    (None, 'the plan has no list task_nodes')
+    """
+    nodes = plan.get("task_nodes") if isinstance(plan, Mapping) else None
+    if not isinstance(nodes, list):
+        return "the plan has no list task_nodes"
+    if not all(isinstance(node, dict) and isinstance(node.get("task"), str) for node in nodes):
+        return "a node of the plan names no tool"
+    return None
+
+
+@cache
+def _forms(dependency_type: DependencyType) -> tuple[dict[str, Any], ...]:
+    """The plans that the prompts show as the form of an answer.
+
+    They are no JSON: `["…", …]`. Each is read word for word, as an echo of it is, and without what it leaves
+    open, as a model writes it in valid JSON.
+    """
+    forms = []
+    for template in (built_in(dependency_type), built_in(f"reformat_{dependency_type}")):
+        for text in (template, template.replace("…", "..."), re.sub(r",\s*…", "", template)):
+            form = read_answer(text, keys=PLAN_KEYS, required=_REQUIRED).value
+            assert form is not None
+            forms.append(form)
+    return tuple(forms)
 
 
 def _read_variants(text: str, finish_reason: str | None) -> Answer | None:

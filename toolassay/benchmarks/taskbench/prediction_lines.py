@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping
 from typing import Any, Protocol
 
+from toolassay.answers import Answer
 from toolassay.benchmarks.taskbench.adopt import fingerprint
 from toolassay.benchmarks.taskbench.parse import read_plan
 from toolassay.benchmarks.taskbench.requests import key_of
@@ -37,13 +38,20 @@ def is_settled(entry: Mapping[str, Any]) -> bool:
     return entry.get("outcome") in _FINAL and bool(_ANSWERS & entry.keys())
 
 
-def plan_of(entry: Mapping[str, Any], dependency_type: DependencyType) -> tuple[dict[str, Any] | None, bool]:
-    """The plan in the raw answer of an entry (the rewritten one, if any), and whether it was cut off."""
+def read_entry(
+    entry: Mapping[str, Any], dependency_type: DependencyType
+) -> tuple[dict[str, Any] | None, Answer]:
+    """What `read_plan` finds in the raw answer of an entry (the rewritten one, if any)."""
     text, reason = entry["response"], entry["finish_reason"]
     if "reformatted" in entry:
         text, reason = entry["reformatted"], entry["reformatted_finish_reason"]
-    plan, answer = read_plan(text, dependency_type, reason)
-    return (None if answer.truncated else plan), answer.truncated
+    return read_plan(text, dependency_type, reason)
+
+
+def plan_of(entry: Mapping[str, Any], dependency_type: DependencyType) -> tuple[dict[str, Any] | None, bool]:
+    """The plan that an entry answers with, None if it is malformed; and whether the answer was cut off."""
+    plan, answer = read_entry(entry, dependency_type)
+    return (None if answer.problem else plan), answer.truncated
 
 
 def prediction_line(

@@ -46,6 +46,9 @@ def test_reasoning_has_no_thoughts_in_its_answer() -> None:
             "w1",
             "its JSON had to be mended; read as the name",
         ),
+        ('<think>{"workflow": "none"}</think>{"workflow": "Track Parcel"}', "w1", ""),
+        ('{"workflow": "none"}\nNo:\n{"workflow": "Track Parcel"}', "w1", ""),
+        ('{"workflow": "Track Parcel"}\n{"workflow": "a name of the list, or none"}', "w1", ""),
     ],
 )
 def test_answers_are_read(text: str, workflow: str | None, note: str) -> None:
@@ -65,6 +68,9 @@ def test_answers_are_read(text: str, workflow: str | None, note: str) -> None:
         ('{"workflow": ["Return Goods"]}', "names no workflow"),
         ('{"workflow": "Refund"}', "not offered: 'Refund'"),
         ('{"workflow": "Return', "cut off"),
+        ('<think>{"workflow": "Return Goods"}</think>Well.', "no JSON object"),
+        ('{"workflow": "Return Goods"}\n</think>\nWell.', "no JSON object"),
+        ('{"thinking": "x", "workflow": "a name of the list, or none"}', "repeats the form"),
     ],
 )
 def test_what_cannot_be_read_or_was_not_offered_is_malformed(text: str, error: str) -> None:

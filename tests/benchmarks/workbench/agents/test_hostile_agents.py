@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from workplace import ANN
 
 from toolassay.benchmarks.workbench.agents import hands
 from toolassay.benchmarks.workbench.agents.episode import MOST_CALLS
@@ -105,6 +106,7 @@ class Ended:
     """How a run of one hostile answer ended, as its files say."""
 
     def __init__(self, folder: Path, mouth: Mouth, *answers: bytes, **settings: Any) -> None:
+        outcome = settings.pop("outcome", "answered")
         mouth.says, mouth.heard = list(answers), []
         options = ModelOptions(api_base=mouth.base, max_tries=3)
         result = infer(folder, llm="evil", options=options, multiworker=1, **settings)
@@ -116,7 +118,7 @@ class Ended:
         self.sizes = [len(body) for body in mouth.heard]
         (evaluation,) = evaluate_workbench(folder, llm="evil")
         self.scores = evaluation.scores
-        assert self.prediction["outcome"] == "answered"
+        assert self.prediction["outcome"] == outcome
 
     @property
     def told(self) -> list[str]:
@@ -358,9 +360,52 @@ REACT = {
 }
 
 
+SEND = fenced(
+    json.dumps(
+        {"action": "email.send_email", "action_input": {"recipient": ANN, "subject": "S", "body": "B"}}
+    )
+)
+END = fenced('{"action": "Final Answer", "action_input": "Nothing to do."}')
+
+
+@pytest.mark.parametrize(
+    "messages",
+    [
+        [{"content": f"<think>\nI could do this:\n{SEND}\n</think>\nNothing to do."}],
+        [{"content": f"<think>\n{SEND}\n</think>\n{END}"}],
+        [{"content": f"I could do this:\n{SEND}\n</think>\n\n{END}"}],
+        [{"content": "Nothing to do.", "reasoning_content": SEND}],
+        [{"content": END, "reasoning": SEND}],
+        [
+            {"content": f"<think>{SEND}</think>\n{fenced('{')}"},
+            {"content": f"{SEND}</think>\nNothing to do."},
+        ],
+    ],
+)
+def test_a_draft_in_its_thoughts_is_not_carried_out(
+    folder: Path, mouth: Mouth, messages: list[Mapping[str, Any]]
+) -> None:
+    ended = Ended(folder, mouth, *map(said, messages), agent="react")
+    assert ended.untouched and not ended.calls
+    assert len(ended.requests) == len(messages)
+
+
+def test_thoughts_that_never_end_are_malformed(folder: Path, mouth: Mouth) -> None:
+    ended = Ended(folder, mouth, said({"content": f"<think>\n{SEND}"}), agent="react", outcome="malformed")
+    assert not ended.calls and len(ended.requests) == 1
+
+
+def test_the_published_agent_acts_on_its_thoughts(folder: Path, mouth: Mouth) -> None:
+    thought = f"<think>\n{SEND}\n</think>\nNothing to do."
+    ended = Ended(folder, mouth, said({"content": thought}), agent="react_published")
+    (call,) = ended.calls
+    assert call.startswith("email.send_email.func(") and not ended.untouched
+
+
+@pytest.mark.parametrize("agent", ["react", "react_published"])
 @pytest.mark.parametrize("name", REACT)
-def test_react(folder: Path, mouth: Mouth, name: str) -> None:
-    ended = Ended(folder, mouth, said({"content": REACT[name]}), agent="react")
+def test_react(folder: Path, mouth: Mouth, name: str, agent: str) -> None:
+    ended = Ended(folder, mouth, said({"content": REACT[name]}), agent=agent)
     assert ended.untouched
     (told,) = ended.told
     assert told.startswith(("Observation: Error: ", "Observation: Event "))

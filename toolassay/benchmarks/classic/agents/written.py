@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from functools import cached_property
+from functools import cache, cached_property
 from importlib.resources import files
 from string import Template
 from typing import Any
@@ -86,7 +86,7 @@ class Written:
 
 
 def read_choice(response: ChatResponse, candidates: tuple[Workflow, ...], nothing: str) -> Choice:
-    """The choice in an answer.
+    """The choice in an answer: that of its last complete object. The form in the prompt is no choice.
 
     >>> late = Workflow("w1", "Late Order", "", "shop")
     >>> read_choice(ChatResponse('{"workflow": "late order"}'), (late,), "none")
@@ -94,7 +94,8 @@ def read_choice(response: ChatResponse, candidates: tuple[Workflow, ...], nothin
     >>> read_choice(ChatResponse('{"workflow": "Lost Order"}'), (late,), "none").error
     "names what was not offered: 'Lost Order'"
     """
-    answer = read_answer(response.text, keys={_KEY}, finish_reason=response.finish_reason)
+    form = {_KEY: Template(_placeholder()).substitute(nothing=nothing)}
+    answer = read_answer(response.text, keys={_KEY}, forms=(form,), finish_reason=response.finish_reason)
     if answer.value is None or answer.problem is not None:
         return malformed(answer.problem or "no answer can be read")
     said = answer.value.get(_KEY)
@@ -108,3 +109,11 @@ def read_choice(response: ChatResponse, candidates: tuple[Workflow, ...], nothin
         *([match.note] if match.note else []),
     ]
     return Choice(match.workflow.id if match.workflow else None, note="; ".join(notes))
+
+
+@cache
+def _placeholder() -> str:
+    """What the prompts write in place of a name."""
+    shown = read_answer(template("reasoning.txt"), keys={_KEY}).value
+    assert shown is not None
+    return str(shown[_KEY])

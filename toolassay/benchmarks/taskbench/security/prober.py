@@ -11,7 +11,7 @@ from typing import Any
 from toolassay.benchmarks.security.probe import ProbeResult
 from toolassay.benchmarks.security.prober import DEFAULT, SEED
 from toolassay.benchmarks.taskbench.infer import Inferrer, RequestStream
-from toolassay.benchmarks.taskbench.prediction_lines import entry_of, is_settled, plan_of
+from toolassay.benchmarks.taskbench.prediction_lines import entry_of, is_settled, read_entry
 from toolassay.benchmarks.taskbench.prompt import PlanPrompt
 from toolassay.benchmarks.taskbench.security.checks import check_plan
 from toolassay.benchmarks.taskbench.security.plants import plan_probes
@@ -93,8 +93,10 @@ class PlanProber:
         for request, probe in self._requests.items():
             entry = entry_of(journal, request)
             ended = entry["outcome"] if is_settled(entry) else entry.get("outcome", "not run")
-            readable = is_settled(entry) and ended == "answered"
-            plan = plan_of(entry, self._graph.dependency_type)[0] if readable else None
+            plan = None
+            if is_settled(entry) and ended in ("answered", "malformed"):
+                found_plan, read = read_entry(entry, self._graph.dependency_type)
+                plan = None if read.truncated else found_plan  # evidence counts in a malformed plan as well
             answer = entry.get("response") or ""
             found.append(ProbeResult(probe.probe, check_plan(probe, plan, ended, answer), ended, answer))
         return found

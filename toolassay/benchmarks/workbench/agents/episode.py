@@ -140,7 +140,7 @@ class Episode:
         self._steps, self._seconds = 0, 0.0
 
     def _work(self) -> AgentTask:
-        react = self._settings.agent == "react"
+        react = self._settings.agent != "native"
         return AgentTask(self._task.query, self._sandbox.now, tuple(self._observations), react, self._tools)
 
 

@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Any, Protocol
 
+from toolassay.answers import ECHO, read_answer, visible_parts, without_reasoning
 from toolassay.benchmarks.workbench.calls import LONGEST
 from toolassay.benchmarks.workbench.sandbox import Sandbox
 from toolassay.benchmarks.workbench.tools import Tool, Toolset, listing
@@ -47,7 +48,19 @@ Then stop: you are told the Observation. When all is done, the action is:
 {{"action": "Final Answer", "action_input": "what you did"}}
 ```"""
 
-_FENCED = re.compile(r"```(?:json)?[ \t]*\n(.*?)```", re.DOTALL)
+# What the prompt shows as the form of an answer; repeated, it is no action.
+_SHOWN = (
+    {"action": "NAME OF A TOOL", "action_input": {"name of an argument": "its value"}},
+    {"action": "Final Answer", "action_input": "what you did"},
+)
+_PUBLISHED_BLOCK = re.compile(r"```(?:json)?[ \t]*\n(.*?)```", re.DOTALL)
+_BLOCK = re.compile(_PUBLISHED_BLOCK.pattern, re.DOTALL | re.IGNORECASE)
+# An observation that the model makes up, in its own line or right after an action: "\n  OBSERVATION: …",
+# "``` Observation (expected)", "\nObservation\n"; not "my observation: …", "\nObservation shows …".
+_MADE_UP = re.compile(
+    r"(?:\n|(?<=[`}]))[ \t]{0,80}[*_#>]{0,4}[ \t]{0,4}observation[ \t*_]{0,4}(?:[:(\r\n]|\Z)",
+    re.IGNORECASE,
+)
 _FINAL = "Final Answer"
 _NO_NAME = re.compile(r"[^a-zA-Z0-9_-]")  # what the interface allows in no name
 _LONGEST_NAME = 64
@@ -110,9 +123,9 @@ class Native:
         return {"tools": self._offered[which][1]}
 
     def read(self, response: ChatResponse, step: int) -> Turn:
-        """Calls, or the last word. Ids that are missing or there twice are replaced."""
+        """Calls, or the last word without its reasoning. Ids that are missing or there twice are replaced."""
         if not response.tool_calls:
-            text = response.text.strip()
+            text, _ = without_reasoning(response.text)
             return Turn({"role": "assistant", "content": response.text}, final=text or None)
         ids = [call.id for call in response.tool_calls]
         fine = all(ids) and len(set(ids)) == len(ids)
@@ -146,37 +159,82 @@ class React:
         return {"stop": ["Observation:"]}
 
     def read(self, response: ChatResponse, step: int) -> Turn:
-        r"""The first action, and nothing after it. Prose without one is the last word.
+        r"""The last complete action, and nothing after an observation that the model made up.
 
-        >>> React().read(ChatResponse('```\n{"action": "a.b", "action_input": {"c": "d"}}\n```'), 0).asked
-        [ToolCall(id='0', name='a.b', arguments='{"c": "d"}')]
+        Text in reasoning is never an action. In a list the first action counts: the others wait for what it
+        returns. An action that is cut off or cannot be read is a call of no tool, so that the model learns
+        of it. Prose without an action is the last word; reasoning without an end is none.
+
+        >>> React().read(ChatResponse("<think>{'action': 'x'}</think>{'action': 'a.b',}"), 0).asked
+        [ToolCall(id='0', name='a.b', arguments='{}')]
+        """
+        text = _before_observation(response.text)
+        message = {"role": "assistant", "content": text}
+        answer = read_answer(
+            text, keys=("action", "action_input"), required=("action",), forms=_SHOWN, nested=False
+        )
+        visible, unclosed = without_reasoning(text)
+        if answer.value is not None and "action" in answer.value and answer.problem is None:
+            return _acting(message, answer.value, step, otherwise=visible)
+        if answer.value is not None or answer.problem == ECHO or _BLOCK.search(visible):
+            return Turn(message, [ToolCall(str(step), "", visible)])
+        return Turn(message, final=None if unclosed else visible or None, is_prose=True)
+
+    def observations(self, asked: Sequence[ToolCall], told: Sequence[str]) -> list[Message]:
+        """One message with all of them."""
+        return [{"role": "user", "content": "\n".join(f"Observation: {text}" for text in told)}]
+
+
+class PublishedReact(React):
+    """ReAct as WorkBench's agent reads it: for comparisons with published numbers.
+
+    The first fenced block (``` or ```json, then a line break) is the action, in strict JSON that may have
+    line breaks in texts; of a list its first item. Without a block the answer is the last word. As in the
+    release of 2026, an action that cannot be read leads to an observation; that of 2024 ended there.
+    Reasoning is text like any other: a draft in it is carried out.
+    """
+
+    def read(self, response: ChatResponse, step: int) -> Turn:
+        r"""The first action, and nothing after it.
+
+        >>> text = '<think>```\n{"action": "x"}\n```</think>{"action": "a.b"}'
+        >>> PublishedReact().read(ChatResponse(text), 0).asked
+        [ToolCall(id='0', name='x', arguments='{}')]
         """
         text = response.text.partition("\nObservation:")[0]
         message = {"role": "assistant", "content": text}
-        found = _FENCED.search(text)
+        found = _PUBLISHED_BLOCK.search(text)
         if found is None:
             return Turn(message, final=text.strip() or None, is_prose=True)
         try:
             action = json.loads(found[1], strict=False)
         except (ValueError, RecursionError):
-            return Turn(message, [ToolCall(str(step), "", found[1])])
+            action = None
         if isinstance(action, list) and action:
             action = action[0]
-        name = action.get("action") if isinstance(action, dict) else None
-        if not isinstance(name, str):
-            return Turn(message, [ToolCall(str(step), "", found[1])])
-        given = action.get("action_input", {})
-        try:
-            text = given if isinstance(given, str) else json.dumps(given)
-        except RecursionError:
-            return Turn(message, [ToolCall(str(step), name, found[1])])
-        if name == _FINAL:
-            return Turn(message, final=text)
-        return Turn(message, [ToolCall(str(step), name, text)])
+        return _acting(message, action, step, otherwise=found[1])
 
-    def observations(self, asked: Sequence[ToolCall], told: Sequence[str]) -> list[Message]:
-        """One message with all of them."""
-        return [{"role": "user", "content": "\n".join(f"Observation: {text}" for text in told)}]
+
+def _acting(message: Message, action: Any, step: int, *, otherwise: str) -> Turn:
+    """The turn of an action; where it is none, a call of no tool with the text `otherwise`."""
+    name = action.get("action") if isinstance(action, dict) else None
+    if not isinstance(name, str):
+        return Turn(message, [ToolCall(str(step), "", otherwise)])
+    given = action.get("action_input", {})
+    try:
+        text = given if isinstance(given, str) else json.dumps(given)
+    except RecursionError:
+        return Turn(message, [ToolCall(str(step), name, otherwise)])
+    return Turn(message, final=text) if name == _FINAL else Turn(message, [ToolCall(str(step), name, text)])
+
+
+def _before_observation(text: str) -> str:
+    """The text up to the first observation after other words; one in reasoning ends nothing."""
+    for start, end in visible_parts(text)[0]:
+        for found in _MADE_UP.finditer(text, start, end):
+            if not text[start : found.start()].isspace() and found.start() > start:
+                return text[: found.start()]
+    return text
 
 
 def situation_of(sandbox: Sandbox) -> str:
@@ -218,4 +276,4 @@ def _presentable_call(name: str, arguments: str, *, toolset: Toolset) -> dict[st
 
 def form_of(agent: str) -> Form:
     """The form of an `--agent`."""
-    return React() if agent == "react" else Native()
+    return {"react": React, "react_published": PublishedReact}.get(agent, Native)()

@@ -10,7 +10,7 @@ from toolassay.benchmarks.workbench.tools import PUBLISHED, Tool, Toolset
 from toolassay.errors import UsageError
 from toolassay.models.parameters import check_temperature
 
-FORMS = ("native", "react")
+FORMS = ("native", "react", "react_published")
 TOOLKIT_CHOICES = ("all", "domains")
 
 
@@ -19,7 +19,8 @@ class AgentSettings:
     """How an agent is run; all of it shapes answers.
 
     Args:
-        agent: `native` (tool calls of the interface) or `react` (actions in text).
+        agent: `native` (tool calls of the interface), `react` (actions in text), or `react_published` (the
+            same, with actions read as the published agent reads them).
         toolkit: `all` tools for every task, or those of its `domains`.
         resample: how often a run that called nothing is tried again.
         max_steps: answers of the model at most.

@@ -7,7 +7,7 @@ from typing import Any
 
 from toolassay.benchmarks.security.evidence import declines
 from toolassay.benchmarks.security.probe import IN_WORDS, TECHNICAL, Verdict
-from toolassay.benchmarks.workbench.agents.forms import React
+from toolassay.benchmarks.workbench.agents.forms import form_of
 from toolassay.benchmarks.workbench.judge.replay import act
 from toolassay.benchmarks.workbench.judge.strict import StrictJudge, StrictVerdict
 from toolassay.benchmarks.workbench.sandbox import Sandbox, difference
@@ -34,14 +34,15 @@ def is_unreadable(entry: Entry, agent: str) -> bool:
 
     Args:
         entry: what the journal holds for the task.
-        agent: `native` or `react`.
+        agent: `native`, `react` or `react_published`.
     """
     if ended(entry) not in ("answered", "malformed"):
         return False
     said = [message for message in entry.get("messages", ()) if message["role"] == "assistant"]
-    if agent != "react":
+    if agent == "native":
         return ended(entry) == "malformed" and not any(message.get("tool_calls") for message in said)
-    turns = [React().read(ChatResponse(str(message.get("content") or "")), 0) for message in said]
+    form = form_of(agent)
+    turns = [form.read(ChatResponse(str(message.get("content") or "")), 0) for message in said]
     if not turns:
         return ended(entry) == "malformed"
     *before, last = turns

@@ -1,0 +1,190 @@
+"""How the answers of an agent are read, in each form."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from toolassay.benchmarks.workbench.agents.forms import Native, PublishedReact, React, Turn
+from toolassay.models import ChatResponse, ToolCall
+
+ACTION = {"action": "email.delete_email", "action_input": {"email_id": "00000001"}}
+WANTED = [("email.delete_email", {"email_id": "00000001"})]
+TEXT = json.dumps(ACTION)
+DRAFT = json.dumps({"action": "email.send_email", "action_input": {"body": "a draft"}})
+QUOTED = json.dumps({"note": TEXT})
+SHOWN = '{"action": "NAME OF A TOOL", "action_input": {"name of an argument": "its value"}}'
+FINAL = json.dumps({"action": "Final Answer", "action_input": "Done so."})
+
+
+def read(text: str) -> Turn:
+    return React().read(ChatResponse(text), 3)
+
+
+def calls(turn: Turn) -> list[tuple[str, Any]]:
+    return [(call.name, json.loads(call.arguments)) for call in turn.asked]
+
+
+def unreadable(turn: Turn) -> bool:
+    return [call.name for call in turn.asked] == [""] and turn.final is None
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        TEXT,
+        f"Thought: so.\nAction: {TEXT}",
+        f"Thought: so.\nAction:\n```\n{TEXT}\n```",
+        f"```JSON\n{TEXT}\n```",
+        f"```Json\n{TEXT}",
+        f"Action:\n```json\n{TEXT}",
+        f"Action: ```{TEXT}```",
+        f"```json {TEXT} ```",
+        f"```python\n{ACTION}\n```",
+        f"Action: {ACTION}",
+        TEXT.replace("}}", ",},}"),
+        TEXT.replace('"', "“").replace("“:", "”:"),
+        "{'action': 'email.delete_email', 'action_input': {'email_id': '00000001'}} // so",
+        f"I use {{tools}}.\n{TEXT}\nThat's it.",
+        f"{DRAFT}\nNo, rather:\n{TEXT}",
+        f"{TEXT}\n{DRAFT[:50]}",
+        f"[{TEXT}, {DRAFT}]",
+        f"```\n[{TEXT},\n {DRAFT}]\n```",
+        f"{TEXT}\nObservation: done.\n{DRAFT}",
+        f"{TEXT}\n   OBSERVATION : done.\n{DRAFT}",
+        f"{TEXT}\n**Observation:** done.\n{DRAFT}",
+        f"```\n{TEXT}\n``` Observation: done. Action:\n```\n{DRAFT}\n```",
+        f"{TEXT} Observation: done. {FINAL}",
+        f"```json\n{TEXT}\n```\nObservation\n(Waiting for it.)\n\n```json\n{FINAL}\n```",
+        f"{TEXT}\nObservation (expected): it is deleted.\n{FINAL}",
+        f"{TEXT}\nObservation",
+        f"\nObservation: It is there.\nThought: so.\n{TEXT}",
+        f"Well.\nObservation shows that it is there.\n{TEXT}",
+        f"<think>{DRAFT}</think>{TEXT}",
+        f"<think>\nObservation: none.\n```\n{DRAFT}\n```\n</think>\n{TEXT}",
+        f"```\n{DRAFT}\n```\n</think>\n\n```\n{TEXT}\n```",
+        f"Format: {SHOWN}\n{TEXT}",
+        f"{TEXT}\n{SHOWN}",
+    ],
+)
+def test_an_action_is_read(text: str) -> None:
+    turn = read(text)
+    assert calls(turn) == WANTED
+    assert turn.final is None and not turn.is_prose
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        TEXT[:-2],
+        f"Action:\n```\n{TEXT[:-10]}",
+        '{"action": "a.b", "action_input": {"x": {"action": "c.d", "action_input": {}}, "y": "cut',
+        f"```\n{TEXT[:-10]}\n```",
+        '{"action_input": {}}',
+        '{"action": {"name": "a.b"}, "action_input": {}}',
+        SHOWN,
+        'So:\n```\n{"action": "Final Answer", "action_input": "what you did"}\n```',
+        "```\nemail.delete_email(email_id='00000001')\n```",
+        "```JSON\nno json\n```",
+    ],
+)
+def test_an_action_that_cannot_be_read_is_a_call_of_no_tool(text: str) -> None:
+    assert unreadable(read(text))
+
+
+@pytest.mark.parametrize(
+    ("text", "final"),
+    [
+        ("All is done.", "All is done."),
+        ('I deleted {"email_id": "00000001"}.', 'I deleted {"email_id": "00000001"}.'),
+        (f"The note says {json.dumps({'note': TEXT})}.", f"The note says {json.dumps({'note': TEXT})}."),
+        (f"<think>{DRAFT}</think>\nAll is done.", "All is done."),
+        (f"{DRAFT}\n</think>\nAll is done.", "All is done."),
+        (f"So {DRAFT} it is. </think> All is done.", "All is done."),
+        (f"<think>{DRAFT}</think>", None),
+        (f"<think>First I send it:\n```\n{DRAFT}\n```", None),
+        (f"Well. <thinking>\n```\n{DRAFT}\n```", None),
+        ("", None),
+    ],
+)
+def test_words_without_an_action_are_the_last_word(text: str, final: str | None) -> None:
+    turn = read(text)
+    assert (turn.asked, turn.final, turn.is_prose) == ((), final, True)
+
+
+def test_the_final_answer_ends_a_task() -> None:
+    turn = read(f"{DRAFT}\n```\n{FINAL}\n```")
+    assert (turn.asked, turn.final, turn.is_prose) == ((), "Done so.", False)
+
+
+def test_what_the_model_made_up_is_not_kept_and_its_thoughts_are() -> None:
+    message = read(f"<think>\nObservation: x\n</think>\n{TEXT}\nObservation: y").message
+    assert message == {"role": "assistant", "content": f"<think>\nObservation: x\n</think>\n{TEXT}"}
+
+
+_thoughts = st.lists(
+    st.sampled_from(
+        ["So ", "{this} ", "it's ", "\n", "Action:\n", f"{DRAFT} ", f"```\n{DRAFT}\n```\n", '"', "["]
+    ),
+    max_size=7,
+).map("".join)
+
+
+@given(_thoughts, st.sampled_from(["<think>", "<THINKING>", "[THINK]", ""]), st.booleans())
+def test_nothing_thought_is_ever_done(thoughts: str, opening: str, acts: bool) -> None:
+    closing = opening.replace("<", "</").replace("[", "[/") or "</think>"
+    said = f"{opening}{thoughts}{closing}\n"
+    assert not read(f"{said}All is done.").asked
+    assert not opening or not read(f"{opening}{thoughts}").asked
+    assert calls(read(said + TEXT)) == WANTED
+
+
+@given(
+    st.text(max_size=200)
+    | st.lists(st.sampled_from([TEXT, DRAFT[:30], "```", "\n", "<think>", "'"])).map("".join)
+)
+def test_an_answer_acts_ends_or_is_nothing(text: str) -> None:
+    turn = read(text)
+    assert len(turn.asked) <= 1
+    assert not (turn.asked and turn.final is not None)
+    assert read(str(turn.message["content"])).asked == turn.asked  # a stored conversation is read alike
+
+
+def test_published_reading_is_strict_and_takes_the_first_block() -> None:
+    form = PublishedReact()
+
+    def published(text: str) -> Turn:
+        return form.read(ChatResponse(text), 1)
+
+    fenced = f"```\n{TEXT}\n```"
+    assert calls(published(f"{fenced}\n```\n{DRAFT}\n```")) == WANTED
+    assert calls(published(f"<think>\n{fenced}\n</think>\nDone.")) == WANTED
+    assert calls(published(f"```json\n[{TEXT}, {DRAFT}]\n```")) == WANTED
+    for text in (TEXT, f"```JSON\n{TEXT}\n```", f"```{TEXT}```", f"```\n{TEXT}"):
+        assert (published(text).final, published(text).is_prose) == (text, True)
+    assert unreadable(published(f"```\n{ACTION}\n```"))
+    assert published(f"```\n{FINAL}\n```").final == "Done so."
+
+
+@pytest.mark.parametrize(
+    ("text", "final"),
+    [
+        ("<think>Is it so?</think>\nIt is.", "It is."),
+        ("Is it so?\n</think>\nIt is.", "It is."),
+        ("<think>Is it so?", None),
+        ("It is.", "It is."),
+        (" ", None),
+    ],
+)
+def test_the_last_word_has_no_thoughts(text: str, final: str | None) -> None:
+    turn = Native().read(ChatResponse(text), 1)
+    assert (turn.final, turn.message["content"]) == (final, text)
+
+
+def test_calls_of_the_interface_count_whatever_is_thought_beside_them() -> None:
+    call = ToolCall("c", "email__delete_email", "{}")
+    assert Native().read(ChatResponse("<think>Or not?", tool_calls=(call,)), 1).asked == [call]
