@@ -22,7 +22,7 @@ from toolassay.runs.manifest import JOURNAL
 from toolassay.runs.recorded import SUMMARY
 from toolassay.runs.trials import Trial
 from toolassay.stages.record import RunRecord
-from toolassay.stages.screen import Screen
+from toolassay.stages.screen import WARNING, Screen
 from toolassay.stages.usage import Books, report_failures, report_stop, summary_facts
 
 WAYS_ON = "use those settings, another --prediction_dir, or --force true (keeps the old run)"
@@ -89,6 +89,7 @@ class AgentRun:
         asked: int,
         what: str,
         asks: bool = True,
+        notice: Callable[[Journal], str] = lambda journal: "",
     ) -> Inference:
         """Do the work that is left and write the predictions.
 
@@ -100,6 +101,7 @@ class AgentRun:
             asked: items of this start.
             what: an item is, in the plural.
             asks: whether a model is asked at all.
+            notice: a warning about what the journal holds at the end; empty for none.
 
         Raises:
             UsageError: settings that contradict the run.
@@ -127,7 +129,10 @@ class AgentRun:
             finally:
                 written = write(output, journal)
             write_json(folder / SUMMARY, summary_facts(written, already, summary, ledger))
+            warning = notice(journal)
         self._report(written, already, summary, what)
+        if warning and summary.outcomes:
+            self.screen.say(f"{WARNING}{warning}")
         return Inference(written, already, summary)
 
     @contextmanager
