@@ -198,7 +198,8 @@ def test_what_had_to_wait_for_room_is_done_all_the_same() -> None:
 
 
 async def test_what_the_grace_period_leaves_in_flight_is_cancelled_and_keeps_what_it_has() -> None:
-    kept, told = [], []
+    kept: list[int] = []
+    told: list[int] = []
 
     async def work(item: int) -> str:
         if item < 2:
