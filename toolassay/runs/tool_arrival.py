@@ -54,7 +54,7 @@ class ToolArrival:
         """
         response = await self._model.complete(request)
         if not self._called and (tools := request.parameters.get("tools")) and not response.refused:
-            self._watch(request.item, tools, response)
+            self._watch(request, tools, response)
         return response
 
     async def close(self) -> None:
@@ -94,11 +94,13 @@ class ToolArrival:
             self._warned = True
             self._warn(self.verdict)
 
-    def _watch(self, item: str, tools: Any, response: ChatResponse) -> None:
-        self._called = bool(response.tool_calls)
+    def _watch(self, request: ChatRequest, tools: Any, response: ChatResponse) -> None:
+        # A conversation that an earlier start began may hold the calls that its last answer lacks.
+        spoken = any(message.get("tool_calls") for message in request.messages)
+        self._called = spoken or bool(response.tool_calls)
         if self.items == FIRST and not self._called:
             return
-        self._items.add(item)
+        self._items.add(request.item)
         characters, tokens = len(json.dumps(tools, ensure_ascii=False)), response.prompt_tokens or 0
         if not self._characters or tokens * self._characters > self._tokens * characters:
             self._tokens, self._characters = tokens, characters
