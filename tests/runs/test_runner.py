@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import asyncio
+import signal
 import tracemalloc
 from collections.abc import Iterator
 
@@ -194,3 +195,35 @@ def test_what_had_to_wait_for_room_is_done_all_the_same() -> None:
     summary = asyncio.run(run_items(range(300), wallet.work, concurrency=50))
     assert summary.outcomes == {"answered": 300}
     assert summary.complete and summary.stop is None
+
+
+async def test_what_the_grace_period_leaves_in_flight_is_cancelled_and_keeps_what_it_has() -> None:
+    kept: list[int] = []
+    told: list[int] = []
+
+    async def work(item: int) -> str:
+        if item < 2:
+            return "answered"
+        if item == 3:
+            signal.raise_signal(signal.SIGINT)
+        try:
+            await asyncio.Event().wait()
+        except asyncio.CancelledError:
+            kept.append(item)
+            raise
+        raise AssertionError
+
+    summary = await run_items(range(100), work, concurrency=2, interrupted=told.append, grace=0)
+    assert sorted(kept) == [2, 3] and told == [2]
+    assert summary.interrupted and summary.outcomes == {"answered": 2, "not run": 2}
+
+
+async def test_what_ends_within_the_grace_period_counts() -> None:
+    async def work(item: int) -> str:
+        signal.raise_signal(signal.SIGINT)
+        await asyncio.sleep(0)
+        await asyncio.sleep(0)
+        return "answered"
+
+    summary = await run_items(range(100), work, concurrency=1, grace=60)
+    assert summary.interrupted and summary.outcomes == {"answered": 1}

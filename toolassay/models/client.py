@@ -9,7 +9,7 @@ from dataclasses import replace
 from typing import Any
 
 from toolassay.models import retry
-from toolassay.models.errors import RESET, UNREACHABLE, ModelError, without
+from toolassay.models.errors import RESET, TIME_LIMIT, UNREACHABLE, ModelError, without
 from toolassay.models.halt import waiting
 from toolassay.models.limiter import Limiter, Permit, limiter_of
 from toolassay.models.meter import Attempt, Meter, NoMeter
@@ -19,6 +19,7 @@ from toolassay.models.protocol import ChatModel, ChatRequest, ChatResponse, Tran
 from toolassay.models.version_path import VersionPath
 from toolassay.models.wire import parameters_of
 
+_TIMEOUT = 300.0  # seconds that benchmarks give an attempt without a limit of their own
 _LONG_WAIT = 5.0  # seconds; a shorter one needs no words
 _SURELY_NO_WORD = 16
 """Characters of a credential that no answer holds by chance; a key such as EMPTY may be a word of it."""
@@ -127,6 +128,8 @@ class Client:
         try:
             response = await self._transport.send(request)
         except ModelError as error:
+            if error.kind == "timeout" and request.role == "agent" and request.timeout < _TIMEOUT:
+                error.kind, error.transient = TIME_LIMIT, False
             error.hide(self._secrets)  # servers repeat a wrong key in their complaint
             if error.outcome == "refused":  # a content filter stopped the prompt: that is an answer
                 response, status = ChatResponse(str(error), "content_filter", refused=True), error.status

@@ -13,6 +13,8 @@ FailureOutcome = Literal["provider error", "context overflow", "refused", "budge
 LONGEST = 400  # characters of a message
 UNREACHABLE = "unreachable"
 RESET = "reset"
+TIME_LIMIT = "time limit"
+"""The kind of a failure that the caller's own limit on an attempt (`ChatRequest.timeout`) ended."""
 
 
 class ModelError(Exception):

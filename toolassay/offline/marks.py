@@ -1,4 +1,4 @@
-"""What a reader must know about the row of a built-in model; every table and picture shows it."""
+"""What a reader must know about a row before comparing it; every table and picture shows it."""
 
 from __future__ import annotations
 
@@ -47,6 +47,13 @@ RULES_AT_HAND = Mark(
     f"its rules were written with these requests at hand; {ON_REWORDED_REQUESTS:g} % right on reworded ones, "
     f"{ON_PUBLISHED_REQUESTS:g} % on the published ones",
 )
+NO_TOOLS = "tools_missing"
+"""A part of signatures: the tools that the run offered never reached its model."""
+TOOLS_MISSING = Mark(
+    "‡",
+    "the server dropped the tools: no call was made, and the prompts were too short to hold them; "
+    "the scores say nothing of the model",
+)
 LOCAL = "local: computed on this machine by a built-in model; not to be compared with a server's seconds."
 """What is said below a table with such times."""
 
@@ -62,13 +69,22 @@ def mark_of(model: str, signature: Mapping[str, str]) -> Mark | None:
     '†'
     >>> mark_of("random", {}).is_baseline, mark_of("offline", {}), mark_of("gpt-4", {})
     (True, None, None)
+    >>> mark_of("gpt-4", {"benchmark": "workbench", "tools_missing": "yes"}).sign
+    '‡'
     """
     if model in BASELINES:
         return BASELINE
+    if NO_TOOLS in signature:
+        return TOOLS_MISSING
     if model != "offline" or signature.get("benchmark") != "workbench":
         return None
     at_hand = signature.get(WORDINGS) == OUR_WORDINGS or signature.get("tasks") in _BUNDLED_TASKS
     return RULES_AT_HAND if at_hand else None
+
+
+def tools_part(is_missing: bool) -> dict[str, str]:
+    """The part of a signature that says whether the tools were missing; none where they were not."""
+    return {NO_TOOLS: "yes"} if is_missing else {}
 
 
 def marked(name: str, mark: Mark | None) -> str:

@@ -22,6 +22,9 @@ _WORDINGS = 100  # of failures are told apart
 _NUMBERS = re.compile(r"[0-9a-f-]*\d[0-9a-f-]*")  # counts and ids, which differ where the words do not
 _ANSWERS = ("answered", "malformed", "refused")
 
+GRACE = 5.0
+"""Seconds that requests in flight have to finish after the first Ctrl-C; then they are cancelled."""
+
 POOL = 512
 """Items in hand where no number is given: how many of them are sent is up to the model's own limit."""
 
@@ -42,7 +45,7 @@ class RunSummary:
         failed: items without an answer, through no fault of the model: those whose work raised a failure.
         failures: the first few failures.
         stop: what the budget said when it ended the run; None if it did not.
-        interrupted: whether Ctrl-C ended the run, after what was in flight.
+        interrupted: whether Ctrl-C ended the run.
     """
 
     outcomes: Counter[str] = field(default_factory=Counter)
@@ -71,6 +74,7 @@ async def run_items(
     stopped: Callable[[Item, ModelError], None] = lambda item, error: None,
     interrupted: Callable[[int], None] = lambda in_flight: None,
     summary: RunSummary | None = None,
+    grace: float = GRACE,
 ) -> RunSummary:
     """Do `work` on each item, `concurrency` at a time; `work` returns the item's outcome.
 
@@ -86,16 +90,17 @@ async def run_items(
         concurrency: None for a pool of 512, where the model limits what is in flight.
         done: called after each item that was asked; not for one that the end of the run left out.
         stopped: told of each item that ends as "budget stop".
-        interrupted: told at the first Ctrl-C, with the number of items in flight; those that wait for their
-            turn or their next try are not waited for, and end as "not run".
-        interrupted: told at the first Ctrl-C, with the number of items in flight.
+        interrupted: called at the first Ctrl-C with the number of items in flight. Items that wait for their
+            turn or their next try end at once as "not run".
         summary: an empty one to fill, for somebody who watches.
+        grace: seconds that items in flight have to finish after the first Ctrl-C. Then their work is
+            cancelled, so that it can keep what it has, and they end as "not run".
 
     Raises:
         asyncio.CancelledError: at the second Ctrl-C, which `run_coroutine` makes a KeyboardInterrupt.
         ToolassayError: the run cannot go on (nobody listening, key refused, disk full).
     """
-    run = _Run(items, work, done, stopped, RunSummary() if summary is None else summary)
+    run = _Run(items, work, done, stopped, RunSummary() if summary is None else summary, grace)
     workers = POOL if concurrency is None else max(1, concurrency)
     try:
         with run.halt.rules(), first_interrupt(lambda: interrupted(run.interrupt())):
@@ -119,21 +124,29 @@ class _Run(Generic[Item]):
         done: Callable[[], None],
         stopped: Callable[[Item, ModelError], None],
         summary: RunSummary,
+        grace: float,
     ) -> None:
         self.stream = iter(items)
-        self.summary = RunSummary()
         self.halt = Halt()
         self.summary = summary
+        self._grace = grace
+        self._gave_up = False
+        self._working: set[asyncio.Task[None]] = set()
         self._work, self._done, self._stopped = work, done, stopped
         self._alike: Counter[str] = Counter()
-        self._busy = 0
         self._waiting: deque[asyncio.Event] = deque()
 
     def interrupt(self) -> int:
-        """Take and send no more; how many are in flight."""
+        """Take and send no more, and cancel what the grace period leaves in flight; returns how many are."""
         self.summary.interrupted = True
         self._wake_all()
-        return self._busy - self.halt.call()
+        asyncio.get_running_loop().call_later(self._grace, self._give_up)
+        return len(self._working) - self.halt.call()
+
+    def _give_up(self) -> None:
+        self._gave_up = True
+        for task in self._working:
+            task.cancel()
 
     @property
     def _over(self) -> bool:
@@ -152,17 +165,23 @@ class _Run(Generic[Item]):
     async def _finish(self, item: Item) -> bool:
         """Bring an item to its one outcome; whether it was asked."""
         refusal = _NO_BUDGET
+        task = asyncio.current_task()
+        assert task is not None
         while True:
-            self._busy += 1
+            self._working.add(task)
             try:
                 outcome: str | None = await self._work(item)
+            except asyncio.CancelledError:
+                if not self._gave_up:
+                    raise
+                outcome = "not run"
             except ModelError as error:
                 if error.outcome != "budget stop":
                     outcome = self._failed(error)
                 else:
                     outcome, refusal = None, error
             finally:
-                self._busy -= 1
+                self._working.discard(task)
             if outcome is not None:
                 self.summary.outcomes[outcome] += 1
                 self._wake_one()
@@ -173,7 +192,7 @@ class _Run(Generic[Item]):
 
     async def _room(self) -> bool:
         """Wait until something in flight has ended; False where the budget allows nothing more."""
-        if self._busy == 0 or self._over:
+        if not self._working or self._over:
             return False
         event = asyncio.Event()
         self._waiting.append(event)

@@ -11,6 +11,7 @@ from toolassay.files import read_json, write_json
 from toolassay.models.address import HIDDEN, Address
 from toolassay.runs.manifest import MANIFEST
 from toolassay.runs.origin import without_secrets
+from toolassay.runs.tool_arrival import TOOL_USE
 
 STARTS = "starts"
 REFUSED = "refused_parameters"
@@ -53,6 +54,11 @@ class Start:
     def versioned(self, endpoint: str, path: str, *, fingerprint: str | None = None) -> None:
         """Note the version path that an address lacked, e.g. `/v1`."""
         self._note(VERSION_PATHS, {**_where(endpoint, fingerprint), "path": path})
+
+    def tool_use(self, facts: Mapping[str, Any]) -> None:
+        """Note whether the tools of the run reach its model, as `ToolArrival.facts` says."""
+        self._manifest[TOOL_USE] = dict(facts)
+        self._write()
 
     def end(self, facts: Mapping[str, Any]) -> None:
         """Note when it ended, and how it went."""

@@ -71,8 +71,8 @@ def completion(
 ) -> dict[str, Any]:
     """The object a server answers with.
 
-    Tokens are counted by `count_tokens` over the texts of all messages, and over the text and the calls of
-    the reply.
+    Tokens are counted by `count_tokens` over the texts of all messages and the JSON of the tools, and over
+    the text and the calls of the reply.
     """
     message: dict[str, Any] = {"role": "assistant", "content": reply.text}
     if reply.tool_calls:
@@ -89,6 +89,8 @@ def completion(
     for call in reply.tool_calls:
         written += call.name, call.arguments
     asked = sum(count_tokens(text_of(message), characters_per_token) for message in received.body["messages"])
+    if tools := received.body.get("tools"):
+        asked += count_tokens(json.dumps(tools), characters_per_token)
     said = sum(count_tokens(text, characters_per_token) for text in written)
     return {
         "id": f"chatcmpl-{number}",

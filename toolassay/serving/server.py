@@ -44,6 +44,7 @@ class ChatServer:
         capacity: so many requests at once are served, the rest is told 429; None serves all.
         characters_per_token: how tokens are counted.
         refused_parameters: a request with one of these is answered 400 with the body that stands there.
+        dropped_parameters: what of a request is dropped without a word, as servers do that know no tools.
         retry_after: seconds that the faults "429" and "500" ask to wait.
         pause: seconds between the pieces of a slow drip.
         outage: seconds for which nobody listens after the fault "refused".
@@ -62,6 +63,7 @@ class ChatServer:
         self.capacity: int | None = None
         self.characters_per_token = 4
         self.refused_parameters: dict[str, Any] = {}
+        self.dropped_parameters: frozenset[str] = frozenset()
         self.retry_after = 0.0
         self.pause = 0.0
         self.outage = 1.0
@@ -149,9 +151,9 @@ class ChatServer:
 
     async def _chat(self, request: web.Request) -> web.StreamResponse:
         try:
-            received = Received(
-                request.path, dict(request.headers), await _body(request), request.query_string
-            )
+            body = await _body(request)
+            kept = {name: value for name, value in body.items() if name not in self.dropped_parameters}
+            received = Received(request.path, dict(request.headers), kept, request.query_string)
         except BadRequest as error:
             return error_response(str(error))
         number = self.count

@@ -15,14 +15,17 @@ from toolassay.errors import UsageError
 from toolassay.files import write_json
 from toolassay.models import ChatModel, ChatRequest, ModelOptions, create_model
 from toolassay.models.wire import parameters_of
+from toolassay.offline.marks import TOOLS_MISSING
 from toolassay.runs import Journal, Loop, RunSummary, gives_way, open_run
 from toolassay.runs.budget import completion_limit
 from toolassay.runs.estimate import Estimate
+from toolassay.runs.ledger import FREE
 from toolassay.runs.manifest import JOURNAL
 from toolassay.runs.recorded import SUMMARY
+from toolassay.runs.tool_arrival import ToolArrival, Verdict, known_tool_use
 from toolassay.runs.trials import Trial
 from toolassay.stages.record import RunRecord
-from toolassay.stages.screen import Screen
+from toolassay.stages.screen import WARNING, Screen
 from toolassay.stages.usage import Books, report_failures, report_stop, summary_facts
 
 WAYS_ON = "use those settings, another --prediction_dir, or --force true (keeps the old run)"
@@ -89,6 +92,7 @@ class AgentRun:
         asked: int,
         what: str,
         asks: bool = True,
+        notice: Callable[[Journal], str] = lambda journal: "",
     ) -> Inference:
         """Do the work that is left and write the predictions.
 
@@ -100,6 +104,7 @@ class AgentRun:
             asked: items of this start.
             what: an item is, in the plural.
             asks: whether a model is asked at all.
+            notice: a warning about what the journal holds at the end; empty for none.
 
         Raises:
             UsageError: settings that contradict the run.
@@ -115,6 +120,12 @@ class AgentRun:
                 output.replace(kept / output.name)
             self.screen.say(f"the run before is kept as {kept}")
         summary = RunSummary()
+
+        def warn(verdict: Verdict) -> None:
+            record.tool_use(tools.facts)
+            self.screen.say(f"{WARNING}{_tools_warning(verdict, tools.facts, what)}")
+
+        tools = ToolArrival(model, known_tool_use(folder), warn)
         with (
             Journal(folder / JOURNAL) as journal,
             self.books.open(folder, self.screen, trial.other_ledgers) as ledger,
@@ -123,11 +134,17 @@ class AgentRun:
             try:
                 with self.screen.progress(self.what, asked, lambda: self.books.figures(summary)) as advance:
                     loop = Loop(self.multiworker, advance, self.screen.interrupted, summary)
-                    already = work.run(model, journal, loop)
+                    already = work.run(model if trial.llm in FREE else tools, journal, loop)
             finally:
                 written = write(output, journal)
+                record.tool_use(tools.facts)
             write_json(folder / SUMMARY, summary_facts(written, already, summary, ledger))
+            warning = notice(journal)
         self._report(written, already, summary, what)
+        if summary.outcomes:
+            tools.check()
+            if warning:
+                self.screen.say(f"{WARNING}{warning}")
         return Inference(written, already, summary)
 
     @contextmanager
@@ -160,6 +177,22 @@ class AgentRun:
         self.screen.show(f"{output}: {written} lines ({told}; {already} done before)")
         report_failures(summary, self.screen)
         report_stop(summary, self.screen)
+
+
+def _tools_warning(verdict: Verdict, facts: Mapping[str, Any], what: str) -> str:
+    """What is wrong with the tools of a run, and what to do."""
+    silent = f"{facts['items']} {what} made no call"
+    if verdict == "unknown":
+        return (
+            f"the tools may not reach the model: {silent}, and the server reports no prompt tokens. See "
+            "docs/servers.md (Tools that never arrive)"
+        )
+    return (
+        f"the tools do not reach the model: {silent}, and a prompt of {facts['prompt_tokens']:,} tokens "
+        f"cannot hold tools of {facts['tool_characters']:,} characters. Turn tool calls on in the server, or "
+        "choose another --agent; see docs/servers.md (Tools that never arrive). Reports mark this run "
+        f"{TOOLS_MISSING.sign}"
+    )
 
 
 def chosen_items(

@@ -29,8 +29,10 @@ from toolassay.benchmarks.taskbench.scoring.signature import Signature
 from toolassay.errors import UsageError
 from toolassay.files import refuse_to_replace, safe_name, write_json
 from toolassay.folder import DataFolder
+from toolassay.offline.marks import tools_part
 from toolassay.runs.asked import MISSING, RunOutcomes
 from toolassay.runs.spending import usage
+from toolassay.runs.tool_arrival import tools_missing
 from toolassay.runs.trials import Trial, same_settings, trials_of
 from toolassay.stages.agent_run import chosen_items
 from toolassay.stages.screen import DEFAULT, SILENT, WARNING, Screen
@@ -124,7 +126,9 @@ def evaluate_classic(
         refuse_to_replace(path, [trial.output for trial in trials], what=_REPLACED, flag="--save_dir")
         write_items(items_path(path), scores.items)
         further = {"trials": rows if len(trials) > 1 else [], "orders": others}
-        signature = _signature(folder.path, answered[0][1], only, **further).with_items(items_path(path))
+        dropped = any(tools_missing(trial.run_folder) for trial in trials)
+        signature = _signature(folder.path, answered[0][1], only, tools_part(dropped), **further)
+        signature = signature.with_items(items_path(path))
         metrics = {
             "n": scores.strict["n_messages"],
             "outcomes": scores.strict["outcomes"],
@@ -237,7 +241,11 @@ def _joined(files: Iterable[tuple[Path, list[Row]]]) -> list[Row]:
 
 
 def _signature(
-    folder: Path, rows: Iterable[Row], only: Collection[str] | None = None, **further: Sequence[Row]
+    folder: Path,
+    rows: Iterable[Row],
+    only: Collection[str] | None = None,
+    tools: Mapping[str, str] | None = None,
+    **further: Sequence[Row],
 ) -> Signature:
     """What the scores were made with: the rows of the prediction file, and further ones if there are any."""
     chosen = (
@@ -249,6 +257,7 @@ def _signature(
             "benchmark": "classic",
             "data": data_fingerprint(folder)[:12],
             **chosen,
+            **(tools or {}),
             "predictions": rows_fingerprint(rows)[:12],
             **{name: rows_fingerprint(found)[:12] for name, found in further.items() if found},
         }

@@ -28,10 +28,11 @@ from toolassay.benchmarks.workbench.tasks import Task
 from toolassay.benchmarks.workbench.tasks import fingerprint as tasks_fingerprint
 from toolassay.files import refuse_to_replace, safe_name, sha256_of, write_json
 from toolassay.folder import DataFolder
-from toolassay.offline.marks import OUR_WORDINGS, WORDINGS
+from toolassay.offline.marks import OUR_WORDINGS, WORDINGS, tools_part
 from toolassay.runs.asked import MISSING, RunOutcomes
 from toolassay.runs.manifest import recorded_settings
 from toolassay.runs.spending import usage
+from toolassay.runs.tool_arrival import tools_missing
 from toolassay.runs.trials import Trial, fingerprint, same_settings, trials_of
 from toolassay.stages.agent_run import chosen_items
 from toolassay.stages.screen import DEFAULT, WARNING, Screen
@@ -178,6 +179,7 @@ def _signature(
             "tasks": tasks_fingerprint(tasks)[:12],
             **({} if chosen is None else {"chosen": tasks_fingerprint(chosen)[:12]}),
             **({WORDINGS: OUR_WORDINGS} if has_our_wordings(tasks) else {}),
+            **tools_part(any(tools_missing(trial.run_folder) for trial in trials)),
             "predictions": sha256_of(trials[0].output)[:12],
             **({"trials": fingerprint(trials)} if len(trials) > 1 else {}),
         }

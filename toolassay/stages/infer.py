@@ -12,7 +12,7 @@ from toolassay.benchmarks.classic.data import is_classic
 from toolassay.benchmarks.taskbench.demos import choose_demos
 from toolassay.benchmarks.taskbench.infer import Inference
 from toolassay.benchmarks.taskbench.requests import Chosen, read_ids
-from toolassay.benchmarks.workbench.agents.settings import AgentSettings
+from toolassay.benchmarks.workbench.agents.settings import MAX_SECONDS, MAX_STEPS, AgentSettings
 from toolassay.dataset import RequestId
 from toolassay.errors import UsageError
 from toolassay.folder import DataFolder
@@ -61,7 +61,8 @@ def infer(
     toolkit: str | None = None,
     resample: int = 0,
     resample_temperature: float = 0.5,
-    max_steps: int = 20,
+    max_steps: int = MAX_STEPS,
+    max_seconds: float = MAX_SECONDS,
     order: str | None = None,
     max_tokens: int | None = None,
     recorded: Path | None = None,
@@ -108,6 +109,7 @@ def infer(
         resample: of WorkBench: how often a run that called nothing is tried again.
         resample_temperature: of WorkBench: the temperature of such a new try.
         max_steps: of WorkBench: answers a task at most.
+        max_seconds: of WorkBench: seconds that these take together at most; see `AgentSettings`.
         order: of CLASSic: of the workflows shown: "table" (default), "name", or the seed of a shuffle.
         max_tokens: of CLASSic: of an answer; default what the agent needs.
         recorded: of CLASSic: the file of answers that the agent "recorded" gives again.
@@ -135,7 +137,12 @@ def infer(
         "prompt_template": prompt_template,
         "log_first_detail": log_first_detail,
     }
-    acting = {"toolkit": toolkit, "resample": resample}
+    acting = {
+        "toolkit": toolkit,
+        "resample": resample,
+        "max_steps": max_steps != MAX_STEPS,
+        "max_seconds": max_seconds != MAX_SECONDS,
+    }
     choosing = {"order": order, "max_tokens": max_tokens, "recorded": recorded, "none_as": none_as}
     common: dict[str, Any] = {
         "llm": llm,
@@ -175,6 +182,7 @@ def infer(
             toolkit or "all",
             resample,
             max_steps,
+            max_seconds,
             resample_temperature=resample_temperature,
         )
         if security:

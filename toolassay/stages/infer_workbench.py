@@ -11,7 +11,7 @@ from typing import Any
 from toolassay.benchmarks.taskbench.infer import Inference
 from toolassay.benchmarks.workbench.agents.foresight import foresee
 from toolassay.benchmarks.workbench.agents.forms import form_of
-from toolassay.benchmarks.workbench.agents.inference import Agents, write_predictions
+from toolassay.benchmarks.workbench.agents.inference import Agents, limit_notice, write_predictions
 from toolassay.benchmarks.workbench.agents.settings import AgentSettings
 from toolassay.benchmarks.workbench.sandbox import Sandbox
 from toolassay.benchmarks.workbench.tasks import FILE, holds_tasks
@@ -104,6 +104,7 @@ def infer_workbench(
         facts={"requests": len(tasks), "asked": len(chosen), "sha256": hashes(folder.path / FILE)},
         asked=len(chosen),
         what="tasks",
+        notice=lambda journal: limit_notice(chosen, journal, settings),
     )
 
 

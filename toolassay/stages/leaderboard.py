@@ -14,7 +14,7 @@ from toolassay.errors import UsageError
 from toolassay.files import write_text
 from toolassay.folder import DataFolder
 from toolassay.models.registry import BASELINES
-from toolassay.offline.marks import WORDINGS, mark_of
+from toolassay.offline.marks import NO_TOOLS, WORDINGS, mark_of
 from toolassay.report.leaderboard import Board, Row, csv_table, latex_table, markdown_table
 from toolassay.report.leaderboard.board import OTHER_SORTS, Kind, in_order
 from toolassay.report.leaderboard.published import DOMAINS, domain_of_tools, published_rows
@@ -36,6 +36,7 @@ _OWN = (
     "items",
     "n",
     WORDINGS,
+    NO_TOOLS,
 )  # parts of a signature in which models differ by nature
 
 

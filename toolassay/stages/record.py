@@ -112,6 +112,11 @@ class RunRecord:
             clients = [model for model in models if is_served(model.name) and hasattr(model, "facts")]
             self._start.end({"clients": [_client_facts(client) for client in clients]})
 
+    def tool_use(self, facts: Mapping[str, Any]) -> None:
+        """Note whether the tools of the run reach its model; call it within `start`."""
+        if self._start is not None and facts:
+            self._start.tool_use(facts)
+
     def _note(self, model: str, name: str, instead: str | None) -> None:
         if self._start is not None:
             options = self._options

@@ -79,7 +79,12 @@ class Screen:
     def interrupted(self, in_flight: int) -> None:
         """Say what the first Ctrl-C does."""
         if in_flight:
-            self.say(f"{WARNING}finishing the {in_flight} requests in flight; Ctrl-C once more stops at once")
+            from toolassay.runs.runner import GRACE
+
+            self.say(
+                f"{WARNING}finishing the {count_of(in_flight, 'request')} in flight, "
+                f"for {GRACE:.0f} s at most; Ctrl-C again ends at once"
+            )
 
 
 def once(say: Callable[[str], None]) -> Callable[[str], None]:

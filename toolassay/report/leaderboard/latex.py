@@ -18,6 +18,7 @@ _SPECIAL = {
     "≥": r"$\geq$",
     "–": "--",
     "†": r"\dag{}",
+    "‡": r"\ddag{}",
     **{character: f"\\{character}" for character in "&%$#_{}"},
 }
 _PATTERN = re.compile("|".join(map(re.escape, _SPECIAL)))

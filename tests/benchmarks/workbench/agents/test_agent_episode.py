@@ -10,6 +10,7 @@ from typing import Any
 import pytest
 
 from toolassay.benchmarks.workbench.agents.episode import MOST_CALLS, NO_ANSWER, Episode
+from toolassay.benchmarks.workbench.agents.recorded import made_anew
 from toolassay.benchmarks.workbench.agents.settings import AgentSettings
 from toolassay.benchmarks.workbench.judge.classes import ITERATION_LIMIT
 from toolassay.benchmarks.workbench.judge.strict import StrictJudge
@@ -17,6 +18,7 @@ from toolassay.benchmarks.workbench.sandbox import Sandbox
 from toolassay.benchmarks.workbench.tasks import Task
 from toolassay.errors import UsageError
 from toolassay.models import ChatRequest, ChatResponse, ModelError, ToolCall
+from toolassay.models.errors import TIME_LIMIT
 
 DELETE = 'calendar.delete_event.func(event_id="00000000")'
 TASK = Task("Cancel it.", (DELETE,), "t", "t", ("calendar",), "calendar", "calendar-001")
@@ -56,7 +58,7 @@ def action(name: str, given: Any) -> ChatResponse:
 
 
 def run(
-    sandbox: Sandbox, *says: ChatResponse, **settings: Any
+    sandbox: Sandbox, *says: ChatResponse | ModelError, **settings: Any
 ) -> tuple[dict[str, Any], dict[str, Any], Scripted]:
     model = Scripted(*says)
     episode = Episode(TASK, sandbox, AgentSettings(**settings))
@@ -173,6 +175,37 @@ def test_limits_end_an_episode_with_its_calls_kept(sandbox: Sandbox) -> None:
     assert end["error"] == ITERATION_LIMIT and len(model.asked) == 2
 
 
+def test_a_journal_entry_says_which_limit_ended_the_task(sandbox: Sandbox) -> None:
+    again = [wants(("calendar__search_events", {})) for _ in range(9)]
+    ends = [run(sandbox, *again, **limit)[0] for limit in ({"max_steps": 3}, {"max_seconds": 2.0})]
+    assert [end["limit"] for end in ends] == ["steps", "time"]
+    assert "limit" not in run(sandbox)[0]
+
+
+def test_a_request_may_take_what_is_left_of_the_time(sandbox: Sandbox) -> None:
+    _, _, model = run(sandbox, wants(("calendar__search_events", {})), max_seconds=2.5)
+    assert [request.timeout for request in model.asked] == [2.5, 1.5]
+
+
+@pytest.mark.parametrize("answers", [0, 2])
+def test_an_answer_that_takes_too_long_ends_the_task_and_what_was_done_counts(
+    sandbox: Sandbox, answers: int
+) -> None:
+    said = [wants(("calendar__search_events", {})) for _ in range(answers)]
+    end, progress, _ = run(sandbox, *said, ModelError("no answer", kind=TIME_LIMIT))
+    assert end == {"outcome": "answered", "response": "", "error": ITERATION_LIMIT, "limit": "time"}
+    assert (progress["steps"], progress["seconds"]) == (answers, 120.0)
+    assert len(progress["function_calls"]) == answers
+    entry = {"query": TASK.query, **end, **progress}
+    again = asyncio.run(made_anew(TASK, sandbox, AgentSettings(), entry))
+    assert {name: entry[name] for name in again} == again
+
+
+def test_another_failure_does_not_end_the_task(sandbox: Sandbox) -> None:
+    with pytest.raises(ModelError, match="no answer"):
+        run(sandbox, ModelError("no answer", kind="timeout"))
+
+
 def test_too_many_calls_of_one_answer_are_not_carried_out(sandbox: Sandbox) -> None:
     _, progress, _ = run(sandbox, wants(*[("calendar__search_events", {})] * (MOST_CALLS + 2)))
     assert len(progress["function_calls"]) == MOST_CALLS
@@ -227,3 +260,6 @@ def test_settings_that_do_not_exist() -> None:
         AgentSettings(agent="magic")
     with pytest.raises(UsageError, match="max_steps"):
         AgentSettings(max_steps=0)
+    for seconds in (0.0, -1.0, float("inf"), float("nan")):
+        with pytest.raises(UsageError, match="--max_seconds"):
+            AgentSettings(max_seconds=seconds)

@@ -11,11 +11,11 @@ from toolassay.benchmarks.taskbench.scoring.items import FIX, items_path
 from toolassay.benchmarks.taskbench.scoring.signature import read_signature
 from toolassay.errors import UsageError
 from toolassay.files import read_json, safe_name, sha256_of
-from toolassay.offline.marks import WORDINGS, Mark, mark_of
+from toolassay.offline.marks import NO_TOOLS, WORDINGS, Mark, mark_of
 
 _ITEMS_ENDING = ".items.jsonl"
 # What may differ between models, or between metrics of the same tasks made by two versions.
-_OF_THE_MODEL = ("predictions", "trials", "items", "bootstrap", "group", "n", WORDINGS)
+_OF_THE_MODEL = ("predictions", "trials", "items", "bootstrap", "group", "n", WORDINGS, NO_TOOLS)
 
 _CLUSTERS = {
     "workbench": "the tasks of one template",

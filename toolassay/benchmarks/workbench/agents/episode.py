@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
-from typing import Any
+from typing import Any, Literal
 
 from toolassay.benchmarks.workbench.agents.forms import Form, Message, form_of, presentable
 from toolassay.benchmarks.workbench.agents.hands import Hands
@@ -14,14 +14,16 @@ from toolassay.benchmarks.workbench.sandbox import Sandbox
 from toolassay.benchmarks.workbench.tasks import Task
 from toolassay.benchmarks.workbench.tools import Tool, toolset_of
 from toolassay.files import readable
-from toolassay.models import ChatModel, ChatRequest, ChatResponse, ToolCall
+from toolassay.models import ChatModel, ChatRequest, ChatResponse, ModelError, ToolCall
+from toolassay.models.errors import TIME_LIMIT
 from toolassay.offline.tasks import AgentTask
 
-TIMEOUT = 300.0
 MOST_CALLS = 100
 """Calls of one answer that are carried out."""
 _TOO_MANY = f"Error: not carried out: more than {MOST_CALLS} calls in one answer"
 NO_ANSWER = "The model said nothing that can be read."
+Limit = Literal["steps", "time"]
+"""What ended a task before its agent did; the published error names both in one sentence."""
 _PROGRESS = ("messages", "observations", "function_calls", "steps", "seconds", "discarded")
 
 
@@ -61,8 +63,8 @@ class Episode:
 
     @property
     def progress(self) -> dict[str, Any]:
-        """All that was said and done so far, for the journal; empty before the first answer."""
-        if not self._steps and not self._discarded:
+        """All that was said and done so far, for the journal; empty before an answer, or a time limit."""
+        if not self._steps and not self._discarded and not self._seconds:
             return {}
         values = (
             *(self._messages, self._observations, self._hands.calls),
@@ -78,14 +80,20 @@ class Episode:
             parameters: of its requests, beside the tools.
 
         Returns:
-            `outcome` (answered, malformed, refused), `response` (the last word) and `error` (of an agent that
-            came to no end; else empty).
+            `outcome` (answered, malformed, refused), `response` (the last word), `error` (of an agent that
+            came to no end; else empty) and, where a limit ended the task, `limit` ("steps" or "time").
 
         Raises:
             ModelError: no answer; `progress` has what there is.
         """
         while self._steps < self._settings.max_steps and self._seconds < self._settings.max_seconds:
-            response = _readable(await model.complete(self.next_request(parameters)))
+            try:
+                response = _readable(await model.complete(self.next_request(parameters)))
+            except ModelError as error:
+                if error.kind != TIME_LIMIT:
+                    raise
+                self._seconds = self._settings.max_seconds  # the attempt took all that was left
+                break
             self._steps += 1
             self._seconds += response.seconds or 0.0
             turn = self._form.read(response, self._steps)
@@ -107,7 +115,8 @@ class Episode:
             if turn.final is None:
                 return _end("malformed", response.text, NO_ANSWER)
             return _end("answered", turn.final, "")
-        return _end("answered", "", ITERATION_LIMIT)
+        limit: Limit = "time" if self._seconds >= self._settings.max_seconds else "steps"
+        return {**_end("answered", "", ITERATION_LIMIT), "limit": limit}
 
     def next_request(self, parameters: Mapping[str, Any]) -> ChatRequest:
         """What the model is asked next.
@@ -119,7 +128,8 @@ class Episode:
         parameters = {**parameters, **self._form.parameters(self._tools)}
         if self._discarded:
             parameters["temperature"] = self._settings.resample_temperature
-        return ChatRequest(sent, parameters, TIMEOUT, self._work(), role="agent", item=self._task.id)
+        left = self._settings.max_seconds - self._seconds
+        return ChatRequest(sent, parameters, left, self._work(), role="agent", item=self._task.id)
 
     def close(self) -> None:
         """Free the memory."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
@@ -17,9 +18,11 @@ from toolassay.benchmarks.workbench.tools import Tool, toolset_of
 from toolassay.files import write_json_lines
 from toolassay.models import ChatModel, ModelError
 from toolassay.runs import Journal, Loop, run_unsettled
+from toolassay.words import count_of
 
 OVERFLOW = "context overflow"
 _FINAL = ("answered", "malformed", "refused", OVERFLOW)
+_FEW = 0.05  # of the tasks: more that a limit ends say something about the limit
 
 
 def entry_of(journal: Journal, task: Task) -> dict[str, Any]:
@@ -40,6 +43,25 @@ def prediction_lines(tasks: Iterable[Task], journal: Journal) -> Iterator[dict[s
         if is_settled(entry):
             kept = {name: entry[name] for name in ("query", "function_calls", "outcome", "error")}
             yield {"id": task.id, **kept}
+
+
+def limit_notice(tasks: Iterable[Task], journal: Journal, settings: AgentSettings) -> str:
+    """What to do where limits ended more than 5 % of the tasks that have ended; empty where they did not."""
+    entries = (entry_of(journal, task) for task in tasks)
+    limits = Counter(entry.get("limit") for entry in entries if is_settled(entry))
+    steps, seconds = limits["steps"], limits["time"]
+    if steps + seconds <= _FEW * limits.total():
+        return ""
+    parts = (
+        f"{steps} at --max_steps {settings.max_steps}",
+        f"{seconds} at --max_seconds {settings.max_seconds:g}",
+    )
+    found = " and ".join(part for part, count in zip(parts, (steps, seconds), strict=True) if count)
+    slow = "; a server's own queue counts as time: a lower --multiworker shortens it" if seconds else ""
+    return (
+        f"limits ended {steps + seconds} of {count_of(limits.total(), 'task')} before the agent was done "
+        f"({found}): raise the limit and start again with --force true or another --prediction_dir{slow}"
+    )
 
 
 class Agents:

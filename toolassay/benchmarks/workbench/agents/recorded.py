@@ -13,6 +13,7 @@ from toolassay.benchmarks.workbench.judge.classes import CONTEXT_OVERFLOW
 from toolassay.benchmarks.workbench.sandbox import Sandbox
 from toolassay.benchmarks.workbench.tasks import Task
 from toolassay.models import ChatRequest, ChatResponse, ModelError, ToolCall
+from toolassay.models.errors import TIME_LIMIT
 
 
 class RecordedModel:
@@ -30,6 +31,7 @@ class RecordedModel:
         self._says.reverse()
         self._overflows = entry.get("outcome") == OVERFLOW
         self._refuses = entry.get("outcome") == "refused"
+        self._timed_out = entry.get("limit") == "time"
 
     async def complete(self, request: ChatRequest) -> ChatResponse:
         """The next answer.
@@ -41,6 +43,7 @@ class RecordedModel:
             raise ModelError(
                 "the recorded conversation ends here",
                 outcome="context overflow" if self._overflows else "not run",
+                kind=TIME_LIMIT if self._timed_out else "failed",
             )
         said = self._says.pop()
         calls = [
@@ -69,7 +72,7 @@ async def made_anew(
         `query`, `function_calls`, `outcome`, `error` and `observations`.
     """
     # Where the run met a limit, of steps or of seconds, it had said as much as this.
-    further = entry.get("outcome") == OVERFLOW
+    further = entry.get("outcome") == OVERFLOW or entry.get("limit") == "time"
     settings = replace(settings, max_steps=max(1, int(entry.get("steps", 0)) + further))
     episode = Episode(task, sandbox, settings)
     try:

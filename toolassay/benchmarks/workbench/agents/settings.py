@@ -12,6 +12,8 @@ from toolassay.models.parameters import check_temperature
 
 FORMS = ("native", "react", "react_published")
 TOOLKIT_CHOICES = ("all", "domains")
+MAX_STEPS = 20
+MAX_SECONDS = 120.0
 
 
 @dataclass(frozen=True)
@@ -24,7 +26,9 @@ class AgentSettings:
         toolkit: `all` tools for every task, or those of its `domains`.
         resample: how often a run that called nothing is tried again.
         max_steps: answers of the model at most.
-        max_seconds: the time these may take together.
+        max_seconds: seconds that these may take together. The time of each answer counts, from sending the
+            request to the last byte, and so does a queue inside the server, which cannot be seen from here.
+            The wait for a place among this client's requests, attempts that failed and tools do not count.
         resample_temperature: of the requests of such a new try: the same request would get the same answer.
 
     Raises:
@@ -34,8 +38,8 @@ class AgentSettings:
     agent: str = "native"
     toolkit: str = "all"
     resample: int = 0
-    max_steps: int = 20
-    max_seconds: float = 120.0
+    max_steps: int = MAX_STEPS
+    max_seconds: float = MAX_SECONDS
     resample_temperature: float = 0.5
 
     def __post_init__(self) -> None:
@@ -49,6 +53,8 @@ class AgentSettings:
                 )
         if self.resample < 0 or self.max_steps < 1:
             raise UsageError("no run is that short", fix="give --max_steps 1 or more, --resample 0 or more")
+        if not 0 < self.max_seconds < float("inf"):
+            raise UsageError(f"--max_seconds {self.max_seconds:g} is no time", fix="give a number above 0")
         check_temperature(self.resample_temperature, flag="--resample_temperature")
 
     @property

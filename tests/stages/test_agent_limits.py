@@ -1,0 +1,116 @@
+"""The limits of a WorkBench agent on a real server: time, steps, Ctrl-C."""
+
+from __future__ import annotations
+
+import shutil
+import signal
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from running import Capture, data_folder, inside, lines_of, shell, started
+
+from toolassay.files import read_json
+from toolassay.models import ToolCall
+from toolassay.serving.completions import Received, Reply
+from toolassay.testkit import FakeServer
+
+SEARCH = ToolCall("", "calendar__search_events", "{}")
+
+
+async def searches_on(received: Received) -> Reply:
+    return Reply(tool_calls=[SEARCH])
+
+
+@pytest.fixture
+def server() -> Iterator[FakeServer]:
+    server = FakeServer(searches_on)
+    server.start()
+    yield server
+    server.stop()
+
+
+@pytest.fixture
+def folder(root: Path, tmp_path: Path) -> Path:
+    target = tmp_path / "wb"
+    target.mkdir()
+    for name in ("benchmark.json", "sandbox.sqlite", "tasks.jsonl"):
+        shutil.copy(root / "data_workbench" / name, target / name)
+    return target
+
+
+@pytest.mark.parametrize("client", ["aiohttp", "openai"])
+def test_the_time_limit_ends_an_answer_and_the_calls_before_it_count(
+    folder: Path, server: FakeServer, capsys: Capture, client: str
+) -> None:
+    server.behaviour = lambda prompt, number: "hang" if number else "whole"
+    arguments = ("--data_dir", folder, "--api_base", server.base, "--client", client, "--limit", "1")
+    done = inside(capsys, "infer", *arguments, "--max_seconds", "0.5")
+    assert done.code == 0, done.err
+    (line,) = lines_of(folder / "predictions/gpt-4.json")
+    assert line["function_calls"] == ["calendar.search_events.func()"]
+    assert line["error"] == "Agent stopped due to iteration limit or time limit."
+    run = folder / "predictions/runs/gpt-4"
+    (entry,) = lines_of(run / "journal.jsonl")
+    assert (entry["outcome"], entry["limit"], entry["steps"], entry["seconds"]) == (
+        "answered",
+        "time",
+        1,
+        0.5,
+    )
+    assert [line["outcome"] for line in lines_of(run / "ledger.jsonl")] == ["answered", "time limit"]
+    assert read_json(run / "manifest.json")["settings"]["max_seconds"] == 0.5
+    (warning,) = [text for text in done.err.splitlines() if "limits ended" in text]
+    assert warning == (
+        "warning: limits ended 1 of 1 task before the agent was done (1 at --max_seconds 0.5): raise the "
+        "limit and start again with --force true or another --prediction_dir; a server's own queue counts as "
+        "time: a lower --multiworker shortens it"
+    )
+    assert inside(capsys, "verify", "--data_dir", folder, "--llm", "gpt-4").code == 0
+
+
+@pytest.mark.parametrize(("tasks", "is_said"), [(20, False), (10, True)])
+def test_a_limit_that_ends_more_than_one_task_of_twenty_is_said(
+    folder: Path, server: FakeServer, capsys: Capture, tasks: int, is_said: bool
+) -> None:
+    first = lines_of(folder / "tasks.jsonl")[0]["query"]
+
+    async def answer(received: Received) -> Reply:
+        return (
+            Reply(tool_calls=[SEARCH]) if received.body["messages"][1]["content"] == first else Reply("Done.")
+        )
+
+    server.answer = answer
+    arguments = ("--data_dir", folder, "--api_base", server.base, "--limit", str(tasks), "--max_steps", "2")
+    done = inside(capsys, "infer", *arguments)
+    assert done.code == 0, done.err
+    said = f"limits ended 1 of {tasks} tasks before the agent was done (1 at --max_steps 2): raise the limit"
+    assert (said in done.err) is is_said
+
+
+@pytest.mark.parametrize("flag", ["--max_seconds", "--max_steps"])
+def test_limits_of_an_agent_are_refused_where_there_is_none(
+    tmp_path: Path, capsys: Capture, flag: str
+) -> None:
+    done = inside(capsys, "infer", "--data_dir", data_folder(tmp_path / "data"), flag, "7")
+    assert done.code == 2 and f"{flag} is not for a folder of TaskBench" in done.error
+
+
+def test_ctrl_c_ends_a_slow_task_and_the_same_command_goes_on(folder: Path, server: FakeServer) -> None:
+    server.behaviour = lambda prompt, number: "hold" if number >= 2 else "whole"
+    arguments = ("--data_dir", folder, "--api_base", server.base, "--limit", "1", "--multiworker", "1")
+    process = started("infer", *map(str, arguments), "--max_steps", "3", cwd=folder)
+    server.wait_for(3)
+    process.send_signal(signal.SIGINT)
+    _, err = process.communicate(timeout=60)  # the server never gives the third answer
+    assert process.returncode == 130, err
+    assert "finishing the 1 request in flight, for 5 s at most" in err
+    (entry,) = lines_of(folder / "predictions/runs/gpt-4/journal.jsonl")
+    assert (entry["outcome"], entry["steps"]) == ("not run", 2)
+    assert entry["function_calls"] == ["calendar.search_events.func()"] * 2
+    server.release()
+    server.forget()
+    server.behaviour = lambda prompt, number: "whole"
+    done = shell("infer", *arguments, "--max_steps", "3", cwd=folder)
+    assert done.code == 0, done.err
+    assert len(server.received) == 1

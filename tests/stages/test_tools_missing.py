@@ -1,0 +1,124 @@
+"""Tools that a server drops: the warning, and the mark from the manifest to tables and reports."""
+
+from __future__ import annotations
+
+import csv
+import shutil
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from running import Capture, Finished, inside
+
+from toolassay.benchmarks.taskbench.scoring.recorded import read_groups, signature_of
+from toolassay.files import read_json
+from toolassay.models import ToolCall
+from toolassay.offline.marks import TOOLS_MISSING
+from toolassay.serving.completions import Received, Reply
+from toolassay.testkit import FakeServer
+
+WARNING = "the tools do not reach the model: 10 {} made no call, and a prompt of "
+AGENTS = {"data_workbench": (), "data_classic": ("--agent", "tools")}
+
+
+async def says_so(received: Received) -> Reply:
+    return Reply("I would look into the calendar.")
+
+
+@pytest.fixture
+def server() -> Iterator[FakeServer]:
+    server = FakeServer(says_so)
+    server.characters_per_token = 4
+    server.start()
+    yield server
+    server.stop()
+
+
+def run(
+    capsys: Capture, root: Path, folder: Path, server: FakeServer, name: str, *more: str, limit: int = 12
+) -> Finished:
+    """Inference on the first items of a bundled folder, asked of a server."""
+    if not folder.exists():
+        shutil.copytree(root / name, folder, ignore=shutil.ignore_patterns("predictions*", "metrics*"))
+    arguments = ("--data_dir", folder, "--api_base", server.base, "--llm", "acme", "--limit", str(limit))
+    done = inside(capsys, "infer", *arguments, *AGENTS[name], *more)
+    assert done.code == 0, done.err
+    return done
+
+
+@pytest.mark.parametrize(("name", "noun"), [("data_workbench", "tasks"), ("data_classic", "messages")])
+def test_a_run_whose_tools_were_dropped_is_marked_everywhere(
+    root: Path, tmp_path: Path, server: FakeServer, capsys: Capture, name: str, noun: str
+) -> None:
+    folder = tmp_path / name
+    server.dropped_parameters = frozenset({"tools"})
+    done = run(capsys, root, folder, server, name)
+    assert done.err.count(WARNING.format(noun)) == 1
+    manifest = read_json(folder / "predictions/runs/acme/manifest.json")
+    assert manifest["tool_use"]["tools_missing"] is True
+
+    scored = inside(capsys, "evaluate", "--data_dir", folder, "--llm", "acme", "--limit", "12")
+    assert scored.code == 0, scored.err
+    assert "acme ‡" in scored.out and TOOLS_MISSING.note[:40] in " ".join(scored.out.split())
+    board = inside(capsys, "leaderboard", "--data_dir", folder, "--format", "markdown")
+    assert "acme ‡" in board.out and TOOLS_MISSING.line in board.out
+    latex = inside(capsys, "leaderboard", "--data_dir", folder, "--format", "latex")
+    assert r"acme \ddag{}" in latex.out
+    out = tmp_path / "report"
+    assert inside(capsys, "report", "--data_dir", folder, "--out", out).code == 0
+    assert read_json(out / "axes.json")["runs"][0]["mark"]["sign"] == "‡"
+    assert any(TOOLS_MISSING.line in row for row in csv.reader((out / "axes.csv").open(encoding="utf-8")))
+    assert TOOLS_MISSING.line in (out / "index.html").read_text(encoding="utf-8")
+    picture = (out / "axes.svg").read_text(encoding="utf-8")
+    assert "<!-- ‡ -->" in picture and f"<!-- {TOOLS_MISSING.line[:50]}" in picture
+    assert inside(capsys, "verify", "--data_dir", folder, "--llm", "acme").code == 0
+
+
+@pytest.mark.parametrize("name", AGENTS)
+def test_a_weak_model_that_gets_its_tools_is_not_marked(
+    root: Path, tmp_path: Path, server: FakeServer, capsys: Capture, name: str
+) -> None:
+    folder = tmp_path / name
+    done = run(capsys, root, folder, server, name)
+    assert "reach the model" not in done.err
+    scored = inside(capsys, "evaluate", "--data_dir", folder, "--llm", "acme")
+    assert "‡" not in scored.out
+    assert "tools_missing" not in signature_of(next(iter(read_groups(folder / "metrics/acme.json").values())))
+
+
+def test_a_server_that_counts_no_tokens_is_warned_of_and_not_marked(
+    root: Path, tmp_path: Path, server: FakeServer, capsys: Capture
+) -> None:
+    folder = tmp_path / "wb"
+    refusal = {"error": {"message": "Unrecognized request argument supplied: stream_options"}}
+    server.refused_parameters = {"stream_options": refusal}
+    done = run(capsys, root, folder, server, "data_workbench", "--stream", "true", limit=4)
+    assert (
+        "warning: the tools may not reach the model: 4 tasks made no call, and the server reports" in done.err
+    )
+    assert "‡" not in inside(capsys, "evaluate", "--data_dir", folder, "--llm", "acme").out
+
+
+def test_the_mark_goes_when_a_later_task_calls(
+    root: Path, tmp_path: Path, server: FakeServer, capsys: Capture
+) -> None:
+    folder = tmp_path / "wb"
+    server.dropped_parameters = frozenset({"tools"})
+    done = run(capsys, root, folder, server, "data_workbench", limit=3)
+    assert "3 tasks made no call" in done.err
+
+    async def calls(received: Received) -> Reply:
+        if received.body["messages"][-1]["role"] == "tool":
+            return Reply("Done.")
+        return Reply(tool_calls=[ToolCall("", "calendar__search_events", "{}")])
+
+    server.answer, server.dropped_parameters = calls, frozenset()
+    run(capsys, root, folder, server, "data_workbench", limit=5)
+    assert read_json(folder / "predictions/runs/acme/manifest.json")["tool_use"]["tools_missing"] is False
+
+
+def test_built_in_models_and_text_agents_need_no_tools(root: Path, tmp_path: Path, capsys: Capture) -> None:
+    folder = tmp_path / "wb"
+    shutil.copytree(root / "data_workbench", folder)
+    done = inside(capsys, "infer", "--data_dir", folder, "--llm", "nothing", "--limit", "12")
+    assert done.code == 0 and "reach the model" not in done.err
