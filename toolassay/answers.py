@@ -13,7 +13,7 @@ import re
 from collections.abc import Collection, Iterator
 from typing import Any, NamedTuple, SupportsIndex
 
-_CUT_OFF = ("length", "max_tokens", "model_length")  # what providers call a spent token limit
+CUT_OFF = ("length", "max_tokens", "model_length")  # what providers call a spent token limit
 _DEEPEST = 100  # levels of nesting; plans and requests need fewer than ten
 _SCANNED = 1_200_000  # characters read in search of objects, all attempts together
 _OBJECTS = 24  # objects looked at; more than a few means that the text is no answer
@@ -92,7 +92,7 @@ def read_answer(text: str, *, keys: Collection[str], finish_reason: str | None =
     >>> read_answer('{"a": ["x", "y', keys={"a"})
     Answer(value={'a': ['x', 'y']}, truncated=True, repaired=True, problem='the answer is cut off')
     """
-    spent = (finish_reason or "").lower() in _CUT_OFF
+    spent = (finish_reason or "").lower() in CUT_OFF
     wanted = frozenset(keys)
     text = text.lstrip("\ufeff").strip()
     if not text:
