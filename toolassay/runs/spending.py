@@ -10,6 +10,7 @@ from typing import Any
 
 from toolassay.runs.key_index import KeyIndex
 from toolassay.runs.ledger import FREE, booked
+from toolassay.runs.starts import asked_again_phrase
 from toolassay.runs.totals import ANSWERS, Totals, percentiles
 
 _OF_A_TASK = (50, 90, 95, 99)
@@ -185,6 +186,8 @@ def usage(
 ) -> dict[str, Any]:
     """`cost`, `latency` and `notes` of a run and its further trials, of those that have a ledger.
 
+    The note `answers` says how many answers came from asking again, if any did.
+
     Args:
         ledgers: of each trial, whether it is there or not.
         tasks: that were done in each.
@@ -196,12 +199,13 @@ def usage(
     """
     kept = [number for number, ledger in enumerate(ledgers) if ledger.is_file()]
     used = spending((ledgers[number] for number in kept), only)
+    again = [phrase for number in kept if (phrase := asked_again_phrase(ledgers[number].parent))]
     return {
         "cost": used.cost(
             tasks=sum(tasks[number] for number in kept), correct=sum(correct[number] for number in kept)
         ),
         "latency": used.latency(),
-        "notes": used.notes,
+        "notes": used.notes | ({"answers": "; ".join(again)} if again else {}),
     }
 
 

@@ -14,6 +14,7 @@ from toolassay.runs.origin import without_secrets
 
 STARTS = "starts"
 REFUSED = "refused_parameters"
+ASKED_AGAIN = "asked_again"
 VERSION_PATHS = "version_paths"
 
 
@@ -54,6 +55,10 @@ class Start:
         """Note the version path that an address lacked, e.g. `/v1`."""
         self._note(VERSION_PATHS, {**_where(endpoint, fingerprint), "path": path})
 
+    def asked_again(self, items: int, max_tokens: int | None) -> None:
+        """Note that items were asked again with `--retry_malformed`, and the limit that was sent."""
+        self._note(ASKED_AGAIN, {"time": _now(), "items": items, "max_tokens": max_tokens})
+
     def end(self, facts: Mapping[str, Any]) -> None:
         """Note when it ended, and how it went."""
         self._facts |= {"ended": _now(), **facts}
@@ -88,6 +93,22 @@ def refused_before(
         for fact in _facts_of(folder, REFUSED, endpoint, fingerprint)
         if fact.get("model") == model
     }
+
+
+def asked_again_phrase(folder: Path) -> str | None:
+    """How many answers of the run in a folder came from asking again, and with which limits; None of none.
+
+    Raises:
+        UsageError: the manifest cannot be read.
+    """
+    path = folder / MANIFEST
+    listed = _listed(read_json(path), ASKED_AGAIN) if path.exists() else []
+    facts = [fact for fact in listed if isinstance(fact, dict)]
+    items = sum(int(fact.get("items") or 0) for fact in facts)
+    limits = dict.fromkeys(str(fact.get("max_tokens") or "no limit") for fact in facts)
+    if not items:
+        return None
+    return f"answers asked again with --retry_malformed: {items} (max_tokens {', '.join(limits)})"
 
 
 def version_path_before(folder: Path, endpoint: str, fingerprint: str | None = None) -> str | None:

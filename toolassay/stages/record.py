@@ -14,6 +14,7 @@ from toolassay.models.parameters import Refusals
 from toolassay.models.registry import is_served
 from toolassay.models.version_path import VersionPath
 from toolassay.runs import Start
+from toolassay.runs.again import Again
 from toolassay.runs.origin import versions, without_secrets
 from toolassay.runs.starts import refused_before, version_path_before
 from toolassay.stages.screen import WARNING, Screen
@@ -82,8 +83,10 @@ class RunRecord:
         return self._paths
 
     @contextmanager
-    def start(self, models: Sequence[ChatModel], facts: Mapping[str, Any]) -> Iterator[None]:
-        """Note a start, and at the end what the clients of `models` found.
+    def start(
+        self, models: Sequence[ChatModel], facts: Mapping[str, Any], again: Again | None = None
+    ) -> Iterator[None]:
+        """Note a start, and at the end what the clients of `models` found and what `again` replaced.
 
         The journal must be open: it keeps other processes out.
         """
@@ -109,6 +112,8 @@ class RunRecord:
         try:
             yield
         finally:
+            if again is not None and again.replaced:
+                self._start.asked_again(again.replaced, again.max_tokens)
             clients = [model for model in models if is_served(model.name) and hasattr(model, "facts")]
             self._start.end({"clients": [_client_facts(client) for client in clients]})
 

@@ -10,6 +10,7 @@ from typing import Any
 
 from toolassay.models import Attempt, ChatRequest, ModelOptions
 from toolassay.runs import Budget, Ledger, RunSummary
+from toolassay.runs.again import Again
 from toolassay.runs.ledger import FREE, LEDGER, cost_of, require_prices
 from toolassay.runs.prices import LOCAL, Tariff, prices_of
 from toolassay.runs.totals import ANSWERS, Totals, percentiles
@@ -216,6 +217,17 @@ def report_stop(summary: RunSummary, screen: Screen, *, again: str = "") -> None
         screen.say(
             f"{WARNING}stopped: {summary.stop}; {summary.unasked} left. "
             f"The same command{again} with a higher {flag} goes on where this one stopped"
+        )
+
+
+def report_again(again: Again, what: str, screen: Screen) -> None:
+    """Say what `--retry_malformed` brought, and what it left to another start."""
+    if again.wanted:
+        screen.say(f"--retry_malformed: {again.replaced} {what} have a new answer")
+    if again.left:
+        screen.say(
+            f"{WARNING}{again.left} {what} without an answer were not asked: --max_tokens is not that of the "
+            "run. The command of the run, without --retry_malformed, asks them"
         )
 
 

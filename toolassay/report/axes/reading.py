@@ -66,6 +66,8 @@ def read_axes(
                 f"partial run, {asked_phrase(counts)} (excluded: {excluded_phrase(ended)}): "
                 "not comparable with complete runs"
             )
+        if asked_again := numbers.get("notes", {}).get("answers"):
+            notes["accuracy"] = "; ".join(filter(None, (notes.get("accuracy"), asked_again)))
         return Axes(
             benchmark,
             data,
