@@ -291,3 +291,60 @@ def test_ten_answers_that_end_at_the_limit_are_said_once(
     server.forget()
     done = bench.infer("--prediction_dir", "second")
     assert "the first 10 answers" not in done.err
+
+
+def test_a_retry_that_broke_off_keeps_what_was_paid_for(
+    tmp_path: Path, root: Path, server: FakeServer, model: Model, capsys: Capture
+) -> None:
+    bench = Bench(WORK, workplace(tmp_path / "data", root), server, model, capsys, 3, 2000)
+    model.mute(lambda number: True)
+    bench.infer("--limit", "1")
+    model.mute(lambda number: False)
+    bench.sent()
+    server.behaviour = lambda prompt, number: "400" if number == 1 else "whole"
+    assert bench.infer("--limit", "1", "--retry_malformed", "true").code == 3
+    assert len(bench.sent()) == 2 and bench.outcomes == ["malformed"]
+    server.behaviour = lambda prompt, number: "whole"
+    assert bench.infer("--limit", "1", "--retry_malformed", "true").code == 0
+    assert len(bench.sent()) == 1 and bench.outcomes == ["answered"]  # only the second answer was missing
+    assert len(bench.lines[0]["function_calls"]) == 1
+
+
+def test_a_rewriting_that_failed_in_a_retry_goes_on(
+    tmp_path: Path, server: FakeServer, model: Model, capsys: Capture
+) -> None:
+    bench = Bench(PLAN, data_folder(tmp_path / "data", requests=1), server, model, capsys, 1, 2000)
+    server.behaviour = lambda prompt, number: "prose"
+    reformat = ("--reformat", "true", "--retry_malformed", "true")
+    bench.infer(*reformat)
+    assert bench.outcomes == ["malformed"] and len(bench.sent()) == 2
+    server.behaviour = lambda prompt, number: "400" if number == 1 else "prose"
+    assert bench.infer(*reformat).code == 3
+    assert len(bench.sent()) == 2 and bench.outcomes == ["malformed"]
+    server.behaviour = lambda prompt, number: "whole"
+    assert bench.infer(*reformat).code == 0
+    assert len(bench.sent()) == 1 and bench.outcomes == ["answered"]  # only the rewriting was missing
+
+
+def test_a_security_run_sends_the_limit_too(bench: Bench) -> None:
+    if bench.name == "classic":
+        pytest.skip("the small chats hold no attacks")
+    done = bench.infer("--security", "2", "--max_tokens", "88")
+    assert set(bench.sent()) == {88}, done.err
+    assert "does not go with --security" in bench.infer("--security", "2", "--retry_malformed", "true").error
+
+
+def test_generate_takes_a_limit(tmp_path: Path, server: FakeServer, capsys: Capture) -> None:
+    folder = data_folder(tmp_path / "data", requests=1)
+
+    def generate(*more: str) -> list[int]:
+        given = ("--data_dir", folder, "--api_base", server.base, "--llm", "m", "--number_of_samples", "2")
+        done = inside(capsys, "generate", *given, "--seed", "1", *more)
+        assert done.code == 0, done.err
+        sent = [received.body["max_tokens"] for received in server.received]
+        server.forget()
+        return sent
+
+    assert generate() == [2500, 2500]
+    assert generate("--max_tokens", "2500") == []  # the default, given by name, continues a run
+    assert generate("--max_tokens", "900", "--force", "true") == [900, 900]

@@ -14,7 +14,10 @@ from toolassay.models.options import ModelOptions
 from toolassay.models.protocol import ChatRequest, ChatResponse, ToolCall
 
 _MOST_TOKENS = 10**12  # no answer has more: a server that says so says nothing
-_THOUGHTS = ("reasoning_content", "reasoning")  # vLLM until 0.11, DeepSeek, llama.cpp; vLLM since, OpenRouter
+_THOUGHTS = (
+    "reasoning_content",
+    "reasoning",
+)  # DeepSeek, llama.cpp, older vLLM; vLLM since 0.11.2, OpenRouter
 _BROKEN_OFF = ("error", "abort")  # finish reasons by which servers and proxies say that they failed
 
 
@@ -226,9 +229,9 @@ def _completion_tokens(body: Mapping[str, Any], reasoning: int | None) -> int | 
     Most servers count thinking among the completion tokens. Some (xAI's) count it beside them: then the total
     exceeds prompt and completion by exactly the tokens of thinking, and these are added.
 
-    >>> usage = {"prompt_tokens": 10, "completion_tokens": 5, "total_tokens": 45}
-    >>> _completion_tokens({"usage": usage}, 30), _completion_tokens({"usage": usage}, 3)
-    (35, 5)
+    >>> usage = {"prompt_tokens": 12, "completion_tokens": 2, "total_tokens": 331}  # of xAI
+    >>> _completion_tokens({"usage": usage}, 317), _completion_tokens({"usage": usage}, 3)
+    (319, 2)
     """
     written = _tokens(body, "completion_tokens")
     read, total = _tokens(body, "prompt_tokens"), _tokens(body, "total_tokens")
