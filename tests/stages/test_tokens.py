@@ -15,6 +15,7 @@ from chats import chat_folder
 from running import Capture, Finished, data_folder, files_below, inside, lines_of, started
 
 from toolassay.models import ToolCall
+from toolassay.runs.starts import asked_again_phrase
 from toolassay.serving.completions import Received, Reply
 from toolassay.testkit import FakeServer
 from toolassay.testkit.canned import canned_answer
@@ -184,7 +185,6 @@ def test_malformed_and_cut_off_answers_are_asked_again_and_the_others_kept(bench
     assert bench.infer("--retry_malformed", "true", "--max_tokens", "4000").code == 0
     assert bench.infer().code == 0 and not bench.sent()
     assert bench.infer("--retry_malformed", "true", "--temperature", "0.9").code == 2
-    assert inside(bench.capsys, "verify", "--data_dir", bench.folder, "--llm", "m").code in (0, 2)
 
 
 def test_the_old_answer_stays_until_the_new_one_is_there(bench: Bench) -> None:
@@ -195,7 +195,7 @@ def test_the_old_answer_stays_until_the_new_one_is_there(bench: Bench) -> None:
     done = bench.infer("--limit", "2", "--retry_malformed", "true")
     assert done.code == 3 and "--retry_malformed: 0 " in done.err
     assert files_below(bench.folder / "predictions")["m.json"] == before
-    assert "asked_again" not in bench.manifest
+    assert not bench.manifest["asked_again"]
     bench.server.behaviour = lambda prompt, number: "overflow"
     assert bench.infer("--limit", "2", "--retry_malformed", "true").code == 3
     assert files_below(bench.folder / "predictions")["m.json"] == before
@@ -257,6 +257,8 @@ def test_evaluate_says_what_was_asked_again(bench: Bench) -> None:
     assert f"m: {phrase}" in done.err, done.err
     metrics = json.loads((bench.folder / "metrics/m.json").read_text())["overall_overall"]
     assert metrics["notes"]["answers"] == phrase
+    done = inside(bench.capsys, "verify", "--data_dir", bench.folder, "--llm", "m")
+    assert done.code == 0 and "equal: predictions and scores are" in done.out, done.out
 
 
 def test_a_workbench_run_that_began_without_a_limit_goes_on_without_one(
@@ -271,6 +273,8 @@ def test_a_workbench_run_that_began_without_a_limit_goes_on_without_one(
     assert bench.infer().code == 0
     assert set(bench.sent()) == {None} and len(bench.lines) == 3
     assert "max_tokens" in bench.infer("--max_tokens", "2000").error
+    assert bench.infer("--trials", "2").code == 0  # a further trial is made as the first was
+    assert set(bench.sent()) == {None}
 
 
 @pytest.mark.parametrize("fault", ["length", "thought"])
@@ -348,3 +352,35 @@ def test_generate_takes_a_limit(tmp_path: Path, server: FakeServer, capsys: Capt
     assert generate() == [2500, 2500]
     assert generate("--max_tokens", "2500") == []  # the default, given by name, continues a run
     assert generate("--max_tokens", "900", "--force", "true") == [900, 900]
+
+
+def test_a_retry_that_was_killed_is_known_without_its_number(
+    tmp_path: Path, server: FakeServer, model: Model, capsys: Capture
+) -> None:
+    bench = Bench(PLAN, data_folder(tmp_path / "data"), server, model, capsys, 5, 2000)
+    model.mute(lambda number: True)
+    bench.infer()
+    model.mute(lambda number: False)
+    server.forget()
+    server.behaviour = lambda prompt, number: "whole" if number < 2 else "hold"
+    process = started("infer", *bench.given, "--retry_malformed", "true", cwd=tmp_path)
+    server.wait_for(3)
+    process.kill()
+    process.communicate(timeout=60)
+    server.release()
+    server.behaviour = lambda prompt, number: "whole"
+    told = "answers asked again with --retry_malformed: at least 0 (max_tokens 2000)"
+    assert asked_again_phrase(bench.run) == told
+    assert bench.infer().code == 0
+    assert bench.outcomes == [*["answered"] * 2, *["malformed"] * 3]
+    assert bench.infer("--retry_malformed", "true").code == 0
+    assert asked_again_phrase(bench.run) == told.replace("least 0", "least 3")
+
+
+def test_recorded_answers_are_not_asked_again(
+    tmp_path: Path, server: FakeServer, model: Model, capsys: Capture
+) -> None:
+    bench = Bench("classic", chat_folder(tmp_path / "data"), server, model, capsys, 5, 512)
+    (tmp_path / "answers.csv").write_text("conversation_uuid,request_idx,workflow\nc1,0,w-return\n")
+    given = ("--agent", "recorded", "--recorded", str(tmp_path / "answers.csv"))
+    assert "asks nobody again" in bench.infer(*given, "--retry_malformed", "true").error

@@ -9,6 +9,7 @@ from typing import Any
 
 from toolassay.files import read_json, write_json
 from toolassay.models.address import HIDDEN, Address
+from toolassay.runs.again import Again
 from toolassay.runs.manifest import MANIFEST
 from toolassay.runs.origin import without_secrets
 
@@ -35,6 +36,8 @@ class Start:
         self._path = folder / MANIFEST
         self._manifest: dict[str, Any] = _without_secrets(read_json(self._path))
         self._facts = {"time": _now(), **facts}
+        self._again: Again | None = None
+        self._again_fact: dict[str, Any] = {}
         self._manifest[STARTS] = [*_listed(self._manifest, STARTS), self._facts]
         self._write()
 
@@ -55,13 +58,20 @@ class Start:
         """Note the version path that an address lacked, e.g. `/v1`."""
         self._note(VERSION_PATHS, {**_where(endpoint, fingerprint), "path": path})
 
-    def asked_again(self, items: int, max_tokens: int | None) -> None:
-        """Note that items were asked again with `--retry_malformed`, and the limit that was sent."""
-        self._note(ASKED_AGAIN, {"time": _now(), "items": items, "max_tokens": max_tokens})
+    def asks_again(self, again: Again) -> None:
+        """Note that this start asks items again, and the limit it sends; `end` adds how many it replaced."""
+        self._again = again
+        self._again_fact = {"time": _now(), "items": None, "max_tokens": again.max_tokens}
+        self._manifest[ASKED_AGAIN] = [*_listed(self._manifest, ASKED_AGAIN), self._again_fact]
+        self._write()
 
     def end(self, facts: Mapping[str, Any]) -> None:
         """Note when it ended, and how it went."""
         self._facts |= {"ended": _now(), **facts}
+        if self._again is not None:
+            self._again_fact["items"] = self._again.replaced
+            if not self._again.replaced:
+                self._manifest[ASKED_AGAIN].pop()  # the last is its own
         self._write()
 
     def _note(self, name: str, fact: dict[str, Any]) -> None:
@@ -98,6 +108,8 @@ def refused_before(
 def asked_again_phrase(folder: Path) -> str | None:
     """How many answers of the run in a folder came from asking again, and with which limits; None of none.
 
+    A start that was killed did not say how many: then the number is a lower bound.
+
     Raises:
         UsageError: the manifest cannot be read.
     """
@@ -106,9 +118,10 @@ def asked_again_phrase(folder: Path) -> str | None:
     facts = [fact for fact in listed if isinstance(fact, dict)]
     items = sum(int(fact.get("items") or 0) for fact in facts)
     limits = dict.fromkeys(str(fact.get("max_tokens") or "no limit") for fact in facts)
-    if not items:
+    if not facts:
         return None
-    return f"answers asked again with --retry_malformed: {items} (max_tokens {', '.join(limits)})"
+    at_least = "at least " if any(fact.get("items") is None for fact in facts) else ""
+    return f"answers asked again with --retry_malformed: {at_least}{items} (max_tokens {', '.join(limits)})"
 
 
 def version_path_before(folder: Path, endpoint: str, fingerprint: str | None = None) -> str | None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 import json
 from collections.abc import Collection, Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -87,7 +88,8 @@ def infer_workbench(
         screen=screen,
         retry_malformed=retry_malformed,
     )
-    parameters = {**parameters, **token_limit(max_tokens, run.trial.run_folder)}
+    first = replace(run.trial, number=0)
+    parameters = {**parameters, **token_limit(max_tokens, run.trial.run_folder, first.run_folder)}
     run_settings = {
         "benchmark": "workbench",
         **parameters,
@@ -113,15 +115,22 @@ def infer_workbench(
     )
 
 
-def token_limit(max_tokens: int | None, run_folder: Path) -> dict[str, int]:
+def token_limit(max_tokens: int | None, *run_folders: Path) -> dict[str, int]:
     """The limit of an answer, as a parameter of requests.
 
-    Without `max_tokens` it is 2,000; a run that began when no limit was sent goes on without one.
+    Without `max_tokens` it is 2,000; a run that began when no limit was sent goes on without one, and so do
+    further trials of it.
+
+    Args:
+        max_tokens: what is asked for.
+        run_folders: where the manifest of the run is; the first that is there counts.
 
     Raises:
-        UsageError: the manifest of the run cannot be read.
+        UsageError: a manifest cannot be read.
     """
-    recorded = recorded_settings(run_folder)
+    recorded = next(
+        (found for folder in run_folders if (found := recorded_settings(folder)) is not None), None
+    )
     if max_tokens is None and recorded is not None and MAX_TOKENS not in recorded:
         return {}
     return {MAX_TOKENS: max_tokens or DEFAULT_TOKENS}

@@ -86,7 +86,7 @@ class RunRecord:
     def start(
         self, models: Sequence[ChatModel], facts: Mapping[str, Any], again: Again | None = None
     ) -> Iterator[None]:
-        """Note a start, and at the end what the clients of `models` found and what `again` replaced.
+        """Note a start, whether it asks items `again`, and at the end what the clients of `models` found.
 
         The journal must be open: it keeps other processes out.
         """
@@ -104,6 +104,8 @@ class RunRecord:
                 **facts,
             },
         )
+        if again is not None and again.wanted:
+            self._start.asks_again(again)
         for model, refusals in self._refusals.items():
             for name, instead in refusals.known.items():
                 self._note(model, name, instead)
@@ -112,8 +114,6 @@ class RunRecord:
         try:
             yield
         finally:
-            if again is not None and again.replaced:
-                self._start.asked_again(again.replaced, again.max_tokens)
             clients = [model for model in models if is_served(model.name) and hasattr(model, "facts")]
             self._start.end({"clients": [_client_facts(client) for client in clients]})
 

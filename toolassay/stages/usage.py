@@ -160,8 +160,9 @@ class FirstAnswers:
             thinking = f"; in {self._only_thinking} of them thinking used up all tokens and no answer follows"
         return (
             f"the first {FIRST} answers all end at the token limit (finish reason length){thinking}. "
-            "Raise it with --max_tokens N; if the server's context is the limit, raise that "
-            "(llama.cpp: --n_ctx, vLLM: --max-model-len)"
+            "Raise it with --max_tokens N (or max_tokens in --extra_body); where the server's context is the "
+            "limit, raise that (llama.cpp: --n_ctx, vLLM: --max-model-len). inference.py --retry_malformed "
+            "asks them again"
         )
 
 
