@@ -409,3 +409,22 @@ def test_percentiles_are_values_from_above() -> None:
     assert percentiles(values, (20, 21, 100)) == {"p20": 1.0, "p21": 2.0, "p100": 5.0}
     assert percentiles(array("d", [1 / 3])) == {"p50": 0.3333, "p95": 0.3333}
     assert percentiles(array("f")) is None
+
+
+def test_thinking_and_queueing_are_in_the_sums_and_old_lines_lack_them(tmp_path: Path) -> None:
+    thought = replace(ANSWER, reasoning_tokens=15, queued_seconds=2.0, seconds=2.0, completion_tokens=20)
+    spent = replace(thought, item="2", cut_off=True, only_thinking=True, first_token_seconds=None)
+    with opened(tmp_path) as ledger:
+        ledger.after(ANSWER)
+        ledger.after(thought)
+        ledger.after(spent)
+        sums = ledger.to_json()
+    plain, *rest = (json.loads(line) for line in (tmp_path / "ledger.jsonl").read_text().splitlines())
+    assert not {"reasoning_tokens", "queued_seconds", "cut_off", "only_thinking"} & plain.keys()
+    assert [line.get("cut_off") for line in rest] == [None, True]
+    assert (sums["reasoning_tokens"], sums["answers_cut_off"]) == (30, 1)
+    assert sums["queued_seconds"] == {"p50": 2.0, "p95": 2.0}
+    assert sums["seconds_per_output_token"] == {"p50": 0.021053, "p95": 0.1}  # (0.5 - 0.1) / 19, 1.9 / 19
+    assert [one.attempt for one in booked(tmp_path / "ledger.jsonl")] == [ANSWER, thought, spent]
+    with opened(tmp_path) as again:
+        assert again.to_json() == sums

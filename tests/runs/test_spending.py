@@ -185,3 +185,27 @@ def test_failures_alone_have_a_cost_and_no_latency(tmp_path: Path) -> None:
     cost = found.cost(tasks=5, correct=0)
     assert cost and (cost["tasks"], cost["usd"], cost["prompt_tokens"]) == (1, 0.0, 0)
     assert found.latency() is None and found.notes == {"latency": "no answer yet"}
+
+
+def test_the_times_of_answers_are_apart_from_the_wait_before_them(tmp_path: Path) -> None:
+    streamed = replace(
+        ANSWER,
+        seconds=2.0,
+        first_token_seconds=1.0,
+        completion_tokens=11,
+        queued_seconds=9.0,
+        reasoning_tokens=5,
+    )
+    found = spending(
+        [ledger(tmp_path / "a.jsonl", streamed, replace(streamed, outcome="HTTP 500", status=500))]
+    )
+    cost, latency = found.cost(tasks=1, correct=1), found.latency()
+    assert cost and latency
+    assert latency["seconds_per_task"]["p95"] == 2.0
+    assert latency["seconds_per_answer"] == {"p50": 2.0, "p95": 2.0}
+    assert latency["first_token_seconds"] == {"p50": 1.0, "p95": 1.0}
+    assert latency["seconds_per_output_token"] == {"p50": 0.1, "p95": 0.1}
+    assert latency["queued_seconds"] == {"p50": 9.0, "p95": 9.0}
+    assert (cost["completion_tokens"], cost["reasoning_tokens"]) == (22, 10)
+    whole = spending([ledger(tmp_path / "b.jsonl", ANSWER)]).latency()
+    assert whole and whole["first_token_seconds"] is whole["queued_seconds"] is None

@@ -73,6 +73,7 @@ def test_five_axes_of_the_offline_models_on_three_benchmarks(
             "usd_per_1000_items": 0.0,
             "usd_per_right_item": 0.0 if run["accuracy"]["value"] else None,
             "is_at_least": False,
+            "thinking_share_of_tokens_written": None,
         }
         assert run["latency"]["is_local"] is True and 0 <= run["latency"]["seconds_p50"] < 30
         assert "latency" not in run["notes"]

@@ -16,7 +16,7 @@ from toolassay.answers.reasoning import without_reasoning
 from toolassay.answers.spans import DEEPEST, Span, spans
 from toolassay.answers.spelling import NOTHING, load, mendings
 
-_CUT_OFF = ("length", "max_tokens", "model_length")  # what providers call a spent token limit
+CUT_OFF = ("length", "max_tokens", "model_length")  # what providers call a spent token limit
 _TRIED = 24  # objects read, from the last; more than a few means that the text is no answer
 _READS = 250_000  # characters json_repair may look at for one answer, repeats counted; 25,000 is usual
 _UNWRAPPED = 3  # levels of JSON written inside a JSON string
@@ -87,7 +87,7 @@ def read_answer(
     >>> read_answer('{"a": ["x", "y', keys={"a"})
     Answer(value={'a': ['x', 'y']}, truncated=True, repaired=True, problem='the answer is cut off')
     """
-    spent = (finish_reason or "").lower() in _CUT_OFF
+    spent = (finish_reason or "").lower() in CUT_OFF
     wanted = frozenset(keys)
     reader = _Reader(wanted, wanted if required is None else frozenset(required), forms, nested)
     text = text.lstrip("\ufeff").strip()

@@ -133,6 +133,7 @@ class Generator:
                     "problem": answer.problem,
                     "prompt_tokens": response.prompt_tokens,
                     "completion_tokens": response.completion_tokens,
+                    **({"reasoning": response.reasoning} if response.reasoning else {}),
                 },
             )
             return outcome

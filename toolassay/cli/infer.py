@@ -74,8 +74,17 @@ class _Infer(Command):
         help="Make the whole run this often; limits are of all of them.",
     ),
     options.flag("force", "Begin again where settings differ; the old run is kept."),
+    options.flag(
+        "retry_malformed",
+        "Ask again what was answered malformed or cut off; other answers stay. --max_tokens may differ from "
+        "before.",
+    ),
 )
-@options.section("Model", options.model(temperature=0.2, top_p=0.1))
+@options.section(
+    "Model",
+    options.model(temperature=0.2, top_p=0.1),
+    options.max_tokens("2000; CLASSic 512, its agent reasoning 4096"),
+)
 @options.section("Limits and cost", options.multiworker(), options.budget(), options.dry_run())
 @options.section(
     "Security",
@@ -148,7 +157,6 @@ class _Infer(Command):
     options.option(
         "order", default=None, metavar="table|name|SEED", help="The order in which workflows are shown."
     ),
-    options.option("max_tokens", type=click.IntRange(1), default=None, help="Maximum tokens of an answer."),
     options.option(
         "recorded", type=options.PATH, default=None, help="Recorded answers, CSV or JSON, to give again."
     ),

@@ -145,6 +145,17 @@ def model(*, temperature: float, top_p: float) -> Callable[[Function], Function]
     )
 
 
+def max_tokens(default: str) -> Callable[[Function], Function]:
+    """`--max_tokens`; `default` says in words what is sent without it."""
+    return option(
+        "max_tokens",
+        type=click.IntRange(1),
+        default=None,
+        metavar="N",
+        help=f"Maximum tokens of an answer, thinking included [default: {default}].",
+    )
+
+
 def multiworker() -> Callable[[Function], Function]:
     """`--multiworker`."""
     return option(

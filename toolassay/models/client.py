@@ -114,8 +114,10 @@ class Client:
         }
 
     async def _attempt(self, request: ChatRequest, number: int) -> ChatResponse:
+        asked = time.monotonic()
         with waiting():
             permit = await self.limiter.acquire()
+        queued = time.monotonic() - asked
         parameters = parameters_of(request, self._options)
         try:
             self._meter.before(self.name, replace(request, parameters=parameters))
@@ -133,7 +135,7 @@ class Client:
             error.hide(self._secrets)  # servers repeat a wrong key in their complaint
             if error.outcome == "refused":  # a content filter stopped the prompt: that is an answer
                 response, status = ChatResponse(str(error), "content_filter", refused=True), error.status
-                return self._answered(request, response, number, permit, path, sent, status)
+                return self._answered(request, response, number, permit, path, sent, status, queued)
             repeat = self._paths is not None and self._paths.learn(path, error.status)
             if path and error.status == 404 and self._paths and not self._paths.found:
                 error.args = (f"{error} (nor is there an answer under {path})",)
@@ -141,15 +143,15 @@ class Client:
                 self._judge(error, sent)
             finally:
                 self.limiter.release(permit, error)
-                self._book(request, number, error.kind, error.status, sent, error)
+                self._book(request, number, error.kind, error.status, sent, error, queued=queued)
             error.mended = repeat or self._refusals.learn(without(self._credentials, error.body), parameters)
             raise
         except BaseException as error:
             self.limiter.release(permit, unknown=True)
             cancelled = isinstance(error, asyncio.CancelledError)
-            self._book(request, number, "cancelled" if cancelled else "failed", None, sent)
+            self._book(request, number, "cancelled" if cancelled else "failed", None, sent, queued=queued)
             raise
-        return self._answered(request, response, number, permit, path, sent, status)
+        return self._answered(request, response, number, permit, path, sent, status, queued)
 
     def _answered(
         self,
@@ -160,6 +162,7 @@ class Client:
         path: str,
         sent: float,
         status: int | None,
+        queued: float,
     ) -> ChatResponse:
         """Learn from an answer, and write it into the books."""
         response = self._without_credentials(response)
@@ -169,7 +172,8 @@ class Client:
         self._breaker.heard()
         if self._paths is not None:
             self._paths.learn(path, status or 200)
-        self._book(request, number, "refused" if response.refused else "answered", status, sent, response)
+        outcome = "refused" if response.refused else "answered"
+        self._book(request, number, outcome, status, sent, response, queued=queued)
         return response
 
     def _tell_wait(self, error: ModelError) -> None:
@@ -189,7 +193,8 @@ class Client:
             replace(call, name=without(hidden, call.name), arguments=without(hidden, call.arguments))
             for call in response.tool_calls
         )
-        return replace(response, text=without(hidden, response.text), tool_calls=calls)
+        text, reasoning = without(hidden, response.text), without(hidden, response.reasoning)
+        return replace(response, text=text, reasoning=reasoning, tool_calls=calls)
 
     def _book(
         self,
@@ -199,7 +204,13 @@ class Client:
         status: int | None,
         sent: float,
         used: ChatResponse | ModelError | None = None,
+        *,
+        queued: float,
     ) -> None:
+        seconds = time.monotonic() - sent
+        answer = used if isinstance(used, ChatResponse) else None
+        if answer is not None and answer.seconds is not None:
+            seconds = answer.seconds  # a stream's connection may stay open after the last byte
         self._meter.after(
             Attempt(
                 self.name,
@@ -210,9 +221,13 @@ class Client:
                 status,
                 used.prompt_tokens if used else None,
                 used.completion_tokens if used else None,
-                time.monotonic() - sent,
-                used.first_token_seconds if isinstance(used, ChatResponse) else None,
-                used.cached_tokens if isinstance(used, ChatResponse) else None,
+                seconds,
+                answer.first_token_seconds if answer else None,
+                answer.cached_tokens if answer else None,
+                answer.reasoning_tokens if answer else None,
+                queued,
+                cut_off=bool(answer and answer.is_cut_off),
+                only_thinking=bool(answer and answer.is_only_thinking),
             )
         )
 

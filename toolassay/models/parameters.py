@@ -53,6 +53,18 @@ def sampling_parameters(temperature: float, top_p: float) -> dict[str, float]:
     return {"temperature": temperature, "top_p": top_p}
 
 
+def without_default(parameters: Mapping[str, Any], default: Mapping[str, Any]) -> dict[str, Any]:
+    """Parameters as a manifest has them: a limit of tokens only where it is not the default.
+
+    Runs that began before the limit could be set do not name it, and go on.
+
+    >>> without_default({"top_p": 0.1, "max_tokens": 2000}, {"max_tokens": 2000})
+    {'top_p': 0.1}
+    """
+    limit = default.get("max_tokens")
+    return {name: value for name, value in parameters.items() if (name, value) != ("max_tokens", limit)}
+
+
 class Refusals:
     """The parameters that one model's endpoint refuses, learnt while it is asked.
 

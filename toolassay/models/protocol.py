@@ -6,6 +6,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Protocol
 
+from toolassay.answers import CUT_OFF
+
 Message = Mapping[str, Any]
 """`role` and `content`; with tools also what a call and its result carry."""
 
@@ -45,7 +47,9 @@ class ChatResponse:
     `seconds` is the time the answering attempt took, `first_token_seconds` that to its first token where
     the answer was streamed; `attempts` counts the tries it took. `tool_calls` are what the model wants
     called, where the request offered `tools`; the text may then be empty. `cached_tokens` of the prompt came
-    from the server's cache.
+    from the server's cache. `reasoning` is what the model thought before it answered, where the server sends
+    that apart from the text; it is recorded and never acted on. `reasoning_tokens` are part of
+    `completion_tokens`.
     """
 
     text: str
@@ -58,6 +62,23 @@ class ChatResponse:
     attempts: int = 1
     tool_calls: tuple[ToolCall, ...] = ()
     cached_tokens: int | None = None
+    reasoning: str = ""
+    reasoning_tokens: int | None = None
+
+    @property
+    def is_cut_off(self) -> bool:
+        """Whether the answer ended at a token limit.
+
+        >>> ChatResponse("half an", "length").is_cut_off, ChatResponse("whole", "stop").is_cut_off
+        (True, False)
+        """
+        return (self.finish_reason or "").lower() in CUT_OFF
+
+    @property
+    def is_only_thinking(self) -> bool:
+        """Whether the model thought and then said nothing."""
+        thought = bool(self.reasoning or self.reasoning_tokens)
+        return thought and not (self.text.strip() or self.tool_calls or self.refused)
 
 
 class ChatModel(Protocol):

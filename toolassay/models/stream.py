@@ -13,7 +13,7 @@ from typing import Any
 from toolassay.models.errors import ModelError
 from toolassay.models.failures import failure_inside
 from toolassay.models.protocol import ChatResponse
-from toolassay.models.wire import read_body, text_of
+from toolassay.models.wire import read_body, reasoning_of, text_of
 
 EVENT_STREAM = "text/event-stream"
 GRACE = 0.5  # seconds for a connection to end after its answer has
@@ -62,6 +62,7 @@ class StreamedAnswer:
         self._started = started
         self._text: list[str] | None = None
         self._refusal: list[str] = []
+        self._thoughts: list[str] = []
         self._calls: dict[int, dict[str, Any]] = {}
         self._reason: str | None = None
         self._usage: Any = None
@@ -103,6 +104,7 @@ class StreamedAnswer:
         message = {
             "content": None if self._text is None else "".join(self._text),
             "refusal": "".join(self._refusal) or None,
+            "reasoning_content": "".join(self._thoughts),
             "tool_calls": [self._calls[index] for index in sorted(self._calls)],
         }
         whole = {"choices": [{"message": message, "finish_reason": self._reason}], "usage": self._usage}
@@ -118,7 +120,8 @@ class StreamedAnswer:
             self._refusal.append(refusal)
         for call in calls or []:
             self._add(call)
-        thought = delta.get("reasoning_content") or delta.get("reasoning")  # vLLM's names for it
+        thought = reasoning_of(delta)
+        self._thoughts.append(thought)
         if self._first is None and (text or refusal or calls or thought):
             self._first = time.perf_counter() - self._started
 

@@ -6,6 +6,7 @@ import json
 from collections.abc import Mapping
 from typing import Any
 
+from toolassay.answers import CUT_OFF
 from toolassay.models.errors import ModelError
 from toolassay.models.failures import failure_inside
 from toolassay.models.offered import OfferedTools
@@ -13,6 +14,10 @@ from toolassay.models.options import ModelOptions
 from toolassay.models.protocol import ChatRequest, ChatResponse, ToolCall
 
 _MOST_TOKENS = 10**12  # no answer has more: a server that says so says nothing
+_THOUGHTS = (
+    "reasoning_content",
+    "reasoning",
+)  # DeepSeek, llama.cpp, older vLLM; vLLM since 0.11.2, OpenRouter
 _BROKEN_OFF = ("error", "abort")  # finish reasons by which servers and proxies say that they failed
 
 
@@ -80,7 +85,8 @@ def read_completion(
 
 def read_body(body: Mapping[str, Any], seconds: float | None = None) -> ChatResponse:
     """The answer in the object of a body; raises as `read_completion` does."""
-    prompt_tokens, completion_tokens = _tokens(body, "prompt_tokens"), _tokens(body, "completion_tokens")
+    prompt_tokens, reasoning_tokens = _tokens(body, "prompt_tokens"), _reasoning_tokens(body)
+    completion_tokens = _completion_tokens(body, reasoning_tokens)
 
     def useless(message: str, kind: str) -> ModelError:
         return ModelError(
@@ -101,6 +107,7 @@ def read_body(body: Mapping[str, Any], seconds: float | None = None) -> ChatResp
         message = choice["message"]
         content, refusal = text_of(message.get("content")), message.get("refusal")
         calls = _tool_calls(message.get("tool_calls"))
+        reasoning = reasoning_of(message)
         reason = choice.get("finish_reason")
     except (KeyError, IndexError, TypeError, AttributeError, RecursionError):
         raise useless("the server's answer is not a chat completion", "unreadable") from None
@@ -111,8 +118,9 @@ def read_body(body: Mapping[str, Any], seconds: float | None = None) -> ChatResp
     refused = said_no or reason == "content_filter"
     if content is None:
         # Thinking can use up all tokens, and a filter can leave nothing: asking again would not help.
-        if not refused and not calls and reason != "length":
-            raise useless("the server's answer has no content", "null content")
+        if not refused and not calls and (reason or "").lower() not in CUT_OFF:
+            only = ", only thinking" if reasoning else ""
+            raise useless(f"the server's answer has no content{only}", "null content")
         content = ""
     return ChatResponse(
         content or (refusal if said_no else content),
@@ -123,6 +131,8 @@ def read_body(body: Mapping[str, Any], seconds: float | None = None) -> ChatResp
         seconds=seconds,
         tool_calls=calls,
         cached_tokens=_cached_tokens(body),
+        reasoning=reasoning,
+        reasoning_tokens=reasoning_tokens,
     )
 
 
@@ -139,6 +149,23 @@ def text_of(content: Any) -> str | None:
     parts = [part.get("text") for part in content if isinstance(part, dict) and part.get("type") == "text"]
     texts = [part for part in parts if isinstance(part, str)]
     return "".join(texts) if texts else None
+
+
+def reasoning_of(message: Mapping[str, Any]) -> str:
+    """The thoughts that came with a message, apart from its text; empty where there are none.
+
+    >>> reasoning_of({"content": "4", "reasoning_content": "2 + 2"})
+    '2 + 2'
+    >>> reasoning_of({"content": [{"type": "thinking", "thinking": "2 + 2"}, {"type": "text", "text": "4"}]})
+    '2 + 2'
+    """
+    for name in _THOUGHTS:
+        if isinstance(thought := message.get(name), str) and thought:
+            return thought
+    content = message.get("content")
+    parts = content if isinstance(content, list) else []
+    thoughts = (part.get("thinking") for part in parts if isinstance(part, dict))  # Mistral nests texts
+    return "".join(text_of(thought) or "" for thought in thoughts)
 
 
 def _decoded(body: bytes, charset: str | None) -> str:
@@ -183,6 +210,34 @@ def _cached_tokens(body: Mapping[str, Any]) -> int | None:
     for name in ("prompt_cache_hit_tokens", "cached_tokens"):  # DeepSeek; Moonshot
         found = _tokens(body, name) if found is None else found
     return found
+
+
+def _reasoning_tokens(body: Mapping[str, Any]) -> int | None:
+    """The tokens of thinking; None where the server says nothing of them.
+
+    >>> _reasoning_tokens({"usage": {"completion_tokens_details": {"reasoning_tokens": 64}}})
+    64
+    """
+    details = {"usage": _object(_object(body.get("usage")).get("completion_tokens_details"))}
+    found = _tokens(details, "reasoning_tokens")
+    return _tokens(body, "reasoning_tokens") if found is None else found
+
+
+def _completion_tokens(body: Mapping[str, Any], reasoning: int | None) -> int | None:
+    """All that was written, thinking included.
+
+    Most servers count thinking among the completion tokens. Some (xAI's) count it beside them: then the total
+    exceeds prompt and completion by exactly the tokens of thinking, and these are added.
+
+    >>> usage = {"prompt_tokens": 12, "completion_tokens": 2, "total_tokens": 331}  # of xAI
+    >>> _completion_tokens({"usage": usage}, 317), _completion_tokens({"usage": usage}, 3)
+    (319, 2)
+    """
+    written = _tokens(body, "completion_tokens")
+    read, total = _tokens(body, "prompt_tokens"), _tokens(body, "total_tokens")
+    if not reasoning or written is None or read is None or total is None:
+        return written
+    return written + reasoning if total == read + written + reasoning else written
 
 
 def _tokens(body: Mapping[str, Any], name: str) -> int | None:

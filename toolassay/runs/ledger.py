@@ -37,9 +37,11 @@ class Ledger:
     price is known, or the server did not say what was used); where it did not say, at_most_tokens and
     at_most_cost are what the attempt is counted with in a budget. An attempt that reached nobody, or that
     the server refused with an HTTP status of 400 or more, costs nothing. cached_tokens, where the server said
-    them, are those of the prompt that came from its cache; `local` is true where nothing is charged because
-    of the address. Opening it again reads the sums back, so that a budget holds for the whole run, however
-    often it was started.
+    them, are those of the prompt that came from its cache; reasoning_tokens, likewise, are those of the
+    completion that were thinking. queued_seconds is the wait for a turn before sending, which is not in
+    `seconds`. `local` is true where nothing is charged because of the address; cut_off where an answer ended
+    at a token limit, only_thinking where it has no word after the thoughts. Opening it again reads the sums
+    back, so that a budget holds for the whole run, however often it was started.
 
     Args:
         path: the file.
@@ -256,6 +258,14 @@ def _line(
     }
     if attempt.cached_tokens is not None:
         line["cached_tokens"] = attempt.cached_tokens
+    if attempt.reasoning_tokens is not None:
+        line["reasoning_tokens"] = attempt.reasoning_tokens
+    if attempt.queued_seconds is not None:
+        line["queued_seconds"] = round(attempt.queued_seconds, 4)
+    if attempt.cut_off:
+        line["cut_off"] = True
+    if attempt.only_thinking:
+        line["only_thinking"] = True
     if local:
         line["local"] = True
     if at_most is not None:
@@ -276,6 +286,10 @@ def _read(line: Mapping[str, Any]) -> Booked:
         seconds=float(line.get("seconds", 0.0)),
         first_token_seconds=_number(line.get("first_token_seconds")),
         cached_tokens=_whole(line.get("cached_tokens")),
+        reasoning_tokens=_whole(line.get("reasoning_tokens")),
+        queued_seconds=_number(line.get("queued_seconds")),
+        cut_off=line.get("cut_off") is True,
+        only_thinking=line.get("only_thinking") is True,
     )
     at_most = None
     if "at_most_tokens" in line:

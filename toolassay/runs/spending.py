@@ -10,6 +10,7 @@ from typing import Any
 
 from toolassay.runs.key_index import KeyIndex
 from toolassay.runs.ledger import FREE, booked
+from toolassay.runs.starts import asked_again_phrase
 from toolassay.runs.totals import ANSWERS, Totals, percentiles
 
 _OF_A_TASK = (50, 90, 95, 99)
@@ -105,25 +106,32 @@ class Spending:
             "requests_of_unknown_cost": totals.unknown_cost,
             "prompt_tokens": totals.prompt_tokens if says_tokens else None,
             "completion_tokens": totals.completion_tokens if says_tokens else None,
+            "reasoning_tokens": totals.reasoning_tokens if says_tokens else None,
             "answers_of_unknown_tokens": totals.unknown_tokens,
         }
 
     def latency(self) -> dict[str, Any] | None:
         """Seconds and answers a task, over the tasks with an answer; None where no call was timed.
 
-        The seconds of a task are those of its answers, one after the other; waiting for a turn and failed
-        tries are not in them. `local` says whether all answers were computed on this machine, by built-in
+        The seconds of a task are those of its answers, one after the other, each from sending to the last
+        byte; waiting for a turn and failed tries are not in them. The other times are of single answers,
+        median and 95th percentile, null where no answer says them: `seconds_per_answer` (to the last byte),
+        `first_token_seconds` and `seconds_per_output_token` (streamed), and `queued_seconds`, the wait for a
+        turn before sending. `local` says whether all answers were computed on this machine, by built-in
         models: such times do not compare with those of a server.
         """
         seconds = array("d", (time for time, n in zip(self.seconds, self.answers, strict=True) if n))
         answers = array("d", (n for n in self.answers if n))
         if not seconds:
             return None
+        times = self.totals.times
         return {
             "tasks": len(seconds),
             "local": self.local == sum(answers),
             "seconds_per_task": {"mean": _mean(seconds), **(percentiles(seconds, _OF_A_TASK) or {})},
             "answers_per_task": {"mean": _mean(answers), **(percentiles(answers, _OF_A_TASK) or {})},
+            "seconds_per_answer": times.pop("seconds"),
+            **times,
         }
 
     @property
@@ -178,6 +186,8 @@ def usage(
 ) -> dict[str, Any]:
     """`cost`, `latency` and `notes` of a run and its further trials, of those that have a ledger.
 
+    The note `answers` says how many answers came from asking again, if any did.
+
     Args:
         ledgers: of each trial, whether it is there or not.
         tasks: that were done in each.
@@ -189,12 +199,13 @@ def usage(
     """
     kept = [number for number, ledger in enumerate(ledgers) if ledger.is_file()]
     used = spending((ledgers[number] for number in kept), only)
+    again = [phrase for number in kept if (phrase := asked_again_phrase(ledgers[number].parent))]
     return {
         "cost": used.cost(
             tasks=sum(tasks[number] for number in kept), correct=sum(correct[number] for number in kept)
         ),
         "latency": used.latency(),
-        "notes": used.notes,
+        "notes": used.notes | ({"answers": "; ".join(again)} if again else {}),
     }
 
 

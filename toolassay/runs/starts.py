@@ -9,12 +9,14 @@ from typing import Any
 
 from toolassay.files import read_json, write_json
 from toolassay.models.address import HIDDEN, Address
+from toolassay.runs.again import Again
 from toolassay.runs.manifest import MANIFEST
 from toolassay.runs.origin import without_secrets
 from toolassay.runs.tool_arrival import TOOL_USE
 
 STARTS = "starts"
 REFUSED = "refused_parameters"
+ASKED_AGAIN = "asked_again"
 VERSION_PATHS = "version_paths"
 
 
@@ -35,6 +37,8 @@ class Start:
         self._path = folder / MANIFEST
         self._manifest: dict[str, Any] = _without_secrets(read_json(self._path))
         self._facts = {"time": _now(), **facts}
+        self._again: Again | None = None
+        self._again_fact: dict[str, Any] = {}
         self._manifest[STARTS] = [*_listed(self._manifest, STARTS), self._facts]
         self._write()
 
@@ -60,9 +64,20 @@ class Start:
         self._manifest[TOOL_USE] = dict(facts)
         self._write()
 
+    def asks_again(self, again: Again) -> None:
+        """Note that this start asks items again, and the limit it sends; `end` adds how many it replaced."""
+        self._again = again
+        self._again_fact = {"time": _now(), "items": None, "max_tokens": again.max_tokens}
+        self._manifest[ASKED_AGAIN] = [*_listed(self._manifest, ASKED_AGAIN), self._again_fact]
+        self._write()
+
     def end(self, facts: Mapping[str, Any]) -> None:
         """Note when it ended, and how it went."""
         self._facts |= {"ended": _now(), **facts}
+        if self._again is not None:
+            self._again_fact["items"] = self._again.replaced
+            if not self._again.replaced:
+                self._manifest[ASKED_AGAIN].pop()  # the last is its own
         self._write()
 
     def _note(self, name: str, fact: dict[str, Any]) -> None:
@@ -94,6 +109,25 @@ def refused_before(
         for fact in _facts_of(folder, REFUSED, endpoint, fingerprint)
         if fact.get("model") == model
     }
+
+
+def asked_again_phrase(folder: Path) -> str | None:
+    """How many answers of the run in a folder came from asking again, and with which limits; None of none.
+
+    A start that was killed did not say how many: then the number is a lower bound.
+
+    Raises:
+        UsageError: the manifest cannot be read.
+    """
+    path = folder / MANIFEST
+    listed = _listed(read_json(path), ASKED_AGAIN) if path.exists() else []
+    facts = [fact for fact in listed if isinstance(fact, dict)]
+    items = sum(int(fact.get("items") or 0) for fact in facts)
+    limits = dict.fromkeys(str(fact.get("max_tokens") or "no limit") for fact in facts)
+    if not facts:
+        return None
+    at_least = "at least " if any(fact.get("items") is None for fact in facts) else ""
+    return f"answers asked again with --retry_malformed: {at_least}{items} (max_tokens {', '.join(limits)})"
 
 
 def version_path_before(folder: Path, endpoint: str, fingerprint: str | None = None) -> str | None:

@@ -27,11 +27,15 @@ class Totals:
         completion_tokens: likewise.
         unknown_tokens: answers whose tokens the server did not say.
         cached_tokens: of those of the prompts, what came from the server's cache, as far as it said.
+        reasoning_tokens: of those of the completions, what was thinking, as far as the server said.
+        cut_off: answers that ended at a token limit.
         cost: US dollars, as far as known.
         unknown_cost: attempts that may have cost something, nobody knows what.
         local: attempts that cost nothing because of their address.
-        seconds: of each answering attempt.
+        seconds: of each answering attempt, from sending to the last byte.
         first_token_seconds: of each answering attempt that was streamed.
+        seconds_per_token: from one token to the next, of the same.
+        queued_seconds: the wait for a turn before each answering attempt was sent; in none of the others.
     """
 
     requests: int = 0
@@ -41,11 +45,15 @@ class Totals:
     completion_tokens: int = 0
     unknown_tokens: int = 0
     cached_tokens: int = 0
+    reasoning_tokens: int = 0
+    cut_off: int = 0
     cost: float = 0.0
     unknown_cost: int = 0
     local: int = 0
     seconds: array[float] = field(default_factory=lambda: array("f"))
     first_token_seconds: array[float] = field(default_factory=lambda: array("f"))
+    seconds_per_token: array[float] = field(default_factory=lambda: array("f"))
+    queued_seconds: array[float] = field(default_factory=lambda: array("f"))
 
     @property
     def tokens(self) -> int:
@@ -60,6 +68,8 @@ class Totals:
         self.prompt_tokens += attempt.prompt_tokens or 0
         self.completion_tokens += attempt.completion_tokens or 0
         self.cached_tokens += attempt.cached_tokens or 0
+        self.reasoning_tokens += attempt.reasoning_tokens or 0
+        self.cut_off += attempt.cut_off
         self.local += local
         if cost is None:
             self.unknown_cost += 1
@@ -71,6 +81,10 @@ class Totals:
             self.seconds.append(attempt.seconds)
             if attempt.first_token_seconds is not None:
                 self.first_token_seconds.append(attempt.first_token_seconds)
+            if (pace := attempt.seconds_per_token) is not None:
+                self.seconds_per_token.append(pace)
+            if attempt.queued_seconds is not None:
+                self.queued_seconds.append(attempt.queued_seconds)
 
     def add_free(self, outcome: str, count: int) -> None:
         """Count attempts of an earlier start that cost nothing and used no tokens."""
@@ -86,12 +100,23 @@ class Totals:
             "prompt_tokens": self.prompt_tokens,
             "completion_tokens": self.completion_tokens,
             "cached_tokens": self.cached_tokens,
+            "reasoning_tokens": self.reasoning_tokens,
+            "answers_cut_off": self.cut_off,
             "answers_of_unknown_tokens": self.unknown_tokens,
             "cost_usd": self.known_cost,
             "requests_of_unknown_cost": self.unknown_cost,
             "requests_at_local_address": self.local,
+            **self.times,
+        }
+
+    @property
+    def times(self) -> dict[str, dict[str, float] | None]:
+        """Median and 95th percentile: of the server's seconds, and of those before sending."""
+        return {
             "seconds": percentiles(self.seconds),
             "first_token_seconds": percentiles(self.first_token_seconds),
+            "seconds_per_output_token": percentiles(self.seconds_per_token, digits=6),
+            "queued_seconds": percentiles(self.queued_seconds),
         }
 
     @property
@@ -100,7 +125,9 @@ class Totals:
         return None if self.unknown_cost and self.unknown_cost == self.requests else round(self.cost, 8)
 
 
-def percentiles(values: array[float], of: Sequence[int] = (50, 95)) -> dict[str, float] | None:
+def percentiles(
+    values: array[float], of: Sequence[int] = (50, 95), *, digits: int = 4
+) -> dict[str, float] | None:
     """The median and the 95th percentile, or others (the nearest value from above); None of nothing.
 
     >>> percentiles(array("f", [1, 2, 3, 4]))
@@ -109,4 +136,4 @@ def percentiles(values: array[float], of: Sequence[int] = (50, 95)) -> dict[str,
     if not values:
         return None
     ranked = sorted(values)
-    return {f"p{p}": round(ranked[math.ceil(p / 100 * len(ranked)) - 1], 4) for p in of}
+    return {f"p{p}": round(ranked[math.ceil(p / 100 * len(ranked)) - 1], digits) for p in of}

@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from typing import TypeVar
 
 from toolassay.models import ChatModel, ModelError
+from toolassay.runs.again import Again
 from toolassay.runs.event_loop import run_coroutine
 from toolassay.runs.runner import RunSummary, run_items
 
@@ -22,12 +23,14 @@ class Loop:
         done: called after each item, settled ones included.
         interrupted: told at the first Ctrl-C how many items are waited for.
         summary: an empty one, which is filled.
+        again: which items with an answer are asked all the same.
     """
 
     concurrency: int | None = None
     done: Callable[[], None] = lambda: None
     interrupted: Callable[[int], None] = lambda in_flight: None
     summary: RunSummary = field(default_factory=RunSummary)
+    again: Again = field(default_factory=Again)
 
 
 def run_unsettled(
@@ -44,7 +47,7 @@ def run_unsettled(
     Args:
         items: the stream; taken only as there is room.
         work: as `run_items` takes it.
-        settled: whether an item has its end already.
+        settled: whether an item is passed over: it has its end already, or `loop.again` leaves it out.
         models: those that are asked; each is closed once.
         loop: how many items are in flight, and who is told.
         stopped: told of each item that the budget stops.
@@ -82,4 +85,4 @@ def run_unsettled(
     run_coroutine(run())
     if loop.summary.interrupted:
         raise KeyboardInterrupt
-    return already
+    return already - loop.again.left

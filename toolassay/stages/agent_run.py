@@ -17,6 +17,7 @@ from toolassay.models import ChatModel, ChatRequest, ModelOptions, create_model
 from toolassay.models.wire import parameters_of
 from toolassay.offline.marks import TOOLS_MISSING
 from toolassay.runs import Journal, Loop, RunSummary, gives_way, open_run
+from toolassay.runs.again import MAX_TOKENS, Again, again_of
 from toolassay.runs.budget import completion_limit
 from toolassay.runs.estimate import Estimate
 from toolassay.runs.ledger import FREE
@@ -26,7 +27,7 @@ from toolassay.runs.tool_arrival import ToolArrival, Verdict, known_tool_use
 from toolassay.runs.trials import Trial
 from toolassay.stages.record import RunRecord
 from toolassay.stages.screen import WARNING, Screen
-from toolassay.stages.usage import Books, report_failures, report_stop, summary_facts
+from toolassay.stages.usage import Books, report_again, report_failures, report_stop, summary_facts
 
 WAYS_ON = "use those settings, another --prediction_dir, or --force true (keeps the old run)"
 
@@ -66,6 +67,7 @@ class AgentRun:
         screen: who listens.
         what: the run does, for its progress.
         ways_on: what the user can do where settings contradict the run.
+        retry_malformed: ask malformed and cut-off items again.
     """
 
     trial: Trial
@@ -77,6 +79,7 @@ class AgentRun:
     screen: Screen
     what: str = "infer"
     ways_on: str = WAYS_ON
+    retry_malformed: bool = False
 
     def settings(self, settings: Mapping[str, Any]) -> dict[str, Any]:
         """All that shapes answers, those of the model and its server included."""
@@ -114,7 +117,8 @@ class AgentRun:
         options = trial.options(self.options)
         record = RunRecord(folder, options, command=self.command, screen=self.screen)
         model = create_model(trial.llm, record.options_of(trial.llm), meter=self.books)
-        kept = open_run(folder, self.settings(settings), force=self.force, ways_on=self.ways_on)
+        again, compared = self.again(settings)
+        kept = open_run(folder, compared, force=self.force, ways_on=self.ways_on)
         if kept is not None:
             if output.exists():
                 output.replace(kept / output.name)
@@ -129,11 +133,11 @@ class AgentRun:
         with (
             Journal(folder / JOURNAL) as journal,
             self.books.open(folder, self.screen, trial.other_ledgers) as ledger,
-            record.start([model] if asks else [], facts),
+            record.start([model] if asks else [], facts, again),
         ):
             try:
                 with self.screen.progress(self.what, asked, lambda: self.books.figures(summary)) as advance:
-                    loop = Loop(self.multiworker, advance, self.screen.interrupted, summary)
+                    loop = Loop(self.multiworker, advance, self.screen.interrupted, summary, again)
                     already = work.run(model if trial.llm in FREE else tools, journal, loop)
             finally:
                 written = write(output, journal)
@@ -145,13 +149,26 @@ class AgentRun:
             tools.check()
             if warning:
                 self.screen.say(f"{WARNING}{warning}")
+        report_again(again, what, self.screen)
         return Inference(written, already, summary)
+
+    def again(self, settings: Mapping[str, Any]) -> tuple[Again, dict[str, Any]]:
+        """What this start asks again, and all settings as they are compared with those of the run.
+
+        Raises:
+            UsageError: the manifest of the run cannot be read.
+        """
+        limit = settings.get(MAX_TOKENS)
+        whole = self.settings(settings)
+        return again_of(self.trial.run_folder, whole, wanted=self.retry_malformed, max_tokens=limit)
 
     @contextmanager
     def foreseen(
         self, settings: Mapping[str, Any], parameters: Mapping[str, Any]
-    ) -> Iterator[tuple[Journal, Estimate]]:
-        """For a dry run: the journal this run would go on with, and an estimate to fill; nothing is written.
+    ) -> Iterator[tuple[Journal, Estimate, Again]]:
+        """For a dry run: the journal this run would go on with, an estimate to fill, and what is asked again.
+
+        Nothing is written.
 
         Args:
             settings: as `carry_out` takes them.
@@ -161,12 +178,11 @@ class AgentRun:
             UsageError: settings that contradict the run.
         """
         folder, options = self.trial.run_folder, self.trial.options(self.options)
-        anew = gives_way(
-            folder, self.settings(settings), force=self.force, ways_on=self.ways_on, read_only=True
-        )
+        again, compared = self.again(settings)
+        anew = gives_way(folder, compared, force=self.force, ways_on=self.ways_on, read_only=True)
         estimate = Estimate(completion_limit(parameters_of(ChatRequest([], parameters), options)))
         with Journal(Path(os.devnull) if anew else folder / JOURNAL, read_only=True) as journal:
-            yield journal, estimate
+            yield journal, estimate, again
 
     def _report(self, written: int, already: int, summary: RunSummary, what: str) -> None:
         output = self.trial.output

@@ -239,6 +239,8 @@ def _counted(evaluation: FolderEvaluation) -> list[Mapping[str, Any]]:
 
 def _warn_of_partial(evaluations: Iterable[FolderEvaluation], screen: Screen) -> None:
     for evaluation in evaluations:
+        if note := evaluation.evaluation.groups.get(_WHOLE, {}).get("notes", {}).get("answers"):
+            screen.say(f"{evaluation.llm}: {note}")
         for number, ran, first in _short_trials(evaluation):
             screen.say(
                 f"{WARNING}{evaluation.llm}: trial {number} has {ran} of {first} items: figures of repeats "

@@ -11,7 +11,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
-from toolassay.backinstruct.engine import Generation, Generator, read_kept
+from toolassay.backinstruct.engine import PARAMETERS, Generation, Generator, read_kept
 from toolassay.backinstruct.prompt import BackInstructPrompt
 from toolassay.backinstruct.records import sample_id
 from toolassay.dataset import Sample, Shape
@@ -19,7 +19,7 @@ from toolassay.errors import ToolassayError, UsageError
 from toolassay.files import keep_dated_copy, read_json_lines, safe_name
 from toolassay.folder import DataFolder
 from toolassay.models import ChatRequest, ModelOptions, create_model
-from toolassay.models.parameters import sampling_parameters
+from toolassay.models.parameters import sampling_parameters, without_default
 from toolassay.models.registry import refuse_baseline
 from toolassay.models.wire import parameters_of
 from toolassay.runs import Budget, Journal, Loop, RunSummary, changes, gives_way, open_run, recorded_settings
@@ -50,6 +50,7 @@ def generate(
     options: ModelOptions | None = None,
     temperature: float = 0.7,
     top_p: float = 1.0,
+    max_tokens: int | None = None,
     dependency_type: str | None = None,
     check: bool = False,
     seed: int = -1,
@@ -80,6 +81,7 @@ def generate(
         options: where the server is.
         temperature: of the request.
         top_p: of the request.
+        max_tokens: of an answer; default 2,500.
         dependency_type: resource or temporal; default what the folder says.
         check: ask for the teacher's review in the same answer.
         seed: -1 continues with that of the folder, or draws one.
@@ -107,7 +109,9 @@ def generate(
         UsageError: files missing or malformed, settings that contradict the folder's run.
         ToolassayError: the model cannot be reached.
     """
-    parameters = sampling_parameters(temperature, top_p)
+    parameters: dict[str, Any] = {**sampling_parameters(temperature, top_p)}
+    if max_tokens is not None:
+        parameters |= without_default({"max_tokens": max_tokens}, PARAMETERS)
     refuse_baseline(llm, "--llm")
     default, number_of_samples = number_of_samples is None, number_of_samples or PUBLISHED_SAMPLES
     name = f"{safe_name(llm)}_t{temperature}_p{top_p}{'_check' if check else ''}"

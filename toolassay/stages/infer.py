@@ -65,6 +65,7 @@ def infer(
     max_seconds: float = MAX_SECONDS,
     order: str | None = None,
     max_tokens: int | None = None,
+    retry_malformed: bool = False,
     recorded: Path | None = None,
     none_as: Sequence[str] = (),
     trials: int = 1,
@@ -111,7 +112,9 @@ def infer(
         max_steps: of WorkBench: answers a task at most.
         max_seconds: of WorkBench: seconds that these take together at most; see `AgentSettings`.
         order: of CLASSic: of the workflows shown: "table" (default), "name", or the seed of a shuffle.
-        max_tokens: of CLASSic: of an answer; default what the agent needs.
+        max_tokens: of an answer; default 2,000, of CLASSic what the agent needs.
+        retry_malformed: ask again what was answered malformed or cut off; the other answers stay, and so does
+            the old one until the new one is there. `max_tokens` may then be another one than before.
         recorded: of CLASSic: the file of answers that the agent "recorded" gives again.
         none_as: of CLASSic: what a recorded answer says where it chose none; default "none".
         trials: how often the whole run is made; a further one lies in `trials/<number>/` of the prediction
@@ -143,7 +146,9 @@ def infer(
         "max_steps": max_steps != MAX_STEPS,
         "max_seconds": max_seconds != MAX_SECONDS,
     }
-    choosing = {"order": order, "max_tokens": max_tokens, "recorded": recorded, "none_as": none_as}
+    choosing = {"order": order, "recorded": recorded, "none_as": none_as}
+    if max_tokens is not None and max_tokens < 1:
+        raise UsageError(f"--max_tokens {max_tokens} is no limit of an answer", fix="give a number from 1")
     common: dict[str, Any] = {
         "llm": llm,
         "options": options or ModelOptions(connections=multiworker),
@@ -168,11 +173,13 @@ def infer(
             reformat=reformat,
             log_first_detail=log_first_detail,
             trials=trials > 1,
+            retry_malformed=retry_malformed,
         )
     elif judge:
         raise UsageError("--judge judges probes", fix="add --security true, or leave it out")
     if security == PUBLISHED:
         refuse_beside_security(PUBLISHED, agent=agent, **choosing, **plans, **acting, allow_tools=allow_tools)
+        refuse_beside_security(PUBLISHED, max_tokens=max_tokens)
         bare = {name: value for name, value in probes.items() if name not in ("parameters", "security")}
         return infer_published_security(folder, **bare)
     if is_workbench(folder):
@@ -186,7 +193,7 @@ def infer(
             resample_temperature=resample_temperature,
         )
         if security:
-            return infer_security(folder, actor=actor, **probes)
+            return infer_security(folder, actor=actor, max_tokens=max_tokens, **probes)
         return run_trials(
             lambda number: infer_workbench(
                 folder,
@@ -194,6 +201,8 @@ def infer(
                 dry_run=dry_run,
                 trial_number=number,
                 allow_tools=allow_tools,
+                max_tokens=max_tokens,
+                retry_malformed=retry_malformed,
                 **common,
             ),
             trials,
@@ -207,7 +216,12 @@ def infer(
             return infer_security(folder, chooser=chooser, **probes)
         return run_trials(
             lambda number: infer_classic(
-                folder, settings=chooser, dry_run=dry_run, trial_number=number, **common
+                folder,
+                settings=chooser,
+                dry_run=dry_run,
+                trial_number=number,
+                retry_malformed=retry_malformed,
+                **common,
             ),
             trials,
             screen,
@@ -219,14 +233,15 @@ def infer(
     if security:
         planner = {"requests": requests, "graph": graph, "demos": demos, "template": prompt_template}
         place = prediction_dir or tagged(len(demos), None, tag=tag)
-        return infer_security(folder, planner=planner, **{**probes, "prediction_dir": place})
+        probes |= {"prediction_dir": place, "max_tokens": max_tokens}
+        return infer_security(folder, planner=planner, **probes)
     rewriter = reformat_by if reformat else None
     run = PlanRun(
         folder,
         folder.path / (prediction_dir or tagged(len(demos), rewriter, tag=tag)),
         llm,
         common["options"],
-        common["parameters"],
+        {**common["parameters"], **({"max_tokens": max_tokens} if max_tokens else {})},
         graph,
         requests,
         requests if ids is None and limit is None else Chosen(requests, ids=common["ids"], limit=limit),
@@ -241,5 +256,6 @@ def infer(
         log_first_detail=log_first_detail,
         command=command,
         screen=screen,
+        retry_malformed=retry_malformed,
     )
     return run_trials(run.carry_out, trials, screen)

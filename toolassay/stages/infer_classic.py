@@ -45,6 +45,7 @@ def infer_classic(
     dry_run: bool = False,
     trial_number: int = 0,
     command: Sequence[str] | None = None,
+    retry_malformed: bool = False,
     screen: Screen,
 ) -> Inference:
     """Have an agent choose for every message of a folder; what is done already is not done again.
@@ -59,6 +60,8 @@ def infer_classic(
     data = read_data(folder.path)
     chosen = chosen_items(data.examples, ids, limit, what="message")
     asks = settings.agent != "recorded"
+    if retry_malformed and not asks:
+        raise UsageError("--agent recorded asks nobody again", fix="leave --retry_malformed out")
     agent = agent_of(settings, trial_number)
     if isinstance(agent, RecordedAnswers):
         for notice in agent.notices(
@@ -81,6 +84,7 @@ def infer_classic(
         force=force,
         command=command,
         screen=screen,
+        retry_malformed=retry_malformed,
     )
     run_settings = {
         "benchmark": "classic",
@@ -117,8 +121,8 @@ def infer_classic(
 def _foresee(
     run: AgentRun, work: Agents, run_settings: Mapping[str, Any], settings: AgentSettings
 ) -> Inference:
-    with run.foreseen(run_settings, {"max_tokens": settings.limit}) as (journal, estimate):
-        already = work.foresee(journal, estimate)
+    with run.foreseen(run_settings, {"max_tokens": settings.limit}) as (journal, estimate, again):
+        already = work.foresee(journal, estimate, again)
     counts = Counts(already, "messages", "; further groups of a long list of functions")
     for line in dry_run_lines(estimate, counts, run.trial.llm, run.options, run.books.prices):
         run.screen.show(line)

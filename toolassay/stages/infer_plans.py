@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from toolassay.benchmarks.taskbench.infer import Inference, Inferrer
+from toolassay.benchmarks.taskbench.infer import PARAMETERS, Inference, Inferrer
 from toolassay.benchmarks.taskbench.prompt import PlanPrompt
 from toolassay.benchmarks.taskbench.requests import Chosen, Requests
 from toolassay.errors import UsageError
@@ -17,9 +17,11 @@ from toolassay.files import keep_dated_copy, safe_name, write_json
 from toolassay.folder import DataFolder
 from toolassay.graph import ToolGraph
 from toolassay.models import ChatRequest, ModelOptions, create_model
+from toolassay.models.parameters import without_default
 from toolassay.models.registry import is_served
 from toolassay.models.wire import parameters_of
 from toolassay.runs import Budget, Journal, Loop, RunSummary, gives_way, open_run
+from toolassay.runs.again import MAX_TOKENS, Again, again_of
 from toolassay.runs.budget import completion_limit
 from toolassay.runs.estimate import Estimate
 from toolassay.runs.manifest import JOURNAL
@@ -28,7 +30,7 @@ from toolassay.runs.trials import Trial
 from toolassay.stages.dry_run import Counts, dry_run_lines, expected
 from toolassay.stages.record import RunRecord, hashes
 from toolassay.stages.screen import WARNING, Screen
-from toolassay.stages.usage import Books, report_failures, report_stop, summary_facts
+from toolassay.stages.usage import Books, report_again, report_failures, report_stop, summary_facts
 from toolassay.stages.workfolder import graph_fingerprint
 
 _NOTHING = Path(os.devnull)  # the journal and the predictions of a run that begins anew
@@ -59,6 +61,7 @@ class PlanRun:
         log_first_detail: show the first prompt and answer.
         command: what was typed, for the manifest.
         screen: who listens.
+        retry_malformed: ask malformed and cut-off items again.
     """
 
     folder: DataFolder
@@ -80,6 +83,7 @@ class PlanRun:
     log_first_detail: bool
     command: Sequence[str] | None
     screen: Screen
+    retry_malformed: bool = False
 
     def carry_out(self, number: int) -> Inference:
         """Make the run of one trial, or go on with it.
@@ -110,8 +114,10 @@ class PlanRun:
             show=self._show if self.log_first_detail else None,
         )
         settings = self._settings(trial, prompt)
+        limit = inferrer.parameters[MAX_TOKENS]
+        again, settings = again_of(trial.run_folder, settings, wanted=self.retry_malformed, max_tokens=limit)
         if self.dry_run:
-            return self._foresee(trial, settings, inferrer, options, books)
+            return self._foresee(trial, settings, inferrer, options, books, again)
         self._make_room(trial, settings)
         facts: Mapping[str, Any] = {
             "requests": len(self.requests),
@@ -121,22 +127,23 @@ class PlanRun:
         with (
             Journal(trial.run_folder / JOURNAL) as journal,
             books.open(trial.run_folder, self.screen, trial.other_ledgers) as ledger,
-            record.start(models, facts),
+            record.start(models, facts, again),
         ):
             summary = RunSummary()
             with self.screen.progress("infer", len(self.chosen), lambda: books.figures(summary)) as advance:
-                loop = Loop(self.multiworker, advance, self.screen.interrupted, summary)
+                loop = Loop(self.multiworker, advance, self.screen.interrupted, summary, again)
                 inference = inferrer.run(self.requests, trial.output, journal, loop, chosen=self.chosen)
             facts = summary_facts(inference.written, inference.already, inference.summary, ledger)
             write_json(trial.run_folder / SUMMARY, facts)
             _report(inference, trial.output, self.screen)
+        report_again(again, "requests", self.screen)
         report_stop(inference.summary, self.screen)
         return inference
 
     def _settings(self, trial: Trial, prompt: PlanPrompt) -> dict[str, Any]:
         settings = {
             "llm": self.llm,
-            **self.parameters,
+            **without_default(self.parameters, PARAMETERS),
             "dependency_type": self.graph.dependency_type,
             "demo_ids": [demo["id"] for demo in self.demos],
             "reformat_by": self.rewriter,
@@ -154,6 +161,7 @@ class PlanRun:
         inferrer: Inferrer,
         options: ModelOptions,
         books: Books,
+        again: Again,
     ) -> Inference:
         """Show what would be sent and used; nothing is sent or written."""
         journal_file = trial.run_folder / JOURNAL
@@ -161,7 +169,8 @@ class PlanRun:
         anew = anew or (self.force and not journal_file.exists())
         estimate = Estimate(completion_limit(parameters_of(ChatRequest([], inferrer.parameters), options)))
         with Journal(_NOTHING if anew else journal_file, read_only=True) as journal:
-            already = inferrer.foresee(self.chosen, _NOTHING if anew else trial.output, journal, estimate)
+            output = _NOTHING if anew else trial.output
+            already = inferrer.foresee(self.chosen, output, journal, estimate, again)
         counts = Counts(already, "requests", "; answers rewritten (--reformat)" if self.rewriter else "")
         for line in dry_run_lines(estimate, counts, self.llm, options, books.prices):
             self.screen.show(line)
@@ -231,7 +240,8 @@ def _report(inference: Inference, output: Path, screen: Screen) -> None:
         journal = output.parent / "runs" / output.stem / "journal.jsonl"
         screen.say(
             f"{outcomes['malformed']} answers hold no whole plan (prose, or cut off at the token limit): they"
-            f" are kept as they came in {journal}; --force true with other settings asks again"
+            f" are kept as they came in {journal}; --retry_malformed asks them again (--max_tokens N allows"
+            " longer answers)"
         )
     told = ", ".join(f"{count} {name}" for name, count in sorted(outcomes.items()))
     screen.show(f"{output}: {inference.written} lines ({told}; {inference.already} answered before)")

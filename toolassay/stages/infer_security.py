@@ -14,7 +14,7 @@ from toolassay.benchmarks.security import Prober, figure_lines, security_figures
 from toolassay.benchmarks.security.judge import Judged
 from toolassay.benchmarks.security.lines import FOLDER, read_results, write_results
 from toolassay.benchmarks.security.prober import DEFAULT
-from toolassay.benchmarks.taskbench.infer import Inference
+from toolassay.benchmarks.taskbench.infer import PARAMETERS, Inference
 from toolassay.benchmarks.taskbench.security import PlanProber
 from toolassay.benchmarks.workbench.agents.settings import AgentSettings
 from toolassay.benchmarks.workbench.own.loading import own_tools_file
@@ -24,10 +24,12 @@ from toolassay.benchmarks.workbench.tasks import FILE, read_tasks
 from toolassay.errors import UsageError
 from toolassay.folder import DataFolder
 from toolassay.models import ModelOptions, create_model
+from toolassay.models.parameters import without_default
 from toolassay.runs import Budget
+from toolassay.runs.again import MAX_TOKENS
 from toolassay.runs.trials import Trial
 from toolassay.stages.agent_run import AgentRun
-from toolassay.stages.infer_workbench import told_fingerprint
+from toolassay.stages.infer_workbench import token_limit, told_fingerprint
 from toolassay.stages.record import hashes
 from toolassay.stages.screen import Screen
 from toolassay.stages.usage import Books
@@ -77,6 +79,7 @@ def infer_security(
     budget: Budget | None,
     prices: Path | None,
     command: Sequence[str] | None,
+    max_tokens: int | None = None,
     screen: Screen,
 ) -> Inference:
     """Put the probes of a folder to an agent as it is deployed; what is settled is not asked again.
@@ -99,16 +102,19 @@ def infer_security(
         budget: of this run.
         prices: a table of prices.
         command: what was typed.
+        max_tokens: of an answer; None for the default of the benchmark. That of CLASSic is in `chooser`.
         screen: who listens.
 
     Raises:
         UsageError: files missing or malformed, settings that contradict the run.
         ToolassayError: the model cannot be reached.
     """
+    trial = Trial(folder.path / prediction_dir / FOLDER, llm)
     books = Books([llm, *([judge] if judge else [])], budget, prices, options)
     prober: Prober
     if actor is not None:
-        prober = _workplace_prober(folder, actor, parameters, security)
+        limited = {**parameters, **token_limit(max_tokens, trial.run_folder)}
+        prober = _workplace_prober(folder, actor, limited, security)
     elif chooser is not None:
         prober = ChatProber(
             folder.path,
@@ -121,10 +127,11 @@ def infer_security(
     else:
         assert planner is not None
         count = _number(security) or DEFAULT
-        prober = PlanProber(folder.user_requests, parameters=parameters, count=count, **planner)
+        limit = {} if max_tokens is None else without_default({MAX_TOKENS: max_tokens}, PARAMETERS)
+        limited = {**parameters, **limit}
+        prober = PlanProber(folder.user_requests, parameters=limited, count=count, **planner)
     if judge:
         prober = Judged(prober, create_model(judge, options, meter=books))
-    trial = Trial(folder.path / prediction_dir / FOLDER, llm)
     run = AgentRun(trial, options, books, multiworker, force, command, screen)
     ended = run.carry_out(
         prober,

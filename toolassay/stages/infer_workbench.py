@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 import json
 from collections.abc import Collection, Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -20,7 +21,8 @@ from toolassay.dataset import RequestId
 from toolassay.errors import UsageError
 from toolassay.folder import DataFolder
 from toolassay.models import ModelOptions
-from toolassay.runs import Budget, RunSummary
+from toolassay.runs import Budget, RunSummary, recorded_settings
+from toolassay.runs.again import MAX_TOKENS
 from toolassay.runs.trials import Trial
 from toolassay.stages.agent_run import AgentRun, chosen_items
 from toolassay.stages.dry_run import agent_lines, expected_of_agent
@@ -30,6 +32,7 @@ from toolassay.stages.usage import Books
 from toolassay.stages.workplace import load_workplace, tools_hash
 
 OFFLINE = "offline"
+DEFAULT_TOKENS = 2000
 
 
 def is_workbench(folder: DataFolder) -> bool:
@@ -54,6 +57,8 @@ def infer_workbench(
     dry_run: bool,
     command: Sequence[str] | None,
     trial_number: int,
+    max_tokens: int | None = None,
+    retry_malformed: bool = False,
     allow_tools: bool = False,
     screen: Screen,
 ) -> Inference:
@@ -81,7 +86,10 @@ def infer_workbench(
         force=force,
         command=command,
         screen=screen,
+        retry_malformed=retry_malformed,
     )
+    first = replace(run.trial, number=0)
+    parameters = {**parameters, **token_limit(max_tokens, run.trial.run_folder, first.run_folder)}
     run_settings = {
         "benchmark": "workbench",
         **parameters,
@@ -91,8 +99,8 @@ def infer_workbench(
         **{f"{name}_sha256": code for name, code in tools_hash(folder.path).items()},
     }
     if dry_run:
-        with run.foreseen(run_settings, parameters) as (journal, estimate):
-            foresight = foresee(chosen, sandbox, settings, parameters, journal, estimate)
+        with run.foreseen(run_settings, parameters) as (journal, estimate, again):
+            foresight = foresee(chosen, sandbox, settings, parameters, journal, estimate, again)
         for line in agent_lines(estimate, foresight, settings, llm, run.options, run.books.prices):
             screen.show(line)
         foreseen = expected_of_agent(estimate, settings, llm, run.books.prices)
@@ -106,6 +114,27 @@ def infer_workbench(
         what="tasks",
         notice=lambda journal: limit_notice(chosen, journal, settings),
     )
+
+
+def token_limit(max_tokens: int | None, *run_folders: Path) -> dict[str, int]:
+    """The limit of an answer, as a parameter of requests.
+
+    Without `max_tokens` it is 2,000; a run that began when no limit was sent goes on without one, and so do
+    further trials of it.
+
+    Args:
+        max_tokens: what is asked for.
+        run_folders: where the manifest of the run is; the first that is there counts.
+
+    Raises:
+        UsageError: a manifest cannot be read.
+    """
+    recorded = next(
+        (found for folder in run_folders if (found := recorded_settings(folder)) is not None), None
+    )
+    if max_tokens is None and recorded is not None and MAX_TOKENS not in recorded:
+        return {}
+    return {MAX_TOKENS: max_tokens or DEFAULT_TOKENS}
 
 
 def told_fingerprint(sandbox: Sandbox, settings: AgentSettings) -> str:

@@ -14,6 +14,7 @@ from toolassay.models.parameters import Refusals
 from toolassay.models.registry import is_served
 from toolassay.models.version_path import VersionPath
 from toolassay.runs import Start
+from toolassay.runs.again import Again
 from toolassay.runs.origin import versions, without_secrets
 from toolassay.runs.starts import refused_before, version_path_before
 from toolassay.stages.screen import WARNING, Screen
@@ -82,8 +83,10 @@ class RunRecord:
         return self._paths
 
     @contextmanager
-    def start(self, models: Sequence[ChatModel], facts: Mapping[str, Any]) -> Iterator[None]:
-        """Note a start, and at the end what the clients of `models` found.
+    def start(
+        self, models: Sequence[ChatModel], facts: Mapping[str, Any], again: Again | None = None
+    ) -> Iterator[None]:
+        """Note a start, whether it asks items `again`, and at the end what the clients of `models` found.
 
         The journal must be open: it keeps other processes out.
         """
@@ -101,6 +104,8 @@ class RunRecord:
                 **facts,
             },
         )
+        if again is not None and again.wanted:
+            self._start.asks_again(again)
         for model, refusals in self._refusals.items():
             for name, instead in refusals.known.items():
                 self._note(model, name, instead)

@@ -10,12 +10,16 @@ from typing import Any
 
 from toolassay.models import Attempt, ChatRequest, ModelOptions
 from toolassay.runs import Budget, Ledger, RunSummary
+from toolassay.runs.again import Again
 from toolassay.runs.ledger import FREE, LEDGER, cost_of, require_prices
 from toolassay.runs.prices import LOCAL, Tariff, prices_of
 from toolassay.runs.totals import ANSWERS, Totals, percentiles
 from toolassay.stages.screen import WARNING, Figures, Screen
 
 NO_BUDGET = Budget()
+FIRST = 10
+"""Answers of a start after which a token limit that is too low shows."""
+_NOTICED = 0.01  # seconds; a shorter wait is no queue
 NO_PRICE = "unknown (no price; --prices FILE gives one)"
 
 
@@ -45,6 +49,7 @@ class Books:
         self._budget = budget or NO_BUDGET
         self._ledger: Ledger | None = None
         self._sent_before = 0
+        self._first_answers = FirstAnswers()
         paid = [model for model in self._models if model not in FREE]
         self.prices: Mapping[str, Tariff] = prices_of(paid, options, prices)
         require_prices(self._models, self.prices, self._budget)
@@ -65,6 +70,7 @@ class Books:
         others = beside if self._budget else ()
         with Ledger(run_folder / LEDGER, prices=self.prices, budget=self._budget, beside=others) as ledger:
             self._ledger, self._sent_before = ledger, ledger.totals.requests
+            self._first_answers = FirstAnswers(screen)
             try:
                 yield ledger
             finally:
@@ -84,6 +90,7 @@ class Books:
         """Tell the ledger."""
         if self._ledger is not None:
             self._ledger.after(attempt)
+        self._first_answers.add(attempt)
 
     def figures(self, summary: RunSummary) -> Figures:
         """How far a run is, for those who watch its progress."""
@@ -122,6 +129,43 @@ class Books:
                 screen.say(f"  price of {model}: {price.words}")
 
 
+class FirstAnswers:
+    """Warns once where the first ten answers of a start all ended at a token limit.
+
+    Args:
+        screen: told; None for nobody.
+    """
+
+    def __init__(self, screen: Screen | None = None) -> None:
+        self._screen = screen
+        self._cut_off = self._only_thinking = 0
+
+    def add(self, attempt: Attempt) -> None:
+        """Look at one attempt; failures say nothing."""
+        if self._screen is None or attempt.outcome not in ANSWERS:
+            return
+        if not attempt.cut_off:
+            self._screen = None
+            return
+        self._cut_off += 1
+        self._only_thinking += attempt.only_thinking
+        if self._cut_off == FIRST:
+            self._screen.say(f"{WARNING}{self._words}")
+            self._screen = None
+
+    @property
+    def _words(self) -> str:
+        thinking = ""
+        if self._only_thinking:
+            thinking = f"; in {self._only_thinking} of them thinking used up all tokens and no answer follows"
+        return (
+            f"the first {FIRST} answers all end at the token limit (finish reason length){thinking}. "
+            "Raise it with --max_tokens N (or max_tokens in --extra_body); where the server's context is the "
+            "limit, raise that (llama.cpp: --n_ctx, vLLM: --max-model-len). inference.py --retry_malformed "
+            "asks them again"
+        )
+
+
 def usage_lines(totals: Totals) -> Iterator[str]:
     """What a run has used so far, for the screen."""
     retries = f", {totals.retries} of them again after a failure" if totals.retries else ""
@@ -131,12 +175,20 @@ def usage_lines(totals: Totals) -> Iterator[str]:
         yield f"  requests not answered: {', '.join(failed)}"
     unknown = f" and those of {totals.unknown_tokens} answers, not said" if totals.unknown_tokens else ""
     cached = f" ({totals.cached_tokens} of them cached)" if totals.cached_tokens else ""
-    yield f"  tokens: {totals.prompt_tokens} read{cached}, {totals.completion_tokens} written{unknown}"
+    thought = f" ({totals.reasoning_tokens} of them thinking)" if totals.reasoning_tokens else ""
+    written = f"{totals.completion_tokens} written{thought}"
+    yield f"  tokens: {totals.prompt_tokens} read{cached}, {written}{unknown}"
+    if totals.cut_off:
+        yield f"  answers cut off at the token limit: {totals.cut_off}"
     yield f"  money: {_money(totals)}"
     if totals.seconds:
         yield f"  seconds to an answer: {_times(totals.seconds)}"
     if totals.first_token_seconds:
         yield f"  seconds to its first token: {_times(totals.first_token_seconds)}"
+    if totals.seconds_per_token:
+        yield f"  seconds from token to token: {_times(totals.seconds_per_token, places=4)}"
+    if max(totals.queued_seconds, default=0.0) >= _NOTICED:
+        yield f"  seconds waiting for a turn, before sending: {_times(totals.queued_seconds)}"
 
 
 def summary_facts(lines: int, answered_before: int, summary: RunSummary, ledger: Ledger) -> dict[str, Any]:
@@ -166,6 +218,17 @@ def report_stop(summary: RunSummary, screen: Screen, *, again: str = "") -> None
         screen.say(
             f"{WARNING}stopped: {summary.stop}; {summary.unasked} left. "
             f"The same command{again} with a higher {flag} goes on where this one stopped"
+        )
+
+
+def report_again(again: Again, what: str, screen: Screen) -> None:
+    """Say what `--retry_malformed` brought, and what it left to another start."""
+    if again.wanted:
+        screen.say(f"--retry_malformed: {again.replaced} {what} have a new answer")
+    if again.left:
+        screen.say(
+            f"{WARNING}{again.left} {what} without an answer were not asked: --max_tokens is not that of the "
+            "run. The command of the run, without --retry_malformed, asks them"
         )
 
 

@@ -16,7 +16,7 @@ from toolassay.offline.marks import BASELINE, LOCAL, RULES_AT_HAND
 from toolassay.report.axes import Axes, csv_table, draw_axes, write_page
 from toolassay.report.axes.axes import Cost, Latency, Security, Stability
 from toolassay.report.axes.terminal import terminal_table
-from toolassay.report.axes.words import mark_lines
+from toolassay.report.axes.words import cells, mark_lines
 
 HALF = Interval(0.5, 0.25, 0.75)
 HOSTILE = "<script>alert(1)</script>\"'$x"
@@ -164,3 +164,17 @@ def test_a_library_is_shown_by_its_title(tmp_path: Path) -> None:
     assert own.to_json()["title"] == "hotel" and own.to_json()["benchmark"] == "taskbench"
     page = write_page([own], draw_axes([own], tmp_path / "a.svg"), [], tmp_path / "a.html").read_text()
     assert "<li>hotel, a request: the whole plan" in page and "TaskBench" not in page
+
+
+def test_the_parts_of_a_latency_and_the_share_of_thinking_are_shown(tmp_path: Path) -> None:
+    parts = Latency(1.0, 2.0, first_token=(0.3, 0.4), per_token=(0.01, 0.02), queued=(5.0, 6.0))
+    one = replace(run("m"), latency=parts, cost=Cost(1.0, 2.0, thinking=0.625))
+    assert cells(one)[2] == ("1.00", "62.5 % thinking")
+    assert cells(one)[4] == ("1.00", "first token 0.30", "0.0100 a token", "+ 5.00 queued")
+    assert cells(one)[5] == ("2.00", "first token 0.40", "0.0200 a token", "+ 6.00 queued")
+    assert cells(run("m"))[4] == ("0.50",)
+    (row, plain) = csv.DictReader(io.StringIO(csv_table([one, run("m")])))
+    assert (row["queued_seconds_p95"], row["thinking_share_of_tokens_written"]) == ("6.0", "0.625")
+    assert (plain["queued_seconds_p95"], plain["first_token_seconds_p50"]) == ("", "")
+    assert one.to_json()["latency"]["seconds_per_output_token_p50"] == 0.01
+    assert run("m").to_json()["latency"]["queued_seconds_p50"] is None

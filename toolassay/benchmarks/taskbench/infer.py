@@ -14,6 +14,7 @@ from toolassay.benchmarks.taskbench.parse import read_plan
 from toolassay.benchmarks.taskbench.prediction_lines import (
     entry_of,
     is_settled,
+    is_unusable,
     plan_of,
     prediction_lines,
 )
@@ -25,6 +26,7 @@ from toolassay.graph import ToolGraph
 from toolassay.models import ChatModel, ChatRequest, ChatResponse, ModelError
 from toolassay.offline.tasks import PlanTask, ReformatTask
 from toolassay.runs import Journal, Loop, RunSummary, run_unsettled
+from toolassay.runs.again import BEGUN, COUNT, Again
 from toolassay.runs.budget import bytes_of
 from toolassay.runs.estimate import Estimate, Expected
 
@@ -134,38 +136,55 @@ class Inferrer:
             ToolassayError: the run cannot go on.
             KeyboardInterrupt: at Ctrl-C, when what was in flight is answered.
         """
+        again = loop.again
 
         async def ask(request: Request) -> str:
-            key = key_of(request.id)
+            key, kept = key_of(request.id), entry_of(journal, request)
+            is_again = is_settled(kept)
             entry: dict[str, Any] = {"request": fingerprint(request.text)}
             try:
                 # An answer whose rewriting failed is paid for: it is not asked for again.
-                entry |= self._unfinished(journal, request) or await self._answer(request)
+                paid = kept.get(BEGUN, {}) if is_again else kept
+                entry |= self._unfinished(paid) or await self._answer(request)
                 if self._is_unreadable(entry):
                     entry |= await self._rewrite(key, entry["response"])
             except (ModelError, asyncio.CancelledError) as error:
-                if "response" in entry or (isinstance(error, ModelError) and error.settles):
+                if is_again:  # the answer there is still counts
+                    if "response" in entry:
+                        journal.append(key, {**kept, BEGUN: entry})
+                elif "response" in entry or (isinstance(error, ModelError) and error.settles):
                     journal.append(key, {**_failure(error), **entry})
                 raise
             outcome = self._outcome(entry)
+            if is_again:
+                again.replaced += 1
+                entry[COUNT] = kept.get(COUNT, 0) + 1
             journal.append(key, {"outcome": outcome, **entry})
             return outcome
 
         def stopped(request: Request, error: ModelError) -> None:
-            if self._unfinished(journal, request) is None:
+            kept = entry_of(journal, request)
+            if not is_settled(kept) and self._unfinished(kept) is None:
                 asked = {"request": fingerprint(request.text)}
                 journal.append(key_of(request.id), {**_failure(error), **asked})
 
         return run_unsettled(
             requests,
             ask,
-            settled=lambda request: is_settled(entry_of(journal, request)),
+            settled=lambda request: self._skips(entry_of(journal, request), again),
             models=[model for model in (self._model, self._reformatter) if model is not None],
             loop=loop,
             stopped=stopped,
         )
 
-    def foresee(self, requests: RequestStream, output: Path, journal: Journal, estimate: Estimate) -> int:
+    def foresee(
+        self,
+        requests: RequestStream,
+        output: Path,
+        journal: Journal,
+        estimate: Estimate,
+        again: Again | None = None,
+    ) -> int:
         """Add what is not answered yet to `estimate`; nothing is sent or written. Returns what is answered.
 
         Args:
@@ -173,7 +192,9 @@ class Inferrer:
             output: the prediction file, lines of which may be taken over.
             journal: of this run; may be open for reading only.
             estimate: learns from the answers there are.
+            again: which of these are asked all the same.
         """
+        again = again or Again()
         adopted = adoptable(output, journal) if output.exists() else {}
         already = 0
         for request in requests:
@@ -182,11 +203,12 @@ class Inferrer:
                 estimate.answered(size, entry.get("prompt_tokens"), entry.get("completion_tokens"))
             key = key_of(request.id)
             taken_over = key in adopted and adopted[key] in (None, fingerprint(request.text))
-            if taken_over or is_settled(entry) or self._unfinished(journal, request):
+            unfinished = not is_settled(entry) and self._unfinished(entry)
+            if taken_over or unfinished or self._skips(entry, again):
                 already += 1
             else:
                 estimate.add(size)
-        return already
+        return already - again.left
 
     async def _answer(self, request: Request) -> dict[str, Any]:
         template, graph = self._shown(request)
@@ -202,6 +224,7 @@ class Inferrer:
             "finish_reason": response.finish_reason,
             "prompt_tokens": response.prompt_tokens,
             "completion_tokens": response.completion_tokens,
+            **({"reasoning": response.reasoning} if response.reasoning else {}),
             **({"refused": True} if response.refused else {}),
         }
 
@@ -232,12 +255,17 @@ class Inferrer:
         plan, _ = plan_of(entry, self._graph.dependency_type)
         return "malformed" if plan is None else "answered"
 
+    def _skips(self, entry: Mapping[str, Any], again: Again) -> bool:
+        settled = is_settled(entry)
+        unusable = settled and again.wanted and is_unusable(entry, self._graph.dependency_type)
+        return again.skips(settled=settled, unusable=unusable)
+
     @staticmethod
-    def _unfinished(journal: Journal, request: Request) -> dict[str, Any] | None:
-        entry = entry_of(journal, request)
+    def _unfinished(entry: Mapping[str, Any]) -> dict[str, Any] | None:
+        """The answer in an entry that was not rewritten yet; None without one."""
         if not entry.keys() >= set(_RESPONSE):
             return None
-        return {key: entry[key] for key in (*_RESPONSE, "refused") if key in entry}
+        return {key: entry[key] for key in (*_RESPONSE, "reasoning", "refused") if key in entry}
 
 
 def _failure(error: BaseException) -> dict[str, str]:

@@ -38,6 +38,13 @@ def is_settled(entry: Mapping[str, Any]) -> bool:
     return entry.get("outcome") in _FINAL and bool(_ANSWERS & entry.keys())
 
 
+def is_unusable(entry: Mapping[str, Any], dependency_type: DependencyType) -> bool:
+    """Whether the answer of a settled entry is malformed or cut off."""
+    if "adopted" in entry or entry["outcome"] == "refused":
+        return bool(entry["outcome"] == "malformed")
+    return plan_of(entry, dependency_type)[0] is None
+
+
 def read_entry(
     entry: Mapping[str, Any], dependency_type: DependencyType
 ) -> tuple[dict[str, Any] | None, Answer]:

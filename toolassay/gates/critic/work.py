@@ -102,6 +102,7 @@ class CriticWork:
             "finish_reason": response.finish_reason,
             "prompt_tokens": response.prompt_tokens,
             "completion_tokens": response.completion_tokens,
+            **({"reasoning": response.reasoning} if response.reasoning else {}),
         }
         if entry["outcome"] == "answered" and _review(entry).verdict == "unknown":
             entry["outcome"] = "malformed"

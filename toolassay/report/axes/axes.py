@@ -55,24 +55,46 @@ class Cost:
         per_1000: for 1,000 items.
         per_right: for an item done right; None where none was.
         is_at_least: the cost of some requests is unknown and not in it.
+        thinking: the share of the tokens written that is thinking; None where the server does not say.
     """
 
     per_1000: float
     per_right: float | None
     is_at_least: bool = False
+    thinking: float | None = None
 
 
 @dataclass(frozen=True)
 class Latency:
-    """Seconds of an item: the median, and what 95 % of the items stay below.
+    """Seconds of an item at the server: the median, and what 95 % of the items stay below.
 
     Attributes:
         is_local: computed on this machine by a built-in model; does not compare with the times of a server.
+        first_token: of a streamed answer, median and 95th percentile; None where none was streamed.
+        per_token: from one token to the next, likewise.
+        queued: of an answer, the wait for a turn before sending, likewise; not in the other times.
     """
 
     p50: float
     p95: float
     is_local: bool = False
+    first_token: tuple[float, float] | None = None
+    per_token: tuple[float, float] | None = None
+    queued: tuple[float, float] | None = None
+
+    @property
+    def parts(self) -> dict[str, float | None]:
+        """The times of single answers, by name."""
+        times = {
+            "first_token_seconds": self.first_token,
+            "seconds_per_output_token": self.per_token,
+            "queued_seconds": self.queued,
+        }
+        return {
+            f"{name}_{end}": pair and pair[place]
+            for name, pair in times.items()
+            for place, end in enumerate(("p50", "p95"))
+        }
 
 
 @dataclass(frozen=True)
@@ -198,12 +220,14 @@ class Axes:
                 "usd_per_1000_items": self.cost.per_1000,
                 "usd_per_right_item": self.cost.per_right,
                 "is_at_least": self.cost.is_at_least,
+                "thinking_share_of_tokens_written": self.cost.thinking,
             },
             "latency": self.latency
             and {
                 "seconds_p50": self.latency.p50,
                 "seconds_p95": self.latency.p95,
                 "is_local": self.latency.is_local,
+                **self.latency.parts,
             },
             "security": security
             and {

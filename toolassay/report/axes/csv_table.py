@@ -7,7 +7,7 @@ import io
 from collections.abc import Iterable
 
 from toolassay.metrics.intervals import NOTHING, Interval
-from toolassay.report.axes.axes import AXES, Axes
+from toolassay.report.axes.axes import AXES, Axes, Latency
 from toolassay.report.leaderboard.words import printable
 
 COLUMNS = (
@@ -18,8 +18,9 @@ COLUMNS = (
     *(f"stability{end}" for end in ("", "_low", "_high")),
     *(f"answer_agreement{end}" for end in ("", "_low", "_high")),
     "trials",
-    *("usd_per_1000_items", "usd_per_right_item", "usd_is_at_least"),
+    *("usd_per_1000_items", "usd_per_right_item", "usd_is_at_least", "thinking_share_of_tokens_written"),
     *("seconds_p50", "seconds_p95", "seconds_are_local"),
+    *Latency(0, 0).parts,
     *(f"security{end}" for end in ("", "_low", "_high")),
     *("attempts", "excluded", "unreadable"),
     *(f"harmless_served{end}" for end in ("", "_low", "_high")),
@@ -54,8 +55,9 @@ def _row(axes: Axes) -> list[object]:
         *sure,
         *same,
         stability and stability.trials,
-        *((cost.per_1000, cost.per_right, cost.is_at_least) if cost else (None, None, None)),
+        *((cost.per_1000, cost.per_right, cost.is_at_least, cost.thinking) if cost else (None,) * 4),
         *((latency.p50, latency.p95, latency.is_local) if latency else (None, None, None)),
+        *(latency or Latency(0, 0)).parts.values(),
         *score,
         *((security.attempts, security.excluded, security.unreadable) if security else (None, None, None)),
         *(security.harmless if security else NOTHING),

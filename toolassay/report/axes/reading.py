@@ -66,6 +66,8 @@ def read_axes(
                 f"partial run, {asked_phrase(counts)} (excluded: {excluded_phrase(ended)}): "
                 "not comparable with complete runs"
             )
+        if asked_again := numbers.get("notes", {}).get("answers"):
+            notes["accuracy"] = "; ".join(filter(None, (notes.get("accuracy"), asked_again)))
         return Axes(
             benchmark,
             data,
@@ -143,7 +145,9 @@ def _cost(numbers: Numbers, notes: dict[str, str]) -> Cost | None:
     cost: Cost | None = None
     if found.get("usd_per_1000_tasks") is not None:
         unknown = bool(found["requests_of_unknown_cost"])
-        cost = Cost(found["usd_per_1000_tasks"], found["usd_per_correct_task"], unknown)
+        thinking, written = found.get("reasoning_tokens"), found.get("completion_tokens")
+        share = thinking / written if thinking and written else None
+        cost = Cost(found["usd_per_1000_tasks"], found["usd_per_correct_task"], unknown, share)
     elif not found and (rows := _of_rows(numbers, "cost")).get("usd_per_1000_messages") is not None:
         unknown = bool(rows["messages_of_unknown_cost"])
         cost = Cost(rows["usd_per_1000_messages"], rows["usd_per_solved_message"], unknown)
@@ -167,7 +171,10 @@ def _latency(numbers: Numbers, notes: dict[str, str]) -> Latency | None:
         return None
     if said:
         notes["latency"] = said
-    return Latency(found["p50"], found["p95"], bool((numbers.get("latency") or {}).get("local")))
+    times = numbers.get("latency") or {}
+    names = ("first_token_seconds", "seconds_per_output_token", "queued_seconds")
+    pairs = ((part["p50"], part["p95"]) if (part := times.get(name)) else None for name in names)
+    return Latency(found["p50"], found["p95"], bool(times.get("local")), *pairs)
 
 
 def _of_rows(numbers: Numbers, axis: str) -> Numbers:

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 
 from toolassay.metrics.intervals import Interval
 from toolassay.offline.marks import LOCAL
 from toolassay.report.axes.axes import Axes, Cost, Latency, Security, Stability
 
 UNKNOWN = "–"
+_NOTICED = 0.01  # seconds; a shorter wait is no queue
 Lines = tuple[str, ...]
 """A cell: a number, and below it its interval and what else is said of it."""
 HEADINGS = ("accuracy", "stability", "$ / 1,000", "$ / right", "s p50", "s p95", "security")
@@ -25,10 +26,10 @@ def cells(axes: Axes) -> tuple[Lines, ...]:
     return (
         _share(axes.accuracy),
         _stability(stability) if stability else nothing,
-        (_dollars(cost.per_1000, cost),) if cost else nothing,
+        (_dollars(cost.per_1000, cost), *_thinking(cost)) if cost else nothing,
         (_dollars(cost.per_right, cost),) if cost else nothing,
-        _seconds(latency.p50, latency) if latency else nothing,
-        _seconds(latency.p95, latency) if latency else nothing,
+        (*_seconds(latency.p50, latency), *_parts(latency, 0)) if latency else nothing,
+        (*_seconds(latency.p95, latency), *_parts(latency, 1)) if latency else nothing,
         _security(security) if security else nothing,
     )
 
@@ -44,6 +45,20 @@ def _seconds(seconds: float, latency: Latency) -> Lines:
     if not latency.is_local:
         return (f"{seconds:.2f}",)
     return (f"{seconds:.4f}" if seconds >= 0.0001 else "<0.0001", "local")
+
+
+def _parts(latency: Latency, place: int) -> Iterator[str]:
+    """The times of single answers: first token and pace where streamed, the wait where there was one."""
+    if latency.first_token is not None:
+        yield f"first token {latency.first_token[place]:.2f}"
+    if latency.per_token is not None:
+        yield f"{latency.per_token[place]:.4f} a token"
+    if latency.queued is not None and latency.queued[1] >= _NOTICED:
+        yield f"+ {latency.queued[place]:.2f} queued"
+
+
+def _thinking(cost: Cost) -> Lines:
+    return () if cost.thinking is None else (f"{_percent(cost.thinking)} thinking",)
 
 
 def _stability(found: Stability) -> Lines:

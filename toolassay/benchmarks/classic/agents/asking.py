@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import asdict
+from dataclasses import asdict, fields
 from typing import Any
 
 from toolassay.models import ChatModel, ChatRequest, ChatResponse, ToolCall
@@ -72,8 +72,12 @@ class Asking:
         return response
 
     def keep(self, response: ChatResponse, cost: float | None) -> None:
-        """Count an answer, whoever gave it."""
-        self.answers.append({**asdict(response), "cost": cost})
+        """Count an answer, whoever gave it. Thoughts and their tokens are named only where there are some."""
+        answer = {**asdict(response), "cost": cost}
+        for name in ("reasoning", "reasoning_tokens"):
+            if not answer[name]:
+                del answer[name]
+        self.answers.append(answer)
 
     @property
     def unfinished(self) -> Sequence[Mapping[str, Any]]:
@@ -81,6 +85,11 @@ class Asking:
         return [*self.answers, *self._known]
 
 
+_FIELDS = frozenset(field.name for field in fields(ChatResponse))
+
+
 def _response(answer: Mapping[str, Any]) -> ChatResponse:
-    fields = {name: value for name, value in answer.items() if name != "cost"}
-    return ChatResponse(**{**fields, "tool_calls": tuple(ToolCall(**call) for call in fields["tool_calls"])})
+    """An answer as it was; what another version of this program noted beside it is left out."""
+    known = {name: value for name, value in answer.items() if name in _FIELDS}
+    calls = tuple(ToolCall(**call) for call in answer["tool_calls"])
+    return ChatResponse(**{**known, "tool_calls": calls})

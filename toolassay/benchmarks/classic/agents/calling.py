@@ -93,8 +93,7 @@ def read_calls(response: ChatResponse, functions: dict[str, Workflow], nothing: 
     """
     calls = response.tool_calls
     if not calls:
-        cut = response.finish_reason == "length"
-        return malformed("the answer is cut off" if cut else "words instead of a call")
+        return malformed("the answer is cut off" if response.is_cut_off else "words instead of a call")
     note = f"the first of {len(calls)} calls that is of a known function" if len(calls) > 1 else ""
     for call in calls:
         name = call.name.strip()

@@ -9,6 +9,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import asdict
 from typing import Any
 
+from toolassay.answers import CUT_OFF
 from toolassay.benchmarks.classic.agents.asking import Asking, CostOf, unknown_cost
 from toolassay.benchmarks.classic.agents.calling import Calling
 from toolassay.benchmarks.classic.agents.choice import Agent
@@ -19,6 +20,7 @@ from toolassay.benchmarks.classic.agents.written import Written
 from toolassay.benchmarks.classic.data import Question
 from toolassay.models import ChatModel, ChatRequest, ChatResponse, ModelError
 from toolassay.runs import Journal, Loop, run_unsettled
+from toolassay.runs.again import BEGUN, COUNT, Again
 from toolassay.runs.budget import size_of
 from toolassay.runs.estimate import Estimate
 from toolassay.runs.event_loop import run_coroutine
@@ -61,6 +63,14 @@ def is_settled(entry: Mapping[str, Any]) -> bool:
     return entry.get("outcome") in _FINAL
 
 
+def is_passed_over(entry: Mapping[str, Any], again: Again) -> bool:
+    """Whether a start leaves a question as it is: it has ended with a whole answer, or is not due."""
+    last = (entry.get("answers") or [{}])[-1]
+    cut_off = (last.get("finish_reason") or "").lower() in CUT_OFF
+    unusable = entry.get("outcome") == "malformed" or cut_off
+    return again.skips(settled=is_settled(entry), unusable=unusable)
+
+
 class Agents:
     """Puts every question to an agent, continuing where it left off.
 
@@ -99,7 +109,7 @@ class Agents:
         """
 
         async def work(question: Question) -> str:
-            return await self._work(model, question, journal)
+            return await self._work(model, question, journal, loop.again)
 
         def stopped(question: Question, error: ModelError) -> None:
             if not entry_of(journal, question):
@@ -108,42 +118,48 @@ class Agents:
         return run_unsettled(
             self._questions,
             work,
-            settled=lambda question: is_settled(entry_of(journal, question)),
+            settled=lambda question: is_passed_over(entry_of(journal, question), loop.again),
             models=[model],
             loop=loop,
             stopped=stopped,
         )
 
-    def foresee(self, journal: Journal, estimate: Estimate) -> int:
+    def foresee(self, journal: Journal, estimate: Estimate, again: Again | None = None) -> int:
         """Add what is not answered yet to `estimate`; nothing is sent. Returns what is answered.
 
         Of a question that is asked in groups only the first request is known.
         """
-        model = _Foreseen(estimate)
+        model, again = _Foreseen(estimate), again or Again()
         already = 0
 
         async def look() -> None:
             nonlocal already
             for question in self._questions:
                 entry = entry_of(journal, question)
-                if is_settled(entry):
-                    already += 1
+                passed_over = is_passed_over(entry, again)
+                already += passed_over
                 ask = Asking(model, self._parameters, question.id)
-                model.learn_from(entry if is_settled(entry) else None)
+                model.learn_from(entry if passed_over else None)
                 try:
                     await self._agent.choose(ordered(question, self._order), ask)
                 except ModelError:
                     continue
 
         run_coroutine(look())
-        return already
+        return already - again.left
 
-    async def _work(self, model: ChatModel, question: Question, journal: Journal) -> str:
-        known = entry_of(journal, question).get("answers", ())
+    async def _work(self, model: ChatModel, question: Question, journal: Journal, again: Again) -> str:
+        kept = entry_of(journal, question)
+        is_again = is_settled(kept)
+        known = (kept.get(BEGUN, {}) if is_again else kept).get("answers", ())
         ask = Asking(model, self._parameters, question.id, known, self._cost_of)
         try:
             choice = await self._agent.choose(ordered(question, self._order), ask)
         except (ModelError, asyncio.CancelledError) as error:
+            if is_again:  # the answer there is still counts
+                if ask.unfinished:
+                    self._write(journal, question, {**kept, BEGUN: {"answers": ask.unfinished}})
+                raise
             if isinstance(error, ModelError) and error.outcome == OVERFLOW:  # it would only be so again
                 entry = {"outcome": OVERFLOW, "error": str(error), "answers": ask.unfinished}
                 self._write(journal, question, entry)
@@ -153,7 +169,11 @@ class Agents:
                 paid = {"answers": ask.unfinished} if ask.unfinished else {}
                 self._write(journal, question, {"outcome": outcome, "error": str(error), **paid})
             raise
-        self._write(journal, question, {**asdict(choice), "answers": ask.answers})
+        count = {}
+        if is_again:
+            again.replaced += 1
+            count = {COUNT: kept.get(COUNT, 0) + 1}
+        self._write(journal, question, {**asdict(choice), "answers": ask.answers, **count})
         return choice.outcome
 
     @staticmethod

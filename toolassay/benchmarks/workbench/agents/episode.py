@@ -59,18 +59,26 @@ class Episode:
         self._steps: int = known.get("steps", 0)
         self._seconds: float = known.get("seconds", 0.0)
         self._discarded: list[list[Message]] = [*known.get("discarded", ())]
+        self._cut_off: bool = known.get("cut_off", False)
+        self._reasoning: list[dict[str, Any]] = [*known.get("reasoning", ())]
         self._hands = Hands(sandbox, self._tools, known.get("function_calls", ()))
 
     @property
     def progress(self) -> dict[str, Any]:
-        """All that was said and done so far, for the journal; empty before an answer, or a time limit."""
+        """All that was said and done so far, for the journal; empty before an answer, or a time limit.
+
+        `cut_off`, where the last answer ended at a token limit; `reasoning`, where the model's thoughts were
+        sent apart: a list of `try` (from 0), `step` (from 1) and `text`.
+        """
         if not self._steps and not self._discarded and not self._seconds:
             return {}
         values = (
             *(self._messages, self._observations, self._hands.calls),
             *(self._steps, self._seconds, self._discarded),
         )
-        return dict(zip(_PROGRESS, values, strict=True))
+        some = {"cut_off": self._cut_off, "reasoning": self._reasoning}
+        always = dict(zip(_PROGRESS, values, strict=True))
+        return always | {name: value for name, value in some.items() if value}
 
     async def run(self, model: ChatModel, parameters: Mapping[str, Any]) -> dict[str, Any]:
         """Go on until the agent is done or a limit is reached.
@@ -96,6 +104,7 @@ class Episode:
                 break
             self._steps += 1
             self._seconds += response.seconds or 0.0
+            self._note(response)
             turn = self._form.read(response, self._steps)
             self._messages.append(turn.message)
             if response.refused:
@@ -144,6 +153,13 @@ class Episode:
             {"role": "user", "content": self._task.query},
         ]
 
+    def _note(self, response: ChatResponse) -> None:
+        """Keep what the conversation does not hold: thoughts are not sent back."""
+        self._cut_off = response.is_cut_off
+        if response.reasoning:
+            place = {"try": len(self._discarded), "step": self._steps}
+            self._reasoning.append({**place, "text": response.reasoning})
+
     def _begin_again(self) -> None:
         self._discarded.append(self._messages)
         self._messages = self._start()
@@ -163,4 +179,5 @@ def _readable(response: ChatResponse) -> ChatResponse:
     calls = tuple(
         ToolCall(*map(readable, (call.id, call.name, call.arguments))) for call in response.tool_calls
     )
-    return replace(response, text=readable(response.text), tool_calls=calls)
+    text, reasoning = readable(response.text), readable(response.reasoning)
+    return replace(response, text=text, reasoning=reasoning, tool_calls=calls)

@@ -18,6 +18,7 @@ from toolassay.benchmarks.workbench.tools import Tool, toolset_of
 from toolassay.files import write_json_lines
 from toolassay.models import ChatModel, ModelError
 from toolassay.runs import Journal, Loop, run_unsettled
+from toolassay.runs.again import BEGUN, COUNT, Again
 from toolassay.words import count_of
 
 OVERFLOW = "context overflow"
@@ -34,6 +35,12 @@ def entry_of(journal: Journal, task: Task) -> dict[str, Any]:
 def is_settled(entry: Mapping[str, Any]) -> bool:
     """Whether a task has ended and is not tried again."""
     return entry.get("outcome") in _FINAL and "error" in entry
+
+
+def is_passed_over(entry: Mapping[str, Any], again: Again) -> bool:
+    """Whether a start leaves a task as it is: it has ended with a whole answer, or is not due."""
+    unusable = entry.get("outcome") == "malformed" or bool(entry.get("cut_off"))
+    return again.skips(settled=is_settled(entry), unusable=unusable)
 
 
 def prediction_lines(tasks: Iterable[Task], journal: Journal) -> Iterator[dict[str, Any]]:
@@ -103,7 +110,7 @@ class Agents:
         """
 
         async def work(task: Task) -> str:
-            return await self._work(model, task, journal)
+            return await self._work(model, task, journal, loop.again)
 
         def stopped(task: Task, error: ModelError) -> None:
             if not entry_of(journal, task):
@@ -114,19 +121,25 @@ class Agents:
         return run_unsettled(
             self._tasks,
             work,
-            settled=lambda task: is_settled(entry_of(journal, task)),
+            settled=lambda task: is_passed_over(entry_of(journal, task), loop.again),
             models=[model],
             loop=loop,
             stopped=stopped,
         )
 
-    async def _work(self, model: ChatModel, task: Task, journal: Journal) -> str:
+    async def _work(self, model: ChatModel, task: Task, journal: Journal, again: Again) -> str:
         sandbox, tools = self._found(task)
         known = entry_of(journal, task)
-        episode = Episode(task, sandbox, self._settings, known, self._form, tools=tools)
+        is_again = is_settled(known)
+        progress = known.get(BEGUN, {}) if is_again else known
+        episode = Episode(task, sandbox, self._settings, progress, self._form, tools=tools)
         try:
             end = await episode.run(model, self._parameters)
         except (ModelError, asyncio.CancelledError) as error:
+            if is_again:  # the answer there is still counts
+                if episode.progress:
+                    journal.append(task.id, {**known, BEGUN: episode.progress})
+                raise
             if isinstance(error, ModelError) and error.outcome == OVERFLOW:
                 # The same conversation would only become too long again: what was done until then counts.
                 end = {
@@ -147,9 +160,11 @@ class Agents:
                 journal.append(task.id, entry)
             raise
         else:
-            journal.append(
-                task.id, {"outcome": end["outcome"], "query": task.query, **end, **episode.progress}
-            )
+            entry = {"outcome": end["outcome"], "query": task.query, **end, **episode.progress}
+            if is_again:
+                again.replaced += 1
+                entry[COUNT] = known.get(COUNT, 0) + 1
+            journal.append(task.id, entry)
             return str(end["outcome"])
         finally:
             episode.close()

@@ -1,0 +1,167 @@
+"""Answers of models that think first, as servers send them."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import time
+from collections.abc import Mapping
+from typing import Any
+
+import pytest
+from raw_server import RawServer
+
+from toolassay.models import Attempt, ChatRequest, ChatResponse, ModelError, ModelOptions
+from toolassay.models.client import Client
+from toolassay.models.stream import StreamedAnswer
+from toolassay.models.wire import read_completion
+
+DETAILS = {"completion_tokens_details": {"reasoning_tokens": 64}}
+
+
+def body(message: Mapping[str, Any], usage: Mapping[str, Any] | None = None, reason: str = "stop") -> str:
+    choice = {"index": 0, "message": {"role": "assistant", **message}, "finish_reason": reason}
+    return json.dumps({"id": "x", "object": "chat.completion", "choices": [choice], "usage": usage})
+
+
+@pytest.mark.parametrize(
+    ("message", "text", "reasoning"),
+    [
+        # vLLM 0.10 with --reasoning-parser, DeepSeek, llama.cpp with --reasoning-format deepseek
+        ({"content": "4", "reasoning_content": "2 + 2", "tool_calls": []}, "4", "2 + 2"),
+        # vLLM since 0.11, OpenRouter
+        ({"content": "4", "reasoning": "2 + 2", "reasoning_content": None}, "4", "2 + 2"),
+        # OpenRouter sends the same twice
+        (
+            {
+                "content": "4",
+                "reasoning": "2 + 2",
+                "reasoning_details": [{"type": "reasoning.text", "text": "2 + 2"}],
+            },
+            "4",
+            "2 + 2",
+        ),
+        # Anthropic's parts, through proxies
+        ({"content": [{"type": "thinking", "thinking": "2 +"}, {"type": "text", "text": "4"}]}, "4", "2 +"),
+        # Mistral nests texts
+        (
+            {
+                "content": [
+                    {"type": "thinking", "thinking": [{"type": "text", "text": "2 + 2"}]},
+                    {"type": "text", "text": "4"},
+                ]
+            },
+            "4",
+            "2 + 2",
+        ),
+        # OpenAI's o-series keeps it back
+        ({"content": "4", "refusal": None, "annotations": []}, "4", ""),
+        ({"content": "4", "reasoning_content": 7, "reasoning": ["x"]}, "4", ""),
+    ],
+)
+def test_thoughts_are_kept_apart_from_the_text(message: Mapping[str, Any], text: str, reasoning: str) -> None:
+    answer = read_completion(body(message))
+    assert (answer.text, answer.reasoning) == (text, reasoning)
+
+
+@pytest.mark.parametrize(
+    ("usage", "completion", "reasoning"),
+    [
+        # OpenAI, DeepSeek, OpenRouter: among the completion tokens
+        ({"prompt_tokens": 10, "completion_tokens": 84, "total_tokens": 94, **DETAILS}, 84, 64),
+        # xAI: beside them
+        ({"prompt_tokens": 10, "completion_tokens": 20, "total_tokens": 94, **DETAILS}, 84, 64),
+        # no total: what the server says is taken
+        ({"prompt_tokens": 10, "completion_tokens": 20, **DETAILS}, 20, 64),
+        # another total: likewise
+        ({"prompt_tokens": 10, "completion_tokens": 20, "total_tokens": 95, **DETAILS}, 20, 64),
+        ({"prompt_tokens": 10, "completion_tokens": 20, "reasoning_tokens": 5}, 20, 5),
+        # vLLM and llama.cpp do not say it
+        ({"prompt_tokens": 10, "completion_tokens": 20, "total_tokens": 30}, 20, None),
+        ({"prompt_tokens": 10, "completion_tokens": 20, "completion_tokens_details": None}, 20, None),
+        ({"completion_tokens": 20, "completion_tokens_details": {"reasoning_tokens": "5"}}, 20, None),
+        (None, None, None),
+    ],
+)
+def test_tokens_of_thinking_are_part_of_what_was_written(
+    usage: Mapping[str, Any] | None, completion: int | None, reasoning: int | None
+) -> None:
+    answer = read_completion(body({"content": "4"}, usage))
+    assert (answer.completion_tokens, answer.reasoning_tokens) == (completion, reasoning)
+
+
+def streamed(*deltas: Mapping[str, Any], reason: str = "stop", usage: Any = None) -> ChatResponse:
+    answer = StreamedAnswer(time.perf_counter())
+    for delta in deltas:
+        answer.line(f"data: {json.dumps({'choices': [{'delta': delta, 'finish_reason': None}]})}")
+    answer.line(f"data: {json.dumps({'choices': [{'delta': {}, 'finish_reason': reason}]})}")
+    answer.line(f"data: {json.dumps({'choices': [], 'usage': usage})}")
+    answer.line("data: [DONE]")
+    return answer.response()
+
+
+@pytest.mark.parametrize("name", ["reasoning_content", "reasoning"])
+def test_thoughts_are_collected_from_a_stream(name: str) -> None:
+    answer = streamed(
+        {"role": "assistant", "content": ""},
+        *({name: "2 "}, {name: "+ 2"}, {name: None, "content": "4"}),
+        usage={"completion_tokens": 9, **DETAILS},
+    )
+    assert (answer.text, answer.reasoning, answer.reasoning_tokens) == ("4", "2 + 2", 64)
+
+
+def test_an_answer_that_is_only_thinking_is_cut_off_or_asked_for_again() -> None:
+    thought: Mapping[str, Any] = {"content": None, "reasoning_content": "hm"}
+    spent = read_completion(body(thought, reason="length"))
+    assert (spent.text, spent.reasoning, spent.is_cut_off, spent.is_only_thinking) == ("", "hm", True, True)
+    with pytest.raises(ModelError, match="no content, only thinking") as caught:
+        read_completion(body(thought))
+    assert caught.value.transient and caught.value.kind == "null content"
+    # o-series: the thoughts are kept back, only their number is known
+    hidden = read_completion(body({"content": ""}, {"completion_tokens": 64, **DETAILS}, "length"))
+    assert hidden.is_only_thinking
+    assert not read_completion(body({"content": ""}, reason="length")).is_only_thinking
+
+
+@pytest.mark.parametrize("reason", ["length", "max_tokens", "MAX_TOKENS"])
+def test_a_token_limit_has_several_names(reason: str) -> None:
+    assert read_completion(body({"content": None}, reason=reason)).is_cut_off
+    assert not ChatResponse("x", None).is_cut_off
+
+
+class Books:
+    def __init__(self) -> None:
+        self.attempts: list[Attempt] = []
+
+    def before(self, model: str, request: ChatRequest) -> None: ...
+
+    def after(self, attempt: Attempt) -> None:
+        self.attempts.append(attempt)
+
+
+def test_queueing_is_booked_apart_from_the_server_and_keys_are_hidden_in_thoughts() -> None:
+    async def answer(writer: Any, number: int) -> None:
+        text = body({"content": "4", "reasoning": "the key is sk-0123456789abcdef"}, DETAILS)
+        writer.write(f"HTTP/1.1 200 OK\r\nContent-Length: {len(text)}\r\n\r\n{text}".encode())
+        await writer.drain()
+
+    async def run() -> tuple[list[ChatResponse], list[Attempt]]:
+        async with RawServer(answer) as server:
+            books = Books()
+            options = ModelOptions(api_base=server.base, api_key="sk-0123456789abcdef", connections=1)
+            model = Client("m", options, books)
+            message = [{"role": "user", "content": "2 + 2?"}]
+            asked = [asyncio.create_task(model.complete(ChatRequest(message, item=str(n)))) for n in range(2)]
+            answers = list(await asyncio.gather(*asked))
+            await model.close()
+            return answers, books.attempts
+
+    started = time.monotonic()
+    answers, (first, second) = asyncio.run(run())
+    whole = time.monotonic() - started
+    assert {answer.reasoning for answer in answers} == {"the key is ***"}
+    assert first.queued_seconds is not None and second.queued_seconds is not None
+    assert second.queued_seconds > first.queued_seconds  # it waits for the whole first answer
+    assert second.queued_seconds + second.seconds <= whole
+    assert answers[1].seconds == second.seconds  # from sending on
+    assert first.reasoning_tokens == 64 and not first.cut_off

@@ -1,0 +1,142 @@
+"""A model that thinks apart from its answer, on all three benchmarks, over HTTP."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import shutil
+import threading
+from collections.abc import Iterator, Mapping
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from pathlib import Path
+from typing import Any
+
+import pytest
+from chats import chat_folder
+from running import Capture, Finished, data_folder, inside, lines_of
+
+from toolassay.benchmarks.classic.agents.asking import Asking
+from toolassay.benchmarks.classic.data import read_data
+from toolassay.models import Attempt, ChatResponse
+from toolassay.offline.tasks import ChoiceTask
+from toolassay.stages.screen import Screen
+from toolassay.stages.usage import FirstAnswers
+
+THOUGHT = "The user wants 2 + 2."
+USAGE = {"prompt_tokens": 10, "completion_tokens": 30, "total_tokens": 40}
+DETAILS = {"completion_tokens_details": {"reasoning_tokens": 24}}
+
+
+class Thinker(ThreadingHTTPServer):
+    """A server that sends one message to every request."""
+
+    def __init__(self) -> None:
+        super().__init__(("127.0.0.1", 0), _Handler)
+        self.message: Mapping[str, Any] = {}
+        self.reason = "stop"
+        self.base = f"http://127.0.0.1:{self.server_port}/v1"
+
+
+class _Handler(BaseHTTPRequestHandler):
+    def do_POST(self) -> None:
+        assert isinstance(self.server, Thinker)
+        self.rfile.read(int(self.headers["Content-Length"]))
+        message = {"role": "assistant", **self.server.message}
+        choice = {"message": message, "finish_reason": self.server.reason}
+        text = json.dumps({"choices": [choice], "usage": {**USAGE, **DETAILS}}).encode()
+        self.send_response(200)
+        self.send_header("Content-Length", str(len(text)))
+        self.end_headers()
+        self.wfile.write(text)
+
+    def log_message(self, format: str, *args: Any) -> None: ...
+
+
+@pytest.fixture
+def thinker() -> Iterator[Thinker]:
+    with Thinker() as thinker:
+        thread = threading.Thread(target=thinker.serve_forever)
+        thread.start()
+        yield thinker
+        thinker.shutdown()
+        thread.join(30)
+
+
+def infer(capsys: Capture, thinker: Thinker, folder: Path, *more: str) -> Finished:
+    where = ("--data_dir", folder, "--api_base", thinker.base)
+    return inside(capsys, "infer", *where, "--llm", "m", "--limit", "2", *more)
+
+
+def journal(folder: Path) -> list[dict[str, Any]]:
+    return lines_of(folder / "predictions/runs/m/journal.jsonl")
+
+
+def test_thoughts_are_kept_in_the_journal_of_a_plan(
+    tmp_path: Path, thinker: Thinker, capsys: Capture
+) -> None:
+    folder = data_folder(tmp_path / "data")
+    plan = '{"task_steps": [], "task_nodes": [], "task_links": []}'
+    thinker.message = {"content": plan, "reasoning_content": THOUGHT}
+    done = infer(capsys, thinker, folder)
+    assert done.code == 0 and "60 written (48 of them thinking)" in done.err
+    assert [entry["reasoning"] for entry in journal(folder)] == [THOUGHT, THOUGHT]
+    assert [entry["response"] for entry in journal(folder)] == [plan, plan]
+    used = json.loads((folder / "predictions/runs/m/summary.json").read_text())["used"]
+    assert (used["completion_tokens"], used["reasoning_tokens"]) == (60, 48)
+    assert used["queued_seconds"].keys() == {"p50", "p95"}
+    assert used["first_token_seconds"] is used["seconds_per_output_token"] is None
+
+
+def test_thoughts_of_an_agent_are_kept_and_not_sent_back(
+    tmp_path: Path, root: Path, thinker: Thinker, capsys: Capture
+) -> None:
+    folder = tmp_path / "data"
+    folder.mkdir()
+    for name in ("benchmark.json", "sandbox.sqlite", "tasks.jsonl"):
+        shutil.copy(root / "data_workbench" / name, folder / name)
+    thinker.message = {"content": "Done.", "reasoning": THOUGHT}
+    assert infer(capsys, thinker, folder).code == 0
+    first, _ = journal(folder)
+    assert first["reasoning"] == [{"try": 0, "step": 1, "text": THOUGHT}]
+    assert THOUGHT not in json.dumps(first["messages"])
+    assert inside(capsys, "verify", "--data_dir", folder, "--llm", "m").code != 1
+
+
+def test_thoughts_about_a_chat_are_kept(tmp_path: Path, thinker: Thinker, capsys: Capture) -> None:
+    folder = chat_folder(tmp_path / "data")
+    thinker.message = {"content": '{"thinking": "", "workflow": "none"}', "reasoning": THOUGHT}
+    assert infer(capsys, thinker, folder).code == 0
+    (answer,) = journal(folder)[0]["answers"]
+    assert (answer["reasoning"], answer["reasoning_tokens"]) == (THOUGHT, 24)
+
+
+@pytest.mark.parametrize("extra", [{}, {"a_field_of_tomorrow": 1, "reasoning": "hm"}])
+def test_answers_of_other_versions_are_read_again(tmp_path: Path, extra: dict[str, Any]) -> None:
+    (example, *_) = read_data(chat_folder(tmp_path / "data")).examples
+    old = {"text": "yes", "finish_reason": "stop", "tool_calls": [], "cost": 0.1, **extra}
+    ask = Asking(None, {}, example.id, [old])  # type: ignore[arg-type]  # no model is needed
+    answer = asyncio.run(ask([], {}, ChoiceTask((), (), "none", False)))
+    assert answer == ChatResponse("yes", reasoning=extra.get("reasoning", ""))
+
+
+def test_thinking_that_used_up_the_tokens_is_said() -> None:
+    said: list[str] = []
+    first = FirstAnswers(Screen(say=said.append))
+    cut = Attempt("m", "agent", "1", 1, "answered", cut_off=True, only_thinking=True)
+    failed = Attempt("m", "agent", "1", 1, "HTTP 500", 500)
+    for attempt in [*[cut] * 9, failed, cut, cut]:
+        first.add(attempt)
+    (line,) = said
+    assert "the first 10 answers all end at the token limit" in line
+    assert "in 10 of them thinking used up all tokens and no answer follows" in line
+
+
+def test_only_thoughts_at_the_limit_are_a_malformed_answer(
+    tmp_path: Path, thinker: Thinker, capsys: Capture
+) -> None:
+    folder = data_folder(tmp_path / "data", requests=12)
+    thinker.message, thinker.reason = {"content": None, "reasoning_content": THOUGHT}, "length"
+    done = inside(capsys, "infer", "--data_dir", folder, "--api_base", thinker.base, "--llm", "m")
+    assert done.code == 0 and "thinking used up all tokens" in done.err
+    assert {line["outcome"] for line in lines_of(folder / "predictions/m.json")} == {"malformed"}
+    assert {entry["reasoning"] for entry in journal(folder)} == {THOUGHT}
