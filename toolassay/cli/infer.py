@@ -75,7 +75,15 @@ class _Infer(Command):
     ),
     options.flag("force", "Begin again where settings differ; the old run is kept."),
 )
-@options.section("Model", options.model(temperature=0.2, top_p=0.1))
+@options.section(
+    "Model",
+    options.model(temperature=0.2, top_p=0.1),
+    options.structured(
+        None,
+        "Have the server hold answers to a JSON schema: auto where it can, true or the run ends "
+        "[default: auto for CLASSic, false for TaskBench, comparable with published figures].",
+    ),
+)
 @options.section("Limits and cost", options.multiworker(), options.budget(), options.dry_run())
 @options.section(
     "Security",

@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import json
 import socket
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Mapping
 from typing import Any
 
 from aiohttp import web
@@ -44,6 +44,7 @@ class ChatServer:
         capacity: so many requests at once are served, the rest is told 429; None serves all.
         characters_per_token: how tokens are counted.
         refused_parameters: a request with one of these is answered 400 with the body that stands there.
+        complaint: `complaint(body)` gives the status and the body that refuse a request, or None.
         retry_after: seconds that the faults "429" and "500" ask to wait.
         pause: seconds between the pieces of a slow drip.
         outage: seconds for which nobody listens after the fault "refused".
@@ -62,6 +63,7 @@ class ChatServer:
         self.capacity: int | None = None
         self.characters_per_token = 4
         self.refused_parameters: dict[str, Any] = {}
+        self.complaint: Callable[[Mapping[str, Any]], tuple[int, Any] | None] = lambda body: None
         self.retry_after = 0.0
         self.pause = 0.0
         self.outage = 1.0
@@ -178,6 +180,8 @@ class ChatServer:
             await self.released.wait()
         for name in received.body.keys() & self.refused_parameters.keys():
             return web.json_response(self.refused_parameters[name], status=400)
+        if (complaint := self.complaint(received.body)) is not None:
+            return web.json_response(complaint[1], status=complaint[0])
         refused = refusal(kind, received)
         if refused is not None:
             status, message, code = refused
