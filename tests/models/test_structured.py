@@ -6,10 +6,10 @@ from collections import Counter
 from collections.abc import Mapping
 from typing import Any
 
+import dialects
 import pytest
+from dialects import taking
 
-from tests import dialects
-from tests.dialects import taking
 from toolassay.models import Attempt, ChatRequest, ChatResponse, ModelError, ModelOptions
 from toolassay.models.client import Client
 from toolassay.models.structured import Form, SchemaForms, fits, json_schema
