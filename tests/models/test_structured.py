@@ -9,6 +9,8 @@ from typing import Any
 import dialects
 import pytest
 from dialects import taking
+from hypothesis import given
+from hypothesis import strategies as st
 
 from toolassay.models import Attempt, ChatRequest, ChatResponse, ModelError, ModelOptions
 from toolassay.models.client import Client
@@ -199,9 +201,10 @@ def test_a_server_that_ignores_the_schema_is_named_once_and_counted(fake_server:
     assert model.facts()["structured_output"] == {"form": "json_schema", "answers": 12, "misfits": 12}
 
 
-def test_answers_that_fit_are_counted_and_not_warned_about(fake_server: FakeServer) -> None:
+@pytest.mark.parametrize("text", [GOOD, f"<think>Hm: {{.</think>\n{GOOD}"])
+def test_answers_that_fit_are_counted_and_not_warned_about(fake_server: FakeServer, text: str) -> None:
     told: list[str] = []
-    _, model = ask(fake_server, 12, tell=told.append)
+    _, model = ask(fake_server, 12, text=text, tell=told.append)
     assert not told
     assert model.facts()["structured_output"] == {"form": "json_schema", "answers": 12, "misfits": 0}
 
@@ -223,3 +226,16 @@ def test_answers_that_fit_are_counted_and_not_warned_about(fake_server: FakeServ
 def test_what_fits_a_schema(value: Any, *, does: bool) -> None:
     assert fits(value, SCHEMA) is does
     assert fits(value, {"anyOf": [{"type": "string"}, SCHEMA]}) is does
+
+
+@given(
+    st.text() | st.recursive(st.none() | st.text(), lambda inner: st.lists(inner)).map(json.dumps),
+    st.sampled_from([None, 400, 404, 422, 429, 500]),
+)
+def test_whatever_a_server_says_of_a_schema_is_read(complaint: str, status: int | None) -> None:
+    SchemaForms().learn(complaint, FORMAT, status)
+
+
+@given(st.recursive(st.none() | st.booleans() | st.text(), lambda inner: st.lists(inner)))
+def test_a_form_that_is_none_is_passed_on_as_it_is(form: Any) -> None:
+    assert SchemaForms("none").fit({"response_format": form}) == {"response_format": form}

@@ -131,14 +131,14 @@ class SchemaForms:
         return True
 
     def answered(self, sent: Mapping[str, Any], text: str, finish_reason: str | None) -> None:
-        """Count an answer to a request with a schema; one that was cut off fits."""
+        """Count an answer to a request with a schema. One that was cut off fits; thoughts are passed over."""
         schema = schema_of(sent.get(PARAMETER))
         if schema is None:
             return
         self._answers += 1
         if finish_reason != "length":
             try:
-                self._misfits += not fits(json.loads(text), schema)
+                self._misfits += not fits(json.loads(text.rpartition("</think>")[2]), schema)
             except (ValueError, RecursionError):
                 self._misfits += 1
 
