@@ -14,7 +14,7 @@ FLOORS = [
     {"files", "locks", "answers", "extras", "excel"},
     {"tools"},
     {"graph", "parameters"},
-    {"dataset", "folder"},
+    {"dataset", "folder", "schemas"},
     {"gold"},
     {"sampling", "models", "metrics"},
     {"runs"},

@@ -110,3 +110,40 @@ def test_two_names_that_refuse_each_other_end() -> None:
 )
 def test_whatever_a_server_says_is_read(complaint: str) -> None:
     refused_parameter(complaint, SENT)
+
+
+def failing(message: str, param: str | None = None) -> str:
+    return json.dumps(openai(message, param))
+
+
+@pytest.mark.parametrize(
+    "complaint",
+    [
+        failing("create_chat_completion() got an unexpected keyword argument 'top_p'"),
+        failing(
+            "1 validation error:\n  {'type': 'extra_forbidden', 'loc': ('body', 'top_p'), 'msg': 'Extra'}"
+        ),
+        failing("No.", "top_p").replace("No.", "Not supported."),
+        "Failed. 'top_p' is not supported with this model. Try again.",
+    ],
+)
+def test_a_failing_server_that_refuses_a_parameter_is_believed(complaint: str) -> None:
+    assert refused_parameter(complaint, SENT, 500) == ("top_p", None)
+    assert refused_parameter(complaint, SENT, None) == ("top_p", None)
+
+
+@pytest.mark.parametrize(
+    ("status", "complaint"),
+    [
+        (500, failing("Operation not supported on this device. Sampling with top_p=0.1 failed")),
+        (503, failing("max_tokens of all requests is too large now")),
+        (429, failing("Your tier does not support max_tokens above 100 a minute")),
+        (500, failing("{'loc': ('body',), 'msg': 'extra fields not permitted', 'input': {'top_p': 1}}")),
+    ],
+)
+def test_a_failing_server_that_mentions_a_parameter_does_not_refuse_it(status: int, complaint: str) -> None:
+    assert refused_parameter(complaint, SENT, status) is None
+
+
+def test_a_busy_server_refuses_a_parameter_only_by_its_field() -> None:
+    assert refused_parameter(failing("top_p is not supported", "top_p"), SENT, 429) == ("top_p", None)

@@ -94,7 +94,9 @@ def test_what_is_sent(tmp_path: Path) -> None:
     model = Scripted()
     run(folder_at(tmp_path), model, temperature=1.0, top_p=0.5, number_of_samples=1)
     (request,) = model.asked
-    assert request.parameters == {
+    parameters = dict(request.parameters)
+    assert parameters.pop("response_format")["type"] == "json_schema"
+    assert parameters == {
         "frequency_penalty": 0,
         "presence_penalty": 0,
         "max_tokens": 2500,

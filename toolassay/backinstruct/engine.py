@@ -56,6 +56,7 @@ class Generator:
         model: who is asked.
         parameters: of the request (temperature, top_p, …), over the published ones.
         check: ask for the teacher's review too.
+        shape: more parameters of the request for a sample, e.g. the schema of its answer.
     """
 
     def __init__(
@@ -67,7 +68,9 @@ class Generator:
         *,
         parameters: Mapping[str, Any],
         check: bool,
+        shape: Callable[[Sample], Mapping[str, Any]] = lambda _: {},
     ) -> None:
+        self._shape = shape
         self._graph = graph
         self._sampler = sampler
         self._prompt = prompt
@@ -112,7 +115,8 @@ class Generator:
             key = sample_id(sample)
             task = BackInstructTask(sample, self._graph.library, self._graph.dependency_type, self._check)
             message = {"role": "user", "content": self._prompt.render(sample)}
-            request = ChatRequest([message], self.parameters, TIMEOUT, task, "generator", key)
+            parameters = {**self.parameters, **self._shape(sample)}
+            request = ChatRequest([message], parameters, TIMEOUT, task, "generator", key)
             try:
                 response = await self._model.complete(request)
             except ModelError as error:

@@ -18,6 +18,9 @@ from toolassay.errors import UsageError
 @options.option("tool_desc", type=options.PATH, default=None, help="The tools, for a new folder.")
 @options.model(temperature=0.7, top_p=1.0)
 @options.max_tokens("2500")
+@options.structured(
+    "auto", "Have the server hold answers to a JSON schema: auto where it can, true or the run ends."
+)
 @options.multiworker()
 @options.budget()
 @options.dry_run()

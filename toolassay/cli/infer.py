@@ -84,6 +84,11 @@ class _Infer(Command):
     "Model",
     options.model(temperature=0.2, top_p=0.1),
     options.max_tokens("2000; CLASSic 512, its agent reasoning 4096"),
+    options.structured(
+        None,
+        "Have the server hold answers to a JSON schema: auto where it can, true or the run ends "
+        "[default: auto for CLASSic, false for TaskBench, comparable with published figures].",
+    ),
 )
 @options.section("Limits and cost", options.multiworker(), options.budget(), options.dry_run())
 @options.section(

@@ -11,6 +11,7 @@ import click
 from toolassay.cli.group import Option
 from toolassay.cli.screen import say
 from toolassay.errors import UsageError
+from toolassay.models.structured import Structured
 from toolassay.stages.screen import WARNING
 
 Function = TypeVar("Function", bound=Callable[..., Any])
@@ -174,6 +175,31 @@ def dry_run() -> Callable[[Function], Function]:
 def allow_tools() -> Callable[[Function], Function]:
     """`--allow_tools`."""
     return flag("allow_tools", "WorkBench: run the tools that the folder brings; they are a program.")
+
+
+def structured(default: Structured | None, text: str) -> Decorator[Any]:
+    """`--structured`: "auto", true or false; bare means true."""
+    return option(
+        "structured",
+        type=_StructuredType(),
+        default=default,
+        is_flag=False,
+        flag_value="true",
+        metavar="auto|true|false",
+        help=text,
+    )
+
+
+class _StructuredType(click.ParamType[Structured]):
+    name = "structured"
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Structured:
+        if value == "auto":
+            return "auto"
+        try:
+            return bool(click.BOOL.convert(value, param, ctx))
+        except click.BadParameter:
+            self.fail(f"{value!r} is none of auto, true, false", param, ctx)
 
 
 def with_published() -> Callable[[Function], Function]:

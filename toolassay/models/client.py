@@ -16,11 +16,16 @@ from toolassay.models.meter import Attempt, Meter, NoMeter
 from toolassay.models.options import ModelOptions
 from toolassay.models.parameters import Refusals
 from toolassay.models.protocol import ChatModel, ChatRequest, ChatResponse, Transport
+from toolassay.models.structured import PARAMETER, SchemaForms, schema_of
 from toolassay.models.version_path import VersionPath
 from toolassay.models.wire import parameters_of
 
 _TIMEOUT = 300.0  # seconds that benchmarks give an attempt without a limit of their own
 _LONG_WAIT = 5.0  # seconds; a shorter one needs no words
+_IGNORED = (
+    "none of the first 10 answers fits the schema that was sent: the server may ignore response_format "
+    "(see docs/servers.md, Structured output)"
+)
 _SURELY_NO_WORD = 16
 """Characters of a credential that no answer holds by chance; a key such as EMPTY may be a word of it."""
 
@@ -30,7 +35,8 @@ class Client:
 
     Transient failures are tried again (see `toolassay.models.retry`); while a request waits for its next
     try it takes no room from others. A parameter that the endpoint refuses is left out, or renamed, from then
-    on (see `toolassay.models.parameters`). Every attempt is announced to `meter` before and told to it after.
+    on (see `toolassay.models.parameters`); a schema for the answer is sent in the form that it takes (see
+    `toolassay.models.structured`). Every attempt is announced to `meter` before and told to it after.
 
     Args:
         name: the model, as the endpoint calls it.
@@ -55,10 +61,11 @@ class Client:
         self.name = name
         self.limiter = limiter or limiter_of(options.base_url, options.connections)
         self._refusals = options.refusals or Refusals()
+        self._schemas = options.schemas or SchemaForms()
         self._paths = options.version_path
         if transport is None and self._paths is None and not options.is_azure:
             self._paths = VersionPath(options.address)
-        options = replace(options, refusals=self._refusals, version_path=self._paths)
+        options = replace(options, refusals=self._refusals, version_path=self._paths, schemas=self._schemas)
         self._options = options
         self._secrets = options.secrets
         pairs = options.pairs
@@ -111,6 +118,7 @@ class Client:
         return {
             "concurrency": "adaptive" if limiter.adaptive else limiter.limit,
             "limits": [list(change) for change in limiter.history],
+            **({"structured_output": facts} if (facts := self._schemas.facts)["answers"] else {}),
         }
 
     async def _attempt(self, request: ChatRequest, number: int) -> ChatResponse:
@@ -135,23 +143,45 @@ class Client:
             error.hide(self._secrets)  # servers repeat a wrong key in their complaint
             if error.outcome == "refused":  # a content filter stopped the prompt: that is an answer
                 response, status = ChatResponse(str(error), "content_filter", refused=True), error.status
-                return self._answered(request, response, number, permit, path, sent, status, queued)
+                return self._answered(
+                    request, response, number, permit, path, sent, status, queued, parameters
+                )
             repeat = self._paths is not None and self._paths.learn(path, error.status)
             if path and error.status == 404 and self._paths and not self._paths.found:
                 error.args = (f"{error} (nor is there an answer under {path})",)
+            error.mended = repeat or self._learn(error, parameters)
             try:
                 self._judge(error, sent)
             finally:
                 self.limiter.release(permit, error)
                 self._book(request, number, error.kind, error.status, sent, error, queued=queued)
-            error.mended = repeat or self._refusals.learn(without(self._credentials, error.body), parameters)
             raise
         except BaseException as error:
             self.limiter.release(permit, unknown=True)
             cancelled = isinstance(error, asyncio.CancelledError)
             self._book(request, number, "cancelled" if cancelled else "failed", None, sent, queued=queued)
             raise
-        return self._answered(request, response, number, permit, path, sent, status, queued)
+        return self._answered(request, response, number, permit, path, sent, status, queued, parameters)
+
+    def _learn(self, error: ModelError, sent: Mapping[str, Any]) -> bool:
+        """Whether a failure is about a parameter, or the form of a schema, that is now out of the way.
+
+        It says nothing about the load of the server, whatever its status. Where a schema is required and no
+        form is left, it ends the run.
+        """
+        complaint = without(self._credentials, error.body)
+        is_schema = self._schemas.learn(complaint, sent, error.status)
+        if is_schema and self._schemas.missing:
+            error.args = (
+                f"--structured true: the server takes no JSON schema for answers ({error.kind}); "
+                "use --structured auto or false",
+            )
+            error.transient, error.stops_run = False, True
+            return False
+        names = [name for name in sent if name != PARAMETER or schema_of(sent[name]) is None]
+        learnt = is_schema or self._refusals.learn(complaint, names, error.status)
+        error.transient = error.transient and not learnt
+        return learnt
 
     def _answered(
         self,
@@ -163,6 +193,7 @@ class Client:
         sent: float,
         status: int | None,
         queued: float,
+        parameters: Mapping[str, Any],
     ) -> ChatResponse:
         """Learn from an answer, and write it into the books."""
         response = self._without_credentials(response)
@@ -170,6 +201,10 @@ class Client:
         self._heard = True
         self._answers += 1
         self._breaker.heard()
+        if not response.refused and not isinstance(self._transport, Registered):
+            self._schemas.answered(parameters, response.text, response.finish_reason)
+            if self._tell is not None and self._schemas.ignored:
+                self._tell(_IGNORED)
         if self._paths is not None:
             self._paths.learn(path, status or 200)
         outcome = "refused" if response.refused else "answered"

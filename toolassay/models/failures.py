@@ -42,7 +42,11 @@ def failed_answer(status: int, text: str, retry_after: str | None, place: str) -
     said = f"{kind}: {detail}"
     if status in (401, 403):
         return ModelError(
-            f"{place} refused the key ({kind}): {detail}", stops_run=status == 401, kind=kind, status=status
+            f"{place} refused the key ({kind}): {detail}",
+            stops_run=status == 401,
+            kind=kind,
+            status=status,
+            body=text if status == 403 else "",
         )
     if status == 402 or (status == 429 and any(phrase in text.lower() for phrase in _NO_CREDIT)):
         return ModelError(
@@ -50,14 +54,13 @@ def failed_answer(status: int, text: str, retry_after: str | None, place: str) -
         )
     if status == 429 or status >= 500 or status == 408:
         wait = retry_after_seconds(retry_after)
-        return ModelError(said, transient=True, retry_after=wait, kind=kind, status=status)
+        return ModelError(said, transient=True, retry_after=wait, kind=kind, status=status, body=text)
     if status == 400 and _is_filtered(text):
         return ModelError(said, outcome="refused", kind=kind, status=status)
     if status == 413 or _is_overflow(text):
         return ModelError(said, outcome="context overflow", kind=kind, status=status)
-    body = text if status in (400, 422) else ""
     return ModelError(
-        f"{kind} from {place}: {detail}", stops_run=status == 404, kind=kind, status=status, body=body
+        f"{kind} from {place}: {detail}", stops_run=status == 404, kind=kind, status=status, body=text
     )
 
 
@@ -76,7 +79,7 @@ def failure_inside(error: Any) -> ModelError:
         return ModelError(said, outcome="refused", kind="error in the answer")
     if _is_overflow(text):
         return ModelError(said, outcome="context overflow", kind="error in the answer")
-    return ModelError(said, transient=True, kind="error in the answer")
+    return ModelError(said, transient=True, kind="error in the answer", body=text)
 
 
 def moved(place: str, status: int, to: str | None) -> ModelError:

@@ -12,6 +12,7 @@ from typing import Any, Literal
 
 from toolassay.models.address import Address
 from toolassay.models.parameters import Refusals
+from toolassay.models.structured import SchemaForms
 from toolassay.models.version_path import VersionPath
 
 ClientName = Literal["aiohttp", "openai"]
@@ -33,7 +34,8 @@ class ModelOptions:
     `extra_body` takes a field out. `api_version` belongs to Azure (`client="openai"`). `stream` asks for the
     answer token by token, which shows the time to the first one. `refusals` is what is known of the
     parameters that the endpoint refuses; without it a client begins knowing none. `version_path` is the same
-    for the `/v1` that an address may lack. `tell` takes what a person should know while waiting.
+    for the `/v1` that an address may lack, `schemas` for the form in which the endpoint takes a JSON schema;
+    `require_schema` ends a run whose server takes none. `tell` takes what a person should know while waiting.
     """
 
     api_base: str | None = field(default=None, repr=False)
@@ -49,6 +51,8 @@ class ModelOptions:
     api_version: str | None = None
     refusals: Refusals | None = field(default=None, repr=False, compare=False)
     version_path: VersionPath | None = field(default=None, repr=False, compare=False)
+    schemas: SchemaForms | None = field(default=None, repr=False, compare=False)
+    require_schema: bool = False
     tell: Callable[[str], None] | None = field(default=None, repr=False, compare=False)
 
     @property

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import math
 import re
-from collections.abc import Callable, Collection, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from typing import Any
 
 from toolassay.errors import UsageError
@@ -25,6 +25,10 @@ _INSTEAD = re.compile(
     re.IGNORECASE,
 )
 _QUOTES = "'\"`"
+# What a validator repeats of the request, e.g. {'loc': ('body',), 'msg': '…', 'input': {'top_p': 1}}: to the
+# end of the line, for it may name every parameter. Not the word in "Input should be a number".
+_ECHO = re.compile(r",\s*['\"]input['\"]:.*")
+_SENTENCE_END = re.compile(r"(?<=[.;!?])\s+|\n+")
 
 
 def check_temperature(value: float, *, flag: str = "--temperature") -> None:
@@ -104,14 +108,15 @@ class Refusals:
                     fitting.setdefault(instead, value)
         return fitting
 
-    def learn(self, complaint: str, sent: Collection[str]) -> bool:
+    def learn(self, complaint: str, sent: Collection[str], status: int | None = 400) -> bool:
         """Whether a complaint is about a parameter, so that asking again without it may help.
 
         Args:
             complaint: the body of the endpoint's answer.
             sent: the names of the parameters in the request it is about.
+            status: as `refused_parameter` takes it.
         """
-        found = refused_parameter(complaint, sent)
+        found = refused_parameter(complaint, sent, status)
         if found is None:
             return False
         name, instead = found
@@ -123,12 +128,22 @@ class Refusals:
         return name not in self.fit(dict.fromkeys(sent))
 
 
-def refused_parameter(complaint: str, sent: Collection[str]) -> tuple[str, str | None] | None:
+def refused_parameter(
+    complaint: str, sent: Collection[str], status: int | None = 400
+) -> tuple[str, str | None] | None:
     """The parameter that a complaint refuses, of those sent, and the name the endpoint wants instead.
 
     None where the complaint is about something else: a value out of its range, too long a prompt, whatever
     does not name one of `sent`. Where several are named it is the first; of two that exclude each other
     the last. Understands OpenAI, Azure, vLLM (pydantic's "extra inputs"), Anthropic and Google.
+
+    A server that fails (5xx, or an error inside an answer) may mention parameters by the way: there one
+    sentence must both refuse and name it. A 429 must name it in its field `param`.
+
+    Args:
+        complaint: the body of the endpoint's answer.
+        sent: the names of the parameters in the request it is about.
+        status: of that answer; None where it had none of its own.
 
     >>> refused_parameter("max_tokens is not supported. Use max_completion_tokens instead.", ["max_tokens"])
     ('max_tokens', 'max_completion_tokens')
@@ -136,7 +151,7 @@ def refused_parameter(complaint: str, sent: Collection[str]) -> tuple[str, str |
     True
     """
     strings, field = [], None
-    for key, text in _strings(complaint):
+    for key, text in texts_of(complaint):
         strings.append(text)
         if key == "param":
             field = re.split(r"[.\[]", text, maxsplit=1)[0]
@@ -145,27 +160,49 @@ def refused_parameter(complaint: str, sent: Collection[str]) -> tuple[str, str |
         return None
     candidates = [name for name in sent if name not in NEVER]
     if field not in candidates:
-        found = sorted((place, name) for name in candidates if (place := _place(name, message)) is not None)
+        if status == 429:
+            return None
+        where = message
+        if fails(status):
+            where = "\n".join(text for text in sentences(strings) if _REFUSING.search(text))
+        found = sorted((place, name) for name in candidates if (place := _place(name, where)) is not None)
         if not found:
             return None
         field = found[-1 if "cannot both be" in message.lower() else 0][1]
     return field, _instead(message, field, sent)
 
 
-def _strings(complaint: str) -> Iterator[tuple[str, str]]:
-    """Every text in a JSON value with the key it stands under; the complaint itself where it is no JSON."""
+def fails(status: int | None) -> bool:
+    """Whether a status says that the server failed, rather than what is wrong with the request."""
+    return status is None or status >= 500
+
+
+def sentences(texts: Iterable[str]) -> Iterator[str]:
+    """The sentences and lines of texts.
+
+    >>> list(sentences(["No top_k. Try again", "Or not"]))
+    ['No top_k.', 'Try again', 'Or not']
+    """
+    for text in texts:
+        yield from _SENTENCE_END.split(text)
+
+
+def texts_of(complaint: str) -> Iterator[tuple[str, str]]:
+    """Every text of a JSON value with its key; the complaint itself where it is no JSON.
+
+    What repeats the request (pydantic's `input`) is left out.
+    """
     try:
         waiting: list[tuple[str, Any]] = [("", json.loads(complaint))]
     except (ValueError, RecursionError):
-        yield "", complaint
-        return
+        waiting = [("", complaint)]
     while waiting:
         key, value = waiting.pop()
         if isinstance(value, str):
             # The place of an error as pydantic gives it: ["body", "presence_penalty"].
-            yield key, f"'{value}'" if key == "loc" else value
+            yield key, f"'{value}'" if key == "loc" else _ECHO.sub("", value)
         elif isinstance(value, dict):
-            waiting += reversed(list(value.items()))
+            waiting += reversed([(name, item) for name, item in value.items() if name != "input"])
         elif isinstance(value, list):
             waiting += [(key, item) for item in reversed(value)]
 

@@ -40,7 +40,7 @@ def parameters_of(request: ChatRequest, options: ModelOptions) -> dict[str, Any]
     """What is sent beside the model and the messages.
 
     The extra fields have the last word; null there takes a field out. What the endpoint refuses is left
-    out or renamed.
+    out or renamed; a schema is in the form that it takes.
 
     >>> request = ChatRequest([], {"top_p": 0.1, "presence_penalty": 1.05})
     >>> parameters_of(request, ModelOptions(extra_body={"presence_penalty": None, "top_k": 5}))
@@ -54,6 +54,8 @@ def parameters_of(request: ChatRequest, options: ModelOptions) -> dict[str, Any]
             parameters.pop(name, None)
         else:
             parameters[name] = value
+    if options.schemas is not None:
+        parameters = options.schemas.fit(parameters)
     return parameters if options.refusals is None else options.refusals.fit(parameters)
 
 

@@ -18,6 +18,7 @@ STARTS = "starts"
 REFUSED = "refused_parameters"
 ASKED_AGAIN = "asked_again"
 VERSION_PATHS = "version_paths"
+SCHEMA_FORMS = "structured_output"
 
 
 class Start:
@@ -70,6 +71,10 @@ class Start:
         self._again_fact = {"time": _now(), "items": None, "max_tokens": again.max_tokens}
         self._manifest[ASKED_AGAIN] = [*_listed(self._manifest, ASKED_AGAIN), self._again_fact]
         self._write()
+
+    def formed(self, model: str, endpoint: str, form: str, *, fingerprint: str | None = None) -> None:
+        """Note the form in which an endpoint takes a JSON schema, of `toolassay.models.structured.FORMS`."""
+        self._note(SCHEMA_FORMS, {"model": model, **_where(endpoint, fingerprint), "form": form})
 
     def end(self, facts: Mapping[str, Any]) -> None:
         """Note when it ended, and how it went."""
@@ -137,6 +142,20 @@ def version_path_before(folder: Path, endpoint: str, fingerprint: str | None = N
         UsageError: the manifest cannot be read.
     """
     found = [fact.get("path") for fact in _facts_of(folder, VERSION_PATHS, endpoint, fingerprint)]
+    return found[-1] if found and isinstance(found[-1], str) else None
+
+
+def schema_form_before(folder: Path, model: str, endpoint: str, fingerprint: str | None = None) -> str | None:
+    """The form in which an endpoint took a JSON schema in earlier starts; None where none was refused.
+
+    Raises:
+        UsageError: the manifest cannot be read.
+    """
+    found = [
+        fact.get("form")
+        for fact in _facts_of(folder, SCHEMA_FORMS, endpoint, fingerprint)
+        if fact.get("model") == model
+    ]
     return found[-1] if found and isinstance(found[-1], str) else None
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import json
 import socket
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Mapping
 from typing import Any
 
 from aiohttp import web
@@ -45,6 +45,7 @@ class ChatServer:
         characters_per_token: how tokens are counted.
         refused_parameters: a request with one of these is answered 400 with the body that stands there.
         dropped_parameters: what of a request is dropped without a word, as servers do that know no tools.
+        complaint: `complaint(body)` gives the status and the body that refuse a request, or None.
         retry_after: seconds that the faults "429" and "500" ask to wait.
         pause: seconds between the pieces of a slow drip.
         outage: seconds for which nobody listens after the fault "refused".
@@ -64,6 +65,7 @@ class ChatServer:
         self.characters_per_token = 4
         self.refused_parameters: dict[str, Any] = {}
         self.dropped_parameters: frozenset[str] = frozenset()
+        self.complaint: Callable[[Mapping[str, Any]], tuple[int, Any] | None] = lambda body: None
         self.retry_after = 0.0
         self.pause = 0.0
         self.outage = 1.0
@@ -180,6 +182,8 @@ class ChatServer:
             await self.released.wait()
         for name in received.body.keys() & self.refused_parameters.keys():
             return web.json_response(self.refused_parameters[name], status=400)
+        if (complaint := self.complaint(received.body)) is not None:
+            return web.json_response(complaint[1], status=complaint[0])
         refused = refusal(kind, received)
         if refused is not None:
             status, message, code = refused

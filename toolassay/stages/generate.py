@@ -8,6 +8,7 @@ import secrets
 import shutil
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -21,6 +22,7 @@ from toolassay.folder import DataFolder
 from toolassay.models import ChatRequest, ModelOptions, create_model
 from toolassay.models.parameters import sampling_parameters, without_default
 from toolassay.models.registry import refuse_baseline
+from toolassay.models.structured import Structured, json_schema
 from toolassay.models.wire import parameters_of
 from toolassay.runs import Budget, Journal, Loop, RunSummary, changes, gives_way, open_run, recorded_settings
 from toolassay.runs.budget import completion_limit
@@ -29,6 +31,7 @@ from toolassay.runs.ledger import FREE
 from toolassay.runs.manifest import JOURNAL
 from toolassay.runs.prices import Tariff
 from toolassay.sampling import Sampler, wanted
+from toolassay.schemas import sample_schema
 from toolassay.stages.dry_run import Counts, dry_run_lines
 from toolassay.stages.record import RunRecord, hashes
 from toolassay.stages.screen import DEFAULT, WARNING, Screen
@@ -67,6 +70,7 @@ def generate(
     prices: Path | None = None,
     dry_run: bool = False,
     command: Sequence[str] | None = None,
+    structured: Structured = "auto",
     screen: Screen = DEFAULT,
 ) -> tuple[Path, bool]:
     """Generate requests with gold plans for samples of a tool graph.
@@ -99,6 +103,8 @@ def generate(
         prices: a table of prices; what is in it counts before those of genai-prices.
         dry_run: only show what would be sent and may be used; nothing is sent or written.
         command: what was typed, for the manifest.
+        structured: whether the server holds answers to a JSON schema: "auto" where it can, True or the run
+            ends, False not.
         screen: who listens.
 
     Returns:
@@ -126,7 +132,7 @@ def generate(
     for sentence in sampler.cuts():
         screen.say(sentence)
     prompt = BackInstructPrompt(graph.library, graph.dependency_type, check=check, template=prompt_template)
-    options = options or ModelOptions(connections=multiworker)
+    options = replace(options or ModelOptions(connections=multiworker), require_schema=structured is True)
     books = Books([llm], budget, prices, options)
     record = RunRecord(run_folder, options, command=command, screen=screen)
     options = record.options_of(llm)
@@ -142,9 +148,23 @@ def generate(
         "prompt_sha256": hashlib.sha256(prompt.text.encode()).hexdigest(),
         "graph_sha256": graph_fingerprint(graph),
         **options.settings,
+        **({} if structured == "auto" else {"structured": structured}),
     }
     foreign = _foreign(folder, settings, force=force)
-    generator = Generator(graph, sampler, prompt, model, parameters=parameters, check=check)
+
+    def schema(sample: Sample) -> Mapping[str, Any]:
+        tools, links = [graph.library[name] for name in sample.nodes], len(sample.links)
+        return json_schema("sample", sample_schema(tools, links, graph.dependency_type, check=check))
+
+    generator = Generator(
+        graph,
+        sampler,
+        prompt,
+        model,
+        parameters=parameters,
+        check=check,
+        **({"shape": schema} if structured else {}),
+    )
 
     def foreseen() -> tuple[int, Estimate]:
         anew = gives_way(run_folder, settings, force=force, ways_on=WAYS_ON, read_only=True)

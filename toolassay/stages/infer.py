@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Collection, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Any, Literal
 
@@ -18,6 +19,7 @@ from toolassay.errors import UsageError
 from toolassay.folder import DataFolder
 from toolassay.models import ModelOptions
 from toolassay.models.parameters import sampling_parameters
+from toolassay.models.structured import Structured
 from toolassay.runs import Budget
 from toolassay.stages.agent_run import refuse_settings
 from toolassay.stages.infer_classic import infer_classic
@@ -72,6 +74,7 @@ def infer(
     allow_tools: bool = False,
     security: Security | Literal["published"] = False,
     judge: str | None = None,
+    structured: Structured | None = None,
     screen: Screen = DEFAULT,
 ) -> Inference:
     """Ask a model for the plan of every request of a folder; what is answered already is not asked again.
@@ -124,6 +127,8 @@ def infer(
             for as many as are usual, or the number of attacks. That is a run of its own. "published" is the
             published test of CLASSic: first turns to the bare model, graded by `judge`.
         judge: with `security`, a model on the same server that is asked whether the agent complied.
+        structured: whether the server holds answers to a JSON schema: "auto" where it can, True or the run
+            ends, False not. Default "auto" for CLASSic, else False. Not for WorkBench.
         screen: who listens.
 
     Raises:
@@ -151,7 +156,9 @@ def infer(
         raise UsageError(f"--max_tokens {max_tokens} is no limit of an answer", fix="give a number from 1")
     common: dict[str, Any] = {
         "llm": llm,
-        "options": options or ModelOptions(connections=multiworker),
+        "options": replace(
+            options or ModelOptions(connections=multiworker), require_schema=structured is True
+        ),
         "parameters": sampling_parameters(temperature, top_p),
         "multiworker": multiworker,
         "prediction_dir": prediction_dir,
@@ -179,11 +186,11 @@ def infer(
         raise UsageError("--judge judges probes", fix="add --security true, or leave it out")
     if security == PUBLISHED:
         refuse_beside_security(PUBLISHED, agent=agent, **choosing, **plans, **acting, allow_tools=allow_tools)
-        refuse_beside_security(PUBLISHED, max_tokens=max_tokens)
+        refuse_beside_security(PUBLISHED, max_tokens=max_tokens, structured=structured)
         bare = {name: value for name, value in probes.items() if name not in ("parameters", "security")}
         return infer_published_security(folder, **bare)
     if is_workbench(folder):
-        refuse_settings("WorkBench", **plans, **choosing)
+        refuse_settings("WorkBench", **plans, **choosing, structured=structured)
         actor = AgentSettings(
             agent or "native",
             toolkit or "all",
@@ -211,7 +218,9 @@ def infer(
     if is_classic(folder):
         refuse_settings("CLASSic", **plans, **acting, allow_tools=allow_tools)
         settings_given = {"order": order or "table", "max_tokens": max_tokens, "recorded": recorded}
-        chooser = ChooserSettings.of(llm, agent, **settings_given, none_as=tuple(none_as) or ("none",))
+        shaped = {"structured": "auto" if structured is None else structured}
+        none_words = tuple(none_as) or ("none",)
+        chooser = ChooserSettings.of(llm, agent, **settings_given, **shaped, none_as=none_words)
         if security:
             return infer_security(folder, chooser=chooser, **probes)
         return run_trials(
@@ -231,6 +240,7 @@ def infer(
     requests = requests_of(folder, screen)
     demos = choose_demos(folder.data, use_demos, demo_ids)
     if security:
+        refuse_beside_security(structured=structured)
         planner = {"requests": requests, "graph": graph, "demos": demos, "template": prompt_template}
         place = prediction_dir or tagged(len(demos), None, tag=tag)
         probes |= {"prediction_dir": place, "max_tokens": max_tokens}
@@ -257,5 +267,6 @@ def infer(
         command=command,
         screen=screen,
         retry_malformed=retry_malformed,
+        structured=structured or False,
     )
     return run_trials(run.carry_out, trials, screen)

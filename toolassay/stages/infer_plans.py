@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+import json
 import os
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -19,6 +20,7 @@ from toolassay.graph import ToolGraph
 from toolassay.models import ChatRequest, ModelOptions, create_model
 from toolassay.models.parameters import without_default
 from toolassay.models.registry import is_served
+from toolassay.models.structured import Structured, json_schema
 from toolassay.models.wire import parameters_of
 from toolassay.runs import Budget, Journal, Loop, RunSummary, gives_way, open_run
 from toolassay.runs.again import MAX_TOKENS, Again, again_of
@@ -27,6 +29,7 @@ from toolassay.runs.estimate import Estimate
 from toolassay.runs.manifest import JOURNAL
 from toolassay.runs.recorded import SUMMARY
 from toolassay.runs.trials import Trial
+from toolassay.schemas import plan_schema
 from toolassay.stages.dry_run import Counts, dry_run_lines, expected
 from toolassay.stages.record import RunRecord, hashes
 from toolassay.stages.screen import WARNING, Screen
@@ -62,6 +65,7 @@ class PlanRun:
         command: what was typed, for the manifest.
         screen: who listens.
         retry_malformed: ask malformed and cut-off items again.
+        structured: whether the server holds plans to the schema of the tools.
     """
 
     folder: DataFolder
@@ -84,6 +88,7 @@ class PlanRun:
     command: Sequence[str] | None
     screen: Screen
     retry_malformed: bool = False
+    structured: Structured = False
 
     def carry_out(self, number: int) -> Inference:
         """Make the run of one trial, or go on with it.
@@ -109,7 +114,7 @@ class PlanRun:
             self.graph,
             prompt,
             models[0],
-            parameters=self.parameters,
+            parameters={**self.parameters, **(json_schema("plan", self._schema) if self.structured else {})},
             reformatter=models[-1] if helper else None,
             show=self._show if self.log_first_detail else None,
         )
@@ -140,6 +145,10 @@ class PlanRun:
         report_stop(inference.summary, self.screen)
         return inference
 
+    @property
+    def _schema(self) -> dict[str, Any]:
+        return plan_schema(self.graph.library, self.graph.dependency_type)
+
     def _settings(self, trial: Trial, prompt: PlanPrompt) -> dict[str, Any]:
         settings = {
             "llm": self.llm,
@@ -150,6 +159,9 @@ class PlanRun:
             "prompt_sha256": hashlib.sha256(prompt.text.encode("utf-8", "surrogatepass")).hexdigest(),
             **trial.settings(self.options),
         }
+        if self.structured:
+            schema = json.dumps(self._schema).encode()
+            settings |= {"structured": self.structured, "schema_sha256": hashlib.sha256(schema).hexdigest()}
         if not is_served(self.llm):  # it works with the graph, of which a prompt shows the tools only
             settings["graph_sha256"] = graph_fingerprint(self.graph)
         return settings

@@ -12,13 +12,19 @@ from toolassay.files import sha256_of
 from toolassay.models import ChatModel, ModelOptions
 from toolassay.models.parameters import Refusals
 from toolassay.models.registry import is_served
+from toolassay.models.structured import FORMS, PARAMETER, Form, SchemaForms
 from toolassay.models.version_path import VersionPath
 from toolassay.runs import Start
 from toolassay.runs.again import Again
 from toolassay.runs.origin import versions, without_secrets
-from toolassay.runs.starts import refused_before, version_path_before
+from toolassay.runs.starts import refused_before, schema_form_before, version_path_before
 from toolassay.stages.screen import WARNING, Screen
 
+_NEW_FORM = {
+    "plain_json_schema": "json_schema is sent without maxItems",
+    "json_object": "it is sent as json_object",
+    "none": "no response_format is sent, so answers may have any form",
+}
 _LAST = 20  # changes of the number of requests in flight that are written down
 
 
@@ -40,6 +46,7 @@ class RunRecord:
         self._command = command
         self._screen = screen
         self._refusals: dict[str, Refusals] = {}
+        self._schemas: dict[str, SchemaForms] = {}
         self._paths: VersionPath | None = None
         self._start: Start | None = None
 
@@ -49,9 +56,10 @@ class RunRecord:
         Raises:
             UsageError: the manifest there is cannot be read.
         """
-        known = refused_before(
-            self._folder, model, self._options.endpoint, self._options.endpoint_fingerprint
-        )
+        asked = self._folder, model, self._options.endpoint, self._options.endpoint_fingerprint
+        known, form = refused_before(*asked), schema_form_before(*asked)
+        if known.pop(PARAMETER, "") is None and form is None:  # as earlier versions noted a refused schema
+            form = "none"
 
         def told(name: str, instead: str | None) -> None:
             way = f"sent as {instead}" if instead else "left out"
@@ -59,9 +67,19 @@ class RunRecord:
             self._note(model, name, instead)
 
         self._refusals[model] = Refusals(known, told)
+
+        def told_form(form: Form) -> None:
+            self._screen.say(
+                f"{WARNING}the endpoint refuses the JSON schema as it was sent: {_NEW_FORM[form]}"
+            )
+            self._note_form(model, form)
+
+        required = self._options.require_schema
+        self._schemas[model] = SchemaForms(form, told_form, required=required)
         return replace(
             self._options,
             refusals=self._refusals[model],
+            schemas=self._schemas[model],
             version_path=self._version_path(),
             tell=lambda text: self._screen.say(f"{WARNING}{text}"),
         )
@@ -109,6 +127,9 @@ class RunRecord:
         for model, refusals in self._refusals.items():
             for name, instead in refusals.known.items():
                 self._note(model, name, instead)
+        for model, schemas in self._schemas.items():
+            if schemas.form != FORMS[0]:
+                self._note_form(model, schemas.form)
         if self._paths is not None and self._paths.found:
             self._note_path(self._paths.path)
         try:
@@ -128,6 +149,11 @@ class RunRecord:
             self._start.refused(
                 model, options.endpoint, name, instead, fingerprint=options.endpoint_fingerprint
             )
+
+    def _note_form(self, model: str, form: Form) -> None:
+        if self._start is not None:
+            options = self._options
+            self._start.formed(model, options.endpoint, form, fingerprint=options.endpoint_fingerprint)
 
     def _note_path(self, path: str) -> None:
         if self._start is not None:

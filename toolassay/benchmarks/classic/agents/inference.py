@@ -44,7 +44,12 @@ def agent_of(settings: AgentSettings, trial: int = 0, *, reference: str = "") ->
         return RecordedAnswers(settings.recorded, settings.none_as, trial)
     if settings.agent == "tools":
         return Calling(settings.limit, reference)
-    return Written(thinking=settings.agent == "cot", max_tokens=settings.limit, reference=reference)
+    return Written(
+        thinking=settings.agent == "cot",
+        max_tokens=settings.limit,
+        reference=reference,
+        structured=settings.structured is not False,
+    )
 
 
 def fingerprint(question: Question) -> str:

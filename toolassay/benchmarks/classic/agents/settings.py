@@ -10,9 +10,11 @@ from typing import Any
 from toolassay.benchmarks.classic.agents.order import check_order
 from toolassay.errors import UsageError
 from toolassay.files import sha256_of
+from toolassay.models.structured import Structured
 
 AGENTS = ("cot", "reasoning", "tools", "retrieval", "recorded")
 OFFLINE = "offline"
+_WRITING = ("cot", "reasoning")
 MAX_TOKENS = {"cot": 512, "reasoning": 4096, "tools": 512, "retrieval": 512}
 
 
@@ -26,6 +28,7 @@ class AgentSettings:
         max_tokens: of an answer; None for what the agent needs.
         recorded: the file of answers of the agent `recorded`.
         none_as: what a recorded answer says where it chose none; see `RecordedAnswers`.
+        structured: whether `cot` and `reasoning` send the schema of their answer.
 
     Raises:
         UsageError: an unknown choice, or settings that do not go together.
@@ -36,6 +39,7 @@ class AgentSettings:
     max_tokens: int | None = None
     recorded: Path | None = None
     none_as: Sequence[str] = ("none",)
+    structured: Structured = "auto"
 
     def __post_init__(self) -> None:
         if self.agent not in AGENTS:
@@ -46,6 +50,12 @@ class AgentSettings:
         if (self.recorded is None) == (self.agent == "recorded"):
             raise UsageError(
                 "--recorded FILE and --agent recorded belong together", fix="give both, or neither"
+            )
+
+        if self.structured is True and self.agent not in _WRITING:
+            raise UsageError(
+                f"--structured true: the agent {self.agent} sends no schema",
+                fix=f"leave it out, or choose --agent {' or '.join(_WRITING)}",
             )
 
     @classmethod
@@ -69,6 +79,8 @@ class AgentSettings:
     def facts(self) -> dict[str, Any]:
         """What a manifest says of them."""
         facts: dict[str, Any] = {"agent": self.agent, "order": self.order}
+        if self.structured != "auto":
+            facts["structured"] = self.structured
         if self.recorded is not None:
             return {**facts, "none_as": list(self.none_as), "recorded_sha256": sha256_of(self.recorded)}
         return {**facts, "max_tokens": self.limit}

@@ -14,6 +14,7 @@ from toolassay.benchmarks.classic.agents.choice import REFUSED, Choice, malforme
 from toolassay.benchmarks.classic.agents.names import find_name, word_for_none
 from toolassay.benchmarks.classic.data import Question, Workflow
 from toolassay.models import ChatResponse
+from toolassay.models.structured import json_schema
 
 _KEY = "workflow"
 
@@ -47,10 +48,14 @@ class Written:
         thinking: whether the object begins with thoughts.
         max_tokens: of an answer.
         reference: a text in the instructions that is not to be repeated; empty for none.
+        structured: whether the schema of the answer is sent.
     """
 
-    def __init__(self, *, thinking: bool, max_tokens: int, reference: str = "") -> None:
+    def __init__(
+        self, *, thinking: bool, max_tokens: int, reference: str = "", structured: bool = True
+    ) -> None:
         self._thinking, self._max_tokens, self._reference = thinking, max_tokens, reference
+        self._structured = structured
 
     @cached_property
     def wording(self) -> str:
@@ -74,6 +79,8 @@ class Written:
         return REFUSED if response.refused else read_choice(response, question.candidates, nothing)
 
     def _parameters(self) -> dict[str, Any]:
+        if not self._structured:
+            return {"max_tokens": self._max_tokens}
         fields = [*(["thinking"] if self._thinking else []), _KEY]
         schema = {
             "type": "object",
@@ -81,8 +88,7 @@ class Written:
             "required": fields,
             "additionalProperties": False,
         }
-        form = {"type": "json_schema", "json_schema": {"name": "choice", "strict": True, "schema": schema}}
-        return {"max_tokens": self._max_tokens, "response_format": form}
+        return {"max_tokens": self._max_tokens, **json_schema("choice", schema)}
 
 
 def read_choice(response: ChatResponse, candidates: tuple[Workflow, ...], nothing: str) -> Choice:

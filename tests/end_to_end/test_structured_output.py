@@ -1,0 +1,209 @@
+"""`--structured` from the command line: what is sent, what a refusal changes, and what is recorded."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+from chats import chat_folder
+from dialects import LITELLM, LLAMA_CPP, taking
+from running import Capture, data_folder, generate, infer, inside, lines_of
+
+from toolassay.testkit import FakeServer
+
+STAGES = pytest.mark.parametrize("stage", ["infer", "generate"])
+SENT_AS_OBJECT = "the endpoint refuses the JSON schema as it was sent: it is sent as json_object\n"
+REFUSED = "the endpoint refuses the JSON schema as it was sent: no response_format is sent"
+
+
+def manifest(run: Path) -> Any:
+    return json.loads((run / "manifest.json").read_text(encoding="utf-8"))
+
+
+def forms(server: FakeServer) -> list[str | None]:
+    return [request.body.get("response_format", {}).get("type") for request in server.received]
+
+
+def start(stage: str, capsys: Capture, server: FakeServer, folder: Path, *more: str) -> tuple[Any, Path]:
+    """How a stage ended, and the folder of its run."""
+    if stage == "infer":
+        return infer(capsys, server, folder, *more), folder / "predictions/runs/gpt-4"
+    samples = ("--number_of_samples", "12", "--seed", "1")
+    return generate(capsys, server, folder, *samples, *more), folder / "runs/gpt-4"
+
+
+@STAGES
+def test_a_llama_cpp_server_gets_its_own_form_from_the_second_request_on(
+    tmp_path: Path, capsys: Capture, fake_server: FakeServer, stage: str
+) -> None:
+    fake_server.complaint = taking("json_object")
+    folder = data_folder(tmp_path, 12)
+    more = ("--structured", "auto", "--multiworker", "6", "--max_tries", "1")
+    done, run = start(stage, capsys, fake_server, folder, *more)
+    assert done.code == 0, done.err
+    assert done.err.count(SENT_AS_OBJECT) == 1
+    assert {entry["outcome"] for entry in lines_of(run / "journal.jsonl")} == {"answered"}
+    assert forms(fake_server).count("json_object") == 12
+    (fact,) = manifest(run)["structured_output"]
+    assert fact == {"model": "gpt-4", "endpoint": fake_server.base, "form": "json_object"}
+    (client,) = manifest(run)["starts"][0]["clients"]
+    assert client["structured_output"]["answers"] == 12
+
+    fake_server.forget()
+    (run / "journal.jsonl").unlink()
+    for name in ("predictions/gpt-4.json", "data_raw.json"):
+        (folder / name).unlink(missing_ok=True)
+    done, _ = start(stage, capsys, fake_server, folder, *more)
+    assert done.code == 0 and "refuses" not in done.err
+    assert forms(fake_server) == ["json_object"] * 12
+
+
+@STAGES
+def test_where_no_form_is_taken_auto_goes_on_without(
+    tmp_path: Path, capsys: Capture, fake_server: FakeServer, stage: str
+) -> None:
+    fake_server.complaint = taking(refusal=LITELLM)
+    folder = data_folder(tmp_path, 2)
+    done, run = start(stage, capsys, fake_server, folder, "--structured", "auto", "--multiworker", "1")
+    assert done.code == 0 and done.err.count(REFUSED) == 1
+    assert forms(fake_server)[:3] == ["json_schema", "json_object", None]
+    assert set(forms(fake_server)[2:]) == {None}
+    assert manifest(run)["structured_output"][-1]["form"] == "none"
+
+
+@STAGES
+@pytest.mark.parametrize("refusal", [LLAMA_CPP, LITELLM])
+def test_where_no_form_is_taken_true_ends_the_run_in_one_line(
+    tmp_path: Path, capsys: Capture, fake_server: FakeServer, stage: str, refusal: tuple[int, Any]
+) -> None:
+    fake_server.complaint = taking(refusal=refusal)
+    folder = data_folder(tmp_path, 2)
+    for _ in range(2):
+        fake_server.forget()
+        done, _ = start(stage, capsys, fake_server, folder, "--structured", "true", "--multiworker", "1")
+        assert done.code == 1
+        assert "--structured true: the server takes no JSON schema for answers" in done.error
+        assert forms(fake_server) == ["json_schema", "json_object"]
+
+
+def test_infer_sends_no_schema_unless_it_is_asked_to_and_says_so_in_its_settings(
+    tmp_path: Path, capsys: Capture, fake_server: FakeServer
+) -> None:
+    folder = data_folder(tmp_path, 1)
+    run = folder / "predictions/runs/gpt-4"
+    assert infer(capsys, fake_server, folder).code == 0
+    assert forms(fake_server) == [None] and "structured" not in manifest(run)["settings"]
+    assert infer(capsys, fake_server, folder, "--structured", "false").code == 0
+    done = infer(capsys, fake_server, folder, "--structured")
+    assert done.code == 2 and "structured: None -> True; schema changed" in done.error
+    assert infer(capsys, fake_server, folder, "--structured", "--force", "true").code == 0
+    assert manifest(run)["settings"]["structured"] is True
+    form = fake_server.received[-1].body["response_format"]
+    assert form["json_schema"]["name"] == "plan" and form["json_schema"]["strict"] is True
+    node = form["json_schema"]["schema"]["properties"]["task_nodes"]["items"]
+    assert "Painter" in node["properties"]["task"]["enum"]
+
+
+def test_generate_sends_the_schema_of_each_sample_unless_it_is_told_not_to(
+    tmp_path: Path, capsys: Capture, fake_server: FakeServer
+) -> None:
+    folder = data_folder(tmp_path, 1)
+    done, run = start("generate", capsys, fake_server, folder, "--check")
+    assert done.code == 0 and "may ignore" not in done.err
+    assert set(forms(fake_server)) == {"json_schema"} and "structured" not in manifest(run)["settings"]
+    for request in fake_server.received:
+        schema = request.body["response_format"]["json_schema"]["schema"]
+        graph = schema["properties"]["invoking_graph"]["properties"]
+        tools = graph["nodes"]["items"]["properties"]["id"]["enum"]
+        assert len(tools) == graph["nodes"]["maxItems"]
+        assert all(f'"id": "{tool}"' in request.prompt for tool in tools)
+        assert "check_by_teacher" in schema["required"]
+    (client,) = manifest(run)["starts"][0]["clients"]
+    assert client["structured_output"] == {"form": "json_schema", "answers": 12, "misfits": 0}
+    fake_server.forget()
+    done, run = start("generate", capsys, fake_server, folder, "--structured", "false", "--force")
+    assert done.code == 0 and manifest(run)["settings"]["structured"] is False
+    assert set(forms(fake_server)) == {None}
+
+
+def test_a_generation_of_an_earlier_version_goes_on(
+    tmp_path: Path, capsys: Capture, fake_server: FakeServer
+) -> None:
+    folder = data_folder(tmp_path, 1)
+    start("generate", capsys, fake_server, folder, "--structured", "false")
+    path = folder / "runs/gpt-4/manifest.json"
+    value = manifest(path.parent)
+    del value["settings"]["structured"]
+    path.write_text(json.dumps(value))
+    benchmark = json.loads((folder / "benchmark.json").read_text())
+    del benchmark["generation"]["structured"]
+    (folder / "benchmark.json").write_text(json.dumps(benchmark))
+    fake_server.forget()
+    done = generate(capsys, fake_server, folder, "--number_of_samples", "13", "--seed", "1")
+    assert done.code == 0 and len(fake_server.received) == 1
+
+
+def test_what_an_earlier_version_noted_of_response_format_is_still_known(
+    tmp_path: Path, capsys: Capture, fake_server: FakeServer
+) -> None:
+    folder = data_folder(tmp_path, 1)
+    infer(capsys, fake_server, folder, "--structured", "auto")
+    run = folder / "predictions/runs/gpt-4"
+    noted = {
+        "model": "gpt-4",
+        "endpoint": fake_server.base,
+        "parameter": "response_format",
+        "instead": None,
+    }
+    (run / "manifest.json").write_text(json.dumps({**manifest(run), "refused_parameters": [noted]}))
+    (run / "journal.jsonl").unlink()
+    (folder / "predictions/gpt-4.json").unlink()
+    fake_server.forget()
+    assert infer(capsys, fake_server, folder, "--structured", "auto").code == 0
+    assert forms(fake_server) == [None]
+
+
+@pytest.mark.parametrize("agent", ["cot", "reasoning"])
+def test_the_agents_of_classic_use_the_same_forms(
+    tmp_path: Path, capsys: Capture, fake_server: FakeServer, agent: str
+) -> None:
+    fake_server.complaint = taking("json_object")
+    folder = chat_folder(tmp_path / "chats")
+    flags = ("--agent", agent, "--multiworker", "1", "--max_tries", "1")
+    assert infer(capsys, fake_server, folder, *flags).code == 0
+    asked = forms(fake_server)
+    assert asked[0] == "json_schema" and set(asked[1:]) == {"json_object"}
+    run = folder / "predictions/runs/gpt-4"
+    assert "structured" not in manifest(run)["settings"]
+    fake_server.forget()
+    more = ("--structured", "false", "--prediction_dir", "p")
+    assert infer(capsys, fake_server, folder, *flags, *more).code == 0
+    assert set(forms(fake_server)) == {None}
+    assert manifest(folder / "p/runs/gpt-4")["settings"]["structured"] is False
+    done = infer(capsys, fake_server, folder, "--agent", "tools", "--structured", "true")
+    assert done.code == 2 and "the agent tools sends no schema" in done.error
+
+
+def test_what_has_no_schema_refuses_the_flag(
+    tmp_path: Path, capsys: Capture, fake_server: FakeServer, root: Path
+) -> None:
+    folder = data_folder(tmp_path, 1)
+    done = infer(capsys, fake_server, folder, "--security", "3", "--structured", "auto")
+    assert done.code == 2 and "--structured does not go with --security" in done.error
+    done = infer(capsys, fake_server, root / "data_workbench", "--structured", "auto")
+    assert done.code == 2 and "--structured is not for a folder of WorkBench" in done.error
+    done = infer(capsys, fake_server, folder, "--structured", "often")
+    assert done.code == 2 and "none of auto, true, false" in done.err
+    assert not fake_server.received
+
+
+def test_models_without_a_server_answer_as_ever(tmp_path: Path, capsys: Capture) -> None:
+    folder = data_folder(tmp_path, 3)
+    flags = ("--data_dir", folder, "--llm", "offline")
+    assert inside(capsys, "infer", *flags).code == 0
+    plain = (folder / "predictions/offline.json").read_bytes()
+    done = inside(capsys, "infer", *flags, "--structured", "--prediction_dir", "p")
+    assert done.code == 0 and "warning" not in done.err
+    assert (folder / "p/offline.json").read_bytes() == plain

@@ -1,0 +1,241 @@
+from __future__ import annotations
+
+import asyncio
+import json
+from collections import Counter
+from collections.abc import Mapping
+from typing import Any
+
+import dialects
+import pytest
+from dialects import taking
+from hypothesis import given
+from hypothesis import strategies as st
+
+from toolassay.models import Attempt, ChatRequest, ChatResponse, ModelError, ModelOptions
+from toolassay.models.client import Client
+from toolassay.models.structured import Form, SchemaForms, fits, json_schema
+from toolassay.serving.completions import Received, Reply
+from toolassay.testkit import FakeServer
+
+SCHEMA = {
+    "type": "object",
+    "properties": {"a": {"type": "array", "items": {"type": "string", "enum": ["x", "y"]}, "maxItems": 2}},
+    "required": ["a"],
+    "additionalProperties": False,
+}
+FORMAT = json_schema("plan", SCHEMA)
+GOOD = '{"a": ["x"]}'
+
+
+class Books:
+    def __init__(self) -> None:
+        self.attempts: list[Attempt] = []
+
+    def before(self, model: str, request: ChatRequest) -> None: ...
+
+    def after(self, attempt: Attempt) -> None:
+        self.attempts.append(attempt)
+
+
+def ask(
+    server: FakeServer, count: int = 1, *, books: Books | None = None, text: str = GOOD, **options: Any
+) -> tuple[list[ChatResponse], Client]:
+    async def answer(received: Received) -> Reply:
+        return Reply(text)
+
+    server.answer = answer
+    model = Client("m", ModelOptions(api_base=server.base, **options), books)
+
+    async def run() -> list[ChatResponse]:
+        requests = [
+            ChatRequest([{"role": "user", "content": str(number)}], {"max_tokens": 50, **FORMAT})
+            for number in range(count)
+        ]
+        try:
+            return await asyncio.gather(*map(model.complete, requests))
+        finally:
+            await model.close()
+
+    return asyncio.run(run()), model
+
+
+def sent(server: FakeServer) -> list[str | None]:
+    return [request.body.get("response_format", {}).get("type") for request in server.received]
+
+
+@pytest.mark.parametrize("client", ["aiohttp", "openai"])
+def test_llama_cpp_gets_the_schema_as_json_object_and_its_500_is_no_try(
+    fake_server: FakeServer, client: str
+) -> None:
+    fake_server.complaint = taking("json_object")
+    told: list[Form] = []
+    (answer,), _ = ask(fake_server, client=client, schemas=SchemaForms(told=told.append), max_tries=1)
+    assert sent(fake_server) == ["json_schema", "json_object"]
+    assert fake_server.received[1].body["response_format"] == {"type": "json_object", "schema": SCHEMA}
+    assert (answer.text, answer.attempts, told) == (GOOD, 2, ["json_object"])
+
+
+@pytest.mark.parametrize(
+    "refusal",
+    [
+        dialects.LLAMA_CPP,
+        dialects.OLD_OPENAI,
+        dialects.VLLM,
+        dialects.LITELLM,
+        dialects.PYDANTIC,
+        dialects.ROUTER,
+    ],
+)
+def test_a_server_that_takes_no_form_is_asked_without(
+    fake_server: FakeServer, refusal: tuple[int, Any]
+) -> None:
+    fake_server.complaint = taking(refusal=refusal)
+    told: list[Form] = []
+    ask(fake_server, schemas=SchemaForms(told=told.append), max_tries=1)
+    assert sent(fake_server) == ["json_schema", "json_object", None]
+    assert fake_server.received[-1].body["max_tokens"] == 50
+    assert told == ["json_object", "none"]
+
+
+def test_a_strict_mode_without_limits_of_lists_gets_the_schema_without_them(fake_server: FakeServer) -> None:
+    def complaint(body: Mapping[str, Any]) -> tuple[int, Any] | None:
+        return dialects.AZURE if "maxItems" in json.dumps(body) else None
+
+    fake_server.complaint = complaint
+    told: list[Form] = []
+    ask(fake_server, 3, schemas=SchemaForms(told=told.append))
+    assert told == ["plain_json_schema"]
+    form = fake_server.received[-1].body["response_format"]
+    assert form["type"] == "json_schema" and form["json_schema"]["strict"]
+    assert form["json_schema"]["schema"]["properties"]["a"]["items"] == {"type": "string", "enum": ["x", "y"]}
+
+
+@pytest.mark.parametrize("refusal", [dialects.LLAMA_CPP, dialects.OLD_OPENAI])
+def test_all_that_are_in_flight_at_the_first_refusal_are_sent_again_in_the_next_form(
+    fake_server: FakeServer, refusal: tuple[int, Any]
+) -> None:
+    fake_server.complaint = taking(refusal=refusal)
+    told: list[Form] = []
+    books = Books()
+    schemas = SchemaForms(told=told.append)
+    answers, _ = ask(fake_server, 40, books=books, connections=20, schemas=schemas, max_tries=1)
+    assert len(answers) == 40 and told == ["json_object", "none"]
+    outcomes = Counter(attempt.outcome for attempt in books.attempts)
+    assert outcomes["answered"] == 40 and set(outcomes) == {"answered", f"HTTP {refusal[0]}"}
+    assert len(books.attempts) == len(fake_server.received) <= 40 + 3 * 20
+
+
+def test_a_form_that_is_known_is_sent_at_once(fake_server: FakeServer) -> None:
+    fake_server.complaint = taking("json_object")
+    ask(fake_server, schemas=SchemaForms("json_object"))
+    assert sent(fake_server) == ["json_object"]
+
+
+def test_a_form_that_no_version_knows_is_the_first(fake_server: FakeServer) -> None:
+    assert SchemaForms("xml").form == "json_schema"
+
+
+def test_where_a_schema_is_required_its_refusal_ends_the_run(fake_server: FakeServer) -> None:
+    fake_server.complaint = taking()
+    with pytest.raises(ModelError, match="--structured true: the server takes no JSON schema") as caught:
+        ask(fake_server, schemas=SchemaForms(required=True))
+    assert caught.value.stops_run and sent(fake_server) == ["json_schema", "json_object"]
+    assert SchemaForms("none", required=True).form == "json_schema"
+
+
+@pytest.mark.parametrize(
+    ("status", "message"),
+    [
+        (500, "CUDA out of memory while decoding a grammar"),
+        (503, "The engine is overloaded; response_format was left alone"),
+        (500, "unsupported operand type(s). Request: response_format=json_schema"),
+        (429, "Rate limit: requests with response_format are not supported above 3 a minute"),
+        (408, "response_format: not supported in time"),
+    ],
+)
+def test_trouble_that_mentions_the_schema_does_not_drop_it(status: int, message: str) -> None:
+    complaint = json.dumps({"error": {"message": message, "param": None}})
+    assert not SchemaForms().learn(complaint, FORMAT, status)
+
+
+def test_after_an_answer_a_failing_server_does_not_refuse_the_schema() -> None:
+    forms = SchemaForms()
+    forms.answered(FORMAT, GOOD, "stop")
+    assert not forms.learn(json.dumps(dialects.LLAMA_CPP[1]), FORMAT, 500)
+    assert forms.learn(json.dumps(dialects.OLD_OPENAI[1]), FORMAT, 400)
+
+
+def test_a_failing_server_is_tried_again_with_the_schema(fake_server: FakeServer) -> None:
+    fake_server.fail_first("500", "429")
+    ask(fake_server)
+    assert sent(fake_server) == ["json_schema"] * 3
+
+
+def test_a_complaint_about_another_parameter_leaves_the_schema(fake_server: FakeServer) -> None:
+    fake_server.refused_parameters = {
+        "max_tokens": {"error": {"message": "'max_tokens' is not supported", "param": "max_tokens"}}
+    }
+    ask(fake_server)
+    assert sent(fake_server) == ["json_schema"] * 2
+
+
+def test_a_form_of_the_users_own_is_left_out_where_it_is_refused(fake_server: FakeServer) -> None:
+    fake_server.complaint = taking(refusal=dialects.UNKNOWN_SCHEMA)
+    own = {"response_format": {"type": "json_object", "schema": SCHEMA}}
+    ask(fake_server, extra_body=own, max_tries=1)
+    assert sent(fake_server) == ["json_object", None]
+
+
+def test_a_form_without_a_schema_is_a_parameter_like_others(fake_server: FakeServer) -> None:
+    fake_server.complaint = taking(refusal=dialects.LITELLM)
+    _, model = ask(fake_server, extra_body={"response_format": {"type": "json_object"}})
+    assert sent(fake_server) == ["json_object", None]
+    assert "structured_output" not in model.facts()
+
+
+def test_a_server_that_ignores_the_schema_is_named_once_and_counted(fake_server: FakeServer) -> None:
+    told: list[str] = []
+    _, model = ask(fake_server, 12, text="Sure! Here is a plan.", tell=told.append)
+    assert len(told) == 1 and "may ignore response_format" in told[0]
+    assert model.facts()["structured_output"] == {"form": "json_schema", "answers": 12, "misfits": 12}
+
+
+@pytest.mark.parametrize("text", [GOOD, f"<think>Hm: {{.</think>\n{GOOD}"])
+def test_answers_that_fit_are_counted_and_not_warned_about(fake_server: FakeServer, text: str) -> None:
+    told: list[str] = []
+    _, model = ask(fake_server, 12, text=text, tell=told.append)
+    assert not told
+    assert model.facts()["structured_output"] == {"form": "json_schema", "answers": 12, "misfits": 0}
+
+
+@pytest.mark.parametrize(
+    ("value", "does"),
+    [
+        ({"a": []}, True),
+        ({"a": ["x", "y"]}, True),
+        ({"a": ["x", "y", "x"]}, False),
+        ({"a": ["z"]}, False),
+        ({"a": "x"}, False),
+        ({"a": [], "b": 1}, False),
+        ({}, False),
+        ([], False),
+        (None, False),
+    ],
+)
+def test_what_fits_a_schema(value: Any, *, does: bool) -> None:
+    assert fits(value, SCHEMA) is does
+    assert fits(value, {"anyOf": [{"type": "string"}, SCHEMA]}) is does
+
+
+@given(
+    st.text() | st.recursive(st.none() | st.text(), lambda inner: st.lists(inner)).map(json.dumps),
+    st.sampled_from([None, 400, 404, 422, 429, 500]),
+)
+def test_whatever_a_server_says_of_a_schema_is_read(complaint: str, status: int | None) -> None:
+    SchemaForms().learn(complaint, FORMAT, status)
+
+
+@given(st.recursive(st.none() | st.booleans() | st.text(), lambda inner: st.lists(inner)))
+def test_a_form_that_is_none_is_passed_on_as_it_is(form: Any) -> None:
+    assert SchemaForms("none").fit({"response_format": form}) == {"response_format": form}
