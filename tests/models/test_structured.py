@@ -166,6 +166,28 @@ def test_after_an_answer_a_failing_server_does_not_refuse_the_schema() -> None:
     assert forms.learn(json.dumps(dialects.OLD_OPENAI[1]), FORMAT, 400)
 
 
+def test_a_server_that_repeats_the_request_does_not_refuse_the_schema(fake_server: FakeServer) -> None:
+    fake_server.behaviour = lambda prompt, number: "400-echo"
+    with pytest.raises(ModelError):
+        ask(fake_server)
+    assert sent(fake_server) == ["json_schema"]
+
+
+@pytest.mark.parametrize(
+    "message",
+    [
+        "This response_format type is unavailable now",
+        "This model does not support response format `json_schema`.",
+        "Failed to parse grammar",
+        "'messages' must contain the word 'json', to use 'response_format' of type 'json_object'.",
+        "response_format: unknown variant `json_schema`, expected `json_object` or `regex`",
+        "response_format value as json_schema is enabled only for api versions 2024-08-01-preview and later",
+    ],
+)
+def test_refusals_of_the_schema_in_other_words(message: str) -> None:
+    assert SchemaForms().learn(json.dumps({"error": {"message": message}}), FORMAT, 400)
+
+
 def test_a_failing_server_is_tried_again_with_the_schema(fake_server: FakeServer) -> None:
     fake_server.fail_first("500", "429")
     ask(fake_server)

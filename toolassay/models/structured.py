@@ -12,7 +12,7 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from typing import Any, Literal, cast, get_args
 
 from toolassay.models.parameters import fails, refused_parameter, sentences, texts_of
@@ -31,7 +31,7 @@ _NAMES = re.compile(
 # llama.cpp: "Input should be 'text' or 'json_object'"; others as they came up. Not "out of memory".
 _REFUSING = re.compile(
     r"support|permitted|allowed|accepted|unrecogni[sz]ed|unknown|unexpected|extra_forbidden|invalid|unavailable"
-    r"|should be|must be|expected|not (?:available|enabled|implemented)|pars(?:e|ing)|convert|compil",
+    r"|should be|must|expected|not (?:available|implemented)|enabled only|pars(?:e|ing)|convert|compil",
     re.IGNORECASE,
 )
 # These say what they mean, whatever else their text mentions: key, payment, time, number of requests.
@@ -200,18 +200,18 @@ def _form_of(form: Any) -> Form | None:
 def _is_about_schema(complaint: str, sent: Mapping[str, Any], status: int | None) -> bool:
     """Whether a complaint refuses the schema, or the form it is in.
 
-    A 400 or 422 says what is wrong with a request: naming it is enough. Any other status must refuse it in
-    the sentence that names it.
+    A 400 or 422 says what is wrong with a request: one text must name the schema and refuse something. Any
+    other status must do so in one sentence. Naming alone may be an echo of the request.
     """
     if status in _OWN_MEANING:
         return False
     refused = refused_parameter(complaint, sent, status)
     if refused is not None:
         return refused[0] == PARAMETER
-    texts = [text for _, text in texts_of(complaint)]
-    if status in (400, 422):
-        return any(map(_NAMES.search, texts))
-    return any(_NAMES.search(text) and _REFUSING.search(text) for text in sentences(texts))
+    texts: Iterable[str] = [text for _, text in texts_of(complaint)]
+    if status not in (400, 422):
+        texts = sentences(texts)
+    return any(_NAMES.search(text) and _REFUSING.search(text) for text in texts)
 
 
 def _without_limits(value: Any) -> Any:
