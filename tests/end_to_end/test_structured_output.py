@@ -182,6 +182,11 @@ def test_the_agents_of_classic_use_the_same_forms(
     assert infer(capsys, fake_server, folder, *flags, *more).code == 0
     assert set(forms(fake_server)) == {None}
     assert manifest(folder / "p/runs/gpt-4")["settings"]["structured"] is False
+    fake_server.forget()
+    more = ("--structured", "auto", "--prediction_dir", "q")
+    assert infer(capsys, fake_server, folder, *flags, *more).code == 0
+    name = fake_server.received[-1].body["response_format"]["schema"]["properties"]["workflow"]
+    assert "none" in name["enum"] and len(name["enum"]) > 1, "only an offered name can be written"
     done = infer(capsys, fake_server, folder, "--agent", "tools", "--structured", "true")
     assert done.code == 2 and "the agent tools sends no schema" in done.error
 

@@ -87,7 +87,7 @@ class _Infer(Command):
     options.structured(
         None,
         "Have the server hold answers to a JSON schema: auto where it can, true or the run ends "
-        "[default: auto for CLASSic, false for TaskBench, comparable with published figures].",
+        "[default: TaskBench false, comparable with published figures; CLASSic the shape without the names].",
     ),
 )
 @options.section("Limits and cost", options.multiworker(), options.budget(), options.dry_run())

@@ -218,9 +218,8 @@ def infer(
     if is_classic(folder):
         refuse_settings("CLASSic", **plans, **acting, allow_tools=allow_tools)
         settings_given = {"order": order or "table", "max_tokens": max_tokens, "recorded": recorded}
-        shaped = {"structured": "auto" if structured is None else structured}
         none_words = tuple(none_as) or ("none",)
-        chooser = ChooserSettings.of(llm, agent, **settings_given, **shaped, none_as=none_words)
+        chooser = ChooserSettings.of(llm, agent, **settings_given, structured=structured, none_as=none_words)
         if security:
             return infer_security(folder, chooser=chooser, **probes)
         return run_trials(

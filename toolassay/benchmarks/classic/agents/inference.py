@@ -48,7 +48,7 @@ def agent_of(settings: AgentSettings, trial: int = 0, *, reference: str = "") ->
         thinking=settings.agent == "cot",
         max_tokens=settings.limit,
         reference=reference,
-        structured=settings.structured is not False,
+        structured=settings.structured,
     )
 
 

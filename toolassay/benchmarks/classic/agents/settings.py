@@ -28,7 +28,8 @@ class AgentSettings:
         max_tokens: of an answer; None for what the agent needs.
         recorded: the file of answers of the agent `recorded`.
         none_as: what a recorded answer says where it chose none; see `RecordedAnswers`.
-        structured: whether `cot` and `reasoning` send the schema of their answer.
+        structured: the schema that `cot` and `reasoning` send: None for the shape of the answer alone, "auto"
+            or True for the offered names as an enum too, False for none.
 
     Raises:
         UsageError: an unknown choice, or settings that do not go together.
@@ -39,7 +40,7 @@ class AgentSettings:
     max_tokens: int | None = None
     recorded: Path | None = None
     none_as: Sequence[str] = ("none",)
-    structured: Structured = "auto"
+    structured: Structured | None = None
 
     def __post_init__(self) -> None:
         if self.agent not in AGENTS:
@@ -51,7 +52,6 @@ class AgentSettings:
             raise UsageError(
                 "--recorded FILE and --agent recorded belong together", fix="give both, or neither"
             )
-
         if self.structured is True and self.agent not in _WRITING:
             raise UsageError(
                 f"--structured true: the agent {self.agent} sends no schema",
@@ -79,7 +79,7 @@ class AgentSettings:
     def facts(self) -> dict[str, Any]:
         """What a manifest says of them."""
         facts: dict[str, Any] = {"agent": self.agent, "order": self.order}
-        if self.structured != "auto":
+        if self.structured is not None:
             facts["structured"] = self.structured
         if self.recorded is not None:
             return {**facts, "none_as": list(self.none_as), "recorded_sha256": sha256_of(self.recorded)}

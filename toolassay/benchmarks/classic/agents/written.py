@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from functools import cache, cached_property
 from importlib.resources import files
 from string import Template
@@ -14,7 +15,7 @@ from toolassay.benchmarks.classic.agents.choice import REFUSED, Choice, malforme
 from toolassay.benchmarks.classic.agents.names import find_name, word_for_none
 from toolassay.benchmarks.classic.data import Question, Workflow
 from toolassay.models import ChatResponse
-from toolassay.models.structured import json_schema
+from toolassay.models.structured import Structured, json_schema
 
 _KEY = "workflow"
 
@@ -48,11 +49,11 @@ class Written:
         thinking: whether the object begins with thoughts.
         max_tokens: of an answer.
         reference: a text in the instructions that is not to be repeated; empty for none.
-        structured: whether the schema of the answer is sent.
+        structured: as in `AgentSettings`.
     """
 
     def __init__(
-        self, *, thinking: bool, max_tokens: int, reference: str = "", structured: bool = True
+        self, *, thinking: bool, max_tokens: int, reference: str = "", structured: Structured | None = None
     ) -> None:
         self._thinking, self._max_tokens, self._reference = thinking, max_tokens, reference
         self._structured = structured
@@ -73,19 +74,21 @@ class Written:
             workflows=workflow_list(question.candidates), chat=chat_text(question.turns), nothing=nothing
         )
         names = [(workflow.name, workflow) for workflow in question.candidates]
+        parameters = self._parameters([*(name for name, _ in names), nothing])
         response = await ask(
-            [{"role": "user", "content": prompt}], self._parameters(), task_of(question, names, nothing)
+            [{"role": "user", "content": prompt}], parameters, task_of(question, names, nothing)
         )
         return REFUSED if response.refused else read_choice(response, question.candidates, nothing)
 
-    def _parameters(self) -> dict[str, Any]:
-        if not self._structured:
+    def _parameters(self, names: Iterable[str]) -> dict[str, Any]:
+        if self._structured is False:
             return {"max_tokens": self._max_tokens}
-        fields = [*(["thinking"] if self._thinking else []), _KEY]
+        name = {"type": "string", **({"enum": list(dict.fromkeys(names))} if self._structured else {})}
+        properties = {**({"thinking": {"type": "string"}} if self._thinking else {}), _KEY: name}
         schema = {
             "type": "object",
-            "properties": {field: {"type": "string"} for field in fields},
-            "required": fields,
+            "properties": properties,
+            "required": list(properties),
             "additionalProperties": False,
         }
         return {"max_tokens": self._max_tokens, **json_schema("choice", schema)}
