@@ -201,6 +201,16 @@ def test_a_template_of_ones_own(tmp_path: Path) -> None:
     assert not (tmp_path / "other" / "runs").exists()
 
 
+def test_the_worked_example_is_a_recorded_setting(tmp_path: Path) -> None:
+    folder, model = folder_at(tmp_path / "data"), Scripted()
+    run(folder, model, prompt="example", number_of_samples=2)
+    assert "\nNode 1: " not in model.asked[0].messages[0]["content"]
+    settings = json.loads((folder / "runs/scripted/manifest.json").read_text())["settings"]
+    assert settings["prompt"] == "example"
+    with pytest.raises(UsageError, match="prompt: 'example' -> None"):
+        run(folder, model, number_of_samples=3)
+
+
 def test_statistics_say_what_was_asked_and_how_it_ended(tmp_path: Path) -> None:
     folder, _ = run(folder_at(tmp_path), Scripted(), number_of_samples=250)
     lines = [json.loads(line) for line in (folder / "statistics.json").read_text().splitlines()]

@@ -35,6 +35,7 @@ from toolassay.stages.screen import DEFAULT, WARNING, Screen
 from toolassay.stages.statistics import Statistics
 from toolassay.stages.usage import NO_PRICE, Books, report_stop
 from toolassay.stages.workfolder import graph_fingerprint, work_folder
+from toolassay.tool_lines import check_wording
 
 WAYS_ON = "use the settings it began with, another --data_dir, or --force true (keeps the old run)"
 PUBLISHED_SAMPLES = 5000
@@ -60,6 +61,7 @@ def generate(
     tool_number: int | None = None,
     shape_weights: Mapping[str, float] | None = None,
     size_weights: Mapping[str, float] | None = None,
+    prompt: str = "published",
     prompt_template: Path | None = None,
     force: bool = False,
     budget: Budget | None = None,
@@ -91,6 +93,8 @@ def generate(
         tool_number: one number of tools only.
         shape_weights: instead of the published ones.
         size_weights: likewise.
+        prompt: the built-in wording: "published", or "example" (a worked example instead of placeholders, for
+            small models).
         prompt_template: instead of the built-in wording.
         force: begin anew where the folder's run had other settings; the old one is kept.
         budget: what the whole run may use at most, earlier starts included.
@@ -108,6 +112,7 @@ def generate(
         ToolassayError: the model cannot be reached.
     """
     parameters = sampling_parameters(temperature, top_p)
+    wording = check_wording(prompt, with_template=prompt_template is not None)
     refuse_baseline(llm, "--llm")
     default, number_of_samples = number_of_samples is None, number_of_samples or PUBLISHED_SAMPLES
     name = f"{safe_name(llm)}_t{temperature}_p{top_p}{'_check' if check else ''}"
@@ -121,7 +126,9 @@ def generate(
     sampler = Sampler(graph, seed, **wanted(method, tool_number, shape_weights, size_weights))
     for sentence in sampler.cuts():
         screen.say(sentence)
-    prompt = BackInstructPrompt(graph.library, graph.dependency_type, check=check, template=prompt_template)
+    renderer = BackInstructPrompt(
+        graph.library, graph.dependency_type, check=check, wording=wording, template=prompt_template
+    )
     options = options or ModelOptions(connections=multiworker)
     books = Books([llm], budget, prices, options)
     record = RunRecord(run_folder, options, command=command, screen=screen)
@@ -135,12 +142,13 @@ def generate(
         "seed": seed,
         "shapes": {str(shape): weight for shape, weight in sampler.shapes.items()},
         "sizes": {str(size): weight for size, weight in sampler.sizes.items()},
-        "prompt_sha256": hashlib.sha256(prompt.text.encode()).hexdigest(),
+        "prompt_sha256": hashlib.sha256(renderer.text.encode()).hexdigest(),
         "graph_sha256": graph_fingerprint(graph),
         **options.settings,
+        **({} if wording == "published" else {"prompt": wording}),
     }
     foreign = _foreign(folder, settings, force=force)
-    generator = Generator(graph, sampler, prompt, model, parameters=parameters, check=check)
+    generator = Generator(graph, sampler, renderer, model, parameters=parameters, check=check)
 
     def foreseen() -> tuple[int, Estimate]:
         anew = gives_way(run_folder, settings, force=force, ways_on=WAYS_ON, read_only=True)

@@ -30,6 +30,7 @@ from toolassay.stages.record import RunRecord, hashes
 from toolassay.stages.screen import WARNING, Screen
 from toolassay.stages.usage import Books, report_failures, report_stop, summary_facts
 from toolassay.stages.workfolder import graph_fingerprint
+from toolassay.tool_lines import Wording
 
 _NOTHING = Path(os.devnull)  # the journal and the predictions of a run that begins anew
 WAYS_ON = "use those settings, --tag true, another --prediction_dir, or --force true (keeps the old run)"
@@ -59,6 +60,7 @@ class PlanRun:
         log_first_detail: show the first prompt and answer.
         command: what was typed, for the manifest.
         screen: who listens.
+        wording: which built-in prompt.
     """
 
     folder: DataFolder
@@ -80,6 +82,7 @@ class PlanRun:
     log_first_detail: bool
     command: Sequence[str] | None
     screen: Screen
+    wording: Wording = "published"
 
     def carry_out(self, number: int) -> Inference:
         """Make the run of one trial, or go on with it.
@@ -99,7 +102,11 @@ class PlanRun:
         if helper not in (None, self.llm):
             models.append(create_model(helper, record.options_of(helper), meter=books))
         prompt = PlanPrompt(
-            self.graph.library, self.graph.dependency_type, demos=self.demos, template=self.template
+            self.graph.library,
+            self.graph.dependency_type,
+            demos=self.demos,
+            wording=self.wording,
+            template=self.template,
         )
         inferrer = Inferrer(
             self.graph,
@@ -143,6 +150,8 @@ class PlanRun:
             "prompt_sha256": hashlib.sha256(prompt.text.encode("utf-8", "surrogatepass")).hexdigest(),
             **trial.settings(self.options),
         }
+        if self.wording != "published":
+            settings["prompt"] = self.wording
         if not is_served(self.llm):  # it works with the graph, of which a prompt shows the tools only
             settings["graph_sha256"] = graph_fingerprint(self.graph)
         return settings
