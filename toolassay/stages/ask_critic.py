@@ -1,10 +1,11 @@
-"""A critic asked about samples, as a run that is journaled, limited and continued like any other."""
+"""Critics that review samples, each in a run that is journaled, limited and continued like any other."""
 
 from __future__ import annotations
 
 import hashlib
 from collections.abc import Mapping, Sequence
 from pathlib import Path
+from typing import Any
 
 from toolassay.files import write_json_lines
 from toolassay.gates.critic import NOT_FOR_IT, CriticVerdict, CriticWork, template
@@ -22,6 +23,29 @@ from toolassay.stages.usage import Books
 
 FOLDER = "critics"
 WAYS_ON = "use those settings, another --out, or --force true (keeps the old run)"
+
+
+def ask_critics(
+    critics: Sequence[str], golds: Selected, background: Background, **settings: Any
+) -> tuple[dict[str, Mapping[int, CriticVerdict]], bool]:
+    """Have several models review the same samples, one after the other.
+
+    Args:
+        critics: the models; all on the same server.
+        golds: the samples.
+        background: their tools.
+        settings: as `ask_critic` takes them.
+
+    Returns:
+        For each critic the verdicts by line, and whether each answered everything.
+
+    Raises:
+        UsageError: settings that contradict a run.
+        ToolassayError: a model cannot be reached.
+    """
+    asked = {name: ask_critic(golds, background, llm=name, **settings) for name in critics}
+    verdicts = {name: found for name, (found, _) in asked.items()}
+    return verdicts, all(complete for _, complete in asked.values())
 
 
 def ask_critic(
