@@ -13,7 +13,7 @@ FLOORS = [
     {"errors", "version", "watching", "words"},
     {"files", "locks", "answers", "extras", "excel"},
     {"tools"},
-    {"graph", "parameters", "tool_lines"},
+    {"graph", "parameters", "wordings"},
     {"dataset", "folder"},
     {"gold"},
     {"sampling", "models", "metrics"},

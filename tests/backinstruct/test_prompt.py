@@ -36,13 +36,14 @@ def test_the_teacher_is_asked_only_if_wanted() -> None:
 
 @pytest.mark.parametrize("kind", ["resource", "temporal"])
 def test_a_worked_example_has_a_whole_answer_and_no_placeholder(kind: DependencyType) -> None:
-    prompt = BackInstructPrompt(LIBRARY, kind, wording="example").render(SAMPLE)
+    turns = BackInstructPrompt(LIBRARY, kind, wording="example").messages(SAMPLE)
+    assert [turn["role"] for turn in turns] == ["user", "assistant", "user"]
+    asked, answer, prompt = (turn["content"] for turn in turns)
     assert "- rent_power_tool: Rents a tool. Parameters: day.\n- b: . Takes text; gives nothing." in prompt
     assert "Link: rent_power_tool -> b" in prompt
     assert "7-3" in prompt
-    assert "…" not in prompt and "$" not in prompt
-    (answer,) = [line for line in prompt.splitlines() if line.startswith("JSON: ")]
-    graph = json.loads(answer.removeprefix("JSON: "))["invoking_graph"]
+    assert not any(mark in text for mark in "…$" for text in (asked, answer, prompt))
+    graph = json.loads(answer)["invoking_graph"]
     assert [node["id"] for node in graph["nodes"]] == [*graph["links"][0].values()]
 
 

@@ -18,8 +18,8 @@ from toolassay.offline.model import OfflineModel
 from toolassay.offline.tasks import BackInstructTask, PlanTask, ReformatTask
 from toolassay.sampling import Sampler
 from toolassay.serving.prompts import PromptReader
-from toolassay.tool_lines import Wording
 from toolassay.tools import Tool, ToolLibrary
+from toolassay.wordings import Wording
 
 KINDS: dict[str, DependencyType] = {
     "data_huggingface": "resource",

@@ -204,7 +204,7 @@ def test_a_template_of_ones_own(tmp_path: Path) -> None:
 def test_the_worked_example_is_a_recorded_setting(tmp_path: Path) -> None:
     folder, model = folder_at(tmp_path / "data"), Scripted()
     run(folder, model, prompt="example", number_of_samples=2)
-    assert "\nNode 1: " not in model.asked[0].messages[0]["content"]
+    assert all("Node 1: " not in turn["content"] for turn in model.asked[0].messages)
     settings = json.loads((folder / "runs/scripted/manifest.json").read_text())["settings"]
     assert settings["prompt"] == "example"
     with pytest.raises(UsageError, match="prompt: 'example' -> None"):

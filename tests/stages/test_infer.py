@@ -144,9 +144,10 @@ def test_the_worked_example_is_a_recorded_setting(tmp_path: Path) -> None:
         run(folder, model, prompt="example")
     run(folder, model, prompt="example", force=True)
     assert json.loads(manifest.read_text())["settings"]["prompt"] == "example"
-    published, example = (request.messages[0]["content"] for request in model.asked)
+    published, example = (request.messages[-1]["content"] for request in model.asked)
     assert '{"id": "A"' in published
     assert "\n- A: does it. Takes text; gives text.\n" in example
+    assert [turn["role"] for turn in model.asked[-1].messages] == ["user", "assistant", "user"]
 
 
 def test_a_wording_beside_a_template_is_refused(tmp_path: Path) -> None:

@@ -15,8 +15,8 @@ from toolassay.dataset import Sample
 from toolassay.errors import UsageError
 from toolassay.files import read_text
 from toolassay.graph import DependencyType
-from toolassay.tool_lines import Wording, tool_sentence
 from toolassay.tools import ToolLibrary
+from toolassay.wordings import Wording, tool_sentence, turns_of
 
 _CHECK_KEY = ', "check_by_teacher": "…"'
 REQUIRED = ("nodes", "links")
@@ -50,7 +50,8 @@ class BackInstructPrompt:
         self._wording: Wording = wording
         name = dependency_type if wording == "published" else f"{wording}_{dependency_type}"
         self.text = read_text(template) if template else built_in(name)
-        self._template = Template(self.text)
+        *self._example, last = [{"role": "user", "content": self.text}] if template else turns_of(self.text)
+        self._template = Template(last["content"])
         if not self._template.is_valid() or any(
             name not in self._template.get_identifiers() for name in REQUIRED
         ):
@@ -60,8 +61,12 @@ class BackInstructPrompt:
                 fix="it needs $nodes and $links; write $$ for a dollar",
             )
 
+    def messages(self, sample: Sample) -> list[dict[str, str]]:
+        """What is sent for one sample: the worked example, if the wording has one, and the prompt."""
+        return [*self._example, {"role": "user", "content": self.render(sample)}]
+
     def render(self, sample: Sample) -> str:
-        """The prompt for one sample."""
+        """The prompt for one sample: the last message."""
         nodes = (self._line(number, tool) for number, tool in enumerate(sample.nodes, start=1))
         links = (f"Link: {link.source} -> {link.target}" for link in sample.links)
         return self._template.safe_substitute(

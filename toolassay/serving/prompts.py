@@ -21,8 +21,8 @@ from toolassay.errors import ToolassayError
 from toolassay.gates import critic
 from toolassay.graph import DependencyType, Link, ToolGraph
 from toolassay.offline.tasks import BackInstructTask, CritiqueTask, PlanTask, ReformatTask
-from toolassay.tool_lines import Wording, read_tool_sentence
 from toolassay.tools import ToolLibrary
+from toolassay.wordings import Wording, read_tool_sentence, turns_of
 
 Task = BackInstructTask | CritiqueTask | PlanTask | ReformatTask
 
@@ -56,8 +56,8 @@ class PromptReader:
         for kind in get_args(DependencyType):
             names = [taskbench.template_name(kind, wording) for wording in get_args(Wording)]
             for template, read in (
-                *((taskbench.built_in(name), self._plan) for name in names),
-                *((back_instruct.built_in(name), self._back_instruct) for name in names),
+                *((_last(taskbench.built_in(name)), self._plan) for name in names),
+                *((_last(back_instruct.built_in(name)), self._back_instruct) for name in names),
                 (taskbench.built_in(f"reformat_{kind}"), _reformat),
             ):
                 fields = fields_of(template, prompt)
@@ -165,6 +165,11 @@ def _links(text: str, names: Sequence[str], graph: ToolGraph) -> list[Link]:
             fed[target].remove(kind)
         links.append(Link(source, target, kind))
     return links
+
+
+def _last(template: str) -> str:
+    """The message of a template that is read back: a worked example before it says nothing."""
+    return turns_of(template)[-1]["content"]
 
 
 def fields_of(template: str, prompt: str) -> dict[str, str] | None:

@@ -35,7 +35,7 @@ from toolassay.stages.screen import DEFAULT, WARNING, Screen
 from toolassay.stages.statistics import Statistics
 from toolassay.stages.usage import NO_PRICE, Books, report_stop
 from toolassay.stages.workfolder import graph_fingerprint, work_folder
-from toolassay.tool_lines import check_wording
+from toolassay.wordings import check_wording
 
 WAYS_ON = "use the settings it began with, another --data_dir, or --force true (keeps the old run)"
 PUBLISHED_SAMPLES = 5000

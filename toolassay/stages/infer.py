@@ -28,7 +28,7 @@ from toolassay.stages.infer_workbench import infer_workbench, is_workbench
 from toolassay.stages.screen import DEFAULT, Screen
 from toolassay.stages.trials import run_trials
 from toolassay.stages.workfolder import graph_of
-from toolassay.tool_lines import check_wording
+from toolassay.wordings import check_wording
 
 _NOTHING = Path(os.devnull)  # the journal and the predictions of a run that begins anew
 WAYS_ON = "use those settings, --tag true, another --prediction_dir, or --force true (keeps the old run)"

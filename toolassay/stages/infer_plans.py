@@ -30,7 +30,7 @@ from toolassay.stages.record import RunRecord, hashes
 from toolassay.stages.screen import WARNING, Screen
 from toolassay.stages.usage import Books, report_failures, report_stop, summary_facts
 from toolassay.stages.workfolder import graph_fingerprint
-from toolassay.tool_lines import Wording
+from toolassay.wordings import Wording
 
 _NOTHING = Path(os.devnull)  # the journal and the predictions of a run that begins anew
 WAYS_ON = "use those settings, --tag true, another --prediction_dir, or --force true (keeps the old run)"

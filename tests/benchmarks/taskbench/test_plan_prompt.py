@@ -32,7 +32,7 @@ def test_the_worked_example_is_shorter_than_the_published_prompt(
 ) -> None:
     library = DataFolder(root / name).library()
     published, example = (
-        PlanPrompt(library, kind, wording=wording).render("Go.") for wording in ("published", "example")
+        PlanPrompt(library, kind, wording=wording).text for wording in ("published", "example")
     )
     assert len(example) < len(published)
     assert "…" in published and "…" not in example
@@ -45,20 +45,22 @@ def test_its_answer_is_a_plan_for_tools_that_the_user_does_not_have(
     root: Path, name: str, kind: DependencyType
 ) -> None:
     library = DataFolder(root / name).library()
-    prompt = PlanPrompt(library, kind, wording="example").render("Go.")
-    (answer,) = [line for line in prompt.splitlines() if line.startswith("JSON: ")]
-    plan, _ = read_plan(answer.removeprefix("JSON: "), kind, "stop")
+    asked, answered, prompt = PlanPrompt(library, kind, wording="example").messages("Go.")
+    assert [turn["role"] for turn in (asked, answered, prompt)] == ["user", "assistant", "user"]
+    assert "$" not in asked["content"] and "Go." in prompt["content"]
+    answer = answered["content"]
+    plan, _ = read_plan(answer, kind, "stop")
     assert plan is not None
     assert len(plan["task_nodes"]) == len(plan["task_steps"]) == 2
     assert all(node["task"] not in library for node in plan["task_nodes"])
-    assert ("task_links" in json.loads(answer.removeprefix("JSON: "))) == (kind == "temporal")
+    assert ("task_links" in json.loads(answer)) == (kind == "temporal")
 
 
 @pytest.mark.parametrize("kind", KINDS)
 def test_demonstrations_stand_between_the_tools_and_the_request(root: Path, kind: DependencyType) -> None:
     library = DataFolder(root / "data_huggingface").library()
     prompt = PlanPrompt(library, kind, wording="example", demos=[DEMO]).render("Go.")
-    parts = ["- Recipe Finder" if kind == "resource" else "- borrow_boat", "Token Class", "Show me.", "Go."]
+    parts = ["- Token Classification", "Use only", "Show me.", "Go."]
     places = [prompt.index(part) for part in parts]
     assert places == sorted(places)
     assert "$" not in prompt

@@ -12,8 +12,8 @@ from typing import Any
 from toolassay.errors import UsageError
 from toolassay.files import read_text
 from toolassay.graph import DependencyType
-from toolassay.tool_lines import Wording, tool_sentence
 from toolassay.tools import Tool, ToolLibrary
+from toolassay.wordings import Wording, tool_sentence, turns_of
 
 _PLACE = "\0request\0"  # where the request goes: it is put in last, for it may hold dollars of its own
 
@@ -41,8 +41,9 @@ class PlanPrompt:
         wording: Wording = "published",
         template: Path | None = None,
     ) -> None:
-        text = read_text(template) if template else built_in(template_name(dependency_type, wording))
-        whole = Template(text)
+        turns = turns_of(built_in(template_name(dependency_type, wording)))
+        self._example = turns[:-1]
+        whole = Template(read_text(template) if template else turns[-1]["content"])
         if not whole.is_valid() or not {"tools", "request"} <= set(whole.get_identifiers()):
             raise UsageError(
                 "is not a prompt template",
@@ -65,10 +66,14 @@ class PlanPrompt:
     @property
     def text(self) -> str:
         """The prompt without a request: what a change of tools, demonstrations or wording changes."""
-        return "".join(self._parts)
+        return "".join([*(turn["content"] for turn in self._example), *self._parts])
+
+    def messages(self, request: str) -> list[dict[str, str]]:
+        """What is sent for one request: the worked example, if the wording has one, and the prompt."""
+        return [*self._example, {"role": "user", "content": self.render(request)}]
 
     def render(self, request: str) -> str:
-        """The prompt for one request."""
+        """The prompt for one request: the last message."""
         return request.join(self._parts)
 
     def reformat(self, answer: str) -> str:

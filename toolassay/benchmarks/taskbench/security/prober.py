@@ -20,7 +20,7 @@ from toolassay.files import sha256_of
 from toolassay.graph import ToolGraph
 from toolassay.models import ChatModel
 from toolassay.runs import Journal, Loop
-from toolassay.tool_lines import Wording
+from toolassay.wordings import Wording
 
 _NOWHERE = Path(os.devnull)
 

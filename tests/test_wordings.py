@@ -6,8 +6,8 @@ import pytest
 
 from toolassay.errors import UsageError
 from toolassay.folder import DataFolder
-from toolassay.tool_lines import check_wording, read_tool_sentence, tool_sentence
 from toolassay.tools import Parameter, Tool
+from toolassay.wordings import check_wording, read_tool_sentence, tool_sentence
 
 
 @pytest.mark.parametrize("name", ["data_huggingface", "data_multimedia", "data_dailylifeapis"])

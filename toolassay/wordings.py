@@ -1,8 +1,9 @@
-"""A tool as a line of a prompt: a sentence that does not resemble the answer, and the sentence read back."""
+"""The built-in wordings of prompts: a worked example as turns, and tools as sentences that are read back."""
 
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
 from typing import Any, Literal, get_args
 
 from toolassay.errors import UsageError
@@ -11,6 +12,8 @@ from toolassay.tools import Tool
 Wording = Literal["published", "example"]
 """The built-in wordings of a prompt: as published, or with a worked example instead of placeholders."""
 
+# Matches the line "=== assistant ===", not "=== system ===".
+_TURN = re.compile(r"^=== (user|assistant) ===\n", re.MULTILINE)
 _NOTHING = "nothing"
 # Matches "- Crop: Cuts a picture. Takes image, text; gives image. Parameters: edge." with any of the three
 # last sentences missing; not '{"id": "Crop"}'. Types and names of parameters hold no full stop.
@@ -18,6 +21,26 @@ _SENTENCE = re.compile(
     r"- (?P<id>.+?): (?P<desc>.*?)"
     r"(?: Takes (?P<inputs>[^.;]*); gives (?P<outputs>[^.;]*)\.)?(?: Parameters: (?P<parameters>[^.]*)\.)?"
 )
+
+
+def turns_of(template: str) -> list[dict[str, str]]:
+    r"""The messages of a template; one without marks is one message, as it is.
+
+    A worked example is an exchange of its own before the user's message: where both were one message, a model
+    of 135M parameters copied tools and texts of the example in 15 of 15 answers.
+
+    >>> turns_of("1 + 1?\n=== assistant ===\n2\n=== user ===\n$a + $b?")[1:]
+    [{'role': 'assistant', 'content': '2'}, {'role': 'user', 'content': '$a + $b?'}]
+    """
+    first, *rest = _TURN.split(template)
+    texts = [first, *rest[1::2]]
+    texts[:-1] = [text.rstrip("\n") for text in texts[:-1]]
+    return [{"role": role, "content": text} for role, text in zip(["user", *rest[::2]], texts, strict=True)]
+
+
+def size_of(messages: Sequence[dict[str, str]]) -> int:
+    """The bytes of some messages."""
+    return sum(len(message["content"].encode(errors="replace")) for message in messages)
 
 
 def tool_sentence(tool: Tool) -> str:
