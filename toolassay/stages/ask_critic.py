@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from toolassay.files import write_json_lines
+from toolassay.files import read_json, write_json_lines
 from toolassay.gates.critic import NOT_FOR_IT, CriticVerdict, CriticWork, template
 from toolassay.gates.critic.work import PARAMETERS
 from toolassay.gates.gate import Background
@@ -15,18 +15,25 @@ from toolassay.gates.labelled_set import Selected
 from toolassay.models import ModelOptions
 from toolassay.runs import Budget
 from toolassay.runs.ledger import FREE
+from toolassay.runs.recorded import SUMMARY
 from toolassay.runs.trials import Trial
 from toolassay.stages.agent_run import AgentRun
 from toolassay.stages.record import hashes
 from toolassay.stages.screen import Screen
-from toolassay.stages.usage import Books
+from toolassay.stages.usage import NO_PRICE, Books
 
 FOLDER = "critics"
 WAYS_ON = "use those settings, another --out, or --force true (keeps the old run)"
 
 
 def ask_critics(
-    critics: Sequence[str], golds: Selected, background: Background, **settings: Any
+    critics: Sequence[str],
+    golds: Selected,
+    background: Background,
+    *,
+    out: Path,
+    screen: Screen,
+    **settings: Any,
 ) -> tuple[dict[str, Mapping[int, CriticVerdict]], bool]:
     """Have several models review the same samples, one after the other.
 
@@ -34,7 +41,9 @@ def ask_critics(
         critics: the models; all on the same server.
         golds: the samples.
         background: their tools.
-        settings: as `ask_critic` takes them.
+        out: the runs are in `critics/` below; so is what each has used.
+        screen: shown what all have used together.
+        settings: the others that `ask_critic` takes.
 
     Returns:
         For each critic the verdicts by line, and whether each answered everything.
@@ -43,7 +52,11 @@ def ask_critics(
         UsageError: settings that contradict a run.
         ToolassayError: a model cannot be reached.
     """
-    asked = {name: ask_critic(golds, background, llm=name, **settings) for name in critics}
+    asked = {
+        name: ask_critic(golds, background, llm=name, out=out, screen=screen, **settings) for name in critics
+    }
+    if len(critics) > 1:
+        screen.say(f"used by all critics so far: {_used_together(out, critics)}")
     verdicts = {name: found for name, (found, _) in asked.items()}
     return verdicts, all(complete for _, complete in asked.values())
 
@@ -115,3 +128,15 @@ def ask_critic(
         what="reviews",
     )
     return {**work.verdicts, **not_asked}, ended.summary.complete
+
+
+def _used_together(out: Path, critics: Sequence[str]) -> str:
+    """Requests, tokens and money of the runs of some critics, earlier starts included."""
+    files = [Trial(out / FOLDER, name).run_folder / SUMMARY for name in critics]
+    used = [read_json(file)["used"] for file in files if file.exists()]
+    requests, read, written = (
+        sum(one[key] for one in used) for key in ("requests", "prompt_tokens", "completion_tokens")
+    )
+    unknown = any(one["cost_usd"] is None for one in used)
+    money = NO_PRICE if unknown else f"${sum(one['cost_usd'] for one in used):.4f}"
+    return f"{requests} requests, {read} tokens read, {written} written, money: {money}"
