@@ -13,7 +13,7 @@ FLOORS = [
     {"errors", "version", "watching", "words"},
     {"files", "locks", "answers", "extras", "excel"},
     {"tools"},
-    {"graph", "parameters"},
+    {"graph", "parameters", "wordings"},
     {"dataset", "folder", "schemas"},
     {"gold"},
     {"sampling", "models", "metrics"},

@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import json
 from pathlib import Path
 
 import pytest
@@ -31,6 +32,19 @@ def test_the_teacher_is_asked_only_if_wanted() -> None:
     prompt = BackInstructPrompt(LIBRARY, "resource", check=True).render(SAMPLE)
     assert '"check_by_teacher": "…"' in prompt
     assert "Executable: yes" in prompt
+
+
+@pytest.mark.parametrize("kind", ["resource", "temporal"])
+def test_a_worked_example_has_a_whole_answer_and_no_placeholder(kind: DependencyType) -> None:
+    turns = BackInstructPrompt(LIBRARY, kind, wording="example").messages(SAMPLE)
+    assert [turn["role"] for turn in turns] == ["user", "assistant", "user"]
+    asked, answer, prompt = (turn["content"] for turn in turns)
+    assert "- rent_power_tool: Rents a tool. Parameters: day.\n- b: . Takes text; gives nothing." in prompt
+    assert "Link: rent_power_tool -> b" in prompt
+    assert "7-3" in prompt
+    assert not any(mark in text for mark in "…$" for text in (asked, answer, prompt))
+    graph = json.loads(answer)["invoking_graph"]
+    assert [node["id"] for node in graph["nodes"]] == [*graph["links"][0].values()]
 
 
 def test_a_template_of_the_user_is_taken(tmp_path: Path) -> None:

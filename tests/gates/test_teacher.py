@@ -3,7 +3,7 @@ from __future__ import annotations
 import pytest
 from checking import NO, YES, gold
 
-from toolassay.gates.critic import CriticVerdict
+from toolassay.gates.critic import NOT_FOR_IT, CriticVerdict
 from toolassay.gates.gate import state_of
 from toolassay.gates.teacher import TeacherGate
 
@@ -12,9 +12,9 @@ from toolassay.gates.teacher import TeacherGate
     ("review", "state"),
     [
         (YES, "pass"),
-        (NO, "reject"),
+        (NO, "quarantine"),
         ("Looks good!", "unknown"),
-        ({"Executable": "yes", "Correct": "no"}, "reject"),
+        ({"Executable": "yes", "Correct": "no"}, "quarantine"),
         (None, "not applicable"),
         ("", "not applicable"),
         (7, "unknown"),
@@ -28,13 +28,17 @@ def test_a_failure_quotes_the_review() -> None:
     (found,) = TeacherGate().check(gold(check_by_teacher=NO))
     assert found == (
         "llm critic",
-        "reject",
+        "quarantine",
         'the review concludes: "Executable: yes / Correct: no"',
         "check_by_teacher",
+        "",
     )
+    (found,) = TeacherGate(teacher="writer-1").check(gold(check_by_teacher=NO))
+    assert found.reason.startswith('the review by writer-1 concludes: "')
+    assert found.to_json()["author"] == "writer-1"
 
 
-def test_a_critic_counts_instead_of_the_review_and_stands_beside_it() -> None:
+def test_a_critic_quarantines_and_an_answer_without_a_verdict_is_unknown() -> None:
     said = {
         1: CriticVerdict("fail", "Correct: no", "answered"),
         2: CriticVerdict("pass", "", "answered"),
@@ -42,11 +46,66 @@ def test_a_critic_counts_instead_of_the_review_and_stands_beside_it() -> None:
         4: CriticVerdict("unknown", "", "provider error"),
         5: CriticVerdict("unknown", "", "refused"),
     }
-    gate = TeacherGate(said, "judge-1")
+    gate = TeacherGate({"judge-1": said})
     samples = [gold(line=line, check_by_teacher=YES) for line in range(1, 7)]
     states = [state_of(gate.check(sample)) for sample in samples]
-    assert states == ["reject", "pass", "unknown", "unknown", "unknown", "not applicable"]
+    assert states == ["quarantine", "pass", "unknown", "unknown", "unknown", "not applicable"]
     assert gate.verdicts(samples[0]) == {"check_by_teacher": "pass", "judge-1": "fail"}
     assert gate.verdicts(samples[5]) == {"check_by_teacher": "pass", "judge-1": None}
     assert [found.reason for found in gate.check(samples[3])] == ["judge-1 gave no answer (provider error)"]
     assert TeacherGate().verdicts(samples[0]) == {}
+
+
+SAYS = {
+    "yes": CriticVerdict("pass", "", "answered"),
+    "no": CriticVerdict("fail", "Correct: no", "answered"),
+    "?": CriticVerdict("unknown", "Hm.", "malformed"),
+    "lost": CriticVerdict("unknown", "", "provider error"),
+    "not for it": CriticVerdict("unknown", "", NOT_FOR_IT),
+}
+
+
+@pytest.mark.parametrize(
+    ("said", "state"),
+    [
+        (["yes", "yes"], "pass"),
+        (["no", "yes"], "quarantine"),
+        (["yes", "no"], "quarantine"),
+        (["no", "?"], "quarantine"),
+        (["no", "no"], "reject"),
+        (["no", "yes", "no"], "reject"),
+        (["yes", "?"], "unknown"),
+        (["yes", "lost"], "unknown"),
+        (["yes", "not for it"], "not applicable"),
+        (["no", "not for it"], "quarantine"),
+    ],
+)
+def test_one_model_quarantines_and_two_reject(said: list[str], state: str) -> None:
+    gate = TeacherGate({f"judge-{number}": {1: SAYS[one]} for number, one in enumerate(said)})
+    found = gate.check(gold(line=1))
+    assert state_of(found) == state
+    wanted = [f"judge-{number}" for number, one in enumerate(said) if one != "yes"]
+    assert sorted(finding.author for finding in found) == wanted
+    assert all(finding.author in finding.reason for finding in found)
+
+
+@pytest.mark.parametrize(
+    ("teacher", "review", "said", "state"),
+    [
+        ("writer", NO, "no", "reject"),
+        ("writer", NO, "yes", "quarantine"),
+        ("writer", NO, "?", "quarantine"),
+        ("writer", YES, "no", "quarantine"),
+        ("writer", "Looks good!", "yes", "pass"),
+        ("writer", None, "yes", "pass"),
+        ("judge", NO, "no", "quarantine"),
+        ("judge", NO, "yes", "pass"),
+        ("", NO, "no", "quarantine"),
+        ("", NO, "yes", "quarantine"),
+    ],
+)
+def test_the_stored_review_is_an_opinion_of_the_model_that_wrote_the_label(
+    teacher: str, review: str | None, said: str, state: str
+) -> None:
+    gate = TeacherGate({"judge": {1: SAYS[said]}}, teacher)
+    assert state_of(gate.check(gold(line=1, check_by_teacher=review))) == state

@@ -19,12 +19,14 @@ from toolassay.offline.tasks import BackInstructTask, PlanTask, ReformatTask
 from toolassay.sampling import Sampler
 from toolassay.serving.prompts import PromptReader
 from toolassay.tools import Tool, ToolLibrary
+from toolassay.wordings import Wording
 
 KINDS: dict[str, DependencyType] = {
     "data_huggingface": "resource",
     "data_multimedia": "resource",
     "data_dailylifeapis": "temporal",
 }
+WORDINGS: list[Wording] = ["published", "example"]
 AWKWARD = [
     "Paint a café for $5.",
     "",
@@ -47,10 +49,13 @@ def graph(request: pytest.FixtureRequest, root: Path) -> ToolGraph:
     return ToolGraph.load(folder.graph_desc, dependency_type=KINDS[request.param])
 
 
+@pytest.mark.parametrize("wording", WORDINGS)
 @pytest.mark.parametrize("demos", [[], [DEMO, DEMO]])
 @pytest.mark.parametrize("request_text", AWKWARD)
-def test_an_inference_prompt(graph: ToolGraph, request_text: str, demos: list[dict[str, object]]) -> None:
-    prompt = PlanPrompt(graph.library, graph.dependency_type, demos=demos)
+def test_an_inference_prompt(
+    graph: ToolGraph, request_text: str, demos: list[dict[str, object]], wording: Wording
+) -> None:
+    prompt = PlanPrompt(graph.library, graph.dependency_type, demos=demos, wording=wording)
     reader = PromptReader()
     task = reader.task(prompt.render(request_text))
     assert isinstance(task, PlanTask)
@@ -78,6 +83,22 @@ def test_a_back_instruct_prompt(graph: ToolGraph, check: bool) -> None:
         assert task.sample.nodes == sample.nodes
         assert task.sample.links == sample.links
         assert [task.library[name] for name in sample.nodes] == [graph.library[name] for name in sample.nodes]
+
+
+def test_a_back_instruct_prompt_with_a_worked_example_shows_names_types_and_links(graph: ToolGraph) -> None:
+    sampler = Sampler(graph, 5)
+    prompt = BackInstructPrompt(graph.library, graph.dependency_type, wording="example")
+    for known in ([], [graph]):
+        for index in range(20):
+            sample = sampler.sample(index)
+            task = PromptReader(known).task(prompt.render(sample))
+            assert isinstance(task, BackInstructTask)
+            assert (task.sample.nodes, task.sample.links) == (sample.nodes, sample.links)
+            for name in sample.nodes:
+                shown, tool = task.library[name], graph.library[name]
+                assert (shown.inputs, shown.outputs) == (tool.inputs, tool.outputs)
+                assert [one.name for one in shown.parameters] == [one.name for one in tool.parameters]
+                assert not known or shown == tool
 
 
 @pytest.mark.parametrize("answer", ["Plan: {'task_steps': []}", "# JSON #\n", ""])
@@ -126,6 +147,9 @@ def test_descriptions_are_those_of_the_prompt(graph: ToolGraph) -> None:
         BackInstructPrompt(ToolLibrary([Tool("a")]), "temporal")
         .render(Sample(0, 0, "single", ("a",), ()))
         .replace("0-0", "none"),
+        PlanPrompt(ToolLibrary([Tool("a")]), "temporal", wording="example")
+        .render("x")
+        .replace("- a:", "* a:"),
     ],
 )
 def test_what_is_not_ours_is_not_guessed(prompt: str) -> None:
@@ -139,14 +163,17 @@ def test_a_description_with_a_line_separator() -> None:
     assert task.graph.library.tools == library.tools
 
 
-async def test_plans_over_the_prompt_are_those_of_the_offline_model(graph: ToolGraph, root: Path) -> None:
+@pytest.mark.parametrize("wording", WORDINGS)
+async def test_plans_over_the_prompt_are_those_of_the_offline_model(
+    graph: ToolGraph, root: Path, wording: Wording
+) -> None:
     """Of temporal tools a prompt shows no types of parameters: only the values may differ."""
     from toolassay.models import ChatRequest
 
     name = next(name for name, kind in KINDS.items() if graph.library.path == root / name / "graph_desc.json")
     lines = (root / name / "user_requests.json").read_text(encoding="utf-8").splitlines()[:25]
     model, reader = OfflineModel(), PromptReader()
-    prompt = PlanPrompt(graph.library, graph.dependency_type)
+    prompt = PlanPrompt(graph.library, graph.dependency_type, wording=wording)
     for line in lines:
         text = json.loads(line)["user_request"]
         there = await model.complete(ChatRequest([], task=PlanTask(text, graph)))

@@ -18,6 +18,7 @@ from toolassay.serving.faults import FAULTS, KINDS
 from toolassay.serving.offline_answers import DONE, NO_TOOL, WHAT_IT_KNOWS, OfflineAnswers
 from toolassay.serving.server import ChatServer
 from toolassay.testkit import FakeServer
+from toolassay.wordings import Wording
 
 HELLO = [{"role": "user", "content": "Hello!"}]
 HARMLESS = {"odd", "text", "cut-stream", "drip"}
@@ -265,6 +266,19 @@ async def test_messages_of_parts_are_read(offline_server: FakeServer, root: Path
     parts = [{"type": "text", "text": prompt[:50]}, {"type": "text", "text": prompt[50:]}]
     whole = await answer(offline_server, messages=[{"role": "user", "content": parts}])
     assert json.loads(whole["choices"][0]["message"]["content"])["task_nodes"]
+
+
+async def test_a_prompt_with_a_worked_example_is_answered_as_the_published_one(
+    offline_server: FakeServer, root: Path
+) -> None:
+    graph = ToolGraph.load(root / "data_multimedia" / "graph_desc.json")
+    wordings: tuple[Wording, ...] = ("published", "example")
+    prompts = [PlanPrompt(graph.library, "resource", wording=wording) for wording in wordings]
+    asked = [prompt.messages("Turn 'a.jpg' into a video.") for prompt in prompts]
+    assert [len(messages) for messages in asked] == [1, 3]
+    published, example = [await answer(offline_server, messages=messages) for messages in asked]
+    assert example["choices"] == published["choices"]
+    assert json.loads(example["choices"][0]["message"]["content"])["task_nodes"]
 
 
 async def test_the_sdk(offline_server: FakeServer) -> None:

@@ -58,24 +58,30 @@ def test_every_label_is_sorted_with_its_reasons(folder: Path, tmp_path: Path) ->
     before = files_below(folder)
     checked = check(folder, out=out)
     assert files_below(folder) == before
-    assert checked.levels == {"pass": 2, "quarantine": 1, "reject": 2}
+    assert checked.levels == {"pass": 2, "quarantine": 2, "reject": 1}
     assert (checked.share, checked.complete) == (0.4, True)
     lines = lines_of(out / "gates.jsonl")
     assert [(line["id"], line["level"]) for line in lines] == [
-        *(("item-0", "pass"), ("item-1", "reject"), ("item-2", "pass"), ("item-3", "quarantine")),
+        *(("item-0", "pass"), ("item-1", "quarantine"), ("item-2", "pass"), ("item-3", "quarantine")),
         ("item-0", "reject"),
     ]
     assert [line["gates"]["llm critic"] for line in lines] == [
-        *("pass", "reject", "not applicable", "unknown", "pass"),
+        *("pass", "quarantine", "not applicable", "unknown", "pass"),
     ]
     reason = "the id 'item-0' is that of line 1 too"
     assert of_gate(lines[4], "id") == {"gate": "id", "state": "reject", "reason": reason, "where": "id"}
     assert [(name, level) for name, level, _ in checked.findings] == [(n["id"], n["level"]) for n in lines]
     assert ids(out / "data.json") == ids(out / "user_requests.json") == ["item-0", "item-2"]
     assert lines_of(out / "data.json") == [MIXED[0], MIXED[2]]
-    assert ids(out / "quarantine/data.json") == ids(out / "quarantine/user_requests.json") == ["item-3"]
+    assert (
+        ids(out / "quarantine/data.json")
+        == ids(out / "quarantine/user_requests.json")
+        == [
+            *("item-1", "item-3"),
+        ]
+    )
     rejected = lines_of(out / "rejected.json")
-    assert (rejected[0]["id"], of_gate(rejected[0], "llm critic")["state"]) == ("item-1", "reject")
+    assert (rejected[0]["id"], of_gate(rejected[0], "id")["state"]) == ("item-0", "reject")
     funnel = json.loads((out / "funnel.json").read_text())
     assert funnel == checked.funnel
     assert funnel["input"] == 5
@@ -178,7 +184,7 @@ def test_the_command_prints_the_funnel_and_can_ask_for_a_share(
     assert done.code == 3
     assert "warning: 40.0% pass, fewer than the 50.0% of --min_pass" in done.err
     assert "| gate | entering | rejected | quarantined | leaving |" in done.out
-    assert f"{tmp_path / 'checked'}: 2 pass, 1 in quarantine, 2 rejected, of 5" in done.out
+    assert f"{tmp_path / 'checked'}: 2 pass, 2 in quarantine, 1 rejected, of 5" in done.out
     assert inside(capsys, *map(str, arguments), "--min_pass", "0.4").code == 0
 
 
@@ -295,7 +301,7 @@ def test_a_served_critic_counts_and_what_it_left_out_is_asked_again(tmp_path: Pa
         assert done.code == 3
         assert "1 requests have no answer" in done.err
         lines = lines_of(out / "gates.jsonl")
-        assert [line["gates"]["llm critic"] for line in lines] == ["pass", "reject", "unknown", "pass"]
+        assert [line["gates"]["llm critic"] for line in lines] == ["pass", "quarantine", "unknown", "pass"]
         assert (
             of_gate(lines[1], "llm critic")["reason"]
             == 'acme/judge concludes: "Executable: yes / Correct: no"'
@@ -306,7 +312,8 @@ def test_a_served_critic_counts_and_what_it_left_out_is_asked_again(tmp_path: Pa
         server.behaviour = lambda prompt, number: "whole"
         done = served(server, folder, out, capsys)
         assert (done.code, len(server.received)) == (0, 1)
-        assert [line["level"] for line in lines_of(out / "gates.jsonl")] == ["pass", "reject", "pass", "pass"]
+        levels = [line["level"] for line in lines_of(out / "gates.jsonl")]
+        assert levels == ["pass", "quarantine", "pass", "pass"]
         changed = [label(number, check_by_teacher=YES) for number in range(3)] + [
             label(3, task_steps=["Now", "then"])
         ]
@@ -316,6 +323,60 @@ def test_a_served_critic_counts_and_what_it_left_out_is_asked_again(tmp_path: Pa
         assert len(server.received) == 1
     finally:
         server.stop()
+
+
+def test_two_critics_reject_and_each_goes_on_with_its_own_run(tmp_path: Path, capsys: Capture) -> None:
+    folder, out = sound(tmp_path / "data", 3), tmp_path / "checked"
+    server = FakeServer(_strict)
+    server.start()
+    try:
+        assert served(server, folder, out, capsys).code == 0
+        (doubtful,) = lines_of(out / "quarantine/data.json")
+        assert doubtful["id"] == "item-1"
+        server.forget()
+        server.behaviour = lambda prompt, number: "400" if "street 2 " in prompt else "whole"
+        done = served(server, folder, out, capsys, "--critic", "other")
+        assert (done.code, len(server.received)) == (3, 3), "the first critic's answers are there"
+        lines = lines_of(out / "gates.jsonl")
+        assert [line["level"] for line in lines] == ["pass", "reject", "quarantine"]
+        verdicts = {"check_by_teacher": "pass", "acme/judge": "fail", "other": "fail"}
+        assert lines[1]["verdicts"] == verdicts
+        found = [one for one in lines_of(out / "rejected.json")[0]["findings"] if one["gate"] == "llm critic"]
+        assert [(one["author"], one["state"]) for one in found] == [
+            *(("acme/judge", "reject"), ("other", "reject")),
+        ]
+        assert "critics/other.json: 3 lines" in done.out
+        assert "used by all critics so far: 6 requests, " in done.err
+        server.forget()
+        server.behaviour = lambda prompt, number: "whole"
+        assert served(server, folder, out, capsys, "--critic", "other").code == 0
+        assert len(server.received) == 1
+    finally:
+        server.stop()
+    funnel = json.loads((out / "funnel.json").read_text())
+    assert funnel["settings"]["critics"] == ["acme/judge", "other"]
+    assert "critic:acme/judge+other|" in funnel["signature"]
+
+
+def test_a_critic_is_named_once(folder: Path, tmp_path: Path) -> None:
+    with pytest.raises(UsageError, match="--critic offline is given 2 times"):
+        check(folder, out=tmp_path / "checked", critic=["offline", "offline"])
+    assert not (tmp_path / "checked" / "gates.jsonl").exists()
+
+
+def test_the_writer_of_the_labels_and_a_critic_are_two_models(tmp_path: Path) -> None:
+    stray = [{"task": "Painter", "arguments": ["a red fox"]}, label(0)["task_nodes"][1]]
+    folder = labelled_folder(tmp_path / "data", [label(0, task_nodes=stray, check_by_teacher=NO)])
+    gates = ["llm critic"]
+    text = label(0)["user_request"].replace("red fox in street 0", "fox")
+    write_lines(folder / "data.json", [label(0, user_request=text, check_by_teacher=NO)])
+    levels = []
+    for number, teacher in enumerate([None, "offline", "writer"]):
+        if teacher:
+            DataFolder(folder).describe(generation={"llm": teacher})
+        checked = check(folder, out=tmp_path / f"checked-{number}", gates=gates, critic="offline")
+        levels += [level for _, level, _ in checked.findings]
+    assert levels == ["quarantine", "quarantine", "reject"]
 
 
 def test_a_review_that_is_cut_off_or_declined_is_unknown(tmp_path: Path, capsys: Capture) -> None:

@@ -203,6 +203,16 @@ def test_a_template_of_ones_own(tmp_path: Path) -> None:
     assert not (tmp_path / "other" / "runs").exists()
 
 
+def test_the_worked_example_is_a_recorded_setting(tmp_path: Path) -> None:
+    folder, model = folder_at(tmp_path / "data"), Scripted()
+    run(folder, model, prompt="example", number_of_samples=2)
+    assert all("Node 1: " not in turn["content"] for turn in model.asked[0].messages)
+    settings = json.loads((folder / "runs/scripted/manifest.json").read_text())["settings"]
+    assert settings["prompt"] == "example"
+    with pytest.raises(UsageError, match="prompt: 'example' -> None"):
+        run(folder, model, number_of_samples=3)
+
+
 def test_statistics_say_what_was_asked_and_how_it_ended(tmp_path: Path) -> None:
     folder, _ = run(folder_at(tmp_path), Scripted(), number_of_samples=250)
     lines = [json.loads(line) for line in (folder / "statistics.json").read_text().splitlines()]

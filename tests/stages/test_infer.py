@@ -134,6 +134,29 @@ def test_a_template_of_ones_own(tmp_path: Path, template: str, prompt: str) -> N
     assert model.asked[0].messages[0]["content"] == expected
 
 
+def test_the_worked_example_is_a_recorded_setting(tmp_path: Path) -> None:
+    folder = folder_at(tmp_path / "data", ["x"])
+    model = Scripted(lambda request: ChatResponse(PLAN))
+    run(folder, model)
+    manifest = folder / "predictions/runs/scripted/manifest.json"
+    assert "prompt" not in json.loads(manifest.read_text())["settings"], "runs of before continue"
+    with pytest.raises(UsageError, match="prompt: None -> 'example'"):
+        run(folder, model, prompt="example")
+    run(folder, model, prompt="example", force=True)
+    assert json.loads(manifest.read_text())["settings"]["prompt"] == "example"
+    published, example = (request.messages[-1]["content"] for request in model.asked)
+    assert '{"id": "A"' in published
+    assert "\n- A: does it. Takes text; gives text.\n" in example
+    assert [turn["role"] for turn in model.asked[-1].messages] == ["user", "assistant", "user"]
+
+
+def test_a_wording_beside_a_template_is_refused(tmp_path: Path) -> None:
+    folder = folder_at(tmp_path / "data", ["x"])
+    (tmp_path / "t.txt").write_text("$tools $request")
+    with pytest.raises(UsageError, match="--prompt example and --prompt_template"):
+        infer(folder, llm="offline", prompt="example", prompt_template=tmp_path / "t.txt")
+
+
 def test_what_is_sent(tmp_path: Path) -> None:
     model = Scripted(lambda request: ChatResponse(PLAN))
     run(folder_at(tmp_path, ["x"]), model, temperature=0.3, top_p=0.4)

@@ -226,6 +226,7 @@ def test_settings_that_do_not_fit_are_refused(folder: Path, tmp_path: Path) -> N
     for wrong, told in (
         ({"use_demos": 1}, "--use_demos is not for a folder of CLASSic"),
         ({"toolkit": "domains"}, "--toolkit is not for a folder of CLASSic"),
+        ({"prompt": "example"}, "--prompt is not for a folder of CLASSic"),
         ({"toolkit": "all"}, "--toolkit is not for a folder of CLASSic"),
         ({"resample": 2}, "--resample is not for a folder of CLASSic"),
         ({"agent": "react"}, "unknown --agent 'react'"),

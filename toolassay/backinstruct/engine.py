@@ -17,9 +17,9 @@ from toolassay.graph import ToolGraph
 from toolassay.models import ChatModel, ChatRequest, ModelError
 from toolassay.offline.tasks import BackInstructTask
 from toolassay.runs import Journal, Loop, RunSummary, run_unsettled
-from toolassay.runs.budget import bytes_of
 from toolassay.runs.estimate import Estimate
 from toolassay.sampling import Sampler
+from toolassay.wordings import size_of
 
 TIMEOUT = 120.0
 PARAMETERS: Mapping[str, Any] = {"frequency_penalty": 0, "presence_penalty": 0, "max_tokens": 2500}
@@ -114,9 +114,9 @@ class Generator:
             each(sample)
             key = sample_id(sample)
             task = BackInstructTask(sample, self._graph.library, self._graph.dependency_type, self._check)
-            message = {"role": "user", "content": self._prompt.render(sample)}
             parameters = {**self.parameters, **self._shape(sample)}
-            request = ChatRequest([message], parameters, TIMEOUT, task, "generator", key)
+            messages = self._prompt.messages(sample)
+            request = ChatRequest(messages, parameters, TIMEOUT, task, "generator", key)
             try:
                 response = await self._model.complete(request)
             except ModelError as error:
@@ -187,7 +187,7 @@ class Generator:
         return already
 
     def _size(self, index: int) -> int:
-        return bytes_of(self._prompt.render(self._sampler.sample(index)))
+        return size_of(self._prompt.messages(self._sampler.sample(index)))
 
 
 def read_kept(output: Path, seed: int) -> dict[str, Any]:

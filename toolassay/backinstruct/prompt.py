@@ -16,6 +16,7 @@ from toolassay.errors import UsageError
 from toolassay.files import read_text
 from toolassay.graph import DependencyType
 from toolassay.tools import ToolLibrary
+from toolassay.wordings import Wording, tool_sentence, turns_of
 
 _CHECK_KEY = ', "check_by_teacher": "…"'
 REQUIRED = ("nodes", "links")
@@ -28,6 +29,7 @@ class BackInstructPrompt:
         library: the tools.
         dependency_type: which of the two built-in templates to use.
         check: ask for the teacher's review in the same answer.
+        wording: which built-in template; "example" shows tools as sentences and a worked example.
         template: a template file to use instead.
 
     Raises:
@@ -40,12 +42,16 @@ class BackInstructPrompt:
         dependency_type: DependencyType,
         *,
         check: bool = False,
+        wording: Wording = "published",
         template: Path | None = None,
     ) -> None:
         self._library = library
         self._check = check
-        self.text = read_text(template) if template else built_in(dependency_type)
-        self._template = Template(self.text)
+        self._wording: Wording = wording
+        name = dependency_type if wording == "published" else f"{wording}_{dependency_type}"
+        self.text = read_text(template) if template else built_in(name)
+        *self._example, last = [{"role": "user", "content": self.text}] if template else turns_of(self.text)
+        self._template = Template(last["content"])
         if not self._template.is_valid() or any(
             name not in self._template.get_identifiers() for name in REQUIRED
         ):
@@ -55,12 +61,13 @@ class BackInstructPrompt:
                 fix="it needs $nodes and $links; write $$ for a dollar",
             )
 
+    def messages(self, sample: Sample) -> list[dict[str, str]]:
+        """What is sent for one sample: the worked example, if the wording has one, and the prompt."""
+        return [*self._example, {"role": "user", "content": self.render(sample)}]
+
     def render(self, sample: Sample) -> str:
-        """The prompt for one sample."""
-        nodes = (
-            f"Node {number}: {json.dumps(self._library[tool].to_json(), ensure_ascii=False)}"
-            for number, tool in enumerate(sample.nodes, start=1)
-        )
+        """The prompt for one sample: the last message."""
+        nodes = (self._line(number, tool) for number, tool in enumerate(sample.nodes, start=1))
         links = (f"Link: {link.source} -> {link.target}" for link in sample.links)
         return self._template.safe_substitute(
             nodes="\n".join(nodes),
@@ -70,7 +77,13 @@ class BackInstructPrompt:
             seed=f"{sample.seed}-{sample.index}",
         )
 
+    def _line(self, number: int, name: str) -> str:
+        tool = self._library[name]
+        if self._wording == "example":
+            return tool_sentence(tool)
+        return f"Node {number}: {json.dumps(tool.to_json(), ensure_ascii=False)}"
+
 
 def built_in(name: str) -> str:
-    """The text of a template: "resource", "temporal" or "check"."""
+    """The text of a template: "resource", "temporal", these after "example_", or "check"."""
     return files("toolassay.backinstruct").joinpath("templates", f"{name}.txt").read_text(encoding="utf-8")

@@ -47,9 +47,10 @@ from toolassay.stages.screen import WARNING
 @options.dependency_type()
 @options.option(
     "critic",
-    default=None,
+    multiple=True,
     metavar="LLM",
-    help="A model that reviews each sample anew, instead of the review the label brings; or 'offline'.",
+    help="A model that reviews each sample; may be repeated. The no of one model quarantines, that of two "
+    "rejects. 'offline' needs no server.",
 )
 @options.option(
     "solver",

@@ -38,6 +38,7 @@ from toolassay.errors import UsageError
 @options.option("method", type=click.Choice(["single", "chain", "dag"]), default=None, help="One shape only.")
 @options.option("tool_number", type=click.IntRange(1), default=None, help="One number of tools only.")
 @options.sampler_weights()
+@options.prompt()
 @options.option("prompt_template", type=options.PATH, default=None, help="Your own wording of the prompt.")
 @options.flag("play", "Make one sample, show what the model writes, and keep nothing.")
 @options.flag("force", "Begin anew where settings differ; the old run is kept.")

@@ -120,6 +120,7 @@ class _Infer(Command):
     options.option("reformat_by", default="self", help="By whom: a model, or 'self'."),
     options.flag("tag", "Put demonstrations and reformatting into the folder's name."),
     options.flag("log_first_detail", "Show the first prompt and its answer."),
+    options.prompt(),
     options.option(
         "prompt_template", type=options.PATH, default=None, help="Your own wording of the prompt."
     ),

@@ -81,6 +81,16 @@ def dependency_type() -> Callable[[Function], Function]:
     )
 
 
+def prompt() -> Callable[[Function], Function]:
+    """`--prompt`."""
+    return option(
+        "prompt",
+        type=click.Choice(["published", "example"]),
+        default="published",
+        help="Built-in wording; example: a short worked example instead of placeholders, for small models.",
+    )
+
+
 def seed() -> Callable[[Function], Function]:
     """`--seed`."""
     return option("seed", type=int, default=-1, help="-1 draws one, prints it and records it.")

@@ -25,16 +25,19 @@ class Finding(NamedTuple):
         reason: a sentence for people, naming the values at fault.
         where: the place in the label, such as `task_nodes[1].arguments[0]` or `user_request`; empty where
             it is the whole sample.
+        author: the model whose verdict it is; empty for a rule, and where nobody knows.
     """
 
     gate: str
     state: State
     reason: str
     where: str = ""
+    author: str = ""
 
     def to_json(self) -> dict[str, str]:
-        """The finding as an object of `gates.jsonl`."""
-        return self._asdict()
+        """The finding as an object of `gates.jsonl`; `author` only where there is one."""
+        value: dict[str, str] = self._asdict()
+        return value if self.author else {name: text for name, text in value.items() if name != "author"}
 
 
 @dataclass(frozen=True, slots=True)

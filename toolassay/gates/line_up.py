@@ -24,15 +24,15 @@ class Known:
 
     Attributes:
         repeated: for each line that repeats an id, the line that had it first.
-        critic: the verdicts of a critic by line; None where none was asked.
-        critic_name: who it was.
+        critics: for each critic that was asked, its verdicts by line.
+        teacher: the model that wrote the reviews stored with the labels; empty where nobody knows.
         second_opinion: the gate that knows what solvers answered; None where none was asked.
         whole_set: the gates made from the whole set: duplicates, contamination.
     """
 
     repeated: Mapping[int, int] = field(default_factory=dict)
-    critic: Mapping[int, CriticVerdict] | None = None
-    critic_name: str = "the critic"
+    critics: Mapping[str, Mapping[int, CriticVerdict]] = field(default_factory=dict)
+    teacher: str = ""
     second_opinion: SecondOpinionGate | None = None
     whole_set: Sequence[Gate] = ()
 
@@ -52,7 +52,7 @@ def line_up(background: Background, known: Known = _ALONE) -> tuple[Gate, ...]:
         IdGate(known.repeated),
         *rules(background),
         *known.whole_set,
-        TeacherGate(known.critic, known.critic_name),
+        TeacherGate(known.critics, known.teacher),
         *opinions,
     )
 

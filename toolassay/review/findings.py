@@ -66,5 +66,5 @@ def read_findings(path: Path) -> dict[RequestId, tuple[Level, tuple[Finding, ...
 
 def _finding(item: Mapping[str, Any], level: Level) -> Finding:
     state = item.get("state", level)
-    gate, reason, where = (str(item.get(key, "")) for key in ("gate", "reason", "where"))
-    return Finding(gate, cast(State, state if state in STATES else level), reason, where)
+    gate, reason, where, author = (str(item.get(key, "")) for key in ("gate", "reason", "where", "author"))
+    return Finding(gate, cast(State, state if state in STATES else level), reason, where, author)

@@ -12,7 +12,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from functools import lru_cache
 from string import Template
-from typing import get_args
+from typing import Any, get_args
 
 from toolassay.backinstruct import prompt as back_instruct
 from toolassay.benchmarks.taskbench import prompt as taskbench
@@ -22,10 +22,11 @@ from toolassay.gates import critic
 from toolassay.graph import DependencyType, Link, ToolGraph
 from toolassay.offline.tasks import BackInstructTask, CritiqueTask, PlanTask, ReformatTask
 from toolassay.tools import ToolLibrary
+from toolassay.wordings import Wording, read_tool_sentence, turns_of
 
 Task = BackInstructTask | CritiqueTask | PlanTask | ReformatTask
 
-_NODE = re.compile(r"Node \d+: (.*)")
+_NODE = re.compile(r"Node \d+: ")  # matches "Node 1: {" up to the brace, and nothing of "- Crop: Cuts."
 _KEPT = 16  # libraries
 
 
@@ -53,9 +54,10 @@ class PromptReader:
             except (ValueError, KeyError, TypeError, ToolassayError):
                 return None
         for kind in get_args(DependencyType):
+            names = [taskbench.template_name(kind, wording) for wording in get_args(Wording)]
             for template, read in (
-                (taskbench.built_in(kind), self._plan),
-                (back_instruct.built_in(kind), self._back_instruct),
+                *((_last(taskbench.built_in(name)), self._plan) for name in names),
+                *((_last(back_instruct.built_in(name)), self._back_instruct) for name in names),
                 (taskbench.built_in(f"reformat_{kind}"), _reformat),
             ):
                 fields = fields_of(template, prompt)
@@ -70,9 +72,12 @@ class PromptReader:
         return PlanTask(fields["request"], self._graph(fields["tools"], kind, False))
 
     def _back_instruct(self, fields: Mapping[str, str], kind: DependencyType) -> Task:
-        nodes = _NODE.findall(fields["nodes"])
+        nodes = [
+            line[found.end() :] if (found := _NODE.match(line)) else line
+            for line in fields["nodes"].split("\n")
+        ]
         graph = self._graph("\n".join(nodes), kind, True)
-        names = [json.loads(node)["id"] for node in nodes]
+        names = [_tool(node)["id"] for node in nodes]
         links = _links(fields["links"], names, graph)
         seed, _, index = fields["seed"].rpartition("-")
         pairs = [(link.source, link.target) for link in links]
@@ -80,7 +85,7 @@ class PromptReader:
         return BackInstructTask(sample, graph.library, kind, check=bool(fields["check"]))
 
     def _graph_of(self, tools: str, kind: DependencyType, part: bool) -> ToolGraph:
-        """The graph of the tools shown, one JSON object a line: known, or as the tools imply it.
+        """The graph of the tools shown, one a line: known, or as the tools imply it.
 
         Args:
             tools: the lines.
@@ -88,11 +93,11 @@ class PromptReader:
             part: a known graph may have more tools than are shown.
 
         Raises:
-            ValueError: a line is no JSON.
+            ValueError: a line is neither JSON nor a sentence of ours.
             ToolassayError: the objects are no tools.
         """
         # Not splitlines: a description may hold line separators that JSON leaves as they are.
-        shown = ToolLibrary.from_json([json.loads(line) for line in tools.split("\n")], normalise_types=False)
+        shown = ToolLibrary.from_json([_tool(line) for line in tools.split("\n")], normalise_types=False)
         for graph in self._known:
             fits = (
                 all(name in graph.library for name in shown.ids) if part else graph.library.ids == shown.ids
@@ -100,6 +105,15 @@ class PromptReader:
             if fits and graph.dependency_type == kind:
                 return graph if part else _as_shown(graph, shown)
         return ToolGraph.build(shown, kind)
+
+
+def _tool(line: str) -> Any:
+    """The tool that a line shows, as an object of `tool_desc.json`.
+
+    Raises:
+        ValueError: neither JSON nor a sentence of ours.
+    """
+    return read_tool_sentence(line) if line.startswith("- ") else json.loads(line)
 
 
 def _as_shown(graph: ToolGraph, shown: ToolLibrary) -> ToolGraph:
@@ -151,6 +165,11 @@ def _links(text: str, names: Sequence[str], graph: ToolGraph) -> list[Link]:
             fed[target].remove(kind)
         links.append(Link(source, target, kind))
     return links
+
+
+def _last(template: str) -> str:
+    """The message of a template that is read back: a worked example before it says nothing."""
+    return turns_of(template)[-1]["content"]
 
 
 def fields_of(template: str, prompt: str) -> dict[str, str] | None:

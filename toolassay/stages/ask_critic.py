@@ -1,12 +1,13 @@
-"""A critic asked about samples, as a run that is journaled, limited and continued like any other."""
+"""Critics that review samples, each in a run that is journaled, limited and continued like any other."""
 
 from __future__ import annotations
 
 import hashlib
 from collections.abc import Mapping, Sequence
 from pathlib import Path
+from typing import Any
 
-from toolassay.files import write_json_lines
+from toolassay.files import read_json, write_json_lines
 from toolassay.gates.critic import NOT_FOR_IT, CriticVerdict, CriticWork, template
 from toolassay.gates.critic.work import PARAMETERS
 from toolassay.gates.gate import Background
@@ -14,14 +15,50 @@ from toolassay.gates.labelled_set import Selected
 from toolassay.models import ModelOptions
 from toolassay.runs import Budget
 from toolassay.runs.ledger import FREE
+from toolassay.runs.recorded import SUMMARY
 from toolassay.runs.trials import Trial
 from toolassay.stages.agent_run import AgentRun
 from toolassay.stages.record import hashes
 from toolassay.stages.screen import Screen
-from toolassay.stages.usage import Books
+from toolassay.stages.usage import NO_PRICE, Books
 
 FOLDER = "critics"
 WAYS_ON = "use those settings, another --out, or --force true (keeps the old run)"
+
+
+def ask_critics(
+    critics: Sequence[str],
+    golds: Selected,
+    background: Background,
+    *,
+    out: Path,
+    screen: Screen,
+    **settings: Any,
+) -> tuple[dict[str, Mapping[int, CriticVerdict]], bool]:
+    """Have several models review the same samples, one after the other.
+
+    Args:
+        critics: the models; all on the same server.
+        golds: the samples.
+        background: their tools.
+        out: the runs are in `critics/` below; so is what each has used.
+        screen: shown what all have used together.
+        settings: the others that `ask_critic` takes.
+
+    Returns:
+        For each critic the verdicts by line, and whether each answered everything.
+
+    Raises:
+        UsageError: settings that contradict a run.
+        ToolassayError: a model cannot be reached.
+    """
+    asked = {
+        name: ask_critic(golds, background, llm=name, out=out, screen=screen, **settings) for name in critics
+    }
+    if len(critics) > 1:
+        screen.say(f"used by all critics so far: {_used_together(out, critics)}")
+    verdicts = {name: found for name, (found, _) in asked.items()}
+    return verdicts, all(complete for _, complete in asked.values())
 
 
 def ask_critic(
@@ -91,3 +128,15 @@ def ask_critic(
         what="reviews",
     )
     return {**work.verdicts, **not_asked}, ended.summary.complete
+
+
+def _used_together(out: Path, critics: Sequence[str]) -> str:
+    """Requests, tokens and money of the runs of some critics, earlier starts included."""
+    files = [Trial(out / FOLDER, name).run_folder / SUMMARY for name in critics]
+    used = [read_json(file)["used"] for file in files if file.exists()]
+    requests, read, written = (
+        sum(one[key] for one in used) for key in ("requests", "prompt_tokens", "completion_tokens")
+    )
+    unknown = any(one["cost_usd"] is None for one in used)
+    money = NO_PRICE if unknown else f"${sum(one['cost_usd'] for one in used):.4f}"
+    return f"{requests} requests, {read} tokens read, {written} written, money: {money}"

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass, replace
@@ -20,7 +21,7 @@ from toolassay.gates.repair import repair as mend
 from toolassay.models import ModelOptions
 from toolassay.models.registry import refuse_baseline
 from toolassay.runs import Budget
-from toolassay.stages.ask_critic import ask_critic
+from toolassay.stages.ask_critic import ask_critics
 from toolassay.stages.ask_solvers import ask_solvers
 from toolassay.stages.checked import (
     FUNNEL,
@@ -73,7 +74,8 @@ class Checked:
         """Id, level and findings of each sample, in input order, read from `gates.jsonl`."""
         for _, line in read_json_lines(self.out / GATES):
             found = [
-                Finding(one["gate"], one["state"], one["reason"], one["where"]) for one in line["findings"]
+                Finding(one["gate"], one["state"], one["reason"], one["where"], one.get("author", ""))
+                for one in line["findings"]
             ]
             yield line["id"], line["level"], found
 
@@ -88,7 +90,7 @@ def check(
     gates: Sequence[str] | None = None,
     without: Sequence[str] = (),
     dependency_type: str | None = None,
-    critic: str | None = None,
+    critic: str | Sequence[str] | None = None,
     solvers: Sequence[str] = (),
     prediction_dir: str | Path | None = None,
     options: ModelOptions | None = None,
@@ -111,7 +113,8 @@ def check(
         gates: only these.
         without: all but these.
         dependency_type: resource or temporal; default what the folder says.
-        critic: a model that reviews each sample anew; its verdict then counts instead of that of the label.
+        critic: a model, or several, that review each sample. The "no" of one model puts a sample in
+            quarantine, that of two rejects it; the stored review is that of the model that wrote the label.
         solvers: models that solve the requests blind; what none of them gets is put in quarantine.
         prediction_dir: where their predictions lie or are put, below `data_dir`; default `predictions`
             in `out`.
@@ -147,8 +150,8 @@ def check(
         }
         bars = Bars() if threshold is None else Bars(threshold)
         other = None if against is None else other_set(Path(against), folder)
-        refuse_baseline(critic, "--critic")
-        choice = Choice(gates, without, critic=critic, solvers=solvers, other=other is not None)
+        critics = _critics(critic)
+        choice = Choice(gates, without, critics=critics, solvers=solvers, other=other is not None)
         choice.settle(background)
         if solvers and not folder.user_requests.exists():
             raise UsageError(
@@ -156,18 +159,19 @@ def check(
                 file=folder.user_requests,
                 fix="make it with format_data.py",
             )
-        known = Known(labels.repeated, whole_set=choice.whole_set(labels, other, bars))
+        whole_set = choice.whole_set(labels, other, bars)
+        known = Known(labels.repeated, teacher=_teacher(folder), whole_set=whole_set)
         line = choice.of(line_up(background, known))
         complete = True
         with ExitStack() as open_files:
-            if critic or solvers:
+            if critics or solvers:
                 worth = worth_asking(labels, line, screen)
                 place.claim()
-                if critic:
-                    verdicts, complete = ask_critic(
-                        worth, background, out=place.path, data=folder.data, llm=critic, **asked
+                if critics:
+                    verdicts, complete = ask_critics(
+                        critics, worth, background, out=place.path, data=folder.data, **asked
                     )
-                    known = replace(known, critic=verdicts, critic_name=critic)
+                    known = replace(known, critics=verdicts)
                 if solvers:
                     where = (
                         place.path / PREDICTIONS if prediction_dir is None else folder.path / prediction_dir
@@ -187,7 +191,7 @@ def check(
             "threshold": bars.threshold,
             "seed": SEED,
             "repair": repair,
-            "critic": critic,
+            "critics": critics,
             "solvers": list(solvers),
             "sha256": {
                 path.name: sha256_of(path)
@@ -215,6 +219,30 @@ def _refuse_others(folder: DataFolder) -> None:
         )
 
 
+def _critics(given: str | Sequence[str] | None) -> list[str]:
+    """The critics to ask.
+
+    Raises:
+        UsageError: one is given twice, or is a baseline.
+    """
+    critics = [given] if isinstance(given, str) else list(given or ())
+    for name, count in Counter(critics).items():
+        refuse_baseline(name, "--critic")
+        if count > 1:
+            raise UsageError(
+                f"--critic {name} is given {count} times: one model is one opinion",
+                fix="name each critic once",
+            )
+    return critics
+
+
+def _teacher(folder: DataFolder) -> str:
+    """The model that wrote the labels and their reviews, by `benchmark.json`; empty where it does not say."""
+    generation = folder.benchmark.get("generation")
+    name = generation.get("llm") if isinstance(generation, Mapping) else None
+    return name if isinstance(name, str) else ""
+
+
 def _mend(background: Background) -> Mend:
     return lambda record: mend(record, background)
 
@@ -227,7 +255,7 @@ def _signature(settings: Mapping[str, Any]) -> str:
         f"gates:{'+'.join(settings['gates'])}",
         f"threshold:{settings['threshold']:g}",
         f"repair:{'yes' if settings['repair'] else 'no'}",
-        f"critic:{settings['critic'] or 'none'}",
+        f"critic:{'+'.join(settings['critics']) or 'none'}",
         f"solvers:{'+'.join(settings['solvers']) or 'none'}",
         *(f"{Path(name).stem}:{value[:12]}" for name, value in settings["sha256"].items()),
         f"against:{(settings['against_sha256'] or 'none')[:12]}",

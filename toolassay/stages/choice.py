@@ -27,14 +27,14 @@ class Choice:
     Args:
         only: only these; None for all.
         without: all but these.
-        critic: the critic to ask, if any.
+        critics: the critics to ask.
         solvers: the models to solve the requests.
         other: whether there is another set that must not be repeated.
     """
 
     only: Sequence[str] | None
     without: Sequence[str]
-    critic: str | None = None
+    critics: Sequence[str] = ()
     solvers: Sequence[str] = ()
     other: bool = False
 
@@ -53,7 +53,7 @@ class Choice:
         line = self.of(line_up(background, Known(second_opinion=opinion, whole_set=whole_set)))
         self._names = {gate.name for gate in line}
         for flag, given, gate in (
-            ("critic", self.critic, TeacherGate),
+            ("critic", self.critics, TeacherGate),
             ("solver", self.solvers, SecondOpinionGate),
             ("against", self.other, ContaminationGate),
         ):

@@ -38,6 +38,7 @@ from toolassay.stages.screen import DEFAULT, WARNING, Screen
 from toolassay.stages.statistics import Statistics
 from toolassay.stages.usage import NO_PRICE, Books, report_stop
 from toolassay.stages.workfolder import graph_fingerprint, work_folder
+from toolassay.wordings import check_wording
 
 WAYS_ON = "use the settings it began with, another --data_dir, or --force true (keeps the old run)"
 PUBLISHED_SAMPLES = 5000
@@ -64,6 +65,7 @@ def generate(
     tool_number: int | None = None,
     shape_weights: Mapping[str, float] | None = None,
     size_weights: Mapping[str, float] | None = None,
+    prompt: str = "published",
     prompt_template: Path | None = None,
     force: bool = False,
     budget: Budget | None = None,
@@ -97,6 +99,8 @@ def generate(
         tool_number: one number of tools only.
         shape_weights: instead of the published ones.
         size_weights: likewise.
+        prompt: the built-in wording: "published", or "example" (a worked example instead of placeholders, for
+            small models).
         prompt_template: instead of the built-in wording.
         force: begin anew where the folder's run had other settings; the old one is kept.
         budget: what the whole run may use at most, earlier starts included.
@@ -118,6 +122,7 @@ def generate(
     parameters: dict[str, Any] = {**sampling_parameters(temperature, top_p)}
     if max_tokens is not None:
         parameters |= without_default({"max_tokens": max_tokens}, PARAMETERS)
+    wording = check_wording(prompt, with_template=prompt_template is not None)
     refuse_baseline(llm, "--llm")
     default, number_of_samples = number_of_samples is None, number_of_samples or PUBLISHED_SAMPLES
     name = f"{safe_name(llm)}_t{temperature}_p{top_p}{'_check' if check else ''}"
@@ -131,7 +136,9 @@ def generate(
     sampler = Sampler(graph, seed, **wanted(method, tool_number, shape_weights, size_weights))
     for sentence in sampler.cuts():
         screen.say(sentence)
-    prompt = BackInstructPrompt(graph.library, graph.dependency_type, check=check, template=prompt_template)
+    renderer = BackInstructPrompt(
+        graph.library, graph.dependency_type, check=check, wording=wording, template=prompt_template
+    )
     options = replace(options or ModelOptions(connections=multiworker), require_schema=structured is True)
     books = Books([llm], budget, prices, options)
     record = RunRecord(run_folder, options, command=command, screen=screen)
@@ -145,10 +152,11 @@ def generate(
         "seed": seed,
         "shapes": {str(shape): weight for shape, weight in sampler.shapes.items()},
         "sizes": {str(size): weight for size, weight in sampler.sizes.items()},
-        "prompt_sha256": hashlib.sha256(prompt.text.encode()).hexdigest(),
+        "prompt_sha256": hashlib.sha256(renderer.text.encode()).hexdigest(),
         "graph_sha256": graph_fingerprint(graph),
         **options.settings,
         **({} if structured == "auto" else {"structured": structured}),
+        **({} if wording == "published" else {"prompt": wording}),
     }
     foreign = _foreign(folder, settings, force=force)
 
@@ -159,7 +167,7 @@ def generate(
     generator = Generator(
         graph,
         sampler,
-        prompt,
+        renderer,
         model,
         parameters=parameters,
         check=check,

@@ -30,6 +30,7 @@ from toolassay.stages.infer_workbench import infer_workbench, is_workbench
 from toolassay.stages.screen import DEFAULT, Screen
 from toolassay.stages.trials import run_trials
 from toolassay.stages.workfolder import graph_of
+from toolassay.wordings import check_wording
 
 _NOTHING = Path(os.devnull)  # the journal and the predictions of a run that begins anew
 WAYS_ON = "use those settings, --tag true, another --prediction_dir, or --force true (keeps the old run)"
@@ -51,6 +52,7 @@ def infer(
     tag: bool = False,
     prediction_dir: str | None = None,
     log_first_detail: bool = False,
+    prompt: str = "published",
     prompt_template: Path | None = None,
     force: bool = False,
     budget: Budget | None = None,
@@ -97,6 +99,8 @@ def infer(
         tag: put demonstrations and reformatting into the folder's name, as published.
         prediction_dir: below `data_dir`; default `predictions` and the tag.
         log_first_detail: show the first prompt and answer.
+        prompt: of TaskBench: the built-in wording, "published" or "example" (a worked example instead of
+            placeholders, for small models).
         prompt_template: instead of the built-in wording.
         force: begin anew where the run had other settings; the old one is kept.
         budget: what the whole run may use at most, earlier starts included.
@@ -136,12 +140,14 @@ def infer(
         ToolassayError: the model cannot be reached.
     """
     folder = DataFolder(Path(data_dir)).require()
+    wording = check_wording(prompt, with_template=prompt_template is not None)
     plans = {
         "dependency_type": dependency_type,
         "use_demos": use_demos,
         "demo_ids": demo_ids,
         "reformat": reformat,
         "tag": tag,
+        "prompt": None if prompt == "published" else prompt,
         "prompt_template": prompt_template,
         "log_first_detail": log_first_detail,
     }
@@ -241,6 +247,7 @@ def infer(
     if security:
         refuse_beside_security(structured=structured)
         planner = {"requests": requests, "graph": graph, "demos": demos, "template": prompt_template}
+        planner["wording"] = wording
         place = prediction_dir or tagged(len(demos), None, tag=tag)
         probes |= {"prediction_dir": place, "max_tokens": max_tokens}
         return infer_security(folder, planner=planner, **probes)
@@ -267,5 +274,6 @@ def infer(
         screen=screen,
         retry_malformed=retry_malformed,
         structured=structured or False,
+        wording=wording,
     )
     return run_trials(run.carry_out, trials, screen)

@@ -35,6 +35,7 @@ from toolassay.stages.record import RunRecord, hashes
 from toolassay.stages.screen import WARNING, Screen
 from toolassay.stages.usage import Books, report_again, report_failures, report_stop, summary_facts
 from toolassay.stages.workfolder import graph_fingerprint
+from toolassay.wordings import Wording
 
 _NOTHING = Path(os.devnull)  # the journal and the predictions of a run that begins anew
 WAYS_ON = "use those settings, --tag true, another --prediction_dir, or --force true (keeps the old run)"
@@ -66,6 +67,7 @@ class PlanRun:
         screen: who listens.
         retry_malformed: ask malformed and cut-off items again.
         structured: whether the server holds plans to the schema of the tools.
+        wording: which built-in prompt.
     """
 
     folder: DataFolder
@@ -89,6 +91,7 @@ class PlanRun:
     screen: Screen
     retry_malformed: bool = False
     structured: Structured = False
+    wording: Wording = "published"
 
     def carry_out(self, number: int) -> Inference:
         """Make the run of one trial, or go on with it.
@@ -108,7 +111,11 @@ class PlanRun:
         if helper not in (None, self.llm):
             models.append(create_model(helper, record.options_of(helper), meter=books))
         prompt = PlanPrompt(
-            self.graph.library, self.graph.dependency_type, demos=self.demos, template=self.template
+            self.graph.library,
+            self.graph.dependency_type,
+            demos=self.demos,
+            wording=self.wording,
+            template=self.template,
         )
         inferrer = Inferrer(
             self.graph,
@@ -162,6 +169,8 @@ class PlanRun:
         if self.structured:
             schema = json.dumps(self._schema).encode()
             settings |= {"structured": self.structured, "schema_sha256": hashlib.sha256(schema).hexdigest()}
+        if self.wording != "published":
+            settings["prompt"] = self.wording
         if not is_served(self.llm):  # it works with the graph, of which a prompt shows the tools only
             settings["graph_sha256"] = graph_fingerprint(self.graph)
         return settings

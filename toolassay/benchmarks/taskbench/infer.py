@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import chain
 from pathlib import Path
@@ -24,11 +24,12 @@ from toolassay.dataset import Request
 from toolassay.files import write_json_lines
 from toolassay.graph import ToolGraph
 from toolassay.models import ChatModel, ChatRequest, ChatResponse, ModelError
+from toolassay.models.protocol import Message
 from toolassay.offline.tasks import PlanTask, ReformatTask
 from toolassay.runs import Journal, Loop, RunSummary, run_unsettled
 from toolassay.runs.again import BEGUN, COUNT, Again
-from toolassay.runs.budget import bytes_of
 from toolassay.runs.estimate import Estimate, Expected
+from toolassay.wordings import size_of
 
 TIMEOUT = 300.0
 REFORMAT_TIMEOUT = 120.0
@@ -198,7 +199,7 @@ class Inferrer:
         adopted = adoptable(output, journal) if output.exists() else {}
         already = 0
         for request in requests:
-            size, entry = bytes_of(self._prompt.render(request.text)), entry_of(journal, request)
+            size, entry = size_of(self._prompt.messages(request.text)), entry_of(journal, request)
             if "response" in entry:
                 estimate.answered(size, entry.get("prompt_tokens"), entry.get("completion_tokens"))
             key = key_of(request.id)
@@ -212,12 +213,12 @@ class Inferrer:
 
     async def _answer(self, request: Request) -> dict[str, Any]:
         template, graph = self._shown(request)
-        prompt, task = template.render(request.text), PlanTask(request.text, graph)
+        messages, task = template.messages(request.text), PlanTask(request.text, graph)
         response = await self._complete(
-            self._model, prompt, TIMEOUT, task, role="planner", item=key_of(request.id)
+            self._model, messages, TIMEOUT, task, role="planner", item=key_of(request.id)
         )
         if self._show is not None:
-            self._show(prompt, response.text)
+            self._show("\n\n".join(message["content"] for message in messages), response.text)
             self._show = None
         return {
             "response": response.text,
@@ -230,17 +231,24 @@ class Inferrer:
 
     async def _rewrite(self, key: str, answer: str) -> dict[str, Any]:
         assert self._reformatter is not None
-        prompt, task = self._prompt.reformat(answer), ReformatTask(answer)
+        messages = [{"role": "user", "content": self._prompt.reformat(answer)}]
+        task = ReformatTask(answer)
         rewritten = await self._complete(
-            self._reformatter, prompt, REFORMAT_TIMEOUT, task, role="reformat", item=key
+            self._reformatter, messages, REFORMAT_TIMEOUT, task, role="reformat", item=key
         )
         return {"reformatted": rewritten.text, "reformatted_finish_reason": rewritten.finish_reason}
 
     async def _complete(
-        self, model: ChatModel, prompt: str, seconds: float, task: Any, *, role: str, item: str
+        self,
+        model: ChatModel,
+        messages: Sequence[Message],
+        seconds: float,
+        task: Any,
+        *,
+        role: str,
+        item: str,
     ) -> ChatResponse:
-        message = {"role": "user", "content": prompt}
-        return await model.complete(ChatRequest([message], self.parameters, seconds, task, role, item))
+        return await model.complete(ChatRequest(messages, self.parameters, seconds, task, role, item))
 
     def _is_unreadable(self, entry: Mapping[str, Any]) -> bool:
         """Whether an answer is rewritten: it is complete, not refused, and no plan that can be scored."""

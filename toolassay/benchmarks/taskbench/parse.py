@@ -11,6 +11,7 @@ from typing import Any
 from toolassay.answers import Answer, read_answer
 from toolassay.benchmarks.taskbench.prompt import built_in
 from toolassay.graph import DependencyType
+from toolassay.wordings import turns_of
 
 PLAN_KEYS = ("task_steps", "task_nodes", "task_links")
 _REQUIRED = ("task_steps", "task_nodes")  # what every prompt asks for; links only the temporal one
@@ -85,10 +86,11 @@ def _forms(dependency_type: DependencyType) -> tuple[dict[str, Any], ...]:
     """The plans that the prompts show as the form of an answer.
 
     They are no JSON: `["…", …]`. Each is read word for word, as an echo of it is, and without what it leaves
-    open, as a model writes it in valid JSON.
+    open, as a model writes it in valid JSON. The answer of the worked example is one of them.
     """
     forms = []
-    for template in (built_in(dependency_type), built_in(f"reformat_{dependency_type}")):
+    worked = turns_of(built_in(f"example_{dependency_type}"))[1]["content"]
+    for template in (built_in(dependency_type), built_in(f"reformat_{dependency_type}"), worked):
         for text in (template, template.replace("…", "..."), re.sub(r",\s*…", "", template)):
             form = read_answer(text, keys=PLAN_KEYS, required=_REQUIRED).value
             assert form is not None

@@ -13,6 +13,7 @@ from toolassay.errors import UsageError
 from toolassay.files import read_text
 from toolassay.graph import DependencyType
 from toolassay.tools import Tool, ToolLibrary
+from toolassay.wordings import Wording, tool_sentence, turns_of
 
 _PLACE = "\0request\0"  # where the request goes: it is put in last, for it may hold dollars of its own
 
@@ -24,6 +25,7 @@ class PlanPrompt:
         library: the tools, all of them shown.
         dependency_type: which of the two forms of plan is asked for.
         demos: labels shown as examples, the same for every request.
+        wording: which built-in template; "example" shows tools as sentences and a worked example.
         template: a template file to use instead (`$tools`, `$request`, `$demos`).
 
     Raises:
@@ -36,10 +38,12 @@ class PlanPrompt:
         dependency_type: DependencyType,
         *,
         demos: Sequence[Mapping[str, Any]] = (),
+        wording: Wording = "published",
         template: Path | None = None,
     ) -> None:
-        text = read_text(template) if template else built_in(dependency_type)
-        whole = Template(text)
+        turns = turns_of(built_in(template_name(dependency_type, wording)))
+        self._example = turns[:-1]
+        whole = Template(read_text(template) if template else turns[-1]["content"])
         if not whole.is_valid() or not {"tools", "request"} <= set(whole.get_identifiers()):
             raise UsageError(
                 "is not a prompt template",
@@ -47,7 +51,10 @@ class PlanPrompt:
                 fix="it needs $tools and $request; write $$ for a dollar",
             )
         rendered = whole.safe_substitute(
-            tools="\n".join(_tool_line(tool, dependency_type) for tool in library),
+            tools="\n".join(
+                tool_sentence(tool) if wording == "example" else _tool_line(tool, dependency_type)
+                for tool in library
+            ),
             demos=_demos(demos, dependency_type),
             request=_PLACE,
         )
@@ -59,10 +66,14 @@ class PlanPrompt:
     @property
     def text(self) -> str:
         """The prompt without a request: what a change of tools, demonstrations or wording changes."""
-        return "".join(self._parts)
+        return "".join([*(turn["content"] for turn in self._example), *self._parts])
+
+    def messages(self, request: str) -> list[dict[str, str]]:
+        """What is sent for one request: the worked example, if the wording has one, and the prompt."""
+        return [*self._example, {"role": "user", "content": self.render(request)}]
 
     def render(self, request: str) -> str:
-        """The prompt for one request."""
+        """The prompt for one request: the last message."""
         return request.join(self._parts)
 
     def reformat(self, answer: str) -> str:
@@ -88,8 +99,17 @@ def _demos(demos: Sequence[Mapping[str, Any]], dependency_type: DependencyType) 
     return "\n".join(lines)
 
 
+def template_name(dependency_type: DependencyType, wording: Wording) -> str:
+    """The name of a built-in template.
+
+    >>> template_name("resource", "published"), template_name("resource", "example")
+    ('resource', 'example_resource')
+    """
+    return dependency_type if wording == "published" else f"{wording}_{dependency_type}"
+
+
 def built_in(name: str) -> str:
-    """The text of a template: "resource", "temporal", "reformat_resource" or "reformat_temporal"."""
+    """The text of a template: "resource", "temporal", and these after "example_" or "reformat_"."""
     return (
         files("toolassay.benchmarks.taskbench")
         .joinpath("templates", f"{name}.txt")

@@ -20,6 +20,7 @@ from toolassay.files import sha256_of
 from toolassay.graph import ToolGraph
 from toolassay.models import ChatModel
 from toolassay.runs import Journal, Loop
+from toolassay.wordings import Wording
 
 _NOWHERE = Path(os.devnull)
 
@@ -32,6 +33,7 @@ class PlanProber:
         requests: read from it.
         graph: the tool graph.
         demos: labels shown as examples.
+        wording: of the prompt.
         template: of the prompt; None for the built-in one.
         parameters: of the requests.
         count: attacks.
@@ -44,11 +46,13 @@ class PlanProber:
         graph: ToolGraph,
         *,
         demos: Sequence[Mapping[str, Any]] = (),
+        wording: Wording = "published",
         template: Path | None = None,
         parameters: Mapping[str, Any],
         count: int = DEFAULT,
     ) -> None:
         self._graph, self._demos, self._template = graph, demos, template
+        self._wording: Wording = wording
         self._parameters = parameters
         self._prompt = self._prompt_of(graph, demos)
         probes = plan_probes(requests, graph, demos, count)
@@ -66,6 +70,7 @@ class PlanProber:
             "probe_seed": SEED,
             "prompt_sha256": hashlib.sha256(self._prompt.text.encode("utf-8", "surrogatepass")).hexdigest(),
             "requests_sha256": sha256_of(self.read[0]),
+            **({} if self._wording == "published" else {"prompt": self._wording}),
         }
 
     @property
@@ -107,4 +112,10 @@ class PlanProber:
         return self._prompt_of(graph, probe.demos(self._demos)), graph
 
     def _prompt_of(self, graph: ToolGraph, demos: Sequence[Mapping[str, Any]]) -> PlanPrompt:
-        return PlanPrompt(graph.library, graph.dependency_type, demos=demos, template=self._template)
+        return PlanPrompt(
+            graph.library,
+            graph.dependency_type,
+            demos=demos,
+            wording=self._wording,
+            template=self._template,
+        )
