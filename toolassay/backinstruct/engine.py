@@ -21,7 +21,6 @@ from toolassay.runs.budget import bytes_of
 from toolassay.runs.estimate import Estimate
 from toolassay.sampling import Sampler
 
-TIMEOUT = 120.0
 PARAMETERS: Mapping[str, Any] = {"frequency_penalty": 0, "presence_penalty": 0, "max_tokens": 2500}
 
 MEASURED = 500
@@ -112,7 +111,7 @@ class Generator:
             key = sample_id(sample)
             task = BackInstructTask(sample, self._graph.library, self._graph.dependency_type, self._check)
             message = {"role": "user", "content": self._prompt.render(sample)}
-            request = ChatRequest([message], self.parameters, TIMEOUT, task, "generator", key)
+            request = ChatRequest([message], self.parameters, None, task, "generator", key)
             try:
                 response = await self._model.complete(request)
             except ModelError as error:

@@ -9,9 +9,11 @@ from dataclasses import replace
 from typing import Any
 
 from toolassay.models import retry
+from toolassay.models.concurrency_control import Permit
 from toolassay.models.errors import RESET, UNREACHABLE, ModelError, without
+from toolassay.models.failures import over_time_limit, timed_out
 from toolassay.models.halt import waiting
-from toolassay.models.limiter import Limiter, Permit, limiter_of
+from toolassay.models.limiter import Limiter, limiter_of
 from toolassay.models.meter import Attempt, Meter, NoMeter
 from toolassay.models.options import ModelOptions
 from toolassay.models.parameters import Refusals
@@ -125,7 +127,7 @@ class Client:
         path = self._paths.path if self._paths else ""
         status: int | None = 200
         try:
-            response = await self._transport.send(request)
+            response = await self._send(request)
         except ModelError as error:
             error.hide(self._secrets)  # servers repeat a wrong key in their complaint
             if error.outcome == "refused":  # a content filter stopped the prompt: that is an answer
@@ -147,6 +149,19 @@ class Client:
             self._book(request, number, "cancelled" if cancelled else "failed", None, sent)
             raise
         return self._answered(request, response, number, permit, path, sent, status)
+
+    async def _send(self, request: ChatRequest) -> ChatResponse:
+        """One attempt, within its time."""
+        own, total = request.timeout, self._options.total_timeout
+        is_own = own is not None and own <= total
+        timer = asyncio.timeout(own if is_own else total)
+        try:
+            async with timer:
+                return await self._transport.send(request)
+        except TimeoutError:
+            if not timer.expired():
+                raise
+            raise (over_time_limit(own) if own is not None and is_own else timed_out(total)) from None
 
     def _answered(
         self,

@@ -19,6 +19,8 @@ ClientName = Literal["aiohttp", "openai"]
 DEFAULT_ADDRESS = "localhost"
 DEFAULT_PORT = 4000
 MAX_TRIES = 8
+TIMEOUT = 600.0  # seconds without a byte: long answers that are not streamed, and the queue before them
+TOTAL_TIMEOUT = 3600.0  # seconds for one attempt
 PATH = "/chat/completions"
 
 _SECRET_NAME = re.compile("key|token|secret|passw|credential|auth", re.IGNORECASE)
@@ -33,7 +35,10 @@ class ModelOptions:
     `extra_body` takes a field out. `api_version` belongs to Azure (`client="openai"`). `stream` asks for the
     answer token by token, which shows the time to the first one. `refusals` is what is known of the
     parameters that the endpoint refuses; without it a client begins knowing none. `version_path` is the same
-    for the `/v1` that an address may lack. `tell` takes what a person should know while waiting.
+    for the `/v1` that an address may lack. `tell` takes what a person should know while waiting. An attempt
+    ends after `timeout` seconds in which no byte came (a stream, or a server that sends comments while a
+    model reasons, is alive), and after `total_timeout` seconds in any case; both are tried again. No setting
+    that shapes answers: a run may be continued with others.
     """
 
     api_base: str | None = field(default=None, repr=False)
@@ -50,6 +55,8 @@ class ModelOptions:
     refusals: Refusals | None = field(default=None, repr=False, compare=False)
     version_path: VersionPath | None = field(default=None, repr=False, compare=False)
     tell: Callable[[str], None] | None = field(default=None, repr=False, compare=False)
+    timeout: float = TIMEOUT
+    total_timeout: float = TOTAL_TIMEOUT
 
     @property
     def base_url(self) -> str:

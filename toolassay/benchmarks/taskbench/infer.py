@@ -28,8 +28,6 @@ from toolassay.runs import Journal, Loop, RunSummary, run_unsettled
 from toolassay.runs.budget import bytes_of
 from toolassay.runs.estimate import Estimate, Expected
 
-TIMEOUT = 300.0
-REFORMAT_TIMEOUT = 120.0
 PARAMETERS: Mapping[str, Any] = {"presence_penalty": 1.05, "max_tokens": 2000}
 
 _RESPONSE = ("response", "finish_reason", "prompt_tokens", "completion_tokens")
@@ -191,9 +189,7 @@ class Inferrer:
     async def _answer(self, request: Request) -> dict[str, Any]:
         template, graph = self._shown(request)
         prompt, task = template.render(request.text), PlanTask(request.text, graph)
-        response = await self._complete(
-            self._model, prompt, TIMEOUT, task, role="planner", item=key_of(request.id)
-        )
+        response = await self._complete(self._model, prompt, task, role="planner", item=key_of(request.id))
         if self._show is not None:
             self._show(prompt, response.text)
             self._show = None
@@ -208,16 +204,14 @@ class Inferrer:
     async def _rewrite(self, key: str, answer: str) -> dict[str, Any]:
         assert self._reformatter is not None
         prompt, task = self._prompt.reformat(answer), ReformatTask(answer)
-        rewritten = await self._complete(
-            self._reformatter, prompt, REFORMAT_TIMEOUT, task, role="reformat", item=key
-        )
+        rewritten = await self._complete(self._reformatter, prompt, task, role="reformat", item=key)
         return {"reformatted": rewritten.text, "reformatted_finish_reason": rewritten.finish_reason}
 
     async def _complete(
-        self, model: ChatModel, prompt: str, seconds: float, task: Any, *, role: str, item: str
+        self, model: ChatModel, prompt: str, task: Any, *, role: str, item: str
     ) -> ChatResponse:
         message = {"role": "user", "content": prompt}
-        return await model.complete(ChatRequest([message], self.parameters, seconds, task, role, item))
+        return await model.complete(ChatRequest([message], self.parameters, None, task, role, item))
 
     def _is_unreadable(self, entry: Mapping[str, Any]) -> bool:
         """Whether an answer is to be rewritten: whole, not refused, and no plan in it."""

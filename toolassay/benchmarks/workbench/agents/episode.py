@@ -17,7 +17,6 @@ from toolassay.files import readable
 from toolassay.models import ChatModel, ChatRequest, ChatResponse, ToolCall
 from toolassay.offline.tasks import AgentTask
 
-TIMEOUT = 300.0
 MOST_CALLS = 100
 """Calls of one answer that are carried out."""
 _TOO_MANY = f"Error: not carried out: more than {MOST_CALLS} calls in one answer"
@@ -119,7 +118,7 @@ class Episode:
         parameters = {**parameters, **self._form.parameters(self._tools)}
         if self._discarded:
             parameters["temperature"] = self._settings.resample_temperature
-        return ChatRequest(sent, parameters, TIMEOUT, self._work(), role="agent", item=self._task.id)
+        return ChatRequest(sent, parameters, None, self._work(), role="agent", item=self._task.id)
 
     def close(self) -> None:
         """Free the memory."""
