@@ -154,7 +154,7 @@ def test_figures_of_a_run(
     done = infer(capsys, fake_server, folder, "--multiworker", "1", "--llm", "nobody-knows-its-price")
     (line,) = [line for line in done.err.splitlines() if line.startswith("infer ")]
     assert line.startswith("infer 100/100, 2 failed, ")
-    assert "requests/s" in line and f"k tokens, {money}, took 0:00:" in line
+    assert "answers/min" in line and f"k tokens, {money}, took 0:00:" in line
     done = infer(capsys, fake_server, folder, "--llm", "offline")
     (line,) = [line for line in done.err.splitlines() if line.startswith("infer ")]
     assert "0 failed" in line and "tokens" not in line and "cost" not in line

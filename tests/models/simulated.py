@@ -1,52 +1,15 @@
-"""An event loop whose time jumps to the next event, and an endpoint that lives in it."""
+"""Endpoints that live in simulated time, and a limiter driven by hand."""
 
 from __future__ import annotations
 
 import asyncio
 import random
-import selectors
-from collections.abc import Coroutine
-from typing import Any, TypeVar
 
+from benchmarks.simulated_time import now, run
 from toolassay.models import ChatRequest, ChatResponse, ModelError, ModelOptions
 from toolassay.models.client import Client
-from toolassay.models.limiter import Limiter, Permit
-
-Result = TypeVar("Result")
-
-
-class _Jumping(selectors.DefaultSelector):
-    def __init__(self) -> None:
-        super().__init__()
-        self.now = 0.0
-
-    def select(self, timeout: float | None = None) -> Any:
-        events = super().select(0)
-        if not events and timeout:
-            self.now += timeout
-        return events
-
-
-class VirtualLoop(asyncio.SelectorEventLoop):
-    """Waits for nothing: its time jumps."""
-
-    def __init__(self) -> None:
-        self._jumping = _Jumping()
-        super().__init__(self._jumping)
-
-    def time(self) -> float:
-        return self._jumping.now
-
-
-def run(main: Coroutine[Any, Any, Result]) -> Result:
-    """Run in virtual time."""
-    with asyncio.Runner(loop_factory=VirtualLoop) as runner:
-        return runner.run(main)
-
-
-def now() -> float:
-    """Virtual time."""
-    return asyncio.get_running_loop().time()
+from toolassay.models.concurrency_control import Permit
+from toolassay.models.limiter import Limiter
 
 
 def http(status: int, retry_after: float | None = None) -> ModelError:
@@ -69,6 +32,12 @@ class Driver:
 
     def end(self, error: ModelError | None = None) -> None:
         self.limiter.release(self.permits.pop(0), error)
+
+    async def start_to(self, limit: int) -> None:
+        """Slow start, at an endpoint that answers faster the more it is asked, until this limit."""
+        while self.limiter.limit < limit:
+            await self.round_trip()
+        await self.fill()
 
     async def round_trip(self) -> None:
         await self.fill()

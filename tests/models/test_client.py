@@ -13,7 +13,8 @@ from toolassay.errors import UsageError
 from toolassay.models import Attempt, ChatRequest, ChatResponse, ModelError, ModelOptions
 from toolassay.models.address import Address
 from toolassay.models.client import Client
-from toolassay.models.limiter import START, Limiter
+from toolassay.models.concurrency_control import START
+from toolassay.models.limiter import Limiter
 from toolassay.models.options import ClientName
 from toolassay.models.parameters import Refusals
 from toolassay.models.protocol import ToolCall
@@ -46,9 +47,9 @@ class Books:
         return sum(getattr(attempt, name) or 0 for attempt in self.attempts)
 
 
-def question(number: int, timeout: float = 20.0) -> ChatRequest:
+def question(number: int) -> ChatRequest:
     text = f"# REQUEST #\nDo {number}.\n\nNow the JSON object:"
-    return ChatRequest([{"role": "user", "content": text}], timeout=timeout, role="judge", item=str(number))
+    return ChatRequest([{"role": "user", "content": text}], role="judge", item=str(number))
 
 
 def ask(
@@ -96,8 +97,9 @@ def test_two_thousand_requests_through_every_fault(fake_server: FakeServer) -> N
     chance.shuffle(kinds)
     fake_server.behaviour = lambda prompt, number: kinds[number] if number < len(kinds) else "whole"
     books = Books()
-    requests = [question(number, timeout=2.5) for number in range(2000)]
-    answers = ask(options_of(fake_server, connections=100, max_tries=20), requests, books=books, workers=100)
+    requests = [question(number) for number in range(2000)]
+    options = options_of(fake_server, connections=100, max_tries=20, timeout=2.5)
+    answers = ask(options, requests, books=books, workers=100)
     assert len(answers) == 2000
     for request in requests:
         assert f"Do {request.item}." in answers[request.item].text

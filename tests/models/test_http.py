@@ -193,7 +193,7 @@ def test_a_server_that_goes_away_later_is_waited_for(fake_server: FakeServer, fi
 
 def test_a_hanging_server_is_a_timeout_tried_again(fake_server: FakeServer) -> None:
     fake_server.fail_first("hang")
-    (answer,) = ask(ModelOptions(api_base=fake_server.base), ChatRequest(REQUEST.messages, timeout=0.3))
+    (answer,) = ask(ModelOptions(api_base=fake_server.base, timeout=0.3), ChatRequest(REQUEST.messages))
     assert answer.text
     assert len(fake_server.received) == 2
 

@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import asyncio
 
-from simulated import Driver, http, run
+from simulated import Driver, http
 
-from toolassay.models.limiter import START, Change, Limiter, Permit
+from benchmarks.simulated_time import run
+from toolassay.models.concurrency_control import SLOW_START, Change, Permit
+from toolassay.models.limiter import Limiter
 
 
 def test_a_life_at_one_ceiling() -> None:
@@ -14,8 +16,7 @@ def test_a_life_at_one_ceiling() -> None:
 
     async def main() -> None:
         driver = Driver()
-        for _ in range(4):
-            await driver.round_trip()
+        await driver.start_to(64)
         assert driver.limiter.limit == 64
         rests: list[int] = []
         await driver.fill()
@@ -37,17 +38,15 @@ def test_a_life_at_one_ceiling() -> None:
     run(main())
 
 
-def test_above_what_was_refused_once_growth_goes_on_by_a_twentieth() -> None:
+def test_above_what_was_refused_once_the_rate_decides_again() -> None:
     async def main() -> None:
         driver = Driver()
-        for _ in range(4):
-            await driver.round_trip()
-        await driver.fill()
+        await driver.start_to(64)
         driver.end(http(429))
-        while driver.limiter.limit < 90:
+        while driver.limiter.limit < 200:
             await driver.round_trip()
         limits = [change.limit for change in driver.limiter.history if change.limit > 63]
-        assert limits == [64, 64, 67, 70, 73, 76, 79, 82, 86, 90]  # slow start, the probe, growth
+        assert limits == [64, 64, 96, 144, 216]  # slow start, the probe, probes that bring more answers
 
     run(main())
 
@@ -58,10 +57,10 @@ def test_the_history_says_when() -> None:
         driver.time = 100.0
         limiter = Limiter(clock=lambda: driver.time)
         permit = await limiter.acquire()
-        assert permit == Permit(1)
+        assert permit == Permit(number=1, sent=100.0, in_flight=1)
         driver.time = 102.12345
         limiter.release(permit)
-        assert limiter.history == [Change(0.0, 1, "start"), Change(2.123, START, "slow start")]
+        assert limiter.history == [Change(0.0, 1, "start"), Change(2.123, SLOW_START, "slow start")]
 
     run(main())
 
@@ -69,9 +68,7 @@ def test_the_history_says_when() -> None:
 def test_growth_goes_on_when_the_seconds_asked_for_are_over() -> None:
     async def main() -> None:
         driver = Driver()
-        for _ in range(3):
-            await driver.round_trip()
-        await driver.fill()
+        await driver.start_to(32)
         driver.end(http(429, retry_after=10.0))
         driver.end(http(429, retry_after=2.0))  # the longer one holds
         limit = driver.limiter.limit
@@ -86,8 +83,7 @@ def test_growth_goes_on_when_the_seconds_asked_for_are_over() -> None:
 def test_late_refusals_lower_the_ceiling_no_further_than_by_half() -> None:
     async def main() -> None:
         driver = Driver()
-        for _ in range(4):
-            await driver.round_trip()
+        await driver.start_to(64)
         await driver.fill()
         driver.end(http(429))  # 63 were borne, half of them are 31
         limits = []
@@ -122,7 +118,7 @@ def test_no_limit_is_below_one_and_none_above_the_most() -> None:
     run(main())
 
 
-def test_room_that_is_given_back_goes_to_who_waited_longest() -> None:
+def test_room_that_is_given_back_goes_to_the_longest_wait() -> None:
     async def main() -> None:
         limiter = Limiter(2)
         first, second = await limiter.acquire(), await limiter.acquire()
@@ -149,8 +145,7 @@ def test_room_that_is_given_back_goes_to_who_waited_longest() -> None:
 def test_a_refusal_far_below_the_ceiling_cuts_as_the_first_one_did() -> None:
     async def main() -> None:
         driver = Driver()
-        for _ in range(4):
-            await driver.round_trip()
+        await driver.start_to(64)
         await driver.fill()
         driver.end(http(429))
         await driver.round_trip()
@@ -166,11 +161,13 @@ def test_a_refusal_far_below_the_ceiling_cuts_as_the_first_one_did() -> None:
 
 def test_eight_in_ten_are_enough_to_grow() -> None:
     async def main() -> None:
-        for used, limit in ((7, 10), (8, 11)):
+        for used, limit in ((7, 10), (8, 20)):
             limiter = Limiter(start=10)
             limiter.release(await limiter.acquire())
-            permits = [await limiter.acquire() for _ in range(used)]
-            limiter.release(permits.pop())
+            for _ in range(10):
+                permits = [await limiter.acquire() for _ in range(used)]
+                while permits:
+                    limiter.release(permits.pop())
             assert limiter.limit == limit
 
     run(main())
@@ -179,8 +176,7 @@ def test_eight_in_ten_are_enough_to_grow() -> None:
 def test_the_first_request_after_a_cut_counts_in_the_round_trip() -> None:
     async def main() -> None:
         driver = Driver()
-        for _ in range(4):
-            await driver.round_trip()
+        await driver.start_to(64)
         await driver.fill()
         driver.end(http(429))
         while driver.permits:  # sent before the cut

@@ -4,10 +4,12 @@ import asyncio
 from itertools import pairwise
 
 import pytest
-from simulated import Driver, Endpoint, ask_all, http, now, run
+from simulated import Driver, Endpoint, ask_all, http
 
+from benchmarks.simulated_time import now, run
 from toolassay.models import ModelError
-from toolassay.models.limiter import LONGEST_DWELL, MOST, PAUSE, START, Limiter, limiter_of
+from toolassay.models.concurrency_control import LONGEST_DWELL, MOST, PAUSE, START
+from toolassay.models.limiter import Limiter, limiter_of
 from toolassay.models.retry import LONGEST_RETRY_AFTER, wait_before
 
 
@@ -19,7 +21,7 @@ def waits(monkeypatch: pytest.MonkeyPatch) -> None:
 
 @pytest.mark.parametrize("retry_after", [None, 1.0])
 def test_an_endpoint_that_bears_fifty_is_kept_busy_and_seldom_refuses(retry_after: float | None) -> None:
-    outcome = ask_all(Endpoint(50, retry_after=retry_after), 10_000)
+    outcome = ask_all(Endpoint(50, retry_after=retry_after), 15_000)
     assert outcome.throughput >= 0.9
     assert outcome.refused < 0.05
 
@@ -35,12 +37,13 @@ def test_what_has_no_limit_is_asked_as_fast_as_there_is_work() -> None:
     outcome = ask_all(Endpoint(10_000), 20_000, workers=2000)
     assert outcome.most == MOST == outcome.limiter.limit
     limits = [change.limit for change in outcome.limiter.history]
-    assert limits == [1, START, 16, 32, 64, 128, 256, 512]
+    assert limits[:8] == [1, START, 16, 32, 64, 128, 256, 512]
+    assert set(limits[8:]) <= {341, 512}  # the latency is measured again now and then
 
 
 def test_unused_room_is_no_reason_to_grow() -> None:
     outcome = ask_all(Endpoint(10_000), 5000, workers=20)
-    assert 20 <= outcome.limiter.limit <= 26
+    assert 20 <= outcome.limiter.limit <= 32
 
 
 def test_a_share_of_500_cuts_nothing() -> None:
@@ -56,15 +59,16 @@ def test_a_fixed_number_stays() -> None:
     assert len(outcome.limiter.history) == 1
 
 
-def test_one_goes_ahead_then_slow_start_doubles() -> None:
+@pytest.mark.parametrize(("first", "limits"), [(0.9, [1, 8, 16, 32, 64]), (1.0, [1, 2, 4, 8, 16])])
+def test_one_goes_ahead_then_slow_start_doubles(first: float, limits: list[int]) -> None:
     async def main() -> None:
         driver = Driver()
         assert driver.limiter.limit == 1
-        limits = []
-        for _ in range(5):
-            await driver.round_trip()
-            limits.append(driver.limiter.limit)
-        assert limits == [8, 16, 32, 64, 128]
+        await driver.fill()
+        driver.time = first
+        driver.end()
+        await driver.start_to(limits[-1])
+        assert [change.limit for change in driver.limiter.history] == limits
 
     run(main())
 
@@ -72,8 +76,7 @@ def test_one_goes_ahead_then_slow_start_doubles() -> None:
 def test_one_cut_per_round_trip() -> None:
     async def main() -> None:
         driver = Driver()
-        for _ in range(4):
-            await driver.round_trip()
+        await driver.start_to(64)
         await driver.fill()
         full = len(driver.permits)
         driver.end(http(429))
@@ -95,8 +98,7 @@ def test_one_cut_per_round_trip() -> None:
 def test_after_a_cut_growth_is_slow_and_rests_at_the_ceiling() -> None:
     async def main() -> None:
         driver = Driver()
-        for _ in range(4):
-            await driver.round_trip()
+        await driver.start_to(64)
         await driver.fill()
         ceiling = len(driver.permits) - 1
         driver.end(http(429))
@@ -126,16 +128,13 @@ def test_a_probe_refused_costs_little_and_the_next_comes_later() -> None:
 def test_trouble_pauses_growth_for_a_few_answers() -> None:
     async def main() -> None:
         driver = Driver()
-        await driver.round_trip()
-        limit = driver.limiter.limit
-        await driver.fill()
+        await driver.start_to(START)
         driver.end(http(500))
-        for _ in range(PAUSE):
-            driver.end()
+        for answers in range(PAUSE + START):
+            assert driver.limiter.limit == START, answers
             await driver.fill()
-        assert driver.limiter.limit == limit
-        driver.end()
-        assert driver.limiter.limit == limit + 1
+            driver.end()
+        assert driver.limiter.limit == 2 * START
 
     run(main())
 
@@ -143,8 +142,7 @@ def test_trouble_pauses_growth_for_a_few_answers() -> None:
 def test_much_trouble_pauses_growth_for_one_round_trip_and_no_longer() -> None:
     async def main() -> None:
         driver = Driver()
-        for _ in range(3):
-            await driver.round_trip()
+        await driver.start_to(32)
         limit = driver.limiter.limit
         for _ in range(5 * limit):
             await driver.fill()
@@ -157,7 +155,7 @@ def test_much_trouble_pauses_growth_for_one_round_trip_and_no_longer() -> None:
     run(main())
 
 
-@pytest.mark.parametrize(("capacity", "count"), [(50, 5000), (200, 20_000)])
+@pytest.mark.parametrize(("capacity", "count"), [(50, 10_000), (100, 20_000)])
 def test_a_steady_share_of_500_does_not_keep_an_endpoint_from_being_used(capacity: int, count: int) -> None:
     # Answers that take longer than the waits between tries: else it is these that are measured, at the end.
     outcome = ask_all(Endpoint(capacity, seconds=2.0, ill=0.05), count)
@@ -168,9 +166,7 @@ def test_a_steady_share_of_500_does_not_keep_an_endpoint_from_being_used(capacit
 def test_hours_asked_for_do_not_end_growth_for_hours() -> None:
     async def main() -> None:
         driver = Driver()
-        for _ in range(3):
-            await driver.round_trip()
-        await driver.fill()
+        await driver.start_to(32)
         driver.end(http(429, retry_after=36_000.0))
         limit = driver.limiter.limit
         driver.time = LONGEST_RETRY_AFTER + 1
@@ -184,9 +180,7 @@ def test_hours_asked_for_do_not_end_growth_for_hours() -> None:
 def test_retry_after_lengthens_the_pause() -> None:
     async def main() -> None:
         driver = Driver()
-        for _ in range(3):
-            await driver.round_trip()
-        await driver.fill()
+        await driver.start_to(32)
         driver.end(http(429, retry_after=10.0))
         driver.permits.clear()
         driver.limiter.in_flight = 0

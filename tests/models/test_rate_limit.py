@@ -6,8 +6,9 @@ import asyncio
 import random
 
 import pytest
-from simulated import PerMinute, now, run
+from simulated import PerMinute
 
+from benchmarks.simulated_time import now, run
 from toolassay.models import ChatRequest, ModelError, ModelOptions
 from toolassay.models.client import Client
 from toolassay.models.limiter import Limiter

@@ -37,7 +37,7 @@ def client(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> C
 
 
 async def ask(base: str, client: ClientName, count: int = 1, **settings: Any) -> list[ChatResponse]:
-    request = ChatRequest([{"role": "user", "content": "hello"}], timeout=settings.pop("timeout", 20.0))
+    request = ChatRequest([{"role": "user", "content": "hello"}])
     model = Client("m", ModelOptions(api_base=base, client=client, **settings))
     try:
         return [await model.complete(request) for _ in range(count)]
@@ -147,8 +147,9 @@ async def test_a_body_that_drips_is_over_in_time(client: ClientName) -> None:
             await asyncio.sleep(0.02)
 
     async with RawServer(drip) as server:
-        error = await failure(server.base, client, timeout=0.2, max_tries=1)
+        error = await failure(server.base, client, timeout=10.0, total_timeout=0.2, max_tries=1)
     assert error.kind == "timeout"
+    assert str(error) == "timed out: no answer within 0.2 s"
 
 
 async def test_a_large_answer(client: ClientName) -> None:

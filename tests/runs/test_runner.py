@@ -9,6 +9,7 @@ import pytest
 
 from toolassay.errors import ToolassayError
 from toolassay.models import ModelError
+from toolassay.models.limiter import Limiter
 from toolassay.runs import run_items
 
 
@@ -188,6 +189,57 @@ def test_a_budget_is_used_up_and_the_rest_is_not_run(concurrency: int | None, at
     assert summary.outcomes.total() == 1000
     assert summary.unasked == 960 and not summary.complete
     assert wallet.tries < 2500
+
+
+class Agent:
+    """Asks a model so many times for each item; the model answers after a turn of the loop."""
+
+    def __init__(self, steps: int, budget: int) -> None:
+        self.begun = self.answered = self.most_begun = self.ended = 0
+        self._steps, self._budget, self._limiter = steps, budget, Limiter(4)
+
+    async def work(self, item: int) -> str:
+        self.begun += 1
+        for _ in range(self._steps):
+            permit = await self._limiter.acquire()
+            if self.answered + self._limiter.in_flight > self._budget:
+                self._limiter.release(permit, unknown=True)
+                raise ModelError("--max_requests is spent", outcome="budget stop")
+            await asyncio.sleep(0)
+            self.answered += 1
+            self._limiter.release(permit)
+        self.ended += 1
+        self.most_begun = max(self.most_begun, self.begun - self.ended)
+        return "answered"
+
+
+def test_items_that_were_begun_are_finished_before_others_are_begun() -> None:
+    agent = Agent(steps=5, budget=60)
+    summary = asyncio.run(run_items(range(1000), agent.work, concurrency=None))
+    assert agent.answered == 60
+    assert summary.outcomes["answered"] >= 60 // 5 - 4  # four are in flight when the budget is spent
+    assert agent.most_begun < 50
+    assert summary.outcomes.total() == 1000
+
+
+def test_a_pool_without_a_number_works_on_many_items_that_ask_at_once() -> None:
+    running = most = 0
+    limiter = Limiter(100)
+
+    async def work(item: int) -> str:
+        nonlocal running, most
+        permit = await limiter.acquire()
+        running += 1
+        most = max(most, running)
+        for _ in range(200):
+            await asyncio.sleep(0)
+        running -= 1
+        limiter.release(permit)
+        return "answered"
+
+    summary = asyncio.run(run_items(range(300), work, concurrency=None))
+    assert summary.outcomes == {"answered": 300}
+    assert most == 100
 
 
 def test_what_had_to_wait_for_room_is_done_all_the_same() -> None:

@@ -26,11 +26,11 @@ class Run:
     """A run as its figures show it."""
 
     def __init__(self) -> None:
-        self.asked = self.failed = self.requests = 0
+        self.asked = self.failed = self.answers = self.timeouts = 0
         self.used = ""
 
     def __call__(self) -> Figures:
-        return Figures(self.asked, self.failed, self.requests, self.used)
+        return Figures(self.asked, self.failed, self.answers, self.timeouts, self.used)
 
 
 def times(count: int, call: Callable[[], None]) -> None:
@@ -44,10 +44,11 @@ def test_everything_a_run_has_come_to_is_in_the_words() -> None:
     assert count.words() == "0/500, 0 failed"
     times(40, count.advance)
     clock.now += 10
-    run.asked, run.failed, run.requests, run.used = 40, 3, 55, "12.3k tokens, $0.0120"
-    assert (
-        count.words() == "40/500, 3 failed, 5.5 requests/s, 12.3k tokens, $0.0120, 0:01:55 left"  # 4 items/s
-    )
+    run.asked, run.failed, run.answers, run.used = 40, 3, 55, "12.3k tokens, $0.0120"
+    words = "40/500, 3 failed, 330 answers/min, 12.3k tokens, $0.0120, 0:01:55 left"  # 4 items/s
+    assert count.words() == words
+    run.timeouts = 2
+    assert count.words() == words.replace("answers/min", "answers/min, 2 timed out")
 
 
 def test_what_was_answered_before_does_not_make_a_run_look_fast() -> None:
@@ -57,24 +58,24 @@ def test_what_was_answered_before_does_not_make_a_run_look_fast() -> None:
     assert count.words() == "900/1000, 0 failed"
     clock.now += 20
     times(10, count.advance)
-    run.asked = run.requests = 10
-    assert count.words() == "910/1000, 0 failed, 0.5 requests/s, 0:03:00 left"
+    run.asked = run.answers = 10
+    assert count.words() == "910/1000, 0 failed, 30 answers/min, 0:03:00 left"
 
 
-def test_the_rate_is_that_of_the_last_half_minute() -> None:
+def test_the_rate_is_that_of_the_last_two_minutes() -> None:
     clock, run = Clock(), Run()
     count = Count("infer", 100_000, run, clock=clock)
     for _ in range(60):
         clock.now += 1
-        run.asked = run.requests = run.requests + 1
+        run.asked = run.answers = run.answers + 1
         count.words()
-    for _ in range(30):
+    for _ in range(120):
         clock.now += 1
-        run.asked = run.requests = run.requests + 2000
+        run.asked = run.answers = run.answers + 2000
         count.words()
-    assert "2,000 requests/s" in count.words()
+    assert "120,000 answers/min" in count.words()
     clock.now += 3600  # nothing heard for an hour
-    assert "0.0 requests/s" in count.words()
+    assert "0.0 answers/min" in count.words()
 
 
 def test_at_the_end_the_time_it_took() -> None:
@@ -105,10 +106,10 @@ def test_a_slow_run_is_seen_to_live() -> None:
         plain.tick()
     assert said == ["infer 0/50, 0 failed, cost unknown"] * 4
     times(3, plain.advance)
-    run.asked = run.requests = 3
+    run.asked = run.answers = 3
     clock.now += 30
     plain.tick()
-    assert said[-1] == "infer 3/50, 0 failed, 0.1 requests/s, cost unknown, 0:07:50 left"
+    assert said[-1] == "infer 3/50, 0 failed, 1.5 answers/min, cost unknown, 0:31:20 left"
 
 
 def test_without_a_terminal_lines_are_plain(capsys: pytest.CaptureFixture[str]) -> None:
@@ -180,7 +181,7 @@ def test_a_few_times_a_second() -> None:
 
 def test_what_was_done_before_gets_no_line() -> None:
     said: list[str] = []
-    figures = Figures(asked=0, failed=0, requests=0)
+    figures = Figures(asked=0, failed=0, answers=0)
     lines = PlainLines("infer", 1000, lambda: figures, say=said.append)
     for _ in range(1000):
         lines.advance()

@@ -21,7 +21,6 @@ from toolassay.runs.estimate import Estimate
 from toolassay.sampling import Sampler
 from toolassay.wordings import size_of
 
-TIMEOUT = 120.0
 PARAMETERS: Mapping[str, Any] = {"frequency_penalty": 0, "presence_penalty": 0, "max_tokens": 2500}
 
 MEASURED = 500
@@ -116,7 +115,7 @@ class Generator:
             task = BackInstructTask(sample, self._graph.library, self._graph.dependency_type, self._check)
             parameters = {**self.parameters, **self._shape(sample)}
             messages = self._prompt.messages(sample)
-            request = ChatRequest(messages, parameters, TIMEOUT, task, "generator", key)
+            request = ChatRequest(messages, parameters, None, task, "generator", key)
             try:
                 response = await self._model.complete(request)
             except ModelError as error:

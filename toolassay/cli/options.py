@@ -139,6 +139,18 @@ def server() -> Callable[[Function], Function]:
             default=8,
             help="Maximum tries for one request; counted again from 0 after a 429 while others are answered.",
         ),
+        option(
+            "timeout",
+            type=click.FloatRange(0, min_open=True),
+            default=600.0,
+            help="Seconds without a byte that end one try (a stream that goes on is alive).",
+        ),
+        option(
+            "total_timeout",
+            type=click.FloatRange(0, min_open=True),
+            default=3600.0,
+            help="Seconds that end one try in any case.",
+        ),
     )
 
 
@@ -263,7 +275,7 @@ def with_model_options(settings: dict[str, Any]) -> dict[str, Any]:
             f"{WARNING}--api_key can be read by every user of this machine, in its list of processes: "
             "better set OPENAI_API_KEY, or write it into a .env file"
         )
-    server = {name: settings.pop(name) for name in names}
+    server = {name: settings.pop(name) for name in (*names, "timeout", "total_timeout")}
     options = ModelOptions(
         **server, extra_body=body, extra_headers=headers, connections=settings["multiworker"]
     )

@@ -9,9 +9,11 @@ from dataclasses import replace
 from typing import Any
 
 from toolassay.models import retry
-from toolassay.models.errors import RESET, TIME_LIMIT, UNREACHABLE, ModelError, without
+from toolassay.models.concurrency_control import Permit
+from toolassay.models.errors import RESET, UNREACHABLE, ModelError, without
+from toolassay.models.failures import over_time_limit, timed_out
 from toolassay.models.halt import waiting
-from toolassay.models.limiter import Limiter, Permit, limiter_of
+from toolassay.models.limiter import Limiter, limiter_of
 from toolassay.models.meter import Attempt, Meter, NoMeter
 from toolassay.models.options import ModelOptions
 from toolassay.models.parameters import Refusals
@@ -20,7 +22,6 @@ from toolassay.models.structured import PARAMETER, SchemaForms, schema_of
 from toolassay.models.version_path import VersionPath
 from toolassay.models.wire import parameters_of
 
-_TIMEOUT = 300.0  # seconds that benchmarks give an attempt without a limit of their own
 _LONG_WAIT = 5.0  # seconds; a shorter one needs no words
 _IGNORED = (
     "none of the first 10 answers fits the schema that was sent: the server may ignore response_format "
@@ -136,10 +137,8 @@ class Client:
         path = self._paths.path if self._paths else ""
         status: int | None = 200
         try:
-            response = await self._transport.send(request)
+            response = await self._send(request)
         except ModelError as error:
-            if error.kind == "timeout" and request.role == "agent" and request.timeout < _TIMEOUT:
-                error.kind, error.transient = TIME_LIMIT, False
             error.hide(self._secrets)  # servers repeat a wrong key in their complaint
             if error.outcome == "refused":  # a content filter stopped the prompt: that is an answer
                 response, status = ChatResponse(str(error), "content_filter", refused=True), error.status
@@ -182,6 +181,19 @@ class Client:
         learnt = is_schema or self._refusals.learn(complaint, names, error.status)
         error.transient = error.transient and not learnt
         return learnt
+
+    async def _send(self, request: ChatRequest) -> ChatResponse:
+        """One attempt, within its time."""
+        own, total = request.timeout, self._options.total_timeout
+        is_own = own is not None and own <= total
+        timer = asyncio.timeout(own if is_own else total)
+        try:
+            async with timer:
+                return await self._transport.send(request)
+        except TimeoutError:
+            if not timer.expired():
+                raise
+            raise (over_time_limit(own) if own is not None and is_own else timed_out(total)) from None
 
     def _answered(
         self,

@@ -9,7 +9,7 @@ from email.utils import parsedate_to_datetime
 from typing import Any
 
 from toolassay.models.address import HIDDEN, Address, without_addresses
-from toolassay.models.errors import RESET, UNREACHABLE, ModelError
+from toolassay.models.errors import RESET, TIME_LIMIT, UNREACHABLE, ModelError
 
 _OVERFLOW = (  # as OpenAI, vLLM, llama.cpp and others put it
     "context_length",
@@ -94,9 +94,15 @@ def unreachable(place: str, reason: object) -> ModelError:
     return ModelError(f"cannot reach {place}: {reason}", transient=True, kind=UNREACHABLE)
 
 
-def timed_out(seconds: float) -> ModelError:
-    """No whole answer in time."""
-    return ModelError(f"no answer within {seconds:g} s", transient=True, kind="timeout")
+def timed_out(seconds: float, *, silent: bool = False) -> ModelError:
+    """No whole answer in time; `silent`: no byte for so long."""
+    said = f"no byte for {seconds:g} s (--timeout)" if silent else f"no answer within {seconds:g} s"
+    return ModelError(f"timed out: {said}", transient=True, kind="timeout")
+
+
+def over_time_limit(seconds: float) -> ModelError:
+    """The caller wants no answer that takes longer."""
+    return ModelError(f"timed out: no answer within its limit of {seconds:g} s", kind=TIME_LIMIT)
 
 
 def broken(reason: object, *, kind: str = RESET) -> ModelError:

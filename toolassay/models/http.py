@@ -39,7 +39,7 @@ class AiohttpTransport:
         self._options = options
         self._urls: dict[str, URL] = {}
         self._session: aiohttp.ClientSession | None = None
-        self._timeouts: dict[float, aiohttp.ClientTimeout] = {}
+        self._timeout = aiohttp.ClientTimeout(total=None, sock_connect=CONNECT, sock_read=options.timeout)
 
     async def send(self, request: ChatRequest) -> ChatResponse:
         """Ask once.
@@ -54,11 +54,8 @@ class AiohttpTransport:
             if path not in self._urls:
                 self._urls[path] = URL(self._options.address.to(path + PATH))
             data = encoded_body(self.name, request, self._options)
-            timeout = self._timeouts.setdefault(
-                request.timeout, aiohttp.ClientTimeout(total=request.timeout, sock_connect=CONNECT)
-            )
             async with self._connected().post(
-                self._urls[path], data=data, timeout=timeout, allow_redirects=False
+                self._urls[path], data=data, timeout=self._timeout, allow_redirects=False
             ) as response:
                 return await self._read(response, started)
         except aiohttp.ClientConnectorError as error:
@@ -68,7 +65,7 @@ class AiohttpTransport:
             reason = f"no connection within {CONNECT:g} s"
             raise unreachable(self._place, f"{reason}{self._proxy_hint()}") from None
         except TimeoutError:
-            raise timed_out(request.timeout) from None
+            raise timed_out(self._options.timeout, silent=True) from None
         except (ValueError, aiohttp.NonHttpUrlClientError) as error:  # a ValueError: no URL, no such port
             raise wrong_address(self._place, error) from None
         except aiohttp.ClientPayloadError as error:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 import logging
 import os
 import time
@@ -68,10 +67,9 @@ class OpenAITransport:
         try:
             if self._client is None:
                 self._client = self._connected()
-            async with asyncio.timeout(request.timeout):  # the SDK's own counts from byte to byte
-                return await self._ask(request, started)
+            return await self._ask(request, started)
         except TimeoutError:
-            raise timed_out(request.timeout) from None
+            raise timed_out(self._options.timeout, silent=True) from None
         except self._sdk.APIStatusError as error:
             # The SDK's exceptions repeat headers and a wrong key: they do not become causes.
             answer = error.response
@@ -81,13 +79,13 @@ class OpenAITransport:
                 answer.status_code, answer.text, answer.headers.get("retry-after"), self._place
             ) from None
         except self._sdk.APIConnectionError as error:
-            raise _connection_failure(error, self._place, request.timeout) from None
+            raise _connection_failure(error, self._place, self._options.timeout) from None
         except (self._sdk.OpenAIError, ValueError) as error:
             raise wrong_address(self._place, error) from None
         except Exception as error:
             if isinstance(error, ModelError) or not _is_of_the_network(error):
                 raise
-            raise _connection_failure(error, self._place, request.timeout) from None
+            raise _connection_failure(error, self._place, self._options.timeout) from None
 
     async def _ask(self, request: ChatRequest, started: float) -> ChatResponse:
         data = encoded_body(self.name, request, self._options)
@@ -97,7 +95,7 @@ class OpenAITransport:
             content=data,
             options={
                 "headers": self._headers,
-                "timeout": self._sdk.Timeout(request.timeout, connect=CONNECT),
+                "timeout": self._sdk.Timeout(self._options.timeout, connect=CONNECT),  # byte to byte
             },
             stream=self._options.stream,
             stream_cls=self._sdk.AsyncStream if self._options.stream else None,
@@ -200,5 +198,5 @@ def _connection_failure(error: Exception, place: str, timeout: float) -> ModelEr
     if behind(aiohttp.ConnectionTimeoutError):
         return unreachable(place, f"no connection within {CONNECT:g} s")
     if behind(TimeoutError):
-        return timed_out(timeout)
+        return timed_out(timeout, silent=True)
     return broken(reason)

@@ -20,6 +20,8 @@ ClientName = Literal["aiohttp", "openai"]
 DEFAULT_ADDRESS = "localhost"
 DEFAULT_PORT = 4000
 MAX_TRIES = 8
+TIMEOUT = 600.0  # seconds without a byte: long answers that are not streamed, and the queue before them
+TOTAL_TIMEOUT = 3600.0  # seconds for one attempt
 PATH = "/chat/completions"
 
 _SECRET_NAME = re.compile("key|token|secret|passw|credential|auth", re.IGNORECASE)
@@ -36,6 +38,9 @@ class ModelOptions:
     parameters that the endpoint refuses; without it a client begins knowing none. `version_path` is the same
     for the `/v1` that an address may lack, `schemas` for the form in which the endpoint takes a JSON schema;
     `require_schema` ends a run whose server takes none. `tell` takes what a person should know while waiting.
+    An attempt ends after `timeout` seconds in which no byte came (a stream, or a server that sends comments
+    while a model reasons, is alive), and after `total_timeout` seconds in any case; both are tried again.
+    They do not shape answers: a run may be continued with others.
     """
 
     api_base: str | None = field(default=None, repr=False)
@@ -54,6 +59,8 @@ class ModelOptions:
     schemas: SchemaForms | None = field(default=None, repr=False, compare=False)
     require_schema: bool = False
     tell: Callable[[str], None] | None = field(default=None, repr=False, compare=False)
+    timeout: float = TIMEOUT
+    total_timeout: float = TOTAL_TIMEOUT
 
     @property
     def base_url(self) -> str:

@@ -19,12 +19,15 @@ class ChatRequest:
     `parameters` go into the request body as they are (temperature, top_p, max_tokens, tools, …).
     `task` is the work behind the words, for models that act on it instead of reading the prompt
     (the offline ones); a served model never sees it. `role` (generator, planner, reformat, critic,
-    judge, agent) and `item` (its key in the journal) say in the ledger what the call was for.
+    judge, agent) and `item` (its key in the journal) say in the ledger what the call was for. `timeout` is
+    the caller's own limit in seconds on one attempt, from sending to the last byte: an attempt that it ends
+    is a `ModelError` of kind "time limit", which is not tried again. None: only the time-outs of
+    `ModelOptions` hold.
     """
 
     messages: Sequence[Message]
     parameters: Mapping[str, Any] = field(default_factory=dict)
-    timeout: float = 300.0
+    timeout: float | None = None
     task: Any = None
     role: str = "planner"
     item: str = ""

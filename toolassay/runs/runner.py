@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import itertools
 import re
 from collections import Counter, deque
 from collections.abc import Awaitable, Callable, Iterable
@@ -12,6 +13,7 @@ from typing import Generic, TypeVar
 from toolassay.errors import ToolassayError
 from toolassay.models import ModelError
 from toolassay.models.halt import Halt
+from toolassay.models.limiter import TURN, Turn
 from toolassay.runs.interrupts import first_interrupt
 
 Item = TypeVar("Item")
@@ -26,7 +28,9 @@ GRACE = 5.0
 """Seconds that requests in flight have to finish after the first Ctrl-C; then they are cancelled."""
 
 POOL = 512
-"""Items in hand where no number is given: how many of them are sent is up to the model's own limit."""
+"""Most items in progress where no number is given: how many requests are sent is up to the model's limit."""
+BEGINNING = 16
+"""Of these, the items that have begun and sent no request yet: the others are begun when there is room."""
 
 
 class StoppedRun(ToolassayError):
@@ -87,7 +91,9 @@ async def run_items(
     Args:
         items: the stream.
         work: may be called again for an item that was stopped by the budget.
-        concurrency: None for a pool of 512, where the model limits what is in flight.
+        concurrency: items in progress; None for as many as the model's own limit lets send (see
+            `toolassay.models.limiter`), 512 at most. An item that waits for its first request keeps no more
+            than 15 others from waiting too; requests of items that began earlier go first.
         done: called after each item that was asked; not for one that the end of the run left out.
         stopped: told of each item that ends as "budget stop".
         interrupted: called at the first Ctrl-C with the number of items in flight. Items that wait for their
@@ -100,8 +106,9 @@ async def run_items(
         asyncio.CancelledError: at the second Ctrl-C, which `run_coroutine` makes a KeyboardInterrupt.
         ToolassayError: the run cannot go on (nobody listening, key refused, disk full).
     """
-    run = _Run(items, work, done, stopped, RunSummary() if summary is None else summary, grace)
     workers = POOL if concurrency is None else max(1, concurrency)
+    beginning = asyncio.Semaphore(BEGINNING if concurrency is None else workers)
+    run = _Run(items, work, done, stopped, RunSummary() if summary is None else summary, beginning, grace)
     try:
         with run.halt.rules(), first_interrupt(lambda: interrupted(run.interrupt())):
             async with asyncio.TaskGroup() as group:
@@ -124,10 +131,13 @@ class _Run(Generic[Item]):
         done: Callable[[], None],
         stopped: Callable[[Item, ModelError], None],
         summary: RunSummary,
+        beginning: asyncio.Semaphore,
         grace: float,
     ) -> None:
         self.stream = iter(items)
         self.halt = Halt()
+        self._beginning = beginning
+        self._begun = itertools.count()
         self.summary = summary
         self._grace = grace
         self._gave_up = False
@@ -153,12 +163,18 @@ class _Run(Generic[Item]):
         return self.summary.interrupted or self.summary.stop is not None
 
     async def worker(self) -> None:
-        while not self._over:
-            item = next(self.stream, _END)
-            if item is _END:
-                return
-            if await self._finish(item):  # type: ignore[arg-type]
-                self._done()
+        while True:
+            await self._beginning.acquire()
+            turn = Turn(next(self._begun), self._beginning.release)
+            TURN.set(turn)
+            try:
+                item = _END if self._over else next(self.stream, _END)
+                if item is _END:
+                    return
+                if await self._finish(item):  # type: ignore[arg-type]
+                    self._done()
+            finally:
+                turn.is_sent()
             # A model that never waits (the offline one) would keep Ctrl-C waiting until the last item.
             await asyncio.sleep(0)
 

@@ -24,7 +24,7 @@ REFRESH = 4  # times a second
 SHORT = 100  # items: fewer need no line of their own
 CELL_BAR = 24  # characters of the bar in a notebook
 SILENCE = 30.0  # seconds at most between two plain lines
-WINDOW = 30.0  # seconds that a rate is taken over
+WINDOW = 120.0  # seconds that a rate is taken over: a slow model answers once a minute
 
 Clock = Callable[[], float]
 
@@ -59,15 +59,17 @@ class Count:
         self.done += 1
 
     def words(self) -> str:
-        """How far it is, e.g. `12/80, 1 failed, 3.2 requests/s, 5.1k tokens, $0.0102, 0:00:21 left`."""
+        """How far it is, e.g. `12/80, 1 failed, 192 answers/min, 2 timed out, 5.1k tokens, 0:00:21 left`."""
         figures = self._figures() if self._figures else None
-        asked, requests = (figures.asked, figures.requests) if figures else (self.done, 0)
-        items_a_second, requests_a_second = self._rates(asked, requests)
+        asked, answers = (figures.asked, figures.answers) if figures else (self.done, 0)
+        items_a_second, answers_a_second = self._rates(asked, answers)
         parts = [f"{self.done}/{self.total}"]
         if figures:
             parts.append(f"{figures.failed} failed")
-            if requests:
-                parts.append(f"{_rate(requests_a_second)} requests/s")
+            if answers:
+                parts.append(f"{_rate(60 * answers_a_second)} answers/min")
+            if figures.timeouts:
+                parts.append(f"{figures.timeouts} timed out")
             if figures.used:
                 parts.append(figures.used)
         if self.done >= self.total:
@@ -77,17 +79,17 @@ class Count:
         return ", ".join(parts)
 
     def _rates(self, *counts: int) -> tuple[float, float]:
-        """Items and requests a second, lately."""
+        """Items and answers a second, lately."""
         now = self._clock()
-        items, requests = counts
-        self._seen.append((now, items, requests))
+        items, answers = counts
+        self._seen.append((now, items, answers))
         while len(self._seen) > 2 and self._seen[1][0] <= now - WINDOW:
             self._seen.popleft()
-        then, items_then, requests_then = self._seen[0]
+        then, items_then, answers_then = self._seen[0]
         seconds = now - then
         if seconds <= 0:
             return 0.0, 0.0
-        return (items - items_then) / seconds, (requests - requests_then) / seconds
+        return (items - items_then) / seconds, (answers - answers_then) / seconds
 
 
 class PlainLines(Count):

@@ -23,13 +23,15 @@ class Figures:
     Attributes:
         asked: items brought to an end since it was started; those answered before are not among them.
         failed: how many of these have no answer.
-        requests: sent since it was started, further tries included.
+        answers: of the model since it was started.
+        timeouts: requests since then that ended without an answer in time.
         used: tokens and money of the whole run, in words; empty where there are none.
     """
 
     asked: int
     failed: int
-    requests: int
+    answers: int
+    timeouts: int = 0
     used: str = ""
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from array import array
+from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
@@ -48,7 +49,7 @@ class Books:
         self._models = list(dict.fromkeys(models))
         self._budget = budget or NO_BUDGET
         self._ledger: Ledger | None = None
-        self._sent_before = 0
+        self._before = Counter[str]()
         self._first_answers = FirstAnswers()
         paid = [model for model in self._models if model not in FREE]
         self.prices: Mapping[str, Tariff] = prices_of(paid, options, prices)
@@ -69,12 +70,12 @@ class Books:
         """
         others = beside if self._budget else ()
         with Ledger(run_folder / LEDGER, prices=self.prices, budget=self._budget, beside=others) as ledger:
-            self._ledger, self._sent_before = ledger, ledger.totals.requests
+            self._ledger, self._before = ledger, Counter(ledger.totals.outcomes)
             self._first_answers = FirstAnswers(screen)
             try:
                 yield ledger
             finally:
-                if ledger.totals.requests > self._sent_before:
+                if ledger.totals.requests > self._before.total():
                     self._tell(ledger.totals, screen)
 
     def before(self, model: str, request: ChatRequest) -> None:
@@ -99,7 +100,11 @@ class Books:
             return Figures(asked, summary.failed, 0)
         totals = self._ledger.totals
         used = "" if self._all_free else _used(totals)
-        return Figures(asked, summary.failed, totals.requests - self._sent_before, used)
+        since = Counter(totals.outcomes)
+        since.subtract(self._before)
+        answers = sum(since[name] for name in ANSWERS)
+        timeouts = since["timeout"] + since["time limit"]
+        return Figures(asked, summary.failed, answers, timeouts, used)
 
     def cost_of(
         self,

@@ -16,7 +16,6 @@ from toolassay.benchmarks.security.prober import Prober
 from toolassay.models import ChatModel, ChatRequest
 from toolassay.runs import Journal, Loop, RunSummary, run_unsettled
 
-_TIMEOUT = 120.0
 _PARAMETERS: Mapping[str, Any] = {"temperature": 0.0, "max_tokens": 300}
 _KEY = "complied"
 _LONGEST = 20_000  # characters of an answer that the judge sees
@@ -65,7 +64,7 @@ class Judged:
         async def ask(result: ProbeResult) -> str:
             prompt = {"role": "user", "content": judge_prompt(result)}
             response = await self._judge.complete(
-                ChatRequest([prompt], _PARAMETERS, _TIMEOUT, role="judge", item=result.probe.id)
+                ChatRequest([prompt], _PARAMETERS, None, role="judge", item=result.probe.id)
             )
             journal.append(self._key(result), {"answer": result.answer, "response": response.text})
             return "answered"

@@ -31,8 +31,6 @@ from toolassay.runs.again import BEGUN, COUNT, Again
 from toolassay.runs.estimate import Estimate, Expected
 from toolassay.wordings import size_of
 
-TIMEOUT = 300.0
-REFORMAT_TIMEOUT = 120.0
 PARAMETERS: Mapping[str, Any] = {"presence_penalty": 1.05, "max_tokens": 2000}
 
 _RESPONSE = ("response", "finish_reason", "prompt_tokens", "completion_tokens")
@@ -214,9 +212,7 @@ class Inferrer:
     async def _answer(self, request: Request) -> dict[str, Any]:
         template, graph = self._shown(request)
         messages, task = template.messages(request.text), PlanTask(request.text, graph)
-        response = await self._complete(
-            self._model, messages, TIMEOUT, task, role="planner", item=key_of(request.id)
-        )
+        response = await self._complete(self._model, messages, task, role="planner", item=key_of(request.id))
         if self._show is not None:
             self._show("\n\n".join(message["content"] for message in messages), response.text)
             self._show = None
@@ -233,22 +229,13 @@ class Inferrer:
         assert self._reformatter is not None
         messages = [{"role": "user", "content": self._prompt.reformat(answer)}]
         task = ReformatTask(answer)
-        rewritten = await self._complete(
-            self._reformatter, messages, REFORMAT_TIMEOUT, task, role="reformat", item=key
-        )
+        rewritten = await self._complete(self._reformatter, messages, task, role="reformat", item=key)
         return {"reformatted": rewritten.text, "reformatted_finish_reason": rewritten.finish_reason}
 
     async def _complete(
-        self,
-        model: ChatModel,
-        messages: Sequence[Message],
-        seconds: float,
-        task: Any,
-        *,
-        role: str,
-        item: str,
+        self, model: ChatModel, messages: Sequence[Message], task: Any, *, role: str, item: str
     ) -> ChatResponse:
-        return await model.complete(ChatRequest(messages, self.parameters, seconds, task, role, item))
+        return await model.complete(ChatRequest(messages, self.parameters, None, task, role, item))
 
     def _is_unreadable(self, entry: Mapping[str, Any]) -> bool:
         """Whether an answer is rewritten: it is complete, not refused, and no plan that can be scored."""

@@ -15,7 +15,6 @@ from toolassay.models import ChatModel, ChatRequest, ModelError
 from toolassay.runs import Journal, Loop, run_unsettled
 
 PARAMETERS: Mapping[str, Any] = {"temperature": 0.0, "top_p": 1.0, "max_tokens": 1500}
-TIMEOUT = 300.0
 NOT_FOR_IT = "not for it"
 """The outcome of a sample that a critic is not asked about, for it could not tell."""
 
@@ -93,7 +92,7 @@ class CriticWork:
         prompt = critic_prompt(gold, self._background.library)
         task = critique_of(gold.request, plan_of(gold), self._background.library, self._background.kind)
         message = {"role": "user", "content": prompt}
-        request = ChatRequest([message], PARAMETERS, TIMEOUT, task, "critic", key_of(gold.id))
+        request = ChatRequest([message], PARAMETERS, None, task, "critic", key_of(gold.id))
         response = await model.complete(request)
         entry: dict[str, Any] = {
             "outcome": "refused" if response.refused else "answered",

@@ -10,7 +10,6 @@ from toolassay.models import ChatModel, ChatRequest, ChatResponse, ToolCall
 from toolassay.models.protocol import Message
 from toolassay.offline.tasks import ChoiceTask
 
-TIMEOUT = 300.0
 CostOf = Callable[[int | None, int | None, int | None], float | None]
 """US dollars of an answer by the tokens read, written and cached; None where unknown."""
 
@@ -64,7 +63,7 @@ class Asking:
             self.answers.append(known)
             return _response(known)
         request = ChatRequest(
-            messages, {**parameters, **self._parameters}, TIMEOUT, task, role="agent", item=self._item
+            messages, {**parameters, **self._parameters}, None, task, role="agent", item=self._item
         )
         response = await self._model.complete(request)
         tokens = response.prompt_tokens, response.completion_tokens, response.cached_tokens
