@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import signal
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -29,6 +30,9 @@ ROOT = Path(__file__).resolve().parent.parent
 # No test depends on the models that somebody has downloaded, and none downloads any.
 os.environ["HF_HOME"] = "/nonexistent"
 os.environ["HF_HUB_OFFLINE"] = "1"
+
+# A shell starts background jobs with Ctrl-C ignored; tests that send it would wait without end.
+signal.signal(signal.SIGINT, signal.default_int_handler)
 
 
 @pytest.fixture(scope="session")
