@@ -49,11 +49,13 @@ def test_its_answer_is_a_plan_for_tools_that_the_user_does_not_have(
     assert [turn["role"] for turn in (asked, answered, prompt)] == ["user", "assistant", "user"]
     assert "$" not in asked["content"] and "Go." in prompt["content"]
     answer = answered["content"]
-    plan, _ = read_plan(answer, kind, "stop")
-    assert plan is not None
+    plan = json.loads(answer)
     assert len(plan["task_nodes"]) == len(plan["task_steps"]) == 2
     assert all(node["task"] not in library for node in plan["task_nodes"])
-    assert ("task_links" in json.loads(answer)) == (kind == "temporal")
+    assert ("task_links" in plan) == (kind == "temporal")
+    assert read_plan(answer, kind, "stop")[0] is None, "a model that repeats it has not answered"
+    other = {**plan, "task_steps": ["Another"]}
+    assert read_plan(json.dumps(other), kind, "stop")[0] == other
 
 
 @pytest.mark.parametrize("kind", KINDS)
