@@ -142,7 +142,7 @@ def test_a_dry_run_tells_what_would_be_sent_and_makes_no_file(folder: Path, agen
     assert (found.written, found.already) == (0, 0) and files_below(folder) == before
     text = "\n".join(told)
     assert f"requests: {TASKS} to send; 0 of {TASKS} tasks are answered" in text
-    assert f"tokens to write: {TASKS * 4096} at most (4096 an answer)" in text
+    assert f"tokens to write: {TASKS * 2000} at most (2000 an answer)" in text
     assert f"At most (--max_steps 5, --resample 1): {TASKS * 6} requests, " in text
     assert f"At least, if every task ends with its first answer: {TASKS} requests, " in text
     assert "how many steps a task takes is not known before" in text
