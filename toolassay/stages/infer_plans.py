@@ -254,16 +254,16 @@ def _report(inference: Inference, output: Path, screen: Screen) -> None:
     asked = sum(outcomes.values())
     if inference.adopted:
         screen.say(f"{inference.adopted} lines that were in {output} are taken over as they are")
-    if not asked:
-        screen.show(f"{output}: all {inference.already} requests are answered already, nothing to do")
-        return
-    if outcomes["malformed"]:
+    if inference.malformed:
         journal = output.parent / "runs" / output.stem / "journal.jsonl"
         screen.say(
-            f"{outcomes['malformed']} answers hold no whole plan (prose, or cut off at the token limit): they"
+            f"{inference.malformed} answers hold no whole plan (prose, or cut off at the token limit): they"
             f" are kept as they came in {journal}; --retry_malformed asks them again (--max_tokens N allows"
             " longer answers)"
         )
+    if not asked:
+        screen.show(f"{output}: all {inference.already} requests are answered already, nothing to do")
+        return
     told = ", ".join(f"{count} {name}" for name, count in sorted(outcomes.items()))
     screen.show(f"{output}: {inference.written} lines ({told}; {inference.already} answered before)")
     report_failures(inference.summary, screen)
