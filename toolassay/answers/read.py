@@ -255,7 +255,8 @@ class _Reader:
         return best
 
     def _compared(self, value: Mapping[str, Any]) -> Any:
-        return _plain({key: item for key, item in value.items() if key in self._wanted})
+        """What an echo has in common with its form; an empty list that the form lacks is no difference."""
+        return _plain({key: item for key, item in value.items() if key in self._wanted and item != []})
 
     def _is_echo(self, item: Mapping[str, Any]) -> bool:
         return bool(self._forms) and self._compared(item) in self._forms

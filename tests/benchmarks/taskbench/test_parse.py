@@ -133,7 +133,9 @@ def test_the_form_in_the_prompt_is_no_plan(kind: DependencyType, name: str) -> N
 @pytest.mark.parametrize("kind", KINDS)
 def test_the_worked_example_is_no_plan(kind: DependencyType) -> None:
     worked = PlanPrompt(LIBRARY, kind, wording="example").messages("x")[1]["content"]
-    for echo in (worked, f"Sure:\n```json\n{json.dumps(json.loads(worked), indent=2)}\n```"):
+    plan = json.loads(worked)
+    with_links = json.dumps({"task_links": [], **plan})
+    for echo in (worked, with_links, f"Sure:\n```json\n{json.dumps(plan, indent=2)}\n```"):
         found, answer = read_plan(echo, kind)
         assert (found, answer.problem) == (None, ECHO)
 
