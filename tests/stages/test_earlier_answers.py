@@ -38,7 +38,7 @@ def test_they_are_named_and_asked_again_on_request(
     fake_server.forget()
     done = infer(capsys, fake_server, folder)
     assert done.code == 0
-    assert "1 answers hold no whole plan" in done.err
+    assert "1 answer without a whole plan" in done.err
     assert not fake_server.received
     assert outcomes(folder) == ["malformed", "answered"]
     assert infer(capsys, fake_server, folder, "--retry_malformed").code == 0
