@@ -1,12 +1,16 @@
 from __future__ import annotations
 
+import json
 from typing import Any
 
 import pytest
 
+from toolassay.answers import ECHO
 from toolassay.backinstruct.parse import read_instruction
+from toolassay.backinstruct.prompt import BackInstructPrompt
 from toolassay.backinstruct.records import plan_of, raw_record, sample_id
 from toolassay.dataset import Sample
+from toolassay.graph import DependencyType
 from toolassay.tools import Tool, ToolLibrary
 
 LIBRARY = ToolLibrary([Tool("a", inputs=("text",))])
@@ -44,12 +48,25 @@ def test_a_malformed_graph_is_an_empty_plan(graph: Any) -> None:
     ],
 )
 def test_an_answer_with_a_part_missing_or_cut_off_is_no_instruction(text: str) -> None:
-    assert read_instruction(text)[0] is None
+    found, answer = read_instruction(text, "resource")
+    assert found is None
+    assert answer.problem
+
+
+@pytest.mark.parametrize("kind", ["resource", "temporal"])
+def test_what_the_prompt_shows_is_never_gold(kind: DependencyType) -> None:
+    published = BackInstructPrompt(LIBRARY, kind).render(SAMPLE)
+    (form,) = (line for line in published.splitlines() if line.startswith("{"))
+    worked = BackInstructPrompt(LIBRARY, kind, wording="example").messages(SAMPLE)[1]["content"]
+    valid = form.replace("…]", '"…"]').replace(", …", "")
+    indented = json.dumps(json.loads(worked), indent=2)
+    for echo in (form, form.replace("…", "..."), valid, worked, f"Sure:\n```json\n{indented}\n```"):
+        found, answer = read_instruction(echo, kind)
+        assert (found, answer.problem) == (None, ECHO)
+        assert read_instruction(f"{echo}\n{json.dumps(RESULT)}", kind)[0] == RESULT
 
 
 def test_an_answer_cut_at_the_token_limit_is_no_instruction() -> None:
-    import json
-
     text = json.dumps(RESULT)
-    assert read_instruction(f"Here you are:\n```json\n{text}\n```")[0] == RESULT
-    assert read_instruction(text, "length")[0] is None
+    assert read_instruction(f"Here you are:\n```json\n{text}\n```", "resource")[0] == RESULT
+    assert read_instruction(text, "resource", "length")[0] is None

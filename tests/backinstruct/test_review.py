@@ -143,6 +143,25 @@ def test_in_doubt_the_verdict_is_unknown(review: object) -> None:
     assert read_review(review).verdict == "unknown"
 
 
+NO, YES = "Executable: no. Correct: no.", "Executable: yes.\nCorrect: yes."
+
+
+@pytest.mark.parametrize(
+    ("review", "verdict"),
+    [
+        (f"<thinking>{NO}</thinking>\n{YES}", "pass"),
+        (f"[THINK]{YES}[/THINK]{NO}", "fail"),
+        (f"{YES}</think>\n{NO}", "fail"),
+        (f'<THINK>{YES}</THINK>{{"executable": "yes", "correct": "no"}}', "fail"),
+        (f"<reasoning>{YES}</reasoning>I cannot say.", "unknown"),
+        (f"<thinking>{YES}", "unknown"),
+        (f"<think>{YES}</think>\n{NO} <think>{YES}", "fail"),
+    ],
+)
+def test_thoughts_conclude_nothing(review: str, verdict: str) -> None:
+    assert read_review(review).verdict == verdict
+
+
 def test_the_words_that_decide_are_quoted() -> None:
     review = (
         f"{'Step 1 is fine. ' * 40}\n**Executable**: yes\n\n**Correct**: no, the link is missing\n\nRegards"

@@ -197,8 +197,10 @@ def test_what_has_no_schema_refuses_the_flag(
     folder = data_folder(tmp_path, 1)
     done = infer(capsys, fake_server, folder, "--security", "3", "--structured", "auto")
     assert done.code == 2 and "--structured does not go with --security" in done.error
-    done = infer(capsys, fake_server, root / "data_workbench", "--structured", "auto")
-    assert done.code == 2 and "--structured is not for a folder of WorkBench" in done.error
+    for agent in ("native", "react_published"):
+        given = ("--agent", agent, "--structured", "auto")
+        done = infer(capsys, fake_server, root / "data_workbench", *given)
+        assert done.code == 2 and f"--structured auto: the agent {agent} sends no schema" in done.error
     done = infer(capsys, fake_server, folder, "--structured", "often")
     assert done.code == 2 and "none of auto, true, false" in done.err
     assert not fake_server.received

@@ -223,7 +223,7 @@ def test_a_server_that_ignores_the_schema_is_named_once_and_counted(fake_server:
     assert model.facts()["structured_output"] == {"form": "json_schema", "answers": 12, "misfits": 12}
 
 
-@pytest.mark.parametrize("text", [GOOD, f"<think>Hm: {{.</think>\n{GOOD}"])
+@pytest.mark.parametrize("text", [GOOD, f"<think>Hm: {{.</think>\n{GOOD}", f"[THINK]Hm: {{.[/THINK]{GOOD}"])
 def test_answers_that_fit_are_counted_and_not_warned_about(fake_server: FakeServer, text: str) -> None:
     told: list[str] = []
     _, model = ask(fake_server, 12, text=text, tell=told.append)

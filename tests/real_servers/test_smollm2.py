@@ -118,11 +118,11 @@ def test_it_writes_requests_that_critics_and_a_solver_look_at(server: Server, fo
     assert "llm_critic" in json.dumps(funnel)
 
 
-@pytest.mark.parametrize("form", ["native", "react"])
-def test_it_acts_in_the_sandbox(server: Server, tmp_path: Path, form: str) -> None:
+@pytest.mark.parametrize("form", [("native",), ("react",), ("react", "--structured", "true")])
+def test_it_acts_in_the_sandbox(server: Server, tmp_path: Path, form: tuple[str, ...]) -> None:
     place = tmp_path / "office"
     shutil.copytree(ROOT / "data_workbench", place)
-    few = ("--agent", form, "--limit", "2", "--max_steps", "2", *SHORT)
+    few = ("--agent", *form, "--limit", "2", "--max_steps", "2", *SHORT)
     infer(server, place, *few)
     assert outcomes(place).total() == 2
     sent = len(calls(place))

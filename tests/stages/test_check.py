@@ -358,9 +358,13 @@ def test_two_critics_reject_and_each_goes_on_with_its_own_run(tmp_path: Path, ca
     assert "critic:acme/judge+other|" in funnel["signature"]
 
 
-def test_a_critic_is_named_once(folder: Path, tmp_path: Path) -> None:
-    with pytest.raises(UsageError, match="--critic offline is given 2 times"):
-        check(folder, out=tmp_path / "checked", critic=["offline", "offline"])
+@pytest.mark.parametrize(
+    ("critics", "problem"),
+    [(["offline", "offline"], "--critic offline is given 2 times"), ([" "], "--critic is empty")],
+)
+def test_a_critic_is_named_once(folder: Path, tmp_path: Path, critics: list[str], problem: str) -> None:
+    with pytest.raises(UsageError, match=problem):
+        check(folder, out=tmp_path / "checked", critic=critics)
     assert not (tmp_path / "checked" / "gates.jsonl").exists()
 
 

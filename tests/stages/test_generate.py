@@ -103,7 +103,7 @@ def test_what_is_sent(tmp_path: Path) -> None:
         "temperature": 1.0,
         "top_p": 0.5,
     }
-    assert request.timeout == 120
+    assert request.timeout is None
 
 
 def test_check_asks_for_the_review(tmp_path: Path) -> None:

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Iterable, Mapping
 from typing import Any, NamedTuple
 
 from toolassay.answers.reasoning import without_reasoning
@@ -103,6 +103,27 @@ def read_answer(
     value, altered = _encodable(found.value)
     cut = spent or not found.whole
     return Answer(value, cut, found.repaired or altered, "the answer is cut off" if cut else None)
+
+
+def shown_forms(
+    texts: Iterable[str], *, keys: Collection[str], required: Collection[str] | None = None
+) -> tuple[dict[str, Any], ...]:
+    """The objects that prompts show as the form of an answer, for `forms` of `read_answer`.
+
+    They may hold `["…", …]`, which is no JSON. Each is read word for word, as an echo of it is, and without
+    what it leaves open, as a model writes it in valid JSON. A text without such an object adds nothing.
+
+    Args:
+        texts: each with one form.
+        keys: as in `read_answer`.
+        required: as in `read_answer`.
+
+    >>> shown_forms(['Answer {"a": ["x", …]}'], keys={"a"})[-1]
+    {'a': ['x']}
+    """
+    ways = (way for text in texts for way in (text, text.replace("…", "..."), re.sub(r",\s*…", "", text)))
+    found = (read_answer(way, keys=keys, required=required).value for way in ways)
+    return tuple(form for form in found if form is not None)
 
 
 class _Reader:
@@ -234,7 +255,8 @@ class _Reader:
         return best
 
     def _compared(self, value: Mapping[str, Any]) -> Any:
-        return _plain({key: item for key, item in value.items() if key in self._wanted})
+        """What an echo has in common with its form; an empty list that the form lacks is no difference."""
+        return _plain({key: item for key, item in value.items() if key in self._wanted and item != []})
 
     def _is_echo(self, item: Mapping[str, Any]) -> bool:
         return bool(self._forms) and self._compared(item) in self._forms

@@ -122,7 +122,9 @@ class Generator:
                 if error.settles:
                     journal.append(key, {"outcome": error.outcome, "problem": str(error)})
                 raise
-            result, answer = read_instruction(response.text, response.finish_reason)
+            result, answer = read_instruction(
+                response.text, self._graph.dependency_type, response.finish_reason
+            )
             outcome = "malformed" if result is None else "answered"
             if response.refused:
                 outcome, result = "refused", None

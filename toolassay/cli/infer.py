@@ -87,7 +87,8 @@ class _Infer(Command):
     options.structured(
         None,
         "Have the server hold answers to a JSON schema: auto where it can, true or the run ends "
-        "[default: TaskBench false, comparable with published figures; CLASSic the shape without the names].",
+        "[default: false, comparable with published figures; CLASSic the shape without the names]. Of "
+        "WorkBench for --agent react only.",
     ),
 )
 @options.section("Limits and cost", options.multiworker(), options.budget(), options.dry_run())

@@ -223,10 +223,12 @@ def _critics(given: str | Sequence[str] | None) -> list[str]:
     """The critics to ask.
 
     Raises:
-        UsageError: one is given twice, or is a baseline.
+        UsageError: one is given twice, is a baseline, or has no name.
     """
     critics = [given] if isinstance(given, str) else list(given or ())
     for name, count in Counter(critics).items():
+        if not name.strip():
+            raise UsageError("--critic is empty", fix="name a model, e.g. --critic offline")
         refuse_baseline(name, "--critic")
         if count > 1:
             raise UsageError(

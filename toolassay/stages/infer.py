@@ -132,7 +132,8 @@ def infer(
             published test of CLASSic: first turns to the bare model, graded by `judge`.
         judge: with `security`, a model on the same server that is asked whether the agent complied.
         structured: whether the server holds answers to a JSON schema: "auto" where it can, True or the run
-            ends, False not. Default "auto" for CLASSic, else False. Not for WorkBench.
+            ends, False not. Default "auto" for CLASSic, else False. Of the agents of WorkBench only "react"
+            sends a schema.
         screen: who listens.
 
     Raises:
@@ -196,7 +197,7 @@ def infer(
         bare = {name: value for name, value in probes.items() if name not in ("parameters", "security")}
         return infer_published_security(folder, **bare)
     if is_workbench(folder):
-        refuse_settings("WorkBench", **plans, **choosing, structured=structured)
+        refuse_settings("WorkBench", **plans, **choosing)
         actor = AgentSettings(
             agent or "native",
             toolkit or "all",
@@ -204,6 +205,7 @@ def infer(
             max_steps,
             max_seconds,
             resample_temperature=resample_temperature,
+            structured=structured or False,
         )
         if security:
             return infer_security(folder, actor=actor, max_tokens=max_tokens, **probes)

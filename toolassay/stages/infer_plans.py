@@ -36,6 +36,7 @@ from toolassay.stages.screen import WARNING, Screen
 from toolassay.stages.usage import Books, report_again, report_failures, report_stop, summary_facts
 from toolassay.stages.workfolder import graph_fingerprint
 from toolassay.wordings import Wording
+from toolassay.words import count_of
 
 _NOTHING = Path(os.devnull)  # the journal and the predictions of a run that begins anew
 WAYS_ON = "use those settings, --tag true, another --prediction_dir, or --force true (keeps the old run)"
@@ -254,16 +255,16 @@ def _report(inference: Inference, output: Path, screen: Screen) -> None:
     asked = sum(outcomes.values())
     if inference.adopted:
         screen.say(f"{inference.adopted} lines that were in {output} are taken over as they are")
+    if inference.malformed:
+        journal = output.parent / "runs" / output.stem / "journal.jsonl"
+        screen.say(
+            f"{count_of(inference.malformed, 'answer')} without a whole plan (prose, or cut off at the token"
+            f" limit), kept unchanged in {journal}: --retry_malformed asks again (--max_tokens N allows"
+            " longer answers)"
+        )
     if not asked:
         screen.show(f"{output}: all {inference.already} requests are answered already, nothing to do")
         return
-    if outcomes["malformed"]:
-        journal = output.parent / "runs" / output.stem / "journal.jsonl"
-        screen.say(
-            f"{outcomes['malformed']} answers hold no whole plan (prose, or cut off at the token limit): they"
-            f" are kept as they came in {journal}; --retry_malformed asks them again (--max_tokens N allows"
-            " longer answers)"
-        )
     told = ", ".join(f"{count} {name}" for name, count in sorted(outcomes.items()))
     screen.show(f"{output}: {inference.written} lines ({told}; {inference.already} answered before)")
     report_failures(inference.summary, screen)

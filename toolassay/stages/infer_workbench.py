@@ -139,6 +139,7 @@ def token_limit(max_tokens: int | None, *run_folders: Path) -> dict[str, int]:
 
 def told_fingerprint(sandbox: Sandbox, settings: AgentSettings) -> str:
     """Of what agents are told: the situation and all tools."""
-    form, tools = form_of(settings.agent), toolset_of(sandbox).of_domains(None)
+    form = form_of(settings.agent, structured=settings.is_structured)
+    tools = toolset_of(sandbox).of_domains(None)
     told = [form.system(sandbox, tools), form.parameters(tools)]
     return hashlib.sha256(json.dumps(told).encode()).hexdigest()

@@ -130,6 +130,16 @@ def test_the_form_in_the_prompt_is_no_plan(kind: DependencyType, name: str) -> N
         assert read_plan(f"{echo}\n{json.dumps(RESOURCE)}", kind)[0] == RESOURCE
 
 
+@pytest.mark.parametrize("kind", KINDS)
+def test_the_worked_example_is_no_plan(kind: DependencyType) -> None:
+    worked = PlanPrompt(LIBRARY, kind, wording="example").messages("x")[1]["content"]
+    plan = json.loads(worked)
+    with_links = json.dumps({"task_links": [], **plan})
+    for echo in (worked, with_links, f"Sure:\n```json\n{json.dumps(plan, indent=2)}\n```"):
+        found, answer = read_plan(echo, kind)
+        assert (found, answer.problem) == (None, ECHO)
+
+
 def test_temporal_arguments_as_one_object() -> None:
     node = {"name": "book_hotel", "parameters": {"city": "Rome"}}
     assert plan_of({**TEMPORAL, "task_nodes": [node]}, "temporal") == TEMPORAL

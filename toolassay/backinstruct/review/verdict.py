@@ -8,6 +8,7 @@ import re
 from collections.abc import Iterable, Mapping
 from typing import Any, Literal, NamedTuple
 
+from toolassay.answers import without_reasoning
 from toolassay.backinstruct.review.labels import labels
 from toolassay.backinstruct.review.prose import sentences
 from toolassay.backinstruct.review.tables import agreed, of_json, texts_in, without_tables
@@ -17,7 +18,6 @@ TeacherVerdict = Literal["pass", "fail", "unknown"]
 
 _LONGEST = 20_000  # characters that are read: the last ones, where the conclusion stands
 _QUOTED = 160
-_THINKS, _THOUGHT = "<think>", "</think>"
 _MARKS = str.maketrans({**dict.fromkeys('*`"“”#>_', " "), "’": "'", "‘": "'"})
 _QUOTE = re.compile(r"(?<![a-z])'|'(?![a-z])")
 _SIGNS = {"✅": " yes ", "✔": " yes ", "✓": " yes ", "❌": " no ", "✗": " no ", "✘": " no ", "\ufe0f": " "}
@@ -46,7 +46,10 @@ def read_review(review: Any) -> Review:
     >>> read_review("Executable: yes, mostly. Correct: yes").verdict
     'unknown'
     """
-    value = _json(review) if isinstance(review, str) else review
+    value = review
+    if isinstance(review, str):
+        review, _ = without_reasoning(review)  # what a model thinks before it answers concludes nothing
+        value = _json(review)
     if isinstance(value, Mapping | list):
         stated = of_json(value)
         if stated:
@@ -54,8 +57,6 @@ def read_review(review: Any) -> Review:
         review = "\n".join(texts_in(value))
     if not isinstance(review, str) or not review.strip():
         return Review("unknown", "")
-    if _THINKS in review:  # what a model thinks before it answers concludes nothing
-        review = review.rpartition(_THOUGHT)[2] if _THOUGHT in review else ""
     text = review[-_LONGEST:]
     for sign, word in _SIGNS.items():
         text = text.replace(sign, word)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import chain
@@ -48,6 +49,7 @@ class RequestStream(Protocol):
 class Inference:
     """How an inference ended: lines written, requests answered before, and what happened to the rest.
 
+    `malformed` counts the lines without a plan, those of earlier starts among them.
     `expected` is what a dry run foresees: of an agent the least and the most.
     """
 
@@ -56,6 +58,7 @@ class Inference:
     summary: RunSummary
     adopted: int = 0
     expected: tuple[Expected, ...] = ()
+    malformed: int = 0
 
 
 class Inferrer:
@@ -118,10 +121,11 @@ class Inferrer:
         try:
             already = self.answer(requests if chosen is None else chosen, journal, loop)
         finally:
-            lines = prediction_lines(requests, journal, self._graph.dependency_type)
+            outcomes: Counter[str] = Counter()
+            lines = _counted(prediction_lines(requests, journal, self._graph.dependency_type), outcomes)
             first = next(lines, None)
             written = 0 if first is None else write_json_lines(output, chain([first], lines))
-        return Inference(written, already, loop.summary, adopted)
+        return Inference(written, already, loop.summary, adopted, malformed=outcomes["malformed"])
 
     def answer(
         self,
@@ -139,7 +143,7 @@ class Inferrer:
 
         async def ask(request: Request) -> str:
             key, kept = key_of(request.id), entry_of(journal, request)
-            is_again = is_settled(kept)
+            is_again = self._is_settled(kept)
             entry: dict[str, Any] = {"request": fingerprint(request.text)}
             try:
                 # An answer whose rewriting failed is paid for: it is not asked for again.
@@ -163,7 +167,7 @@ class Inferrer:
 
         def stopped(request: Request, error: ModelError) -> None:
             kept = entry_of(journal, request)
-            if not is_settled(kept) and self._unfinished(kept) is None:
+            if not self._is_settled(kept) and self._unfinished(kept) is None:
                 asked = {"request": fingerprint(request.text)}
                 journal.append(key_of(request.id), {**_failure(error), **asked})
 
@@ -202,7 +206,7 @@ class Inferrer:
                 estimate.answered(size, entry.get("prompt_tokens"), entry.get("completion_tokens"))
             key = key_of(request.id)
             taken_over = key in adopted and adopted[key] in (None, fingerprint(request.text))
-            unfinished = not is_settled(entry) and self._unfinished(entry)
+            unfinished = not self._is_settled(entry) and self._unfinished(entry)
             if taken_over or unfinished or self._skips(entry, again):
                 already += 1
             else:
@@ -250,8 +254,18 @@ class Inferrer:
         plan, _ = plan_of(entry, self._graph.dependency_type)
         return "malformed" if plan is None else "answered"
 
+    def _is_settled(self, entry: Mapping[str, Any]) -> bool:
+        """Whether a start has nothing to do for an entry, unless malformed ones are asked again.
+
+        An answer that an earlier version took for a plan, and that is none, is still to be rewritten.
+        """
+        if not is_settled(entry):
+            return False
+        is_rewritable = entry["outcome"] != "refused" and "response" in entry and "reformatted" not in entry
+        return not (is_rewritable and self._is_unreadable(entry))
+
     def _skips(self, entry: Mapping[str, Any], again: Again) -> bool:
-        settled = is_settled(entry)
+        settled = self._is_settled(entry)
         unusable = settled and again.wanted and is_unusable(entry, self._graph.dependency_type)
         return again.skips(settled=settled, unusable=unusable)
 
@@ -261,6 +275,12 @@ class Inferrer:
         if not entry.keys() >= set(_RESPONSE):
             return None
         return {key: entry[key] for key in (*_RESPONSE, "reasoning", "refused") if key in entry}
+
+
+def _counted(lines: Iterable[dict[str, Any]], outcomes: Counter[str]) -> Iterator[dict[str, Any]]:
+    for line in lines:
+        outcomes[line.get("outcome", "answered")] += 1
+        yield line
 
 
 def _failure(error: BaseException) -> dict[str, str]:

@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 import json
-import re
 from collections.abc import Mapping, Sequence
 from functools import cache
 from typing import Any
 
-from toolassay.answers import Answer, read_answer
+from toolassay.answers import Answer, read_answer, shown_forms
 from toolassay.benchmarks.taskbench.prompt import built_in
 from toolassay.graph import DependencyType
 from toolassay.wordings import turns_of
@@ -83,19 +82,10 @@ def problem_of(plan: Any) -> str | None:
 
 @cache
 def _forms(dependency_type: DependencyType) -> tuple[dict[str, Any], ...]:
-    """The plans that the prompts show as the form of an answer.
-
-    They are no JSON: `["…", …]`. Each is read word for word, as an echo of it is, and without what it leaves
-    open, as a model writes it in valid JSON. The answer of the worked example is one of them.
-    """
-    forms = []
+    """The plans that the prompts show as the form of an answer, that of the worked example included."""
     worked = turns_of(built_in(f"example_{dependency_type}"))[1]["content"]
-    for template in (built_in(dependency_type), built_in(f"reformat_{dependency_type}"), worked):
-        for text in (template, template.replace("…", "..."), re.sub(r",\s*…", "", template)):
-            form = read_answer(text, keys=PLAN_KEYS, required=_REQUIRED).value
-            assert form is not None
-            forms.append(form)
-    return tuple(forms)
+    texts = (built_in(dependency_type), built_in(f"reformat_{dependency_type}"), worked)
+    return shown_forms(texts, keys=PLAN_KEYS, required=_REQUIRED)
 
 
 def _read_variants(text: str, finish_reason: str | None) -> Answer | None:

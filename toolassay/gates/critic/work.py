@@ -6,6 +6,7 @@ import hashlib
 from collections.abc import Iterable, Iterator, Mapping
 from typing import Any, NamedTuple
 
+from toolassay.answers import CUT_OFF
 from toolassay.backinstruct.review import Review, TeacherVerdict, read_review
 from toolassay.benchmarks.taskbench.requests import key_of
 from toolassay.gates.critic.prompt import critic_prompt, critique_of, plan_of
@@ -122,7 +123,7 @@ class CriticWork:
 
 def _review(entry: Mapping[str, Any]) -> Review:
     """What the answer in an entry concludes; one that was declined or cut off concludes nothing."""
-    cut_off = entry.get("finish_reason") == "length"
+    cut_off = (entry.get("finish_reason") or "").lower() in CUT_OFF
     review = read_review(entry.get("response"))
     return Review("unknown", review.conclusion) if cut_off or entry.get("outcome") == "refused" else review
 

@@ -50,7 +50,7 @@ class Episode:
         tools: Sequence[Tool] | None = None,
     ) -> None:
         self._task, self._sandbox, self._settings = task, sandbox, settings
-        self._form = form or form_of(settings.agent)
+        self._form = form or form_of(settings.agent, structured=settings.is_structured)
         self._toolset = toolset_of(sandbox)
         self._tools = settings.tools(task, self._toolset) if tools is None else tools
         known = progress or {}

@@ -53,7 +53,7 @@ def foresee(
         again: which tasks that have ended are done all the same.
     """
     again = again or Again()
-    already, first, form = 0, None, form_of(settings.agent)
+    already, first, form = 0, None, form_of(settings.agent, structured=settings.is_structured)
     for task in tasks:
         entry = entry_of(journal, task)
         if is_passed_over(entry, again):

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Any, Protocol
@@ -15,6 +15,7 @@ from toolassay.benchmarks.workbench.sandbox import Sandbox
 from toolassay.benchmarks.workbench.tools import Tool, Toolset, listing
 from toolassay.models import ChatResponse, ToolCall
 from toolassay.models.offered import OfferedTools
+from toolassay.models.structured import json_schema
 
 Message = dict[str, Any]
 
@@ -148,15 +149,24 @@ class Native:
 
 
 class React:
-    """Thought, action and observation as text; one action an answer."""
+    """Thought, action and observation as text; one action an answer.
+
+    Args:
+        structured: whether requests carry a schema of the action, for servers that hold answers to one. Such
+            an answer is a bare object, which is read like one in a fenced block.
+    """
+
+    def __init__(self, *, structured: bool = False) -> None:
+        self._structured = structured
 
     def system(self, sandbox: Sandbox, tools: Sequence[Tool]) -> str:
         """The situation, the tools and the form."""
         return situation_of(sandbox) + _REACT.format(tools=listing(tools))
 
     def parameters(self, tools: Sequence[Tool]) -> Mapping[str, Any]:
-        """Where to stop: an observation is not the model's to write."""
-        return {"stop": ["Observation:"]}
+        """Where to stop, as an observation is not the model's to write; and the schema, if wanted."""
+        schema = json_schema("action", _action_schema(tools)) if self._structured else {}
+        return {"stop": ["Observation:"], **schema}
 
     def read(self, response: ChatResponse, step: int) -> Turn:
         r"""The last complete action, and nothing after an observation that the model made up.
@@ -213,6 +223,22 @@ class PublishedReact(React):
         if isinstance(action, list) and action:
             action = action[0]
         return _acting(message, action, step, otherwise=found[1])
+
+
+def _action_schema(tools: Iterable[Tool]) -> dict[str, Any]:
+    """The schema of one action: an offered tool or the end, with a thought before it.
+
+    The input is any object, for arguments may be left out, or the text of the last word.
+    """
+    name = {"type": "string", "enum": [*(tool.name for tool in tools), _FINAL]}
+    given = {"anyOf": [{"type": "object"}, {"type": "string"}]}
+    properties = {"thought": {"type": "string"}, "action": name, "action_input": given}
+    return {
+        "type": "object",
+        "properties": properties,
+        "required": list(properties),
+        "additionalProperties": False,
+    }
 
 
 def _acting(message: Message, action: Any, step: int, *, otherwise: str) -> Turn:
@@ -274,6 +300,8 @@ def _presentable_call(name: str, arguments: str, *, toolset: Toolset) -> dict[st
     return {"name": shown, "arguments": arguments if is_object else "{}"}
 
 
-def form_of(agent: str) -> Form:
-    """The form of an `--agent`."""
-    return {"react": React, "react_published": PublishedReact}.get(agent, Native)()
+def form_of(agent: str, *, structured: bool = False) -> Form:
+    """The form of an `--agent`; `structured` is that of `React`."""
+    if agent == "react":
+        return React(structured=structured)
+    return PublishedReact() if agent == "react_published" else Native()

@@ -93,7 +93,7 @@ class Agents:
     ) -> None:
         self._tasks, self._settings = tasks, settings
         self._parameters = parameters
-        self._form = form_of(settings.agent)
+        self._form = form_of(settings.agent, structured=settings.is_structured)
         self._found = found or (lambda task: (sandbox, settings.tools(task, toolset_of(sandbox))))
 
     def run(

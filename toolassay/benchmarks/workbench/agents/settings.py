@@ -9,6 +9,7 @@ from toolassay.benchmarks.workbench.tasks import Task
 from toolassay.benchmarks.workbench.tools import PUBLISHED, Tool, Toolset
 from toolassay.errors import UsageError
 from toolassay.models.parameters import check_temperature
+from toolassay.models.structured import Structured
 
 FORMS = ("native", "react", "react_published")
 TOOLKIT_CHOICES = ("all", "domains")
@@ -30,6 +31,8 @@ class AgentSettings:
             request to the last byte, and so does a queue inside the server, which cannot be seen from here.
             The wait for a place among this client's requests, attempts that failed and tools do not count.
         resample_temperature: of the requests of such a new try: the same request would get the same answer.
+        structured: whether requests of `react` carry a schema of the action: "auto" as long as the server
+            takes one, True or the run ends.
 
     Raises:
         UsageError: an unknown choice.
@@ -41,6 +44,7 @@ class AgentSettings:
     max_steps: int = MAX_STEPS
     max_seconds: float = MAX_SECONDS
     resample_temperature: float = 0.5
+    structured: Structured = False
 
     def __post_init__(self) -> None:
         for flag, value, choices in (
@@ -51,6 +55,11 @@ class AgentSettings:
                 raise UsageError(
                     f"unknown --{flag} {value!r}", fix=f"for WorkBench choose from {', '.join(choices)}"
                 )
+        if self.structured and self.agent != "react":
+            raise UsageError(
+                f"--structured {str(self.structured).lower()}: the agent {self.agent} sends no schema",
+                fix="leave it out, or choose --agent react",
+            )
         if self.resample < 0 or self.max_steps < 1:
             raise UsageError("no run is that short", fix="give --max_steps 1 or more, --resample 0 or more")
         if not 0 < self.max_seconds < float("inf"):
@@ -59,9 +68,17 @@ class AgentSettings:
 
     @property
     def facts(self) -> dict[str, Any]:
-        """All of it, for the manifest; without `resample_temperature` where nothing is tried again."""
-        left_out = () if self.resample else ("resample_temperature",)
+        """All that shapes answers, for the manifest."""
+        left_out = {
+            *(() if self.resample else ("resample_temperature",)),
+            *(() if self.structured else ("structured",)),
+        }
         return {name: value for name, value in asdict(self).items() if name not in left_out}
+
+    @property
+    def is_structured(self) -> bool:
+        """Whether requests carry a schema."""
+        return bool(self.structured)
 
     def tools(self, task: Task, toolset: Toolset = PUBLISHED) -> list[Tool]:
         """The tools of a workplace that an agent gets for a task."""

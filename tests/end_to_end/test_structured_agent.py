@@ -1,0 +1,87 @@
+"""`--structured` for the ReAct agent of WorkBench, from the command line."""
+
+from __future__ import annotations
+
+import json
+import shutil
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+from dialects import LITELLM, taking
+from running import Capture, infer, inside, lines_of
+
+from toolassay.serving.completions import Received, Reply
+from toolassay.testkit import FakeServer
+
+THOUGHT = "```{}``` <think> First I look."
+CALL = {"thought": THOUGHT, "action": "calendar.search_events", "action_input": {"query": "x"}}
+END = {"thought": THOUGHT, "action": "Final Answer", "action_input": "Done."}
+
+
+async def searches_once(received: Received) -> Reply:
+    """Bare objects where there is a schema, and fenced ones where there is none."""
+    text = json.dumps(END if len(received.body["messages"]) > 2 else CALL)
+    return Reply(text if "response_format" in received.body else f"So:\n```\n{text}\n```")
+
+
+@pytest.fixture
+def server() -> Iterator[FakeServer]:
+    server = FakeServer(searches_once)
+    server.start()
+    yield server
+    server.stop()
+
+
+@pytest.fixture
+def folder(root: Path, tmp_path: Path) -> Path:
+    target = tmp_path / "wb"
+    target.mkdir()
+    for name in ("benchmark.json", "sandbox.sqlite", "tasks.jsonl"):
+        shutil.copy(root / "data_workbench" / name, target / name)
+    return target
+
+
+def sent(server: FakeServer) -> list[Any]:
+    return [request.body.get("response_format") for request in server.received]
+
+
+def test_it_acts_under_a_schema_of_its_tools(folder: Path, server: FakeServer, capsys: Capture) -> None:
+    server.complaint = taking("json_object")
+    flags = ("--agent", "react", "--limit", "1")
+    done = infer(capsys, server, folder, *flags, "--structured", "auto")
+    assert done.code == 0, done.err
+    (line,) = lines_of(folder / "predictions/gpt-4.json")
+    assert (line["function_calls"], line["error"]) == (['calendar.search_events.func(query="x")'], "")
+    assert [form["type"] for form in sent(server)] == ["json_schema", "json_object", "json_object"]
+    names = sent(server)[-1]["schema"]["properties"]["action"]["enum"]
+    assert len(names) == 28
+    assert {"calendar.search_events", "Final Answer"} <= set(names)
+    run = folder / "predictions/runs/gpt-4"
+    manifest = json.loads((run / "manifest.json").read_text(encoding="utf-8"))
+    assert manifest["settings"]["structured"] == "auto"
+    assert manifest["starts"][0]["clients"][0]["structured_output"]["misfits"] == 0
+    done = infer(capsys, server, folder, *flags)
+    assert done.code == 2
+    assert "structured: auto -> None" in done.error.replace("'", "")
+    assert inside(capsys, "verify", "--data_dir", folder, "--llm", "gpt-4").code == 0
+
+
+def test_where_no_schema_is_taken_it_acts_as_before(
+    folder: Path, server: FakeServer, capsys: Capture
+) -> None:
+    server.complaint = taking(refusal=LITELLM)
+    done = infer(capsys, server, folder, "--agent", "react", "--limit", "1", "--structured", "auto")
+    assert done.code == 0, done.err
+    (line,) = lines_of(folder / "predictions/gpt-4.json")
+    assert line["function_calls"] == ['calendar.search_events.func(query="x")']
+    assert sent(server)[-2:] == [None, None]
+
+
+def test_without_the_flag_no_schema_is_sent(folder: Path, server: FakeServer, capsys: Capture) -> None:
+    for more in ((), ("--structured", "false")):
+        assert infer(capsys, server, folder, "--agent", "react", "--limit", "1", *more).code == 0
+    assert sent(server) == [None, None]
+    run = folder / "predictions/runs/gpt-4"
+    assert "structured" not in json.loads((run / "manifest.json").read_text(encoding="utf-8"))["settings"]

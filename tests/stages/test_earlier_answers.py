@@ -1,0 +1,60 @@
+"""Answers that an earlier version took for plans, and that are malformed now."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+from running import Capture, data_folder, infer, lines_of
+
+from toolassay.testkit import FakeServer
+
+NO_NODES = '{"task_steps": ["Do it"]}'
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> Path:
+    return data_folder(tmp_path / "data", 2)
+
+
+def replace_first_answer(folder: Path) -> None:
+    """The first answer of the run has no nodes, was not rewritten, and counts as answered."""
+    path = folder / "predictions/runs/gpt-4/journal.jsonl"
+    first, *others = lines_of(path)
+    first |= {"outcome": "answered", "response": NO_NODES}
+    path.write_text("".join(json.dumps(entry) + "\n" for entry in [first, *others]))
+
+
+def outcomes(folder: Path) -> list[str]:
+    return [line.get("outcome", "answered") for line in lines_of(folder / "predictions/gpt-4.json")]
+
+
+def test_they_are_named_and_asked_again_on_request(
+    folder: Path, capsys: Capture, fake_server: FakeServer
+) -> None:
+    assert infer(capsys, fake_server, folder).code == 0
+    replace_first_answer(folder)
+    fake_server.forget()
+    done = infer(capsys, fake_server, folder)
+    assert done.code == 0
+    assert "1 answer without a whole plan" in done.err
+    assert not fake_server.received
+    assert outcomes(folder) == ["malformed", "answered"]
+    assert infer(capsys, fake_server, folder, "--retry_malformed").code == 0
+    assert len(fake_server.received) == 1
+    assert outcomes(folder) == ["answered", "answered"]
+
+
+def test_a_run_with_reformat_has_them_rewritten(
+    folder: Path, capsys: Capture, fake_server: FakeServer
+) -> None:
+    reformat = ("--reformat", "true")
+    assert infer(capsys, fake_server, folder, *reformat).code == 0
+    replace_first_answer(folder)
+    fake_server.forget()
+    for _ in range(2):
+        assert infer(capsys, fake_server, folder, *reformat).code == 0
+    (asked,) = fake_server.received
+    assert NO_NODES in asked.prompt
+    assert outcomes(folder) == ["answered", "answered"]
