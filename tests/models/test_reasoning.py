@@ -110,12 +110,17 @@ def test_thoughts_are_collected_from_a_stream(name: str) -> None:
     assert (answer.text, answer.reasoning, answer.reasoning_tokens) == ("4", "2 + 2", 64)
 
 
-def test_an_answer_that_is_only_thinking_is_cut_off_or_asked_for_again() -> None:
-    thought: Mapping[str, Any] = {"content": None, "reasoning_content": "hm"}
-    spent = read_completion(body(thought, reason="length"))
-    assert (spent.text, spent.reasoning, spent.is_cut_off, spent.is_only_thinking) == ("", "hm", True, True)
-    with pytest.raises(ModelError, match="no content, only thinking") as caught:
-        read_completion(body(thought))
+@pytest.mark.parametrize("content", [None, "", [{"type": "thinking", "thinking": "hm"}]])
+@pytest.mark.parametrize("reason", ["length", "stop"])
+def test_an_answer_that_is_only_thinking_is_an_answer_without_text(content: Any, reason: str) -> None:
+    spent = read_completion(body({"content": content, "reasoning_content": "hm"}, reason=reason))
+    assert (spent.text, spent.reasoning, spent.is_only_thinking) == ("", "hm", True)
+    assert spent.is_cut_off == (reason == "length")
+
+
+def test_an_answer_without_text_or_thoughts_is_asked_for_again_unless_it_is_cut_off() -> None:
+    with pytest.raises(ModelError, match="no content") as caught:
+        read_completion(body({"content": None}))
     assert caught.value.transient and caught.value.kind == "null content"
     # o-series: the thoughts are kept back, only their number is known
     hidden = read_completion(body({"content": ""}, {"completion_tokens": 64, **DETAILS}, "length"))

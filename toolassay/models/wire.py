@@ -119,10 +119,10 @@ def read_body(body: Mapping[str, Any], seconds: float | None = None) -> ChatResp
     said_no = isinstance(refusal, str) and bool(refusal)
     refused = said_no or reason == "content_filter"
     if content is None:
-        # Thinking can use up all tokens, and a filter can leave nothing: asking again would not help.
-        if not refused and not calls and (reason or "").lower() not in CUT_OFF:
-            only = ", only thinking" if reasoning else ""
-            raise useless(f"the server's answer has no content{only}", "null content")
+        # A model that only thinks, or is cut off before it speaks, and a filter that leaves nothing would do
+        # so again: that is the answer, with no text.
+        if not (refused or calls or reasoning or (reason or "").lower() in CUT_OFF):
+            raise useless("the server's answer has no content", "null content")
         content = ""
     return ChatResponse(
         content or (refusal if said_no else content),
