@@ -229,17 +229,19 @@ def _completion_tokens(body: Mapping[str, Any], reasoning: int | None) -> int | 
     """All that was written, thinking included.
 
     Most servers count thinking among the completion tokens. Some (xAI's) count it beside them: then the total
-    exceeds prompt and completion by exactly the tokens of thinking, and these are added.
+    exceeds prompt and completion by exactly the tokens of thinking, or these are more than all that was
+    written. They are added.
 
     >>> usage = {"prompt_tokens": 12, "completion_tokens": 2, "total_tokens": 331}  # of xAI
-    >>> _completion_tokens({"usage": usage}, 317), _completion_tokens({"usage": usage}, 3)
+    >>> _completion_tokens({"usage": usage}, 317), _completion_tokens({"usage": usage}, 1)
     (319, 2)
     """
     written = _tokens(body, "completion_tokens")
     read, total = _tokens(body, "prompt_tokens"), _tokens(body, "total_tokens")
-    if not reasoning or written is None or read is None or total is None:
+    if not reasoning or written is None:
         return written
-    return written + reasoning if total == read + written + reasoning else written
+    is_beside = reasoning > written or (read is not None and total == read + written + reasoning)
+    return written + reasoning if is_beside else written
 
 
 def _tokens(body: Mapping[str, Any], name: str) -> int | None:
