@@ -14,6 +14,7 @@ from raw_server import RawServer
 from toolassay.models import Attempt, ChatRequest, ChatResponse, ModelError, ModelOptions
 from toolassay.models.client import Client
 from toolassay.models.stream import StreamedAnswer
+from toolassay.models.structured import json_schema
 from toolassay.models.wire import read_completion
 
 DETAILS = {"completion_tokens_details": {"reasoning_tokens": 64}}
@@ -170,3 +171,34 @@ def test_queueing_is_booked_apart_from_the_server_and_keys_are_hidden_in_thought
     assert second.queued_seconds + second.seconds <= whole
     assert answers[1].seconds == second.seconds  # from sending on
     assert first.reasoning_tokens == 64 and not first.cut_off
+
+
+@pytest.mark.parametrize(
+    ("answer", "counted"),
+    [
+        (ChatResponse("", "stop", reasoning="hm"), None),
+        (ChatResponse('{"a', "max_tokens"), {"answers": 10, "misfits": 0}),
+        (ChatResponse("no", "stop", reasoning="hm"), {"answers": 10, "misfits": 10}),
+    ],
+)
+def test_thoughts_and_half_answers_do_not_mean_that_a_schema_is_ignored(
+    answer: ChatResponse, counted: Mapping[str, int] | None
+) -> None:
+    class Says:
+        async def send(self, request: ChatRequest) -> ChatResponse:
+            return answer
+
+        async def close(self) -> None: ...
+
+    told: list[str] = []
+    model = Client("m", ModelOptions(tell=told.append), transport=Says())
+    form = json_schema("plan", {"type": "object"})
+
+    async def run() -> None:
+        for _ in range(10):
+            await model.complete(ChatRequest([], form))
+
+    asyncio.run(run())
+    found = model.facts().get("structured_output")
+    assert (found and {name: found[name] for name in ("answers", "misfits")}) == counted
+    assert bool(told) == bool(counted and counted["misfits"])

@@ -221,7 +221,9 @@ class Client:
         self._heard = True
         self._answers += 1
         self._breaker.heard()
-        if not response.refused and not isinstance(self._transport, Registered):
+        # One that only thought says nothing of whether the server holds answers to the schema.
+        silent = response.refused or response.is_only_thinking
+        if not silent and not isinstance(self._transport, Registered):
             self._schemas.answered(sent.parameters, response.text, response.finish_reason)
             if self._tell is not None and self._schemas.ignored:
                 self._tell(_IGNORED)

@@ -15,6 +15,7 @@ import re
 from collections.abc import Callable, Iterable, Mapping
 from typing import Any, Literal, cast, get_args
 
+from toolassay.answers import CUT_OFF
 from toolassay.models.parameters import fails, refused_parameter, sentences, texts_of
 
 PARAMETER = "response_format"
@@ -136,7 +137,7 @@ class SchemaForms:
         if schema is None:
             return
         self._answers += 1
-        if finish_reason != "length":
+        if (finish_reason or "").lower() not in CUT_OFF:
             try:
                 self._misfits += not fits(json.loads(text.rpartition("</think>")[2]), schema)
             except (ValueError, RecursionError):
