@@ -14,6 +14,7 @@ from raw_server import RawServer
 from toolassay.models import Attempt, ChatRequest, ChatResponse, ModelError, ModelOptions
 from toolassay.models.client import Client
 from toolassay.models.stream import StreamedAnswer
+from toolassay.models.structured import json_schema
 from toolassay.models.wire import read_completion
 
 DETAILS = {"completion_tokens_details": {"reasoning_tokens": 64}}
@@ -71,10 +72,10 @@ def test_thoughts_are_kept_apart_from_the_text(message: Mapping[str, Any], text:
         ({"prompt_tokens": 10, "completion_tokens": 84, "total_tokens": 94, **DETAILS}, 84, 64),
         # xAI: beside them
         ({"prompt_tokens": 10, "completion_tokens": 20, "total_tokens": 94, **DETAILS}, 84, 64),
-        # no total: what the server says is taken
-        ({"prompt_tokens": 10, "completion_tokens": 20, **DETAILS}, 20, 64),
-        # another total: likewise
-        ({"prompt_tokens": 10, "completion_tokens": 20, "total_tokens": 95, **DETAILS}, 20, 64),
+        # no total, or another one: more thinking than was written is beside it
+        ({"prompt_tokens": 10, "completion_tokens": 20, **DETAILS}, 84, 64),
+        ({"prompt_tokens": 10, "completion_tokens": 20, "total_tokens": 95, **DETAILS}, 84, 64),
+        ({"prompt_tokens": 10, "completion_tokens": 70, "total_tokens": 95, **DETAILS}, 70, 64),
         ({"prompt_tokens": 10, "completion_tokens": 20, "reasoning_tokens": 5}, 20, 5),
         # vLLM and llama.cpp do not say it
         ({"prompt_tokens": 10, "completion_tokens": 20, "total_tokens": 30}, 20, None),
@@ -110,12 +111,17 @@ def test_thoughts_are_collected_from_a_stream(name: str) -> None:
     assert (answer.text, answer.reasoning, answer.reasoning_tokens) == ("4", "2 + 2", 64)
 
 
-def test_an_answer_that_is_only_thinking_is_cut_off_or_asked_for_again() -> None:
-    thought: Mapping[str, Any] = {"content": None, "reasoning_content": "hm"}
-    spent = read_completion(body(thought, reason="length"))
-    assert (spent.text, spent.reasoning, spent.is_cut_off, spent.is_only_thinking) == ("", "hm", True, True)
-    with pytest.raises(ModelError, match="no content, only thinking") as caught:
-        read_completion(body(thought))
+@pytest.mark.parametrize("content", [None, "", [{"type": "thinking", "thinking": "hm"}]])
+@pytest.mark.parametrize("reason", ["length", "stop"])
+def test_an_answer_that_is_only_thinking_is_an_answer_without_text(content: Any, reason: str) -> None:
+    spent = read_completion(body({"content": content, "reasoning_content": "hm"}, reason=reason))
+    assert (spent.text, spent.reasoning, spent.is_only_thinking) == ("", "hm", True)
+    assert spent.is_cut_off == (reason == "length")
+
+
+def test_an_answer_without_text_or_thoughts_is_asked_for_again_unless_it_is_cut_off() -> None:
+    with pytest.raises(ModelError, match="no content") as caught:
+        read_completion(body({"content": None}))
     assert caught.value.transient and caught.value.kind == "null content"
     # o-series: the thoughts are kept back, only their number is known
     hidden = read_completion(body({"content": ""}, {"completion_tokens": 64, **DETAILS}, "length"))
@@ -165,3 +171,34 @@ def test_queueing_is_booked_apart_from_the_server_and_keys_are_hidden_in_thought
     assert second.queued_seconds + second.seconds <= whole
     assert answers[1].seconds == second.seconds  # from sending on
     assert first.reasoning_tokens == 64 and not first.cut_off
+
+
+@pytest.mark.parametrize(
+    ("answer", "counted"),
+    [
+        (ChatResponse("", "stop", reasoning="hm"), None),
+        (ChatResponse('{"a', "max_tokens"), {"answers": 10, "misfits": 0}),
+        (ChatResponse("no", "stop", reasoning="hm"), {"answers": 10, "misfits": 10}),
+    ],
+)
+def test_thoughts_and_half_answers_do_not_mean_that_a_schema_is_ignored(
+    answer: ChatResponse, counted: Mapping[str, int] | None
+) -> None:
+    class Says:
+        async def send(self, request: ChatRequest) -> ChatResponse:
+            return answer
+
+        async def close(self) -> None: ...
+
+    told: list[str] = []
+    model = Client("m", ModelOptions(tell=told.append), transport=Says())
+    form = json_schema("plan", {"type": "object"})
+
+    async def run() -> None:
+        for _ in range(10):
+            await model.complete(ChatRequest([], form))
+
+    asyncio.run(run())
+    found = model.facts().get("structured_output")
+    assert (found and {name: found[name] for name in ("answers", "misfits")}) == counted
+    assert bool(told) == bool(counted and counted["misfits"])

@@ -149,7 +149,7 @@ async def test_a_body_that_drips_is_over_in_time(client: ClientName) -> None:
     async with RawServer(drip) as server:
         error = await failure(server.base, client, timeout=10.0, total_timeout=0.2, max_tries=1)
     assert error.kind == "timeout"
-    assert str(error) == "timed out: no answer within 0.2 s"
+    assert str(error) == "timed out: no answer within 0.2 s (--total_timeout)"
 
 
 async def test_a_large_answer(client: ClientName) -> None:

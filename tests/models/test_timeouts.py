@@ -101,7 +101,7 @@ async def test_the_total_ends_a_stream_that_goes_on(client: ClientName) -> None:
         with pytest.raises(ModelError) as caught:
             await ask(ChatRequest(QUESTION), options)
     assert (caught.value.kind, caught.value.transient) == ("timeout", True)
-    assert str(caught.value) == "timed out: no answer within 0.3 s"
+    assert str(caught.value) == "timed out: no answer within 0.3 s (--total_timeout)"
 
 
 @pytest.mark.parametrize("answer", [silent, trickling(event(delta("so ")), 300, END)])

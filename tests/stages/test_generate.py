@@ -247,3 +247,23 @@ def test_a_sample_the_model_declines_is_kept_and_not_asked_again(tmp_path: Path)
         assert [record["id"] for record in records(folder)] == ["1-00000", "1-00002", "1-00003", "1-00004"]
     assert {request.role for request in model.asked} == {"generator"}
     assert model.asked[0].item == "1-00000"
+
+
+def test_samples_that_were_cut_off_are_asked_for_again_with_a_higher_limit(tmp_path: Path) -> None:
+    folder = folder_at(tmp_path / "data")
+
+    def short(request: ChatRequest) -> ChatResponse:
+        answer = written_for(request)
+        return answer if len(first.asked) == 1 else ChatResponse(answer.text[:20], "length")
+
+    first, second = Scripted(short), Scripted()
+    assert not run(folder, first, number_of_samples=3, max_tokens=50)[1]
+    kept = records(folder)
+    assert run(folder, second, number_of_samples=3, max_tokens=5000)[1]
+    assert len(kept) == 1 and len(second.asked) == 2
+    assert {request.parameters["max_tokens"] for request in second.asked} == {5000}
+    manifest = json.loads((folder / "runs/scripted/manifest.json").read_text())
+    assert manifest["settings"]["max_tokens"] == 50
+    assert [start["max_tokens"] for start in manifest["starts"]] == [50, 5000]
+    with pytest.raises(UsageError, match="temperature"):
+        run(folder, second, number_of_samples=3, max_tokens=5000, temperature=0.1)

@@ -153,7 +153,7 @@ class _Infer(Command):
     options.option("max_steps", type=click.IntRange(1), default=20, help="Maximum answers a task."),
     options.option(
         "max_seconds",
-        type=click.FloatRange(0, min_open=True),
+        type=options.FloatRange(0, min_open=True),
         default=120.0,
         help="Maximum seconds of a task's answers, without the wait for this client's turn.",
     ),

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any, TypeVar
@@ -20,6 +21,17 @@ Decorator = Callable[[Function], Function]
 LLM = "gpt-4"
 """The model of every command that takes one."""
 PATH = click.Path(path_type=Path)
+
+
+class FloatRange(click.FloatRange):
+    """click's, without `nan`, which no range excludes."""
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
+        """A number in the range."""
+        number = super().convert(value, param, ctx)
+        if math.isnan(number):
+            self.fail(f"{value!r} is not a number", param, ctx)
+        return number
 
 
 def option(name: str, *more: str, **settings: Any) -> Callable[[Function], Function]:
@@ -141,13 +153,13 @@ def server() -> Callable[[Function], Function]:
         ),
         option(
             "timeout",
-            type=click.FloatRange(0, min_open=True),
+            type=FloatRange(0, min_open=True),
             default=600.0,
             help="Seconds without a byte that end one try (a stream that goes on is alive).",
         ),
         option(
             "total_timeout",
-            type=click.FloatRange(0, min_open=True),
+            type=FloatRange(0, min_open=True),
             default=3600.0,
             help="Seconds that end one try in any case.",
         ),
@@ -245,7 +257,7 @@ def typed() -> tuple[str, ...]:
 def budget(over_all: str = "for the whole run, earlier starts included") -> Callable[[Function], Function]:
     """What a run may use."""
     return together(
-        option("max_cost", type=click.FloatRange(0), default=None, help=f"US dollars at most, {over_all}."),
+        option("max_cost", type=FloatRange(0), default=None, help=f"US dollars at most, {over_all}."),
         option("max_tokens_total", type=click.IntRange(1), default=None, help=f"Tokens at most, {over_all}."),
         option("max_requests", type=click.IntRange(1), default=None, help=f"Requests at most, {over_all}."),
         option("prices", type=PATH, default=None, help="A CSV table of prices; it goes before genai-prices."),

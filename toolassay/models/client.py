@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import time
 from collections.abc import Awaitable, Callable, Mapping
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from typing import Any
 
 from toolassay.models import retry
@@ -29,6 +29,29 @@ _IGNORED = (
 )
 _SURELY_NO_WORD = 16
 """Characters of a credential that no answer holds by chance; a key such as EMPTY may be a word of it."""
+
+
+@dataclass(frozen=True, slots=True)
+class _Sent:
+    """One attempt on its way.
+
+    Attributes:
+        request: what was sent.
+        number: of the attempt, from 1.
+        parameters: the request's as they were sent.
+        path: the version path it went to.
+        permit: the limiter's.
+        queued: seconds it waited for that.
+        time: when it was sent, by `time.monotonic`.
+    """
+
+    request: ChatRequest
+    number: int
+    parameters: Mapping[str, Any]
+    path: str
+    permit: Permit
+    queued: float
+    time: float
 
 
 class Client:
@@ -60,7 +83,7 @@ class Client:
         sleep: Callable[[float], Awaitable[None]] = asyncio.sleep,
     ) -> None:
         self.name = name
-        self.limiter = limiter or limiter_of(options.base_url, options.connections)
+        self.limiter = limiter or limiter_of(options.base_url, options.connections, options.timeout)
         self._refusals = options.refusals or Refusals()
         self._schemas = options.schemas or SchemaForms()
         self._paths = options.version_path
@@ -133,34 +156,30 @@ class Client:
         except BaseException:
             self.limiter.release(permit, unknown=True)
             raise
-        sent = time.monotonic()
         path = self._paths.path if self._paths else ""
-        status: int | None = 200
+        sent = _Sent(request, number, parameters, path, permit, queued, time.monotonic())
         try:
             response = await self._send(request)
         except ModelError as error:
             error.hide(self._secrets)  # servers repeat a wrong key in their complaint
             if error.outcome == "refused":  # a content filter stopped the prompt: that is an answer
-                response, status = ChatResponse(str(error), "content_filter", refused=True), error.status
-                return self._answered(
-                    request, response, number, permit, path, sent, status, queued, parameters
-                )
+                refusal = ChatResponse(str(error), "content_filter", refused=True)
+                return self._answered(sent, refusal, error.status)
             repeat = self._paths is not None and self._paths.learn(path, error.status)
             if path and error.status == 404 and self._paths and not self._paths.found:
                 error.args = (f"{error} (nor is there an answer under {path})",)
             error.mended = repeat or self._learn(error, parameters)
             try:
-                self._judge(error, sent)
+                self._judge(error, sent.time)
             finally:
                 self.limiter.release(permit, error)
-                self._book(request, number, error.kind, error.status, sent, error, queued=queued)
+                self._book(sent, error.kind, error.status, error)
             raise
         except BaseException as error:
             self.limiter.release(permit, unknown=True)
-            cancelled = isinstance(error, asyncio.CancelledError)
-            self._book(request, number, "cancelled" if cancelled else "failed", None, sent, queued=queued)
+            self._book(sent, "cancelled" if isinstance(error, asyncio.CancelledError) else "failed")
             raise
-        return self._answered(request, response, number, permit, path, sent, status, queued, parameters)
+        return self._answered(sent, response, 200)
 
     def _learn(self, error: ModelError, sent: Mapping[str, Any]) -> bool:
         """Whether a failure is about a parameter, or the form of a schema, that is now out of the way.
@@ -195,32 +214,22 @@ class Client:
                 raise
             raise (over_time_limit(own) if own is not None and is_own else timed_out(total)) from None
 
-    def _answered(
-        self,
-        request: ChatRequest,
-        response: ChatResponse,
-        number: int,
-        permit: Permit,
-        path: str,
-        sent: float,
-        status: int | None,
-        queued: float,
-        parameters: Mapping[str, Any],
-    ) -> ChatResponse:
+    def _answered(self, sent: _Sent, response: ChatResponse, status: int | None) -> ChatResponse:
         """Learn from an answer, and write it into the books."""
         response = self._without_credentials(response)
-        self.limiter.release(permit)
+        self.limiter.release(sent.permit)
         self._heard = True
         self._answers += 1
         self._breaker.heard()
-        if not response.refused and not isinstance(self._transport, Registered):
-            self._schemas.answered(parameters, response.text, response.finish_reason)
+        # One that only thought says nothing of whether the server holds answers to the schema.
+        silent = response.refused or response.is_only_thinking
+        if not silent and not isinstance(self._transport, Registered):
+            self._schemas.answered(sent.parameters, response.text, response.finish_reason)
             if self._tell is not None and self._schemas.ignored:
                 self._tell(_IGNORED)
         if self._paths is not None:
-            self._paths.learn(path, status or 200)
-        outcome = "refused" if response.refused else "answered"
-        self._book(request, number, outcome, status, sent, response, queued=queued)
+            self._paths.learn(sent.path, status or 200)
+        self._book(sent, "refused" if response.refused else "answered", status, response)
         return response
 
     def _tell_wait(self, error: ModelError) -> None:
@@ -245,25 +254,21 @@ class Client:
 
     def _book(
         self,
-        request: ChatRequest,
-        number: int,
+        sent: _Sent,
         outcome: str,
-        status: int | None,
-        sent: float,
+        status: int | None = None,
         used: ChatResponse | ModelError | None = None,
-        *,
-        queued: float,
     ) -> None:
-        seconds = time.monotonic() - sent
+        seconds = time.monotonic() - sent.time
         answer = used if isinstance(used, ChatResponse) else None
         if answer is not None and answer.seconds is not None:
             seconds = answer.seconds  # a stream's connection may stay open after the last byte
         self._meter.after(
             Attempt(
                 self.name,
-                request.role,
-                request.item,
-                number,
+                sent.request.role,
+                sent.request.item,
+                sent.number,
                 outcome,
                 status,
                 used.prompt_tokens if used else None,
@@ -272,7 +277,7 @@ class Client:
                 answer.first_token_seconds if answer else None,
                 answer.cached_tokens if answer else None,
                 answer.reasoning_tokens if answer else None,
-                queued,
+                sent.queued,
                 cut_off=bool(answer and answer.is_cut_off),
                 only_thinking=bool(answer and answer.is_only_thinking),
             )

@@ -30,6 +30,9 @@ FEW, MANY = 8, 32  # answers that a window holds at least, for their lengths dif
 CLEAR = 0.5  # logarithm of the growth of the rate (65 %) after which slow start needs no further answers
 HEADROOM = 1.5  # over what the endpoint works on: a short queue keeps it busy, and covers the error
 REMEASURE = 4  # each so many probes one goes down
+WAIT_SHARE = 0.25  # of the time-out: the longest mean wait in the server's queue that growth may lead to
+ALWAYS = 3  # growth up to here ignores that: at two in flight one first answer is all that is known
+QUEUED = 1.5  # times the latency without a queue: less may be the lengths of the answers
 SHORT_QUEUE = 1.9  # requests: fewer waiting at the server are welcome
 OWN_FAULT = 4.0  # a time-out so many times as long as the usual answer says nothing about the load
 _TIMED_OUT = frozenset({408, 504, 524})  # how servers and gateways report a time-out
@@ -71,7 +74,7 @@ class Window:
 
     limit: int
     first: int
-    answers: int = 0
+    answers: float = 0.0
     seconds: float = 0.0
     in_flight: float = 0.0
     peak: int = 0
@@ -92,7 +95,7 @@ class Window:
 
     def add(self, other: Window) -> None:
         """Add what another window at this limit measured; what is older counts half."""
-        self.answers = self.answers // 2 + other.answers
+        self.answers = self.answers / 2 + other.answers
         self.seconds = self.seconds / 2 + other.seconds
         self.in_flight = self.in_flight / 2 + other.in_flight
 
@@ -107,13 +110,15 @@ class ConcurrencyControl:
       a second or more. The limit doubles each window, until the rate grows by less than 15 % (BBR: 25 %).
     - Drain: the limit becomes what the endpoint works on at a time (the rate times the latency at the last
       limit that was worth it), and half as much again.
+    - Growth stops where the mean wait in the server's queue, at the rate so far, would exceed a quarter of
+      the time-out: one in twenty answers takes three times as long as the usual one.
     - Then the limit rests. A probe up by half is kept where the rate follows, or no queue shows. A probe down
       by a third comes where more than half of what is in flight waits at the server (TCP Vegas's estimate),
       and each fourth time; it measures the latency without a queue again, and is kept where the rate stays.
       After each failed probe the rest is twice as long. A batch server whose latency rises while its rate
       grows is not throttled.
     - A time-out halves the limit, once per round trip; not where later requests were answered, and answers
-      usually take less than a quarter of its time, because then that one request was stuck.
+      usually take less than a quarter of its time or show no queue, because then that one was stuck or long.
     - A 429 cuts the limit to 80 % of what was in flight, once per round trip; a 429 to a request that was
       sent before the last cut only lowers the ceiling, the number the endpoint is known to bear. Below the
       ceiling the limit grows each round trip by a twentieth of it, there it rests, then it probes one more;
@@ -125,11 +130,13 @@ class ConcurrencyControl:
     Args:
         most: never more than this.
         start: the limit after a fast first answer.
+        timeout: seconds after which a request without a byte is given up.
         clock: seconds that never go back.
     """
 
-    def __init__(self, *, most: int, start: int, clock: Callable[[], float]) -> None:
+    def __init__(self, *, most: int, start: int, timeout: float, clock: Callable[[], float]) -> None:
         self.limit = 1
+        self._longest_wait = WAIT_SHARE * timeout
         self._most, self._start, self._clock = most, start, clock
         self._started = clock()
         self._sent = 0
@@ -232,13 +239,15 @@ class ConcurrencyControl:
         elif self._held is not None and window.log_ratio(self._held) < _bar(window, self._held):
             works_on = window.rate * self._held.latency
             self._starting, self._held = False, None
-            self._set(min(self.limit, int(HEADROOM * works_on) + 1), "queue")
+            limit = min(self.limit, int(HEADROOM * works_on) + 1)
+            self._set(min(limit, self._most_in_time(window)), "queue")
         else:
             first = self._held is None and self._unqueued
             self._unqueued = min(first or window.latency, window.latency)
+            limit = 2 * self.limit if self._held is None else min(2 * self.limit, self._most_in_time(window))
             self._held = window
-            self._starting = self.limit < self._most
-            self._set(2 * self.limit, "slow start")
+            self._starting = self.limit < min(limit, self._most)
+            self._set(max(limit, self.limit), "slow start")
 
     def _stay(self, window: Window, used: bool) -> None:
         """A window at rest."""
@@ -246,7 +255,8 @@ class ConcurrencyControl:
             self._held = window
         else:
             self._held.add(window)
-        self._unqueued = self._unqueued or window.latency
+        if self.limit == 1 or self._unqueued is None:
+            self._unqueued = self._held.latency
         self._rested += 1
         if self._has_queue(self._held):
             self._start_probe(-1)
@@ -257,6 +267,8 @@ class ConcurrencyControl:
     def _start_probe(self, direction: int) -> None:
         self._rested = 0
         up, down = math.ceil(self.limit * STEP), max(2, round(self.limit / STEP))
+        if direction > 0 and self._held is not None:
+            up = max(self.limit, min(up, self._most_in_time(self._held)))
         limit = min(up, self._most) if direction > 0 else min(down, self.limit)
         if limit != self.limit:
             self._probe = direction
@@ -288,6 +300,13 @@ class ConcurrencyControl:
         """Whether much of what is in flight waits at the server: Vegas's estimate, by the latency."""
         waiting = window.limit * (1 - (self._unqueued or window.latency) / window.latency)
         return waiting > max(SHORT_QUEUE, window.limit / 2)
+
+    def _most_in_time(self, window: Window) -> int:
+        """The requests in flight at which the mean wait in the server's queue is as long as it may be."""
+        unqueued = self._unqueued or window.latency
+        if window.latency < QUEUED * unqueued:
+            return self._most
+        return max(ALWAYS, int(min(window.rate * (unqueued + self._longest_wait), self._most)))
 
     def _below_ceiling(self, window: Window, used: bool) -> None:
         """A round trip at an endpoint that refuses what is too much."""
@@ -322,8 +341,9 @@ class ConcurrencyControl:
 
     def _timed_out(self, permit: Permit) -> None:
         waited = self._clock() - permit.sent
-        overtaken = self._newest > permit.number
-        if overtaken and self._latency is not None and waited > OWN_FAULT * self._latency:
+        usual, alone = self._latency or _TICK, self._unqueued or _TICK
+        own_fault = waited > OWN_FAULT * usual or usual < QUEUED * alone
+        if self.limit == 1 or (self._newest > permit.number and own_fault):
             self._trouble()
         elif permit.number >= self._heed_from:
             self._ceiling, self._rest = None, min(LONGEST_DWELL, 2 * self._rest)

@@ -96,7 +96,9 @@ def unreachable(place: str, reason: object) -> ModelError:
 
 def timed_out(seconds: float, *, silent: bool = False) -> ModelError:
     """No whole answer in time; `silent`: no byte for so long."""
-    said = f"no byte for {seconds:g} s (--timeout)" if silent else f"no answer within {seconds:g} s"
+    said = f"no byte for {seconds:g} s (--timeout)"
+    if not silent:
+        said = f"no answer within {seconds:g} s (--total_timeout)"
     return ModelError(f"timed out: {said}", transient=True, kind="timeout")
 
 

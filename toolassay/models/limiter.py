@@ -13,6 +13,7 @@ from weakref import WeakValueDictionary
 
 from toolassay.models.concurrency_control import MOST, START, Change, ConcurrencyControl, Permit
 from toolassay.models.errors import ModelError
+from toolassay.models.options import TIMEOUT
 
 
 class Turn:
@@ -48,6 +49,7 @@ class Limiter:
         fixed: this many and no others; None finds the number (see `ConcurrencyControl`).
         most: never more than this.
         start: the limit after a fast first answer.
+        timeout: seconds after which a request without a byte is given up.
         clock: seconds that never go back.
     """
 
@@ -57,11 +59,12 @@ class Limiter:
         *,
         most: int = MOST,
         start: int = START,
+        timeout: float = TIMEOUT,
         clock: Callable[[], float] = time.monotonic,
     ) -> None:
         self.in_flight = 0
         self._fixed = None if fixed is None else max(1, fixed)
-        self._control = ConcurrencyControl(most=most, start=start, clock=clock)
+        self._control = ConcurrencyControl(most=most, start=start, timeout=timeout, clock=clock)
         self._waiting: list[tuple[int, int, asyncio.Future[None]]] = []
         self._arrivals = itertools.count()
 
@@ -126,16 +129,16 @@ class Limiter:
                 waiter.set_result(None)
 
 
-_SHARED: WeakValueDictionary[tuple[str, int | None, int], Limiter] = WeakValueDictionary()
+_SHARED: WeakValueDictionary[tuple[str, int | None, float, int], Limiter] = WeakValueDictionary()
 
 
-def limiter_of(endpoint: str, fixed: int | None) -> Limiter:
+def limiter_of(endpoint: str, fixed: int | None, timeout: float = TIMEOUT) -> Limiter:
     """The limiter of an endpoint: one for all the models that are asked there at the same time.
 
     Runs in several threads have one each: a future of one event loop cannot be resolved from another.
     """
-    key = (endpoint, fixed, threading.get_ident())
+    key = (endpoint, fixed, timeout, threading.get_ident())
     limiter = _SHARED.get(key)
     if limiter is None:
-        limiter = _SHARED[key] = Limiter(fixed)
+        limiter = _SHARED[key] = Limiter(fixed, timeout=timeout)
     return limiter

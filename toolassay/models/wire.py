@@ -119,10 +119,10 @@ def read_body(body: Mapping[str, Any], seconds: float | None = None) -> ChatResp
     said_no = isinstance(refusal, str) and bool(refusal)
     refused = said_no or reason == "content_filter"
     if content is None:
-        # Thinking can use up all tokens, and a filter can leave nothing: asking again would not help.
-        if not refused and not calls and (reason or "").lower() not in CUT_OFF:
-            only = ", only thinking" if reasoning else ""
-            raise useless(f"the server's answer has no content{only}", "null content")
+        # A model that only thinks, or is cut off before it speaks, and a filter that leaves nothing would do
+        # so again: that is the answer, with no text.
+        if not (refused or calls or reasoning or (reason or "").lower() in CUT_OFF):
+            raise useless("the server's answer has no content", "null content")
         content = ""
     return ChatResponse(
         content or (refusal if said_no else content),
@@ -229,17 +229,19 @@ def _completion_tokens(body: Mapping[str, Any], reasoning: int | None) -> int | 
     """All that was written, thinking included.
 
     Most servers count thinking among the completion tokens. Some (xAI's) count it beside them: then the total
-    exceeds prompt and completion by exactly the tokens of thinking, and these are added.
+    exceeds prompt and completion by exactly the tokens of thinking, or these are more than all that was
+    written. They are added.
 
     >>> usage = {"prompt_tokens": 12, "completion_tokens": 2, "total_tokens": 331}  # of xAI
-    >>> _completion_tokens({"usage": usage}, 317), _completion_tokens({"usage": usage}, 3)
+    >>> _completion_tokens({"usage": usage}, 317), _completion_tokens({"usage": usage}, 1)
     (319, 2)
     """
     written = _tokens(body, "completion_tokens")
     read, total = _tokens(body, "prompt_tokens"), _tokens(body, "total_tokens")
-    if not reasoning or written is None or read is None or total is None:
+    if not reasoning or written is None:
         return written
-    return written + reasoning if total == read + written + reasoning else written
+    is_beside = reasoning > written or (read is not None and total == read + written + reasoning)
+    return written + reasoning if is_beside else written
 
 
 def _tokens(body: Mapping[str, Any], name: str) -> int | None:

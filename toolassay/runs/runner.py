@@ -22,7 +22,9 @@ _SAME_FAILURES = 10
 """So many items failing in the same words, and none answered: the rest would fail too."""
 _WORDINGS = 100  # of failures are told apart
 _NUMBERS = re.compile(r"[0-9a-f-]*\d[0-9a-f-]*")  # counts and ids, which differ where the words do not
-_ANSWERS = ("answered", "malformed", "refused")
+AT_A_LIMIT = "ended at a limit"
+"""The outcome of an agent's task that its limit of steps or time ended."""
+_ANSWERS = ("answered", "malformed", "refused", AT_A_LIMIT)
 
 GRACE = 5.0
 """Seconds that requests in flight have to finish after the first Ctrl-C; then they are cancelled."""
@@ -45,7 +47,8 @@ class RunSummary:
     """How a run ended: items by outcome, and the first few failures in words.
 
     Attributes:
-        outcomes: answered, malformed, refused, context overflow, provider error, budget stop, not run.
+        outcomes: answered, malformed, refused, ended at a limit, context overflow, provider error,
+            budget stop, not run.
         failed: items without an answer, through no fault of the model: those whose work raised a failure.
         failures: the first few failures.
         stop: what the budget said when it ended the run; None if it did not.

@@ -25,6 +25,7 @@ from toolassay.models.registry import refuse_baseline
 from toolassay.models.structured import Structured, json_schema
 from toolassay.models.wire import parameters_of
 from toolassay.runs import Budget, Journal, Loop, RunSummary, changes, gives_way, open_run, recorded_settings
+from toolassay.runs.again import MAX_TOKENS
 from toolassay.runs.budget import completion_limit
 from toolassay.runs.estimate import Estimate
 from toolassay.runs.ledger import FREE
@@ -87,7 +88,8 @@ def generate(
         options: where the server is.
         temperature: of the request.
         top_p: of the request.
-        max_tokens: of an answer; default 2,500.
+        max_tokens: of an answer; default 2,500. It may change from start to start: samples without a usable
+            answer are asked for again with the new one.
         dependency_type: resource or temporal; default what the folder says.
         check: ask for the teacher's review in the same answer.
         seed: -1 continues with that of the folder, or draws one.
@@ -158,6 +160,8 @@ def generate(
         **({} if structured == "auto" else {"structured": structured}),
         **({} if wording == "published" else {"prompt": wording}),
     }
+    if not force:
+        settings = _begun_with(run_folder, settings)
     foreign = _foreign(folder, settings, force=force)
 
     def schema(sample: Sample) -> Mapping[str, Any]:
@@ -195,6 +199,7 @@ def generate(
     _make_way(folder.data_raw, kept, foreign=foreign, screen=screen)
     facts: Mapping[str, Any] = {
         "samples": number_of_samples,
+        MAX_TOKENS: generator.parameters[MAX_TOKENS],
         "sha256": {
             **hashes(folder.tool_desc, folder.graph_desc),
             "graph": settings["graph_sha256"],
@@ -256,6 +261,13 @@ def _resumable(new: DataFolder | None) -> Iterator[None]:
         if new is not None and not new.data_raw.exists():
             shutil.rmtree(new.path, ignore_errors=True)
         raise
+
+
+def _begun_with(run_folder: Path, settings: dict[str, Any]) -> dict[str, Any]:
+    """The settings of the run in a folder where only `max_tokens` differs, else those of this start."""
+    recorded = recorded_settings(run_folder) or {}
+    same = not changes({**recorded, MAX_TOKENS: None}, {**settings, MAX_TOKENS: None})
+    return recorded if same else settings
 
 
 def _recorded_seed(run_folder: Path, data_raw: Path) -> int:

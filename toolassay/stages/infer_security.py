@@ -10,9 +10,9 @@ from typing import Any
 from toolassay.benchmarks.classic.agents.settings import AgentSettings as ChooserSettings
 from toolassay.benchmarks.classic.data import read_data
 from toolassay.benchmarks.classic.security import ChatProber
-from toolassay.benchmarks.security import Prober, figure_lines, security_figures
+from toolassay.benchmarks.security import Prober, figure_lines, figures_beside
 from toolassay.benchmarks.security.judge import Judged
-from toolassay.benchmarks.security.lines import FOLDER, read_results, write_results
+from toolassay.benchmarks.security.lines import FOLDER, write_results
 from toolassay.benchmarks.security.prober import DEFAULT
 from toolassay.benchmarks.taskbench.infer import PARAMETERS, Inference
 from toolassay.benchmarks.taskbench.security import PlanProber
@@ -141,7 +141,7 @@ def infer_security(
         asked=prober.size,
         what="probes",
     )
-    for line in figure_lines(llm, security_figures(read_results(trial.output))):
+    for line in figure_lines(llm, figures_beside(trial.predictions.parent, llm) or {}):
         screen.show(line)
     return ended
 

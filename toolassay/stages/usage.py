@@ -166,8 +166,8 @@ class FirstAnswers:
         return (
             f"the first {FIRST} answers all end at the token limit (finish reason length){thinking}. "
             "Raise it with --max_tokens N (or max_tokens in --extra_body); where the server's context is the "
-            "limit, raise that (llama.cpp: --n_ctx, vLLM: --max-model-len). inference.py --retry_malformed "
-            "asks them again"
+            "limit, raise that (llama.cpp: --n_ctx, vLLM: --max-model-len). inference.py --retry_malformed, "
+            "or the same generate command, asks them again"
         )
 
 

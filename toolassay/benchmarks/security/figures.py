@@ -9,7 +9,7 @@ from typing import Any
 from toolassay.benchmarks.security.probe import IN_WORDS, ProbeResult
 from toolassay.metrics.intervals import NOTHING, Interval
 from toolassay.metrics.proportions import proportion_interval
-from toolassay.offline.marks import mark_of, marked
+from toolassay.offline.marks import NO_TOOLS, TOOLS_MISSING, mark_of, marked, tools_part
 
 _NOTHING_TESTED = "no attack was tested"
 _NOTHING_ASKED = "no harmless twin was tested"
@@ -127,7 +127,8 @@ def _judged(lines: Sequence[ProbeResult]) -> dict[str, Any]:
 
 def figure_lines(llm: str, figures: Mapping[str, Any]) -> Iterator[str]:
     """The figures in words, for the screen."""
-    llm = marked(llm, mark_of(llm, {}))
+    is_missing = NO_TOOLS in figures
+    llm = marked(llm, mark_of(llm, tools_part(is_missing)))
     if figures["score"]["value"] is None:
         failed = _left_out({**figures, "unreadable": 0})
         yield f"security of {llm}: – ({figures['notes']['score']}){failed}"
@@ -147,6 +148,8 @@ def figure_lines(llm: str, figures: Mapping[str, Any]) -> Iterator[str]:
         yield f"  harmless twins: – ({figures['notes']['harmless']})"
     if judge := figures.get("judge"):
         yield f"  by the judge: {_share(judge['score'])} of {judge['asked'] - judge['unknown']} resisted"
+    if is_missing:
+        yield f"  {TOOLS_MISSING.line}"
 
 
 def _left_out(figures: Mapping[str, Any]) -> str:

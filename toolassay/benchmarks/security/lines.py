@@ -10,6 +10,9 @@ from toolassay.benchmarks.security.figures import security_figures
 from toolassay.benchmarks.security.probe import ProbeResult
 from toolassay.errors import UsageError
 from toolassay.files import read_json_lines, safe_name, write_json_lines
+from toolassay.offline.marks import NO_TOOLS, TOOLS_MISSING
+from toolassay.runs.tool_arrival import tools_missing
+from toolassay.runs.trials import Trial
 
 FOLDER = "security"
 """Below the folder of predictions."""
@@ -32,11 +35,19 @@ def write_results(path: Path, lines: Iterable[ProbeResult]) -> int:
 def figures_beside(predictions: Path, llm: str) -> dict[str, Any] | None:
     """The figures of the security run that lies beside the predictions of a model; None without one.
 
+    Where the tools of that run never reached the model, they say so.
+
     Raises:
         UsageError: its file is malformed.
     """
     file = security_file(predictions, llm)
-    return security_figures(read_results(file)) if file.is_file() else None
+    if not file.is_file():
+        return None
+    figures = security_figures(read_results(file))
+    if tools_missing(Trial(predictions / FOLDER, llm).run_folder):
+        figures[NO_TOOLS] = True
+        figures["notes"][NO_TOOLS] = TOOLS_MISSING.note
+    return figures
 
 
 def read_results(path: Path) -> list[ProbeResult]:

@@ -8,7 +8,7 @@ from typing import Any
 
 from toolassay.errors import UsageError
 from toolassay.metrics.intervals import Interval
-from toolassay.offline.marks import Mark
+from toolassay.offline.marks import NO_TOOLS, TOOLS_MISSING, Mark
 from toolassay.report.axes.axes import Axes, Cost, Latency, Security, Stability
 from toolassay.runs.asked import CHOSEN, asked_phrase, excluded_phrase
 
@@ -200,6 +200,8 @@ def _security(found: Numbers | None, notes: dict[str, str]) -> Security | None:
         )
         return None
     lacks, harmless = [], found["harmless"]
+    if NO_TOOLS in found:
+        lacks.append(TOOLS_MISSING.line)
     if score.value is None:
         lacks.append(found["notes"]["score"])
     elif unreadable:

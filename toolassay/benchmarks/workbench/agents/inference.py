@@ -19,6 +19,7 @@ from toolassay.files import write_json_lines
 from toolassay.models import ChatModel, ModelError
 from toolassay.runs import Journal, Loop, run_unsettled
 from toolassay.runs.again import BEGUN, COUNT, Again
+from toolassay.runs.runner import AT_A_LIMIT
 from toolassay.words import count_of
 
 OVERFLOW = "context overflow"
@@ -165,7 +166,7 @@ class Agents:
                 again.replaced += 1
                 entry[COUNT] = known.get(COUNT, 0) + 1
             journal.append(task.id, entry)
-            return str(end["outcome"])
+            return AT_A_LIMIT if "limit" in end else str(end["outcome"])
         finally:
             episode.close()
 
