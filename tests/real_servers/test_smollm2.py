@@ -105,10 +105,11 @@ def test_it_writes_requests_that_critics_and_a_solver_look_at(server: Server, fo
     few = ("--number_of_samples", "2", "--seed", "7", "--dependency_type", "resource")
     written = toolassay("generate", "--data_dir", made, *model, *few, cwd=made)
     assert written.code in (0, 3), written.err
-    before = (made / "data_raw.json").read_text(encoding="utf-8")
+    before = lines_of(made / "data_raw.json")
     again = toolassay("generate", "--data_dir", made, *model, *few, cwd=made)
-    assert again.code == written.code
-    assert (made / "data_raw.json").read_text(encoding="utf-8").startswith(before)
+    assert again.code in (0, 3), again.err  # it replaces samples that could not be read, if it can
+    assert again.code <= written.code
+    assert all(record in lines_of(made / "data_raw.json") for record in before)
 
     critics = ("--critic", MODEL, "--critic", "offline", "--solver", MODEL, "--api_base", server.base)
     checked = folder.parent / "checked"
