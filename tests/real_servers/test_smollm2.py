@@ -116,7 +116,10 @@ def test_it_writes_requests_that_critics_and_a_solver_look_at(server: Server, fo
     found = toolassay("check", "--data_dir", folder, "--out", checked, *critics, cwd=folder)
     assert found.code in (0, 3), found.err
     funnel = json.loads((checked / "funnel.json").read_text(encoding="utf-8"))
-    assert "llm_critic" in json.dumps(funnel)
+    assert funnel["gates"].keys() >= {"llm critic", "second opinion"}
+    samples = lines_of(checked / "gates.jsonl")
+    assert all(sample["verdicts"].keys() >= {MODEL, "offline"} for sample in samples)
+    assert all(sample["level"] != "reject" for sample in samples), "one weak critic rejects no clean gold"
 
 
 @pytest.mark.parametrize("form", [("native",), ("react",), ("react", "--structured", "true")])
