@@ -92,7 +92,7 @@ class QueueServer:
             await asyncio.sleep(self._case.seconds * length)
 
     async def close(self) -> None:
-        """End what nobody waits for."""
+        """Cancel what is still running."""
         for task in self._abandoned:
             task.cancel()
 

@@ -383,4 +383,4 @@ def test_recorded_answers_are_not_asked_again(
     bench = Bench("classic", chat_folder(tmp_path / "data"), server, model, capsys, 5, 512)
     (tmp_path / "answers.csv").write_text("conversation_uuid,request_idx,workflow\nc1,0,w-return\n")
     given = ("--agent", "recorded", "--recorded", str(tmp_path / "answers.csv"))
-    assert "asks nobody again" in bench.infer(*given, "--retry_malformed", "true").error
+    assert "asks no model" in bench.infer(*given, "--retry_malformed", "true").error

@@ -9,7 +9,7 @@ from typing import Any, SupportsIndex
 
 from toolassay.answers.spans import SINGLE_QUOTED_TOKEN, STRICT_STRING, token_of
 
-_MENDED = 50_000  # characters of an object that is mended; a plan has a few thousand
+_REPAIRED = 50_000  # characters of an object that is repaired; a plan has a few thousand
 
 NOTHING = object()
 """What is there instead of a value, where a text is not JSON."""
@@ -31,7 +31,7 @@ def mendings(span: str, *, whole: bool, meter: list[int]) -> Iterator[Any]:
         whole: whether it is closed; one that is not is left to json_repair.
         meter: how many characters json_repair may still look at, as its only item.
     """
-    if len(span) > _MENDED:
+    if len(span) > _REPAIRED:
         return
     span = _without_markdown_escapes(span)
     if whole:

@@ -25,7 +25,7 @@ class Finding(NamedTuple):
         reason: a sentence for people, naming the values at fault.
         where: the place in the label, such as `task_nodes[1].arguments[0]` or `user_request`; empty where
             it is the whole sample.
-        author: the model whose verdict it is; empty for a rule, and where nobody knows.
+        author: the model whose verdict it is; empty for a rule, or if unknown.
     """
 
     gate: str

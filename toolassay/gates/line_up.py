@@ -25,7 +25,7 @@ class Known:
     Attributes:
         repeated: for each line that repeats an id, the line that had it first.
         critics: for each critic that was asked, its verdicts by line.
-        teacher: the model that wrote the reviews stored with the labels; empty where nobody knows.
+        teacher: the model that wrote the reviews stored with the labels; empty if unknown.
         second_opinion: the gate that knows what solvers answered; None where none was asked.
         whole_set: the gates made from the whole set: duplicates, contamination.
     """

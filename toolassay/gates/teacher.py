@@ -15,7 +15,7 @@ _ANSWERS = ("answered", "malformed", "refused")
 
 
 class _Objection(NamedTuple):
-    """A "no": who says it (empty where nobody knows), its sentence, and its place in the label."""
+    """A "no": its author (empty if unknown), its sentence, and its place in the label."""
 
     author: str
     reason: str
@@ -33,7 +33,7 @@ class TeacherGate:
     Args:
         critics: for each critic, its verdicts by the line of the sample; a sample that is not among them was
             not sent. Without critics only the stored review counts.
-        teacher: the model that wrote the stored reviews; empty where nobody knows.
+        teacher: the model that wrote the stored reviews; empty if unknown.
     """
 
     name = "llm critic"

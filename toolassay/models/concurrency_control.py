@@ -326,7 +326,7 @@ class ConcurrencyControl:
 
     def _refused(self, permit: Permit, error: ModelError, in_flight: int) -> None:
         if error.retry_after:
-            seconds = min(error.retry_after, LONGEST_RETRY_AFTER)  # nobody waits longer for a next try
+            seconds = min(error.retry_after, LONGEST_RETRY_AFTER)  # the longest wait before a next try
             self._pause_until = max(self._pause_until, self._clock() + seconds)
         borne = max(1, in_flight)
         if permit.number < self._heed_from and self._ceiling is not None:

@@ -56,7 +56,8 @@ class SchemaForms:
     Args:
         known: the form an earlier start ended with.
         told: called with each new form.
-        required: whether an answer without a schema is of no use; `none` that is known is then tried anew.
+        required: whether an answer without a schema is of no use. A known `none` is then ignored: all forms
+            are tried again.
 
     >>> forms = SchemaForms()
     >>> sent = forms.fit(json_schema("plan", {"type": "object"}))

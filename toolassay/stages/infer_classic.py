@@ -61,7 +61,7 @@ def infer_classic(
     chosen = chosen_items(data.examples, ids, limit, what="message")
     asks = settings.agent != "recorded"
     if retry_malformed and not asks:
-        raise UsageError("--agent recorded asks nobody again", fix="leave --retry_malformed out")
+        raise UsageError("--agent recorded asks no model", fix="leave --retry_malformed out")
     agent = agent_of(settings, trial_number)
     if isinstance(agent, RecordedAnswers):
         for notice in agent.notices(

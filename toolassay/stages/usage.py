@@ -138,7 +138,7 @@ class FirstAnswers:
     """Warns once where the first ten answers of a start all ended at a token limit.
 
     Args:
-        screen: told; None for nobody.
+        screen: shows the warning; None shows none.
     """
 
     def __init__(self, screen: Screen | None = None) -> None:
