@@ -32,8 +32,8 @@ from aiohttp import web
 from benchmarks.simulated_time import now, run
 from toolassay.models import Attempt, ChatRequest, ChatResponse, ModelError, ModelOptions
 from toolassay.models.client import Client
-from toolassay.models.failures import timed_out
-from toolassay.models.limiter import Limiter
+from toolassay.models.concurrency_limiter import Limiter
+from toolassay.models.retry import timed_out
 
 CAPACITIES = (1, 4, 50)
 SECONDS = (0.05, 5.0, 60.0)

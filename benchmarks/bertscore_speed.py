@@ -23,7 +23,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from toolassay import infer
-from toolassay.benchmarks.taskbench.scoring.compat_steps import published_steps_text
+from toolassay.benchmarks.taskbench.scoring.compat import published_steps_text
 from toolassay.benchmarks.taskbench.scoring.groups import groups_of, shape_and_size
 from toolassay.files import read_json_lines
 from toolassay.metrics.bertscore import BertScore

@@ -17,11 +17,10 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from toolassay.benchmarks.classic.scoring.compat import compat_metrics, security_score
-from toolassay.benchmarks.classic.scoring.compat.estimates import pass_at_k, pass_hat_k
-from toolassay.benchmarks.classic.scoring.rows import Row, read_rows, row_of
+from toolassay.benchmarks.classic.scoring.compat import compat_metrics, pass_at_k, pass_hat_k, security_score
+from toolassay.benchmarks.classic.scoring.prediction_rows import PredictionRow, read_rows, row_of
 
-Rows = list[Row]
+Rows = list[PredictionRow]
 Comparison = Iterator[tuple[str, Any, Any]]
 CLOSE = 1e-9
 
@@ -36,7 +35,7 @@ def of_domain(name: str) -> Callable[[Rows], Rows]:
     return lambda rows: [row for row in first_trial(rows) if row.domain == name]
 
 
-def answering(choose: Callable[[Row], str | None]) -> Callable[[Rows], Rows]:
+def answering(choose: Callable[[PredictionRow], str | None]) -> Callable[[Rows], Rows]:
     """The first trial with other predictions."""
     return lambda rows: [replace(row, prediction=choose(row)) for row in first_trial(rows)]
 

@@ -31,9 +31,9 @@ from unittest.mock import patch
 
 from toolassay.dataset import read_labels
 from toolassay.gold import Gold
-from toolassay.variety import Bars, Item, PlanDigest, find_repeats
+from toolassay.variety import Item, PlanDigest, Thresholds, find_repeats
+from toolassay.variety.minhash import jaccard, shingles
 from toolassay.variety.normal_form import content
-from toolassay.variety.shingles import jaccard, shingles
 
 SECONDS = 60.0
 MEGABYTES = 1_000.0
@@ -114,14 +114,14 @@ def with_rensa(count: int, seed: int) -> dict[str, Any]:
     import numpy as np
     import rensa
 
-    from toolassay.variety.shingles import shingle_numbers
+    from toolassay.variety.minhash import shingle_numbers
 
     def write(contents: Iterator[str], path: Path) -> Any:
         hashes = [shingle_numbers(text).tolist() for text in contents]
         matrix = rensa.RMinHash.digest_matrix_from_token_hash_sets(hashes, num_perm=256, seed=1)
         return np.array(matrix.to_rows(), np.uint32)
 
-    with patch("toolassay.variety.duplicates.write_signatures", write):
+    with patch("toolassay.variety.near_duplicates.write_signatures", write):
         return ours(count, seed)
 
 
@@ -130,7 +130,7 @@ def plain_loop(count: int, seed: int) -> dict[str, Any]:
     from datasketch import MinHash, MinHashLSH
 
     began, used = time.perf_counter(), time.process_time()
-    index = MinHashLSH(threshold=Bars().threshold, num_perm=256)
+    index = MinHashLSH(threshold=Thresholds().threshold, num_perm=256)
     held = set()
     for item in requests(count, seed):
         sketch = MinHash(num_perm=256)
@@ -157,7 +157,7 @@ def _megabytes() -> float:
 def met(count: int, seed: int, sample: int = 100) -> float:
     """The share of the near pairs of some requests, known by comparing each with all, that are found."""
     items = [Item(number, item.request) for number, item in enumerate(requests(count, seed))]
-    bars = Bars()
+    bars = Thresholds()
     chosen = random.Random(seed).sample(range(PLANTED - 1, count, PLANTED), sample)
     sets = {place: shingles(content(items[place].request)) for place in chosen}
     wanted = set()

@@ -223,7 +223,7 @@ def _group(pairs: list[tuple[Plan, Plan]], tools: list[str]) -> tuple[dict[str, 
 def ours(folder: Path) -> dict[str, Any]:
     """Score the same groups, strict with intervals beside compat, and write both files."""
     from toolassay.benchmarks.taskbench.scoring.evaluation import Choices
-    from toolassay.benchmarks.taskbench.scoring.folder import evaluate_folder
+    from toolassay.benchmarks.taskbench.scoring.folder_evaluation import evaluate_folder
 
     choices = Choices(metrics=METRICS, splits=("all",), n_tools=("all",))
     result = evaluate_folder(folder, "m", choices, dependency_type="resource")

@@ -19,7 +19,7 @@ import time
 from pathlib import Path
 
 from toolassay.benchmarks.taskbench.scoring.evaluation import Choices
-from toolassay.benchmarks.taskbench.scoring.folder import evaluate_folder
+from toolassay.benchmarks.taskbench.scoring.folder_evaluation import evaluate_folder
 
 BUNDLED = Path(__file__).resolve().parent.parent / "data_multimedia"
 MOST_SECONDS, MOST_MEGABYTES = 300, 2000

@@ -24,8 +24,8 @@ from mutmut.utils.format_utils import get_mutant_name
 SUBJECTS = {
     "dates": ("toolassay.gates.*", "toolassay.offline.*", "toolassay.benchmarks.*"),
     "limiter": ("toolassay.models.*",),
-    "budget": ("toolassay.runs.budget.*", "toolassay.runs.spending.*"),
-    "ledger": ("toolassay.runs.ledger.*", "toolassay.runs.totals.*"),
+    "budget": ("toolassay.runs.budget.*", "toolassay.runs.recorded_usage.*"),
+    "ledger": ("toolassay.runs.ledger.*",),
     "paired tests": ("toolassay.metrics.*",),
     "sampling": ("toolassay.sampling.*",),
 }

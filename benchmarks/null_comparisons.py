@@ -22,11 +22,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
 from toolassay import evaluate, infer
-from toolassay.benchmarks.taskbench.scoring.groups import Group
-from toolassay.benchmarks.taskbench.scoring.item_table import read_table
-from toolassay.benchmarks.taskbench.scoring.items import items_path
-from toolassay.metrics.multiple import holm
-from toolassay.metrics.paired import LEVEL, compare_pairs
+from toolassay.benchmarks.taskbench.scoring.groups import ScoreGroup
+from toolassay.benchmarks.taskbench.scoring.items import items_path, read_table
+from toolassay.metrics.significance import LEVEL, compare_pairs, holm
 
 if TYPE_CHECKING:
     import numpy as np
@@ -71,7 +69,7 @@ def planner_scores(root: Path, libraries: tuple[str, ...] = LIBRARIES) -> Pool:
                 shutil.copy(root / library / file, name)
             infer(name, llm="offline")
             (result,) = evaluate(name, llm="offline")
-            table = read_table(items_path(result.path), Group("overall", "overall"))
+            table = read_table(items_path(result.path), ScoreGroup("overall", "overall"))
         metrics = table.metrics
         blocks += [table.scores[table.clusters == cluster] for cluster in np.unique(table.clusters)]
     by_size: dict[int, list[int]] = {}

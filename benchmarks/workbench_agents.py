@@ -34,8 +34,8 @@ def serve(delay: float, port: Connection) -> None:
     import asyncio
 
     from toolassay.models import ToolCall
+    from toolassay.serving.chat_server import ChatServer
     from toolassay.serving.completions import Received, Reply
-    from toolassay.serving.server import ChatServer
 
     mail = {"recipient": "a@b.example", "subject": "Report", "body": "Here is what you asked for."}
     steps = [

@@ -20,10 +20,9 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
+from toolassay.benchmarks.workbench.calls import Replay
 from toolassay.benchmarks.workbench.judge.compat import CompatJudge
-from toolassay.benchmarks.workbench.judge.disagreement import disagreement
-from toolassay.benchmarks.workbench.judge.replay import Replay
-from toolassay.benchmarks.workbench.judge.results import result_files
+from toolassay.benchmarks.workbench.judge.evaluation import disagreement, result_files
 from toolassay.benchmarks.workbench.judge.strict import StrictJudge
 from toolassay.benchmarks.workbench.sandbox import Sandbox
 from toolassay.benchmarks.workbench.tasks import read_tasks

@@ -6,7 +6,7 @@ import csv
 from collections.abc import Sequence
 from pathlib import Path
 
-from toolassay.benchmarks.classic.data import Question, Turn, Workflow
+from toolassay.benchmarks.classic.data import ChatTurn, Question, Workflow
 
 WORKFLOWS = (
     ("w-return", "Return Goods", "Books a return and sends the label.", "shop"),
@@ -57,7 +57,7 @@ def chat_folder(path: Path, more_workflows: Sequence[tuple[str, str, str, str]] 
 def question(*turns: str, names: Sequence[str] = ("Return Goods", "Track Parcel")) -> Question:
     """A question; what begins with "bot: " was said by the bot."""
     said = tuple(
-        Turn("bot", text.removeprefix("bot: ")) if text.startswith("bot: ") else Turn("user", text)
+        ChatTurn("bot", text.removeprefix("bot: ")) if text.startswith("bot: ") else ChatTurn("user", text)
         for text in turns
     )
     candidates = tuple(

@@ -7,9 +7,9 @@ import sqlite3
 from pathlib import Path
 from typing import Any
 
-from toolassay.benchmarks.workbench.own.loading import load_own
-from toolassay.benchmarks.workbench.own.sandbox import OwnSandbox
+from toolassay.benchmarks.workbench.own.own_sandbox import OwnSandbox
 from toolassay.benchmarks.workbench.tools import toolset_of
+from toolassay.benchmarks.workbench.workplace import load_own
 
 NOTES = "CREATE TABLE notes (id INTEGER PRIMARY KEY, text TEXT); INSERT INTO notes VALUES (1, 'a'), (2, 'b');"
 WRITE = '''

@@ -13,7 +13,7 @@ from running import tool_desc, write_lines
 from toolassay.gates.gate import Background, Finding, Gate
 from toolassay.gold import Gold
 from toolassay.graph import ToolGraph
-from toolassay.review.deciding import Wanted
+from toolassay.review.decision import RequestedDecision
 from toolassay.review.findings import Findings
 from toolassay.review.samples import read_samples
 from toolassay.review.server import ReviewServer
@@ -109,7 +109,7 @@ def say(
 ) -> dict[str, Any]:
     """One decision."""
     fingerprint = more.pop("fingerprint", session.samples[number].fingerprint)
-    wanted = Wanted(number, fingerprint, action, more.pop("parts", {}), **more)
+    wanted = RequestedDecision(number, fingerprint, action, more.pop("parts", {}), **more)
     return session.decide(reviewer, queue, wanted)
 
 

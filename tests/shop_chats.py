@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from toolassay.benchmarks.classic.data import ClassicData, read_data
-from toolassay.benchmarks.classic.scoring.rows import Row, row_of
+from toolassay.benchmarks.classic.scoring.prediction_rows import PredictionRow, row_of
 
 TABLES = {
     "domains.csv": "domain_uuid,domain_name\nshop,Shop\nfarm,Farm\n",
@@ -62,7 +62,7 @@ def answers(
     return [answer(place, (changed or {}).get(place, right), trial, **more) for place, right in RIGHT.items()]
 
 
-def rows(values: Iterable[Mapping[str, Any]]) -> list[Row]:
+def rows(values: Iterable[Mapping[str, Any]]) -> list[PredictionRow]:
     """The same, as they are read."""
     return [row_of(value) for value in values]
 

@@ -12,7 +12,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from toolassay.answers import ECHO, Answer, read_answer, without_reasoning
+from toolassay.answers import ECHO, ParsedAnswer, read_answer, without_reasoning
 
 KEYS = ("task_steps", "task_nodes", "task_links")
 PLAN: dict[str, Any] = {
@@ -32,7 +32,7 @@ json_values = st.recursive(
 )
 
 
-def read(text: str, finish_reason: str | None = None) -> Answer:
+def read(text: str, finish_reason: str | None = None) -> ParsedAnswer:
     return read_answer(text, keys=KEYS, finish_reason=finish_reason)
 
 
@@ -61,7 +61,7 @@ def read(text: str, finish_reason: str | None = None) -> Answer:
     ],
 )
 def test_json_is_found_and_not_altered(text: str) -> None:
-    assert read(text) == Answer(PLAN, False, False, None)
+    assert read(text) == ParsedAnswer(PLAN, False, False, None)
 
 
 @pytest.mark.parametrize(
@@ -76,13 +76,13 @@ def test_json_is_found_and_not_altered(text: str) -> None:
     ],
 )
 def test_mistakes_are_mended_without_loss(text: str) -> None:
-    assert read(text) == Answer(PLAN, False, True, None)
+    assert read(text) == ParsedAnswer(PLAN, False, True, None)
 
 
 def test_typographic_quotes_and_foreign_literals() -> None:
     text = '{“task_steps”: [“one, “two” and three”, “”, "4"], “task_nodes”: [True, None, False, “True”,]}'
     value = {"task_steps": ["one, “two” and three", "", "4"], "task_nodes": [True, None, False, "True"]}
-    assert read(text) == Answer(value, False, True, None)
+    assert read(text) == ParsedAnswer(value, False, True, None)
 
 
 def test_line_ends_in_strings() -> None:
@@ -128,7 +128,7 @@ def test_lost_last_bracket_before_more_text_is_flagged() -> None:
 
 @pytest.mark.parametrize("reason", ["length", "max_tokens", "MAX_TOKENS"])
 def test_spent_token_limit_is_flagged_though_the_object_looks_whole(reason: str) -> None:
-    assert read(TEXT, reason) == Answer(PLAN, True, False, "the answer is cut off")
+    assert read(TEXT, reason) == ParsedAnswer(PLAN, True, False, "the answer is cut off")
     assert read("Well,", reason).truncated
 
 
@@ -203,7 +203,7 @@ def test_a_form_that_is_repeated_is_no_answer() -> None:
         '{"a": ["what step 1 does"], "b": "..."}',
         '```\n{"b": "…", "a": ["what step 1 does", "..."]}',
     ):
-        assert read_answer(text, keys="ab", forms=[form]) == Answer(None, False, False, ECHO)
+        assert read_answer(text, keys="ab", forms=[form]) == ParsedAnswer(None, False, False, ECHO)
         assert read_answer(f'{{"a": 1, "b": 2}}\n{text}', keys="ab", forms=[form]).value == {"a": 1, "b": 2}
     other = '{"a": ["what step 1 does", "run"], "b": "…"}'
     assert read_answer(other, keys="ab", forms=[form]).problem is None
@@ -280,13 +280,13 @@ def test_nothing_is_executed(tmp_path: Path) -> None:
 
 @given(st.dictionaries(st.sampled_from(KEYS), json_values, min_size=1))
 def test_valid_json_is_exact(value: dict[str, Any]) -> None:
-    assert read(json.dumps(value)) == Answer(value, False, False, None)
+    assert read(json.dumps(value)) == ParsedAnswer(value, False, False, None)
 
 
 @given(st.dictionaries(st.sampled_from(KEYS), st.lists(st.text()), min_size=1))
 def test_valid_json_in_a_fence_is_exact(value: dict[str, Any]) -> None:
     answer = read(f"Here:\n```json\n{json.dumps(value, ensure_ascii=False)}\n```")
-    assert answer == Answer(value, False, False, None)
+    assert answer == ParsedAnswer(value, False, False, None)
 
 
 _PIECES = st.sampled_from(

@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 
 import pytest
 
-from toolassay.folder import DataFolder
+from toolassay.data_folder import DataFolder
 from toolassay.graph import ToolGraph
 from toolassay.tools import ToolLibrary
 

@@ -4,9 +4,9 @@ from pathlib import Path
 
 import pytest
 
+from toolassay.data_folder import DataFolder, find_file
 from toolassay.errors import UsageError
 from toolassay.files import write_json
-from toolassay.folder import DataFolder, find_file
 from toolassay.tools import Parameter, Tool, ToolLibrary
 
 TYPED = ToolLibrary([Tool("a", inputs=("text",))])

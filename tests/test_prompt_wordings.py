@@ -4,10 +4,10 @@ from pathlib import Path
 
 import pytest
 
+from toolassay.data_folder import DataFolder
 from toolassay.errors import UsageError
-from toolassay.folder import DataFolder
+from toolassay.prompt_templates import check_wording, read_tool_sentence, tool_sentence
 from toolassay.tools import Parameter, Tool
-from toolassay.wordings import check_wording, read_tool_sentence, tool_sentence
 
 
 @pytest.mark.parametrize("name", ["data_huggingface", "data_multimedia", "data_dailylifeapis"])

@@ -10,10 +10,10 @@ from typing import Any
 import jsonschema
 import pytest
 
+from toolassay.data_folder import DataFolder
 from toolassay.dataset import read_labels
 from toolassay.files import read_json_lines
-from toolassay.folder import DataFolder
-from toolassay.models.structured import fits
+from toolassay.models.structured_output import fits
 from toolassay.schemas import MOST_NODES, plan_schema, sample_schema
 from toolassay.tools import Parameter, Tool, ToolLibrary
 

@@ -1,8 +1,8 @@
-"""JSON schemas of plans and samples over a tool library, for servers that hold answers to a schema.
+"""JSON schemas of plans and samples over a tool library, for structured output.
 
 They keep to what OpenAI's strict mode, vLLM and llama.cpp take: every property required, no others, no
-`pattern`, no `minItems`. `maxItems` ends the loops of small models; `toolassay.models.structured` leaves it
-out where a server refuses it.
+`pattern`, no `minItems`. `maxItems` ends the loops of small models; `toolassay.models.structured_output`
+omits it where a server refuses it.
 """
 
 from __future__ import annotations

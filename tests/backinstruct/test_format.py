@@ -7,9 +7,9 @@ from typing import Any
 import pytest
 
 from toolassay.backinstruct.format import format_data
+from toolassay.data_folder import DataFolder
 from toolassay.errors import ToolassayError, UsageError
 from toolassay.files import write_json, write_json_lines
-from toolassay.folder import DataFolder
 from toolassay.tools import Tool, ToolLibrary
 
 LIBRARY = ToolLibrary(

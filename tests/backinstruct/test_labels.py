@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from toolassay.backinstruct.alignment import verdicts_of
+from toolassay.backinstruct.critics import verdicts_of
 from toolassay.backinstruct.labels import Labeller
 from toolassay.graph import DependencyType
 from toolassay.tools import Parameter, Tool, ToolLibrary

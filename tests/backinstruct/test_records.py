@@ -6,8 +6,7 @@ from typing import Any
 import pytest
 
 from toolassay.answers import ECHO
-from toolassay.backinstruct.parse import read_instruction
-from toolassay.backinstruct.prompt import BackInstructPrompt
+from toolassay.backinstruct.prompt import BackInstructPrompt, read_instruction
 from toolassay.backinstruct.records import plan_of, raw_record, sample_id
 from toolassay.dataset import Sample
 from toolassay.graph import DependencyType

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from toolassay.backinstruct.review import read_review
+from toolassay.backinstruct.teacher_review import read_review
 
 TABLE = "| Step | Executable | Correct |\n| --- | --- | --- |\n| 1 | Yes | Yes |\n| 2 | {} | Yes |{}"
 

@@ -13,7 +13,7 @@ from running import lines_of
 from toolassay import export, split
 from toolassay.exporters import plan_of
 from toolassay.exporters.formats import FORMATS, Format
-from toolassay.exporters.rows import plan_of_row, row_of
+from toolassay.exporters.jsonl_parquet import plan_of_row, row_of
 from toolassay.gold import Gold
 from toolassay.splits import SplitFile
 

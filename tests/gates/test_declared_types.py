@@ -5,9 +5,8 @@ from typing import Any
 
 import pytest
 
-from toolassay.gates.schema.declared import value_fit
-from toolassay.gates.schema.moments import may_be_date, may_be_time
-from toolassay.gates.schema.numerals import may_be_number
+from toolassay.gates.schema.dates_and_numbers import may_be_date, may_be_number, may_be_time
+from toolassay.gates.schema.declared_types import value_fit
 
 DATES = """2026-05-14 | 14/05/2026 | 14.05.2026 | May 5th | the 3rd | next Friday | tomorrow | in two weeks
 | 14 mai | Christmas Eve | end of June | mid-August | Q3 2026 | this weekend | New Year's Eve | 20260514

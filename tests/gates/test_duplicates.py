@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from toolassay.gates.duplicates import ContaminationGate, DuplicateGate
+from toolassay.gates.duplicate_gates import ContaminationGate, DuplicateGate
 from toolassay.gates.gate import Finding, Gate
 from toolassay.gold import Gold
-from toolassay.variety import Bars
+from toolassay.variety import Thresholds
 
 CROP = "Crop the photo of the hives on our roof, example.jpg, and put its caption into Italian."
 
@@ -86,5 +86,5 @@ def test_sets_are_read_once_and_may_be_streams() -> None:
 
 def test_the_threshold_is_an_option() -> None:
     labels = golds(CROP, f"{CROP} Then mail the picture to my neighbour Emil and to my aunt Zoe in Lyon.")
-    assert DuplicateGate(labels, Bars(0.5)).check(labels[1])
-    assert not DuplicateGate(labels, Bars(0.9)).check(labels[1])
+    assert DuplicateGate(labels, Thresholds(0.5)).check(labels[1])
+    assert not DuplicateGate(labels, Thresholds(0.9)).check(labels[1])

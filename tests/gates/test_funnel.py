@@ -4,9 +4,9 @@ from checking import gold
 from hypothesis import given
 from hypothesis import strategies as st
 
-from toolassay.gates.funnel import Funnel, funnel_page, kind_of
 from toolassay.gates.gate import STATES, Finding, State
-from toolassay.gates.inspection import inspect
+from toolassay.gates.gate_funnel import GateFunnel, funnel_page, kind_of
+from toolassay.gates.gate_pipeline import inspect
 from toolassay.gold import Gold
 
 NAMES = ("one", "two", "three")
@@ -26,7 +26,7 @@ class Said:
 @given(st.lists(st.tuples(*[st.sampled_from(STATES)] * 3), max_size=30))
 def test_everything_adds_up(states: list[tuple[State, State, State]]) -> None:
     gates = [Said(name, [row[place] for row in states]) for place, name in enumerate(NAMES)]
-    funnel = Funnel(gates)
+    funnel = GateFunnel(gates)
     for line in range(len(states)):
         funnel.add(inspect(gold(line=line), gates))
     value = funnel.to_json({}, "")
@@ -46,7 +46,7 @@ def test_everything_adds_up(states: list[tuple[State, State, State]]) -> None:
 
 def test_a_doubtful_one_that_a_later_gate_rejects_is_a_reject_of_the_first() -> None:
     gates = [Said("one", ["quarantine", "unknown"]), Said("two", ["reject", "not applicable"])]
-    funnel = Funnel(gates)
+    funnel = GateFunnel(gates)
     for line in (0, 1):
         funnel.add(inspect(gold(line=line), gates))
     assert [(row.gate, row.reject, row.quarantine) for row in funnel.rows] == [("one", 1, 1), ("two", 0, 0)]

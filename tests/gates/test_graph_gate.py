@@ -6,7 +6,7 @@ import pytest
 from small_libraries import BARE, OFFICE, STUDIO, check, label, named, plain, told
 
 from toolassay.gates.gate import Background
-from toolassay.gates.graph import GraphGate
+from toolassay.gates.graph_gate import GraphGate
 from toolassay.graph import ToolGraph
 
 GATE = GraphGate(STUDIO)

@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from toolassay.gates.gate import Background, state_of
-from toolassay.gates.leak import LeakGate
+from toolassay.gates.leak_gate import LeakGate
 from toolassay.gold import Gold
 from toolassay.tools import Tool, ToolLibrary
 

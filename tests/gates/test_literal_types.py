@@ -3,7 +3,7 @@ from __future__ import annotations
 import pytest
 
 from toolassay.gates.schema.content import content_of, extensions
-from toolassay.gates.schema.families import literal_fit
+from toolassay.gates.schema.declared_types import literal_fit
 
 
 @pytest.mark.parametrize(

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from toolassay.gates.schema.moments import is_no_day, may_be_date, may_be_time
+from toolassay.gates.schema.dates_and_numbers import is_no_day, may_be_date, may_be_time
 
 
 @pytest.mark.parametrize(

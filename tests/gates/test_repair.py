@@ -9,10 +9,10 @@ import pytest
 from small_libraries import FOLDERS, OFFICE, ROOT, STUDIO, background_of, label, named
 
 from toolassay.dataset import read_labels
-from toolassay.gates.graph import GraphGate
+from toolassay.gates.graph_gate import GraphGate
 from toolassay.gates.repair import repair
 from toolassay.gates.schema import SchemaGate
-from toolassay.gates.wiring import WiringGate
+from toolassay.gates.wiring_gate import WiringGate
 from toolassay.gold import Gold
 
 CHAIN = label(

@@ -9,7 +9,7 @@ import pytest
 from checking import background, gold
 from running import write_lines
 
-from toolassay.gates.second_opinion import SecondOpinionGate, Solver
+from toolassay.gates.second_opinion_gate import SecondOpinionGate, Solver
 
 PAINT, CAPTION = {"task": "Painter", "arguments": ["it"]}, {"task": "Captioner", "arguments": ["<node-0>"]}
 

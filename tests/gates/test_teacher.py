@@ -4,8 +4,8 @@ import pytest
 from checking import NO, YES, gold
 
 from toolassay.gates.critic import NOT_FOR_IT, CriticVerdict
+from toolassay.gates.critic.gate import TeacherGate
 from toolassay.gates.gate import state_of
-from toolassay.gates.teacher import TeacherGate
 
 
 @pytest.mark.parametrize(

@@ -4,8 +4,15 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from sampling.graphs import typed_libraries
 
-from toolassay.graph.links import CompleteLinks, Links, ListedLinks, NumberedLink, TypedLinks
-from toolassay.graph.unions import TypeIndex, Without
+from toolassay.graph.links import (
+    CompleteLinks,
+    Links,
+    ListedLinks,
+    NumberedLink,
+    TypedLinks,
+    TypeIndex,
+    Without,
+)
 from toolassay.tools import Tool, ToolLibrary
 
 

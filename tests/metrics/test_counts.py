@@ -5,7 +5,7 @@ from collections import Counter
 from hypothesis import given
 from hypothesis import strategies as st
 
-from toolassay.metrics.counts import Counts, f1, multiset_counts, set_counts, shared_count
+from toolassay.metrics.f1 import MatchCounts, f1, multiset_counts, set_counts, shared_count
 
 letters = st.lists(st.sampled_from("abcd"), max_size=20)
 
@@ -30,4 +30,4 @@ def test_f1_is_the_harmonic_mean_of_precision_and_recall() -> None:
 
 
 def test_counts_add_field_by_field() -> None:
-    assert Counts(1, 2, 3) + Counts(4, 5, 6) == Counts(5, 7, 9)
+    assert MatchCounts(1, 2, 3) + MatchCounts(4, 5, 6) == MatchCounts(5, 7, 9)

@@ -6,8 +6,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy import stats
 
-from toolassay.metrics import intervals
-from toolassay.metrics.intervals import (
+from toolassay.metrics import confidence_interval
+from toolassay.metrics.confidence_interval import (
     NOTHING,
     Interval,
     Ratio,
@@ -82,7 +82,7 @@ def test_clusters_that_hang_together_make_wider_intervals() -> None:
 def test_many_items_are_put_together_without_changing_the_width(monkeypatch: pytest.MonkeyPatch) -> None:
     scores = np.random.default_rng(1).random((1, 4000))
     (exact,) = mean_intervals(scores, resamples=2000)
-    monkeypatch.setattr(intervals, "MOST_UNITS", 400)
+    monkeypatch.setattr(confidence_interval, "MOST_UNITS", 400)
     (together,) = mean_intervals(scores, resamples=2000)
     assert together.value == exact.value
     assert _width(together) == pytest.approx(_width(exact), rel=0.15)
@@ -143,7 +143,7 @@ def test_units_are_items_clusters_or_some_of_them_together(monkeypatch: pytest.M
     assert Units(4).sums(values).tolist() == [1, 2, 4, 8]
     assert Units(4, np.array([3, 1, 3, 2])).sums(values).tolist() == [2, 8, 5]
     assert Units(4, np.array([9, 8, 7, 6])).sums(values).tolist() == [1, 2, 4, 8]
-    monkeypatch.setattr(intervals, "MOST_UNITS", 2)
+    monkeypatch.setattr(confidence_interval, "MOST_UNITS", 2)
     generator = np.random.default_rng(1)
     assert Units(4).sums(values).tolist() == [1, 2, 4, 8]
     assert Units(2, None, generator).sums(values[:2]).tolist() == [1, 2]
@@ -155,7 +155,7 @@ def test_units_are_items_clusters_or_some_of_them_together(monkeypatch: pytest.M
 def test_draws_in_parts_are_as_many_as_are_wanted(monkeypatch: pytest.MonkeyPatch) -> None:
     scores = np.random.default_rng(1).random((1, 40))
     (whole,) = mean_intervals(scores, resamples=2001)
-    monkeypatch.setattr(intervals, "_DRAWS_AT_ONCE", 7 * 40)
+    monkeypatch.setattr(confidence_interval, "_DRAWS_AT_ONCE", 7 * 40)
     (parts,) = mean_intervals(scores, resamples=2001)
     assert parts == whole
     assert _width(whole) == pytest.approx(2 * 1.96 * scores.std() / 40**0.5, rel=0.1)

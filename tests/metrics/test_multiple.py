@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from toolassay.metrics.multiple import holm
+from toolassay.metrics.significance import holm
 
 P_VALUES = st.lists(st.none() | st.floats(0.0001, 1), max_size=12)
 

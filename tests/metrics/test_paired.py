@@ -9,9 +9,9 @@ from hypothesis import strategies as st
 from numpy.typing import NDArray
 from scipy import stats
 
-from toolassay.metrics import intervals
-from toolassay.metrics.intervals import NOTHING
-from toolassay.metrics.paired import compare_pairs, mcnemar_p, randomisation_p
+from toolassay.metrics import confidence_interval
+from toolassay.metrics.confidence_interval import NOTHING
+from toolassay.metrics.significance import compare_pairs, mcnemar_p, randomisation_p
 
 Array = NDArray[np.float64]
 
@@ -158,7 +158,7 @@ def test_same_seed_same_result() -> None:
 def test_many_clusters_are_put_together_without_changing_much(monkeypatch: pytest.MonkeyPatch) -> None:
     before, after = two_models(4_000, better=0.003)
     (exact,) = compare_pairs(before, after)
-    monkeypatch.setattr(intervals, "MOST_UNITS", 400)
+    monkeypatch.setattr(confidence_interval, "MOST_UNITS", 400)
     (together,) = compare_pairs(before, after)
     assert together.smallest_detectable == exact.smallest_detectable
     assert together.p == pytest.approx(exact.p, abs=0.03)
@@ -200,7 +200,7 @@ def test_the_share_of_swaps_as_far_from_nothing() -> None:
 def test_coins_thrown_in_parts_are_as_many(monkeypatch: pytest.MonkeyPatch) -> None:
     sums = np.random.default_rng(2).normal(0.1, 0.3, (40, 1))
     (whole,) = randomisation_p(sums, resamples=2001)
-    monkeypatch.setattr("toolassay.metrics.paired._SIGNS_AT_ONCE", 40 * 8)
+    monkeypatch.setattr("toolassay.metrics.significance._SIGNS_AT_ONCE", 40 * 8)
     (parts,) = randomisation_p(sums, resamples=2001)
     assert parts == pytest.approx(whole, abs=0.03)
     assert round(parts * 2002, 6) == int(round(parts * 2002, 6))

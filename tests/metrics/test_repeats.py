@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from toolassay.metrics.repeats import repeat_metrics
+from toolassay.metrics.pass_k import repeat_metrics
 
 
 @given(st.lists(st.lists(st.booleans(), min_size=1, max_size=4), min_size=1, max_size=4))

@@ -5,9 +5,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from rouge_score.rouge_scorer import RougeScorer
 
-from toolassay.metrics.rouge import NAMES, RougeCollector, rouge, sentences
+from toolassay.metrics.rouge import NAMES, RougeCollector, rouge, sentences, union_lcs_hits
 from toolassay.metrics.rouge_batch import batch_rouge
-from toolassay.metrics.union_lcs import union_lcs_hits
 
 _SCORER = RougeScorer(list(NAMES))
 

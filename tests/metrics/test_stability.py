@@ -2,7 +2,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from toolassay.metrics.stability import NO_RUN, UNANSWERED, stability_metrics
+from toolassay.metrics.pass_k import NO_RUN, UNANSWERED, stability_metrics
 
 
 def test_what_was_not_run_has_a_run_less_and_what_was_not_answered_equals_nothing() -> None:

@@ -7,9 +7,9 @@ import random
 
 from benchmarks.simulated_time import now, run
 from toolassay.models import ChatRequest, ChatResponse, ModelError, ModelOptions
+from toolassay.models.adaptive_concurrency import Permit
 from toolassay.models.client import Client
-from toolassay.models.concurrency_control import Permit
-from toolassay.models.limiter import Limiter
+from toolassay.models.concurrency_limiter import Limiter
 
 
 def http(status: int, retry_after: float | None = None) -> ModelError:

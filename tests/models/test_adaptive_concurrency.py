@@ -12,10 +12,9 @@ from simulated import http
 from benchmarks.adaptive_concurrency import LEAST, MOST_AGAIN, Case, best_fixed, simulate
 from benchmarks.simulated_time import run
 from toolassay.models import ModelError
-from toolassay.models.concurrency_control import START
-from toolassay.models.failures import over_time_limit, timed_out
-from toolassay.models.limiter import TURN, Limiter, Turn
-from toolassay.models.retry import wait_before
+from toolassay.models.adaptive_concurrency import START
+from toolassay.models.concurrency_limiter import QUEUE_TURN, Limiter, QueueTurn
+from toolassay.models.retry import over_time_limit, timed_out, wait_before
 
 
 @pytest.fixture(autouse=True)
@@ -130,7 +129,7 @@ def test_the_item_that_began_first_goes_first() -> None:
         order: list[int] = []
 
         async def step(ordinal: int) -> None:
-            TURN.set(Turn(ordinal))
+            QUEUE_TURN.set(QueueTurn(ordinal))
             held = await limiter.acquire()
             order.append(ordinal)
             limiter.release(held)

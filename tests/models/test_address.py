@@ -5,7 +5,7 @@ from yarl import URL
 
 from toolassay.models import ModelOptions
 from toolassay.models.address import Address
-from toolassay.models.errors import without
+from toolassay.models.redaction import without
 
 
 @pytest.mark.parametrize(

@@ -11,15 +11,14 @@ import pytest
 
 from toolassay.errors import UsageError
 from toolassay.models import Attempt, ChatRequest, ChatResponse, ModelError, ModelOptions
-from toolassay.models.address import Address
+from toolassay.models.adaptive_concurrency import START
+from toolassay.models.address import Address, VersionPath
 from toolassay.models.client import Client
-from toolassay.models.concurrency_control import START
-from toolassay.models.limiter import Limiter
+from toolassay.models.concurrency_limiter import Limiter
 from toolassay.models.options import ClientName
-from toolassay.models.parameters import Refusals
 from toolassay.models.protocol import ToolCall
+from toolassay.models.refused_parameters import Refusals
 from toolassay.models.retry import Breaker
-from toolassay.models.version_path import VersionPath
 from toolassay.runs import Budget, Ledger, RunSummary, run_items
 from toolassay.runs.prices import Price
 from toolassay.testkit import FakeServer

@@ -13,8 +13,8 @@ import pytest
 
 from toolassay.models import ChatRequest, ChatResponse, ModelError, ModelOptions
 from toolassay.models.address import Address
+from toolassay.models.aiohttp_transport import AiohttpTransport
 from toolassay.models.client import Client
-from toolassay.models.http import AiohttpTransport
 from toolassay.models.options import MAX_TRIES, ClientName
 from toolassay.models.retry import MAX_IDENTICAL
 from toolassay.testkit import FakeServer

@@ -7,8 +7,8 @@ import asyncio
 from simulated import Driver, http
 
 from benchmarks.simulated_time import run
-from toolassay.models.concurrency_control import SLOW_START, Change, Permit
-from toolassay.models.limiter import Limiter
+from toolassay.models.adaptive_concurrency import SLOW_START, LimitChange, Permit
+from toolassay.models.concurrency_limiter import Limiter
 
 
 def test_a_life_at_one_ceiling() -> None:
@@ -60,7 +60,7 @@ def test_the_history_says_when() -> None:
         assert permit == Permit(number=1, sent=100.0, in_flight=1)
         driver.time = 102.12345
         limiter.release(permit)
-        assert limiter.history == [Change(0.0, 1, "start"), Change(2.123, SLOW_START, "slow start")]
+        assert limiter.history == [LimitChange(0.0, 1, "start"), LimitChange(2.123, SLOW_START, "slow start")]
 
     run(main())
 

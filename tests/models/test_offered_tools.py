@@ -5,8 +5,8 @@ from __future__ import annotations
 import json
 
 from toolassay.models import ChatRequest, ModelOptions
-from toolassay.models.offered import OfferedTools
-from toolassay.models.wire import encoded_body, request_body
+from toolassay.models.protocol import OfferedTools
+from toolassay.models.wire_format import encoded_body, request_body
 from toolassay.runs.budget import size_of
 
 TOOLS = [{"type": "function", "function": {"name": "café", "parameters": {}}}]

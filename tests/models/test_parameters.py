@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from toolassay.models.parameters import Refusals, refused_parameter
+from toolassay.models.refused_parameters import Refusals, refused_parameter
 
 SENT = ["temperature", "top_p", "presence_penalty", "max_tokens", "stream", "stream_options", "seed"]
 

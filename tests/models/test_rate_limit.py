@@ -11,7 +11,7 @@ from simulated import PerMinute
 from benchmarks.simulated_time import now, run
 from toolassay.models import ChatRequest, ModelError, ModelOptions
 from toolassay.models.client import Client
-from toolassay.models.limiter import Limiter
+from toolassay.models.concurrency_limiter import Limiter
 from toolassay.models.retry import wait_before
 
 

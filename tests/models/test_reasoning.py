@@ -13,9 +13,8 @@ from raw_server import RawServer
 
 from toolassay.models import Attempt, ChatRequest, ChatResponse, ModelError, ModelOptions
 from toolassay.models.client import Client
-from toolassay.models.stream import StreamedAnswer
-from toolassay.models.structured import json_schema
-from toolassay.models.wire import read_completion
+from toolassay.models.structured_output import json_schema
+from toolassay.models.wire_format import StreamedAnswer, read_completion
 
 DETAILS = {"completion_tokens_details": {"reasoning_tokens": 64}}
 

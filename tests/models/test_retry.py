@@ -8,8 +8,15 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from toolassay.models import ModelError
-from toolassay.models.failures import failed_answer, retry_after_seconds
-from toolassay.models.retry import LONGEST_BACKOFF, LONGEST_RETRY_AFTER, Breaker, Tries, wait_before
+from toolassay.models.retry import (
+    LONGEST_BACKOFF,
+    LONGEST_RETRY_AFTER,
+    Breaker,
+    Tries,
+    failed_answer,
+    retry_after_seconds,
+    wait_before,
+)
 
 PLACE = "http://host/v1/chat/completions"
 

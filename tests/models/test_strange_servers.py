@@ -70,7 +70,7 @@ async def test_a_server_that_moved_is_named_and_the_key_goes_nowhere_else(
 async def test_a_server_that_never_takes_up_the_call_is_unreachable(
     client: ClientName, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("toolassay.models.http.CONNECT", 0.3)
+    monkeypatch.setattr("toolassay.models.aiohttp_transport.CONNECT", 0.3)
     monkeypatch.setattr("toolassay.models.openai_transport.CONNECT", 0.3)
     hole, callers = black_hole()
     with closing(hole):
@@ -236,7 +236,7 @@ async def test_an_empty_answer_is_an_answer_in_a_stream_too(client: ClientName) 
 async def test_the_end_mark_ends_a_stream_whose_connection_stays_open(
     client: ClientName, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("toolassay.models.stream.GRACE", 0.05)
+    monkeypatch.setattr("toolassay.models.wire_format.GRACE", 0.05)
 
     async def answer(writer: asyncio.StreamWriter, number: int) -> None:
         writer.write(STREAM_HEAD + chunk(event(delta("yes")) + event(delta(None, "stop")) + DONE))

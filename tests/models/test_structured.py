@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 
 from toolassay.models import Attempt, ChatRequest, ChatResponse, ModelError, ModelOptions
 from toolassay.models.client import Client
-from toolassay.models.structured import Form, SchemaForms, fits, json_schema
+from toolassay.models.structured_output import Form, SchemaForms, fits, json_schema
 from toolassay.serving.completions import Received, Reply
 from toolassay.testkit import FakeServer
 

@@ -9,8 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from toolassay.models import ChatRequest, ModelError, ModelOptions
-from toolassay.models.stream import StreamedAnswer
-from toolassay.models.wire import read_completion, request_body
+from toolassay.models.wire_format import StreamedAnswer, read_completion, request_body
 
 JSON = st.recursive(
     st.none() | st.booleans() | st.integers() | st.text(max_size=5),

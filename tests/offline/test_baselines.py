@@ -17,7 +17,7 @@ from toolassay.graph import DependencyType, ToolGraph
 from toolassay.models import ChatRequest, ChatResponse, ModelOptions, create_model
 from toolassay.models.registry import BASELINES, BUILT_IN, is_served
 from toolassay.offline.baselines import MOST_TOOLS, Baseline
-from toolassay.offline.tasks import AgentTask, ChoiceTask, PlanTask, ReformatTask
+from toolassay.offline.model_tasks import AgentTask, ChoiceTask, PlanTask, ReformatTask
 from toolassay.tools import Parameter, Tool, ToolLibrary
 
 NOW = datetime(2023, 11, 30)

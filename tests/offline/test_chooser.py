@@ -6,9 +6,9 @@ import json
 
 from chats import question
 
-from toolassay.benchmarks.classic.agents.chat import task_of
+from toolassay.benchmarks.classic.agents.prompt import task_of
 from toolassay.offline.chooser import choose, nearest
-from toolassay.offline.tasks import ChoiceTask
+from toolassay.offline.model_tasks import ChoiceTask
 
 
 def task(*turns: str, as_call: bool = False) -> ChoiceTask:

@@ -8,8 +8,8 @@ from datetime import date, datetime
 import pytest
 
 from toolassay.offline.agent import next_turn
-from toolassay.offline.agent.reading import Reading, people_in
-from toolassay.offline.tasks import AgentTask
+from toolassay.offline.agent.parsed_request import ParsedRequest, people_in
+from toolassay.offline.model_tasks import AgentTask
 
 NOW = datetime(2023, 11, 30)
 
@@ -24,15 +24,15 @@ NOW = datetime(2023, 11, 30)
     ],
 )
 def test_days(request_: str, days: list[date]) -> None:
-    assert Reading(request_, NOW).days == days
+    assert ParsedRequest(request_, NOW).days == days
 
 
 def test_lengths_and_figures() -> None:
-    assert Reading("start an hour and a half later", NOW).minutes == 90
-    assert Reading("a two-hour meeting at noon", NOW).minutes == 120
-    assert Reading("a two-hour meeting at 2:30 pm, or noon", NOW).times == ["14:30:00", "12:00:00"]
-    assert Reading("if it was below 12.5 in the last 20 days", NOW).threshold == (False, 12.5)
-    assert Reading("more than 20% higher", NOW).threshold is None
+    assert ParsedRequest("start an hour and a half later", NOW).minutes == 90
+    assert ParsedRequest("a two-hour meeting at noon", NOW).minutes == 120
+    assert ParsedRequest("a two-hour meeting at 2:30 pm, or noon", NOW).times == ["14:30:00", "12:00:00"]
+    assert ParsedRequest("if it was below 12.5 in the last 20 days", NOW).threshold == (False, 12.5)
+    assert ParsedRequest("more than 20% higher", NOW).threshold is None
 
 
 def test_people_are_named_outside_of_quotes() -> None:

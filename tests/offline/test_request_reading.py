@@ -6,7 +6,7 @@ from datetime import date, datetime
 
 import pytest
 
-from toolassay.offline.agent.reading import Reading, people_in, the_first
+from toolassay.offline.agent.parsed_request import ParsedRequest, first_of, people_in
 
 NOW = datetime(2023, 11, 30, 14)
 
@@ -23,16 +23,16 @@ NOW = datetime(2023, 11, 30, 14)
     ],
 )
 def test_a_month_and_a_day_are_the_nearest_to_today(text: str, days: list[date]) -> None:
-    assert Reading(text, NOW).days == days
-    assert Reading(text, NOW).today == date(2023, 11, 30)
+    assert ParsedRequest(text, NOW).days == days
+    assert ParsedRequest(text, NOW).today == date(2023, 11, 30)
 
 
 def test_a_leap_day_without_one_near_is_none() -> None:
-    assert Reading("on February 29", datetime(2026, 6, 1)).days == []
+    assert ParsedRequest("on February 29", datetime(2026, 6, 1)).days == []
 
 
 def test_the_year_before_is_nearer_in_january() -> None:
-    assert Reading("since December 30", datetime(2024, 1, 2)).days == [date(2023, 12, 30)]
+    assert ParsedRequest("since December 30", datetime(2024, 1, 2)).days == [date(2023, 12, 30)]
 
 
 @pytest.mark.parametrize(
@@ -46,7 +46,7 @@ def test_the_year_before_is_nearer_in_january() -> None:
     ],
 )
 def test_times_of_day(text: str, times: list[str]) -> None:
-    assert Reading(text, NOW).times == times
+    assert ParsedRequest(text, NOW).times == times
 
 
 @pytest.mark.parametrize(
@@ -65,7 +65,7 @@ def test_times_of_day(text: str, times: list[str]) -> None:
     ],
 )
 def test_lengths_of_time(text: str, minutes: int | None) -> None:
-    assert Reading(text, NOW).minutes == minutes
+    assert ParsedRequest(text, NOW).minutes == minutes
 
 
 @pytest.mark.parametrize(
@@ -87,28 +87,28 @@ def test_lengths_of_time(text: str, minutes: int | None) -> None:
     ],
 )
 def test_thresholds(text: str, threshold: tuple[bool, float] | None) -> None:
-    assert Reading(text, NOW).threshold == threshold
+    assert ParsedRequest(text, NOW).threshold == threshold
 
 
 def test_percentages_are_the_first_one() -> None:
-    assert Reading("by 12.5% or 20%", NOW).percent == 12.5
-    assert Reading("by 12", NOW).percent is None
+    assert ParsedRequest("by 12.5% or 20%", NOW).percent == 12.5
+    assert ParsedRequest("by 12", NOW).percent is None
 
 
 def test_what_is_named_stands_in_the_order_of_the_request() -> None:
-    reading = Reading("Move the Backlog and the in review ones to 'Completed'", NOW)
+    reading = ParsedRequest("Move the Backlog and the in review ones to 'Completed'", NOW)
     assert reading.named(["Completed", "In Review", "Backlog", "In Progress"]) == [
         *("Backlog", "In Review"),
         "Completed",
     ]
-    reading = Reading("number of visits, then Average Session Duration", NOW)
+    reading = ParsedRequest("number of visits, then Average Session Duration", NOW)
     assert reading.metrics == ["total_visits", "session_duration_seconds"]
-    assert Reading("Search Engine and direct", NOW).sources == ["search engine", "direct"]
+    assert ParsedRequest("Search Engine and direct", NOW).sources == ["search engine", "direct"]
     assert reading.has("then") and reading.has("none", "visits") and not reading.has("visit", "hen")
 
 
 def test_quotes_hold_texts() -> None:
-    reading = Reading("""Reply "it's fine" to Ann's mail 'Plan B'""", NOW)
+    reading = ParsedRequest("""Reply "it's fine" to Ann's mail 'Plan B'""", NOW)
     assert reading.quoted == ["it's fine", "Plan B"]
     assert reading.bare == "reply '' to ann's mail ''"
     assert not reading.has("fine", "plan")
@@ -123,6 +123,6 @@ def test_people_stand_in_the_order_of_the_request_once() -> None:
 
 
 def test_the_first_of_nothing_is_an_error_of_its_own() -> None:
-    assert the_first(iter([3, 4])) == 3
+    assert first_of(iter([3, 4])) == 3
     with pytest.raises(LookupError, match=r"^nothing was found$"):
-        the_first([])
+        first_of([])

@@ -9,12 +9,11 @@ from writer_libraries import INVENTED, NAMES, OFFICE, graph_of
 
 from toolassay.dataset import Sample
 from toolassay.graph import Link
-from toolassay.offline.writer.descriptions import verb_phrases
-from toolassay.offline.writer.invention import invented_phrases
-from toolassay.offline.writer.kinds import kind_of
-from toolassay.offline.writer.lists import read_list
-from toolassay.offline.writer.phrases import slot_names, written_phrases
-from toolassay.offline.writer.wiring import wire
+from toolassay.offline.writer.clauses import wire_calls
+from toolassay.offline.writer.english import read_list
+from toolassay.offline.writer.phrases import invented_phrases, slot_names, written_phrases
+from toolassay.offline.writer.values import kind_of
+from toolassay.offline.writer.verb_phrases import verb_phrases
 from toolassay.tools import Parameter, Tool, ToolLibrary
 
 
@@ -129,7 +128,7 @@ def test_links_feed_inputs_by_type_each_once() -> None:
         [Tool(name, "", (), ("text",)) for name in "abc"] + [Tool("join", "", ("image", "text", "text"), ())]
     )
     links = tuple(Link(name, "join", "text") for name in "abc")
-    call = wire(Sample(0, 0, "dag", ("a", "b", "c", "join"), links), library, "resource")[3]
+    call = wire_calls(Sample(0, 0, "dag", ("a", "b", "c", "join"), links), library, "resource")[3]
     assert [slot.source for slot in call.slots] == [None, 0, 1]
     assert call.waits == (2,)
 

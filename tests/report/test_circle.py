@@ -4,8 +4,8 @@ from itertools import pairwise
 from hypothesis import given
 from hypothesis import strategies as st
 
-from toolassay.report.circle import arrange
-from toolassay.report.colours import given_type
+from toolassay.report.circular_layout import arrange
+from toolassay.report.style import given_type
 from toolassay.tools import Tool, ToolLibrary
 
 KINDS = st.lists(st.sampled_from(["text", "image", "audio", "table"]), max_size=2).map(tuple)

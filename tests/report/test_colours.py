@@ -3,7 +3,7 @@ from hypothesis import strategies as st
 
 from toolassay.graph import ToolGraph
 from toolassay.graph.links import ListedLinks, NumberedLink
-from toolassay.report.colours import NEUTRAL, is_complete, type_colours, types_by_use
+from toolassay.report.style import NEUTRAL, is_complete, type_colours, types_by_use
 from toolassay.tools import Tool, ToolLibrary
 
 

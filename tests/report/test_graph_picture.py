@@ -11,10 +11,8 @@ from numpy.typing import NDArray
 
 from toolassay.errors import ToolassayError, UsageError
 from toolassay.graph import ToolGraph
-from toolassay.report.figures import plain_style
-from toolassay.report.graph_picture import MOST_TOOLS, draw_graph
-from toolassay.report.tool_picture import draw_tools
-from toolassay.report.type_picture import draw_types
+from toolassay.report.graph_picture import MOST_TOOLS, draw_graph, draw_tools, draw_types
+from toolassay.report.style import plain_style
 from toolassay.tools import Tool, ToolLibrary
 
 if TYPE_CHECKING:

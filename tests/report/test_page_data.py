@@ -5,11 +5,11 @@ import pytest
 from toolassay.errors import UsageError
 from toolassay.graph import ToolGraph
 from toolassay.graph.links import ListedLinks
-from toolassay.report.figures import plain_style
-from toolassay.report.page_data import MOST_TOOLS, page_data
-from toolassay.report.tool_picture import draw_tools
+from toolassay.report.graph_page import MOST_TOOLS, page_data
+from toolassay.report.graph_picture import draw_tools
+from toolassay.report.style import plain_style
+from toolassay.text_formatting import count_of
 from toolassay.tools import Parameter, Tool, ToolLibrary
-from toolassay.words import count_of
 
 LIBRARY = ToolLibrary(
     [

@@ -7,8 +7,7 @@ from typing import Any
 
 import pytest
 
-from toolassay.report.variety import draw_variety
-from toolassay.report.variety.panels import draw_lengths, draw_tools
+from toolassay.report.variety_pictures import draw_lengths, draw_tools, draw_variety
 
 NAMES = ["first_words.png", "sizes_and_shapes.png", "tools.png", "lengths.png", "likeness.png"]
 

@@ -12,8 +12,8 @@ from reviewing import folder_of, folder_with, label, say, session_of
 from running import Capture, ids, inside, lines_of, started, write_lines
 
 from toolassay import check, export
+from toolassay.data_folder import DataFolder
 from toolassay.errors import UsageError
-from toolassay.folder import DataFolder
 from toolassay.review.session import Session
 
 

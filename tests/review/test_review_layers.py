@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import random
 
-from toolassay.review.layers import arrange, layers_of
+from toolassay.review.drawing import arrange, layers_of
 
 
 def test_lines_lead_down_and_no_layer_is_empty_whatever_the_circles() -> None:

@@ -13,8 +13,7 @@ import pytest_asyncio
 from reviewing import HOSTILE, actions, folder_of, folder_with, label, serving, session_of
 from yarl import URL
 
-from toolassay.review.server import ReviewServer
-from toolassay.review.server.server import BIGGEST
+from toolassay.review.server import BIGGEST, ReviewServer
 
 WHO = {"reviewer": "Ann", "queue": "all"}
 

@@ -11,8 +11,8 @@ from reviewing import folder_with, session_of
 from running import Capture, inside
 
 from toolassay.errors import UsageError
+from toolassay.review.samples import Shares
 from toolassay.review.session import Session
-from toolassay.review.shares import Shares
 from toolassay.review.sheets import read_sheet
 from toolassay.stages.review import export_reviews
 

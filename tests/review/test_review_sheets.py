@@ -13,8 +13,7 @@ from reviewing import actions, folder_of, folder_with, label, say, session_of
 
 from toolassay.errors import UsageError
 from toolassay.review.session import Session
-from toolassay.review.sheets import COLUMNS, read_sheet, rows_of, take_sheet, write_sheet
-from toolassay.review.sheets.rows import id_text
+from toolassay.review.sheets import COLUMNS, id_text, read_sheet, rows_of, take_sheet, write_sheet
 
 KINDS = ("xlsx", "csv")
 

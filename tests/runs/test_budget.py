@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from toolassay.models import Attempt, ChatRequest, ModelError
-from toolassay.models.offered import OfferedTools
+from toolassay.models.protocol import OfferedTools
 from toolassay.runs import Budget
 from toolassay.runs.budget import COMPLETION, BudgetKeeper, Use, completion_limit, size_of
 from toolassay.runs.prices import Price

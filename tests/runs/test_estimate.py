@@ -2,7 +2,7 @@ from __future__ import annotations
 
 import pytest
 
-from toolassay.runs.estimate import Estimate
+from toolassay.runs.budget import Estimate
 from toolassay.runs.prices import Price
 
 PRICE = Price(1.0, 10.0, "2026-01-01")

@@ -7,8 +7,7 @@ from contextvars import ContextVar
 
 import pytest
 
-from toolassay.runs.event_loop import run_coroutine
-from toolassay.runs.interrupts import first_interrupt
+from toolassay.runs.event_loop import first_interrupt, run_coroutine
 
 COLOUR = ContextVar("colour", default="none")
 

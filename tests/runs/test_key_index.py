@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from toolassay.runs.key_index import KeyIndex
+from toolassay.runs.journal import KeyIndex
 
 
 @given(st.lists(st.text(max_size=2)), st.integers(min_value=1, max_value=5))

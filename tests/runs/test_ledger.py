@@ -12,10 +12,9 @@ from toolassay.errors import UsageError
 from toolassay.models import Attempt, ChatRequest, ModelError
 from toolassay.runs import Budget, Ledger
 from toolassay.runs.budget import COMPLETION, Use
-from toolassay.runs.ledger import booked, require_prices
+from toolassay.runs.ledger import Totals, booked, percentiles, require_prices
 from toolassay.runs.prices import LOCAL, Price
-from toolassay.runs.spending import spending
-from toolassay.runs.totals import Totals, percentiles
+from toolassay.runs.recorded_usage import spending
 
 PRICES = {"paid": Price(1.0, 10.0, "2026-01-01"), "own": Price(0, 0, "2026-01-01")}
 ANSWER = Attempt("paid", "planner", "1", 1, "answered", 200, 100, 20, 0.5, 0.1)

@@ -4,7 +4,7 @@ import platform
 
 import pytest
 
-from toolassay.runs.origin import versions, without_secrets
+from toolassay.models.redaction import versions, without_secrets
 from toolassay.version import __version__
 
 

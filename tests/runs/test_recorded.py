@@ -8,8 +8,8 @@ import pytest
 from toolassay.errors import UsageError
 from toolassay.files import write_json, write_json_lines
 from toolassay.runs import Journal
-from toolassay.runs.lines import AppendOnlyLines
-from toolassay.runs.recorded import RecordedUsage, recorded_journal, recorded_usage
+from toolassay.runs.journal import AppendOnlyLines
+from toolassay.runs.recorded_usage import RecordedUsage, recorded_journal, recorded_usage
 
 
 def call(item: str, **more: object) -> dict[str, object]:

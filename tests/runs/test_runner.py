@@ -9,7 +9,7 @@ import pytest
 
 from toolassay.errors import ToolassayError
 from toolassay.models import ModelError
-from toolassay.models.limiter import Limiter
+from toolassay.models.concurrency_limiter import Limiter
 from toolassay.runs import run_items
 
 

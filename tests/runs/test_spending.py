@@ -9,7 +9,7 @@ from toolassay.errors import UsageError
 from toolassay.models import Attempt, ChatRequest
 from toolassay.runs import Budget, Ledger
 from toolassay.runs.prices import Price
-from toolassay.runs.spending import spending, usage
+from toolassay.runs.recorded_usage import spending, usage
 
 PRICES = {"paid": Price(1.0, 10.0, "2026-01-01")}
 ANSWER = Attempt("paid", "agent", "a", 1, "answered", 200, 100, 20, 0.5)

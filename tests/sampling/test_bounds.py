@@ -6,9 +6,8 @@ from hypothesis import given, settings
 
 from sampling.graphs import largest_dag, listed, longest_chain, tool_graphs
 from toolassay.graph import ToolGraph
-from toolassay.sampling.bounds import largest_chain_bound, largest_dag_bound
-from toolassay.sampling.longest import longest_path
-from toolassay.sampling.search import Neighbours
+from toolassay.sampling.chains import longest_path
+from toolassay.sampling.search import Neighbours, largest_chain_bound, largest_dag_bound
 
 
 @settings(deadline=None, max_examples=100)

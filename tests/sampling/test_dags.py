@@ -17,7 +17,7 @@ from sampling.graphs import check, largest_dag, listed, plain_library, resource_
 from toolassay.errors import UsageError
 from toolassay.graph import ToolGraph
 from toolassay.graph.links import ListedLinks, TypedLinks
-from toolassay.sampling import Sampler, dags, trees
+from toolassay.sampling import Sampler, dags
 from toolassay.sampling.search import Neighbours
 from toolassay.tools import Tool, ToolLibrary
 
@@ -43,7 +43,7 @@ def test_a_search_without_proof_never_claims_too_much(
     graph: ToolGraph, seed: int, units: int, prove: bool
 ) -> None:
     """However early the budget ends."""
-    with patch.object(trees, "_UNITS", units), patch.object(dags, "_ATTEMPTS", 1):
+    with patch.object(dags, "_UNITS", units), patch.object(dags, "_ATTEMPTS", 1):
         found = dags.find_dag(Neighbours(graph), 8, Random(seed), prove=prove)
 
     assert len(found.nodes) <= largest_dag(graph)
@@ -55,7 +55,7 @@ def test_a_search_without_proof_never_claims_too_much(
 @given(tool_graphs(most=7, most_links=9))
 def test_the_largest_tree_is_the_largest_dag(graph: ToolGraph) -> None:
     """A connected dag that is no chain has a spanning tree that is none."""
-    links, exact = trees.largest_tree(Neighbours(graph), 8)
+    links, exact = dags.largest_tree(Neighbours(graph), 8)
 
     assert exact
     assert (len(links) + 1 if links else 0) == largest_dag(graph)
@@ -65,7 +65,7 @@ def test_the_largest_tree_is_the_largest_dag(graph: ToolGraph) -> None:
 @given(resource_graphs(most=8), seeds)
 def test_all_dags_of_up_to_eight_tools_are_looked_at(graph: ToolGraph, seed: int) -> None:
     """The search for proof ends, and what the drawing finds is never larger."""
-    tree = trees.largest_tree(Neighbours(graph), 9)
+    tree = dags.largest_tree(Neighbours(graph), 9)
 
     assert tree.exact
     assert len(dags.find_dag(Neighbours(graph), 9, Random(seed)).nodes) <= (

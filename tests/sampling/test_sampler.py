@@ -23,7 +23,7 @@ from toolassay.dataset import Shape
 from toolassay.errors import UsageError
 from toolassay.graph import ToolGraph
 from toolassay.sampling import Sampler, sampler
-from toolassay.sampling.search import Found
+from toolassay.sampling.search import FoundSubgraph
 from toolassay.tools import Tool, ToolLibrary
 
 shapes = st.sampled_from(["single", "chain", "dag"])
@@ -163,7 +163,7 @@ def test_where_a_search_finds_nothing_a_part_of_the_example_is_given() -> None:
     graph = listed(7, [(0, 1), (0, 2), (2, 3), (3, 4), (4, 5), (5, 6)])
     draws = Sampler(graph, 0, shapes={"dag": 1, "chain": 1}, sizes={3: 1, 5: 1})
     assert draws.reachable == {"chain": {3: 1, 5: 1}, "dag": {3: 1, 5: 1}}
-    nothing = Found((), (), False)
+    nothing = FoundSubgraph((), (), False)
     with patch.multiple(sampler, find_dag=lambda *_, **__: nothing, find_chain=lambda *_, **__: nothing):
         missed = list(draws.samples(60))
 

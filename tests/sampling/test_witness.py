@@ -12,8 +12,8 @@ from toolassay.dataset import shape_of
 from toolassay.graph import ToolGraph
 from toolassay.sampling.chains import find_chain
 from toolassay.sampling.dags import find_dag
+from toolassay.sampling.sampler import cut_down
 from toolassay.sampling.search import Neighbours
-from toolassay.sampling.witness import cut_down
 
 
 @settings(deadline=None, max_examples=150)

@@ -12,17 +12,16 @@ from chats import question
 from hypothesis import given
 from hypothesis import strategies as st
 
-from toolassay.benchmarks.classic.agents.asking import Asking
 from toolassay.benchmarks.classic.agents.inference import agent_of
-from toolassay.benchmarks.classic.agents.settings import AgentSettings as ChooserSettings
-from toolassay.benchmarks.classic.data import Question, Turn, Workflow
-from toolassay.benchmarks.workbench.agents.episode import Episode
-from toolassay.benchmarks.workbench.agents.settings import AgentSettings
+from toolassay.benchmarks.classic.agents.model_requests import QuestionRequests
+from toolassay.benchmarks.classic.agents.settings import ClassicAgentSettings as ChooserSettings
+from toolassay.benchmarks.classic.data import ChatTurn, Question, Workflow
+from toolassay.benchmarks.workbench.agents.episode import Episode, WorkbenchAgentSettings
 from toolassay.benchmarks.workbench.sandbox import Sandbox
 from toolassay.benchmarks.workbench.tasks import Task
 from toolassay.models import ChatRequest, ChatResponse
-from toolassay.offline.model import OfflineModel
-from toolassay.offline.tasks import AgentTask, ChoiceTask
+from toolassay.offline.model_tasks import AgentTask, ChoiceTask
+from toolassay.offline.offline_model import OfflineModel
 from toolassay.serving.conversations import conversation_task
 
 TASK = Task("Delete the newest e-mail from Ann.", (), "t", "t", ("email",), "email", "t")
@@ -60,7 +59,7 @@ def body(request: ChatRequest) -> dict[str, Any]:
 def asked(question: Question, agent: str, reference: str = "") -> list[ChatRequest]:
     model = Overhears()
     chooser = agent_of(ChooserSettings(agent), reference=reference)
-    asyncio.run(chooser.choose(question, Asking(model, {}, question.id)))
+    asyncio.run(chooser.choose(question, QuestionRequests(model, {}, question.id)))
     return model.requests
 
 
@@ -68,7 +67,7 @@ def asked(question: Question, agent: str, reference: str = "") -> list[ChatReque
 @pytest.mark.parametrize("toolkit", ["all", "domains"])
 def test_every_step_of_a_workplace_agent(sandbox: Sandbox, agent: str, toolkit: str) -> None:
     model = Overhears()
-    episode = Episode(TASK, sandbox, AgentSettings(agent=agent, toolkit=toolkit))
+    episode = Episode(TASK, sandbox, WorkbenchAgentSettings(agent=agent, toolkit=toolkit))
     asyncio.run(episode.run(model, {}))
     assert len(model.requests) > 2
     for request in model.requests:
@@ -111,7 +110,7 @@ NAMES = LINES.map(lambda text: " ".join(text.split()).replace(": ", " ").strip("
 )
 def test_any_chat_and_any_list(chat: Sequence[tuple[str, str]], offered: Sequence[tuple[str, str]]) -> None:
     workflows = tuple(Workflow(f"w{place}", *text, "d") for place, text in enumerate(offered))
-    turns = tuple(Turn("bot" if sender == "bot" else "user", text) for sender, text in chat)
+    turns = tuple(ChatTurn("bot" if sender == "bot" else "user", text) for sender, text in chat)
     (request,) = asked(Question("c--0", "d", turns, workflows), "cot")
     assert conversation_task(body(request)) == request.task
 

@@ -14,11 +14,11 @@ from toolassay.benchmarks.taskbench.prompt import PlanPrompt
 from toolassay.graph import ToolGraph
 from toolassay.models import ChatRequest, ModelError, ModelOptions
 from toolassay.models.client import Client
+from toolassay.prompt_templates import Wording
+from toolassay.serving.chat_server import ChatServer
 from toolassay.serving.faults import FAULTS, KINDS
 from toolassay.serving.offline_answers import DONE, NO_TOOL, WHAT_IT_KNOWS, OfflineAnswers
-from toolassay.serving.server import ChatServer
 from toolassay.testkit import FakeServer
-from toolassay.wordings import Wording
 
 HELLO = [{"role": "user", "content": "Hello!"}]
 HARMLESS = {"odd", "text", "cut-stream", "drip"}

@@ -22,8 +22,8 @@ from running import (
 )
 
 from toolassay import check
+from toolassay.data_folder import DataFolder
 from toolassay.errors import ToolassayError, UsageError
-from toolassay.folder import DataFolder
 from toolassay.models import ModelOptions
 from toolassay.serving.completions import Received, Reply
 from toolassay.stages.checked import CheckedFolder

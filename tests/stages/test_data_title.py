@@ -9,7 +9,7 @@ from chats import chat_folder
 from own_workplace import workplace
 from running import data_folder
 
-from toolassay.folder import DataFolder
+from toolassay.data_folder import DataFolder
 from toolassay.stages.data_title import data_title
 
 

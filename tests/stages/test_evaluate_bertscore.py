@@ -10,16 +10,16 @@ from numpy.typing import NDArray
 
 from toolassay import evaluate
 from toolassay.benchmarks.taskbench.scoring.evaluation import Choices
-from toolassay.benchmarks.taskbench.scoring.folder import evaluate_folder
+from toolassay.benchmarks.taskbench.scoring.folder_evaluation import evaluate_folder
 from toolassay.benchmarks.taskbench.scoring.items import items_path, read_items
-from toolassay.benchmarks.taskbench.scoring.table import model_table
-from toolassay.benchmarks.taskbench.scoring.texts import TextPair
+from toolassay.benchmarks.taskbench.scoring.score_table import model_table
+from toolassay.benchmarks.taskbench.scoring.step_scores import TextPair
 from toolassay.cli.evaluate import command
 from toolassay.cli.main import run
 from toolassay.files import write_json, write_json_lines
 from toolassay.metrics.bertscore import BertScoreError
 from toolassay.metrics.bertscore import model as models
-from toolassay.watching import Progress, no_progress
+from toolassay.progress_callback import Progress, no_progress
 
 WHOLE = "overall_overall"
 NOTHING = {"value": None, "low": None, "high": None}

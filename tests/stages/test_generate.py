@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 from toolassay import build_graph, generate
 from toolassay.errors import UsageError
 from toolassay.models import ChatRequest, ChatResponse
-from toolassay.offline.tasks import BackInstructTask
+from toolassay.offline.model_tasks import BackInstructTask
 from toolassay.stages.play import play
 from toolassay.stages.screen import Screen
 

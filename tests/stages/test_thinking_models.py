@@ -15,10 +15,10 @@ import pytest
 from chats import chat_folder
 from running import Capture, Finished, data_folder, inside, lines_of
 
-from toolassay.benchmarks.classic.agents.asking import Asking
+from toolassay.benchmarks.classic.agents.model_requests import QuestionRequests
 from toolassay.benchmarks.classic.data import read_data
 from toolassay.models import Attempt, ChatResponse
-from toolassay.offline.tasks import ChoiceTask
+from toolassay.offline.model_tasks import ChoiceTask
 from toolassay.stages.screen import Screen
 from toolassay.stages.usage import FirstAnswers
 
@@ -114,7 +114,7 @@ def test_thoughts_about_a_chat_are_kept(tmp_path: Path, thinker: Thinker, capsys
 def test_answers_of_other_versions_are_read_again(tmp_path: Path, extra: dict[str, Any]) -> None:
     (example, *_) = read_data(chat_folder(tmp_path / "data")).examples
     old = {"text": "yes", "finish_reason": "stop", "tool_calls": [], "cost": 0.1, **extra}
-    ask = Asking(None, {}, example.id, [old])  # type: ignore[arg-type]  # no model is needed
+    ask = QuestionRequests(None, {}, example.id, [old])  # type: ignore[arg-type]  # no model is needed
     answer = asyncio.run(ask([], {}, ChoiceTask((), (), "none", False)))
     assert answer == ChatResponse("yes", reasoning=extra.get("reasoning", ""))
 

@@ -18,7 +18,7 @@ from toolassay.models import ToolCall
 from toolassay.runs.starts import asked_again_phrase
 from toolassay.serving.completions import Received, Reply
 from toolassay.testkit import FakeServer
-from toolassay.testkit.canned import canned_answer
+from toolassay.testkit.fake_server import canned_answer
 
 PLAN, WORK = "taskbench", "workbench"
 TASKS = ("calendar-001", "calendar-002", "email-001")

@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 from running import Capture, Finished, inside
 
-from toolassay.benchmarks.taskbench.scoring.recorded import read_groups, signature_of
+from toolassay.benchmarks.taskbench.scoring.metrics_file import read_groups, signature_of
 from toolassay.files import read_json
 from toolassay.models import ToolCall
 from toolassay.offline.marks import TOOLS_MISSING

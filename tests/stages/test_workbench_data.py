@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from toolassay.benchmarks.workbench.generate.tasks import NoRoom
+from toolassay.benchmarks.workbench.generate.generated_tasks import NoRoom
 from toolassay.cli.main import load, run
 from toolassay.stages.screen import Screen
 from toolassay.stages.workbench import evaluate_results

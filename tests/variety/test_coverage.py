@@ -6,7 +6,7 @@ import pytest
 
 from toolassay.graph import ToolGraph
 from toolassay.tools import Tool, ToolLibrary
-from toolassay.variety.coverage import link_coverage, tool_coverage
+from toolassay.variety.diversity import link_coverage, tool_coverage
 
 LIBRARY = ToolLibrary(
     [

@@ -8,7 +8,7 @@ import pytest
 
 from toolassay.errors import UsageError
 from toolassay.gold import Gold
-from toolassay.variety import Bars, Item, PlanDigest, find_repeats
+from toolassay.variety import Item, PlanDigest, Thresholds, find_repeats
 
 LONG = (
     "For the village festival we need a press kit about urban beekeeping. I took a photo of the hives on our "
@@ -59,13 +59,13 @@ def test_the_first_in_order_stays() -> None:
 def test_plans_move_the_bar() -> None:
     one = "I want to book a flight from New York to Los Angeles on September 21st."
     other = "Book me a flight to Los Angeles from New York, leaving on September 21st."
-    likeness = find_repeats([Item(1, one), Item(2, other)], bars=Bars(0.4)).matches[0].likeness
+    likeness = find_repeats([Item(1, one), Item(2, other)], bars=Thresholds(0.4)).matches[0].likeness
     assert 0.6 < likeness < 0.75
     expected = {ONE_PLAN: [2], PlanDigest(): [2], PlanDigest(1): [2], OTHER_PLAN: [], OTHER_TOOLS: []}
     for plan, answer in expected.items():
         assert held([Item(1, one, ONE_PLAN), Item(2, other, plan)]) == answer
-    assert held([Item(1, one, ONE_PLAN), Item(2, other, ONE_PLAN)], bars=Bars(likeness + 0.09)) == [2]
-    assert held([Item(1, one, ONE_PLAN), Item(2, other, ONE_PLAN)], bars=Bars(likeness + 0.11)) == []
+    assert held([Item(1, one, ONE_PLAN), Item(2, other, ONE_PLAN)], bars=Thresholds(likeness + 0.09)) == [2]
+    assert held([Item(1, one, ONE_PLAN), Item(2, other, ONE_PLAN)], bars=Thresholds(likeness + 0.11)) == []
 
 
 def test_other_figures_are_another_request_where_no_plan_is_known() -> None:
@@ -128,7 +128,7 @@ def test_all_pairs_of_a_made_up_set_are_found_whatever_the_order() -> None:
 @pytest.mark.parametrize("threshold", [0, 0.1, 1.1, -1, float("nan")])
 def test_a_threshold_that_makes_no_sense_is_refused(threshold: float) -> None:
     with pytest.raises(UsageError, match="--threshold"):
-        Bars(threshold)
+        Thresholds(threshold)
 
 
 def plan(*calls: tuple[str, object], links: list[dict[str, str]] | None = None) -> PlanDigest:

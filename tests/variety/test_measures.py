@@ -7,15 +7,14 @@ from typing import Any
 
 import pytest
 
+from toolassay.data_folder import DataFolder
 from toolassay.dataset import read_labels
-from toolassay.folder import DataFolder
-from toolassay.gates.duplicates import DuplicateGate
+from toolassay.gates.duplicate_gates import DuplicateGate
 from toolassay.gold import Gold
 from toolassay.graph import ToolGraph
-from toolassay.variety.measures import measure_variety
-from toolassay.variety.page import variety_page
-from toolassay.variety.plans import PlanDigest
-from toolassay.variety.tally import Tally
+from toolassay.variety.measures import VarietyTally, measure_variety
+from toolassay.variety.normal_form import PlanDigest
+from toolassay.variety.variety_report import variety_page
 
 
 @pytest.fixture(scope="module")
@@ -66,7 +65,7 @@ def test_the_sample_is_drawn_by_the_seed(golds: list[Gold]) -> None:
 def test_every_request_is_as_likely_to_be_drawn() -> None:
     drawn = [0] * 10
     for seed in range(600):
-        tally = Tally(sample=5, seed=seed)
+        tally = VarietyTally(sample=5, seed=seed)
         for number in range(10):
             tally.add(Gold.of({"id": number, "user_request": f"n{number}"}), PlanDigest())
         for _, (word,) in tally.kept:

@@ -8,9 +8,18 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from toolassay.variety.bands import CROWD, band_groups, groups, pairs, rows_of_a_band
-from toolassay.variety.shingles import jaccard, shingle_numbers, shingles
-from toolassay.variety.signatures import PERMUTATIONS, write_signatures
+from toolassay.variety.minhash import (
+    CROWD,
+    PERMUTATIONS,
+    band_groups,
+    equal_groups,
+    jaccard,
+    lsh_pairs,
+    rows_per_band,
+    shingle_numbers,
+    shingles,
+    write_signatures,
+)
 
 FIRST_NUMBERS = [36354155, 443391889, 63016073]
 
@@ -42,7 +51,7 @@ def test_texts_shorter_than_a_shingle_have_one(tmp_path: Path) -> None:
 
 def test_a_pair_at_the_threshold_is_met_with_the_chance_that_is_asked() -> None:
     for threshold in (0.4, 0.6, 0.8, 1.0):
-        rows = rows_of_a_band(threshold, PERMUTATIONS)
+        rows = rows_per_band(threshold, PERMUTATIONS)
         assert 1 - (1 - threshold**rows) ** (PERMUTATIONS // rows) >= 0.97
 
 
@@ -50,7 +59,9 @@ def test_texts_that_agree_in_one_band_are_met() -> None:
     signatures = np.arange(40, dtype=np.uint32).reshape(4, 10)
     signatures[3, 5:] = signatures[1, 5:]
     met = [
-        (one.tolist(), other.tolist()) for group in band_groups(signatures, 5) for one, other in pairs(*group)
+        (one.tolist(), other.tolist())
+        for group in band_groups(signatures, 5)
+        for one, other in lsh_pairs(*group)
     ]
     assert met == [([1], [3])]
 
@@ -59,7 +70,7 @@ def test_a_crowd_meets_its_first_and_its_neighbours_and_no_more() -> None:
     size = 4 * CROWD
     met = {
         pair
-        for one, other in pairs(*groups(np.zeros(size, np.uint64)))
+        for one, other in lsh_pairs(*equal_groups(np.zeros(size, np.uint64)))
         for pair in zip(one.tolist(), other.tolist(), strict=True)
     }
     assert met == {
@@ -70,7 +81,7 @@ def test_a_crowd_meets_its_first_and_its_neighbours_and_no_more() -> None:
 def test_a_small_group_meets_whole() -> None:
     met = [
         pair
-        for one, other in pairs(*groups(np.array([9, 9, 1, 9], np.uint64)))
+        for one, other in lsh_pairs(*equal_groups(np.array([9, 9, 1, 9], np.uint64)))
         for pair in zip(one, other, strict=True)
     ]
     assert sorted(met) == [(0, 1), (0, 3), (1, 3)]

@@ -7,8 +7,7 @@ import random
 import numpy as np
 import pytest
 
-from toolassay.variety.likeness import nearest
-from toolassay.variety.wording import distinct, moving_ratio
+from toolassay.variety.diversity import distinct, moving_type_token_ratio, nearest_rouge
 
 WORDS = list("abcdefghijklmnop")
 
@@ -28,9 +27,9 @@ def test_the_moving_ratio_is_that_of_every_window() -> None:
     texts = made_up(20)
     run = [word for text in texts for word in text]
     windows = [len(set(run[start : start + 10])) / 10 for start in range(len(run) - 9)]
-    assert moving_ratio(texts, 10) == pytest.approx(sum(windows) / len(windows))
-    assert moving_ratio([["a", "a"]], 10) == 0.5
-    assert moving_ratio([]) is None
+    assert moving_type_token_ratio(texts, 10) == pytest.approx(sum(windows) / len(windows))
+    assert moving_type_token_ratio([["a", "a"]], 10) == 0.5
+    assert moving_type_token_ratio([]) is None
 
 
 def test_likeness_is_rouge_l_with_the_nearest_other() -> None:
@@ -39,7 +38,7 @@ def test_likeness_is_rouge_l_with_the_nearest_other() -> None:
         max(f1(" ".join(one), " ".join(other)) for place, other in enumerate(texts) if place != mine)
         for mine, one in enumerate(texts)
     ]
-    assert nearest(texts) == pytest.approx(np.array(expected))
+    assert nearest_rouge(texts) == pytest.approx(np.array(expected))
 
 
 def f1(one: str, other: str) -> float:
@@ -52,8 +51,8 @@ def f1(one: str, other: str) -> float:
 
 
 def test_likeness_of_few_and_of_many_words() -> None:
-    assert nearest([]).tolist() == [] and nearest([["a"]]).tolist() == [0]
-    assert nearest([["a"], ["a"]]).tolist() == [1, 1]
+    assert nearest_rouge([]).tolist() == [] and nearest_rouge([["a"]]).tolist() == [0]
+    assert nearest_rouge([["a"], ["a"]]).tolist() == [1, 1]
     many = [[f"w{number}" for number in range(56_000)], ["w55999", "w0"]]
-    assert nearest(many)[1] == pytest.approx(2 / 56_002)
-    assert len(nearest(made_up(300))) == 300
+    assert nearest_rouge(many)[1] == pytest.approx(2 / 56_002)
+    assert len(nearest_rouge(made_up(300))) == 300

@@ -14,8 +14,9 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from toolassay.backinstruct.alignment import Alignment, passes, verdicts_of
+from toolassay.backinstruct.critics import Alignment, passes, verdicts_of
 from toolassay.backinstruct.labels import Labeller
+from toolassay.data_folder import DataFolder
 from toolassay.errors import ToolassayError, UsageError
 from toolassay.files import (
     atomic_writer,
@@ -23,7 +24,6 @@ from toolassay.files import (
     read_json_lines,
     sha256_of,
 )
-from toolassay.folder import DataFolder
 from toolassay.graph import DependencyType
 from toolassay.tools import ToolLibrary
 

@@ -1,22 +1,21 @@
-"""The prompt that asks a model to work backwards from a sampled subgraph.
-
-The wording is a template file with `$nodes`, `$links`, `$check_key`, `$check` and `$seed` in it; a user can
-bring another.
-"""
+"""The back-instruct prompt, and the instruction parsed from its answer (the `result` of a raw record)."""
 
 from __future__ import annotations
 
 import json
+from functools import cache
 from importlib.resources import files
 from pathlib import Path
 from string import Template
+from typing import Any
 
+from toolassay.answers import ParsedAnswer, read_answer, shown_forms
 from toolassay.dataset import Sample
 from toolassay.errors import UsageError
 from toolassay.files import read_text
 from toolassay.graph import DependencyType
+from toolassay.prompt_templates import Wording, tool_sentence, turns_of
 from toolassay.tools import ToolLibrary
-from toolassay.wordings import Wording, tool_sentence, turns_of
 
 _CHECK_KEY = ', "check_by_teacher": "…"'
 REQUIRED = ("nodes", "links")
@@ -87,3 +86,43 @@ class BackInstructPrompt:
 def built_in(name: str) -> str:
     """The text of a template: "resource", "temporal", these after "example_", or "check"."""
     return files("toolassay.backinstruct").joinpath("templates", f"{name}.txt").read_text(encoding="utf-8")
+
+
+INSTRUCTION_KEYS = ("task_steps", "user_request", "invoking_graph")
+
+
+def read_instruction(
+    text: str, dependency_type: DependencyType, finish_reason: str | None = None
+) -> tuple[dict[str, Any] | None, ParsedAnswer]:
+    """The instruction in an answer, or None where one of its three parts is missing or cut off.
+
+    The form or the worked example that a built-in prompt shows, repeated, is no instruction.
+
+    Returns:
+        The object with `task_steps`, `user_request`, `invoking_graph` and, if there, `check_by_teacher`;
+        and how the answer was read, with a `problem` where there is no instruction.
+    """
+    answer = read_answer(
+        text, keys=INSTRUCTION_KEYS, forms=_shown_forms(dependency_type), finish_reason=finish_reason
+    )
+    value = answer.value
+    if value is None or answer.problem:
+        return None, answer
+    graph = value.get("invoking_graph")
+    complete = (
+        isinstance(value.get("task_steps"), list)
+        and isinstance(value.get("user_request"), str)
+        and isinstance(graph, dict)
+        and isinstance(graph.get("nodes"), list)
+    )
+    return (value, answer) if complete else (None, answer._replace(problem=_INCOMPLETE))
+
+
+_INCOMPLETE = "there is no list task_steps, text user_request, or invoking_graph with a list nodes"
+
+
+@cache
+def _shown_forms(dependency_type: DependencyType) -> tuple[dict[str, Any], ...]:
+    """What the built-in prompts show as the form of an answer, that of the worked example included."""
+    worked = turns_of(built_in(f"example_{dependency_type}"))[1]["content"]
+    return shown_forms((built_in(dependency_type).replace("$check_key", ""), worked), keys=INSTRUCTION_KEYS)

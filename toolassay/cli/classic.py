@@ -9,12 +9,13 @@ import click
 
 from toolassay.cli import options
 from toolassay.cli.classic_build import build
-from toolassay.cli.group import Group
+from toolassay.cli.dotenv_file import load_environment
+from toolassay.cli.options import CommandGroup
 from toolassay.cli.screen import SCREEN, show
 from toolassay.errors import UsageError
 
 
-@click.group("classic", cls=Group)
+@click.group("classic", cls=CommandGroup)
 def command() -> None:
     """Agents that pick a workflow for a chat: cost, latency, accuracy, stability, security."""
 
@@ -89,7 +90,7 @@ def run(
     _refuse_unknown(more)
     names = {"data": data, "agent": agent, "eval": eval_}
     configuration = read_configuration(names, [*values, *more])
-    options.load_environment()
+    load_environment()
     settings = options.with_budget(settings)
     ended = run_classic(configuration, command=options.typed(), screen=SCREEN, **settings)
     if ended.evaluation is not None:
@@ -100,8 +101,7 @@ def run(
 
 def _refuse_unknown(more: tuple[str, ...]) -> None:
     """Refuse what is neither a flag nor a value of a configuration; no value is repeated, it may be a key."""
-    from toolassay.benchmarks.classic.configuration import KEYS, nearest
-    from toolassay.benchmarks.classic.configuration.keys import checked
+    from toolassay.benchmarks.classic.configuration import KEYS, checked, nearest
 
     for word in more:
         name, equals, _ = word.removeprefix("--").partition("=")

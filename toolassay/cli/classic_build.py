@@ -8,14 +8,14 @@ from typing import Any
 import click
 
 from toolassay.cli import options
-from toolassay.cli.group import Group
+from toolassay.cli.options import CommandGroup
 from toolassay.cli.screen import SCREEN
 from toolassay.errors import UsageError
 
 _FORCE = "Replace files that are there."
 
 
-@click.group("build", cls=Group)
+@click.group("build", cls=CommandGroup)
 def build() -> None:
     """Make a set of your own chats: sample, workbook, merge, publish."""
 
@@ -98,7 +98,7 @@ def sample(
     **settings: Any,
 ) -> None:
     """Clean, filter and draw raw chats, and mask personal data."""
-    from toolassay.benchmarks.classic.chats.raw import RawSource, find_source
+    from toolassay.benchmarks.classic.chats.raw_chats import RawSource, find_source
     from toolassay.stages.classic_build import sample_chats
 
     messages, beside = find_source(raw)

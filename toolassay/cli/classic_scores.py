@@ -5,13 +5,13 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
-from toolassay.benchmarks.classic.scoring.published import published_rows
-from toolassay.benchmarks.taskbench.scoring.whole import SECURITY, WHOLE
-from toolassay.cli.scores import baselines_last, print_marks, print_table, shown
+from toolassay.benchmarks.classic.scoring.leaderboard import published_rows
+from toolassay.benchmarks.taskbench.scoring.cost_and_stability import OVERALL_GROUP, SECURITY
+from toolassay.cli.score_tables import baselines_last, print_marks, print_table, shown
 from toolassay.cli.screen import show
-from toolassay.report.leaderboard.words import seconds
-from toolassay.runs.asked import is_scored
-from toolassay.words import count_of
+from toolassay.report.leaderboard.tables import seconds
+from toolassay.runs.outcomes import is_scored
+from toolassay.text_formatting import count_of
 
 if TYPE_CHECKING:
     from toolassay.benchmarks.classic.scoring.evaluation import ClassicScores
@@ -27,7 +27,7 @@ def print_chat_scores(
     """All of it: strict, compat with the security that was measured, and what was used by the ledgers."""
     evaluations = baselines_last(evaluations)
     scores = {shown(result): result.scores for result in evaluations}
-    groups = {shown(result): result.evaluation.groups[WHOLE] for result in evaluations}
+    groups = {shown(result): result.evaluation.groups[OVERALL_GROUP] for result in evaluations}
     deployed = {llm: found[SECURITY]["score"]["value"] for llm, found in groups.items() if SECURITY in found}
     print_strict(scores)
     print_compat(scores, deployed, with_published=with_published)

@@ -87,12 +87,7 @@ def command(
 ) -> int:
     """Score predictions: strict and as published, side by side."""
     from toolassay.cli.classic_scores import print_chat_scores
-    from toolassay.cli.scores import (
-        print_agent_scores,
-        print_scores,
-        print_signatures,
-        print_stability,
-    )
+    from toolassay.cli.score_tables import print_agent_scores, print_scores, print_signatures, print_stability
     from toolassay.stages.evaluate import IncompleteEvaluation, coverage, evaluate, is_partial
     from toolassay.stages.evaluate_classic import ClassicEvaluation
     from toolassay.stages.evaluate_workbench import AgentEvaluation

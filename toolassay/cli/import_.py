@@ -8,11 +8,11 @@ from typing import Any
 import click
 
 from toolassay.cli import options
-from toolassay.cli.group import Group
+from toolassay.cli.options import CommandGroup
 from toolassay.cli.screen import SCREEN
 
 
-@click.group("import", cls=Group)
+@click.group("import", cls=CommandGroup)
 def command() -> None:
     """Make a data folder of a published data set."""
 

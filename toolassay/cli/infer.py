@@ -9,7 +9,7 @@ from typing import Any
 import click
 
 from toolassay.cli import options
-from toolassay.cli.group import Command
+from toolassay.cli.options import SectionedCommand
 from toolassay.cli.screen import SCREEN
 
 _PUBLISHED = "published"
@@ -41,7 +41,7 @@ class Attacks(click.ParamType[bool | int | str]):
         return number
 
 
-class _Infer(Command):
+class _Infer(SectionedCommand):
     def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
         # After an option whose value may be left out, click takes "-3" for another option.
         words = [word for arg in args for word in arg.split("=", 1)]

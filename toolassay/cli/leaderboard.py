@@ -50,7 +50,7 @@ def command(data_dir: Path, format: str | None, save: Path | None, **settings: A
     wanted = format or (format_of(save) if save else "terminal")
     board = leaderboard(data_dir, **settings)
     if wanted == "csv":
-        from toolassay.report.leaderboard.words import printable
+        from toolassay.report.leaderboard.tables import printable
 
         # Every other format has the remarks below the table.
         for remark in board.remarks:
@@ -59,8 +59,8 @@ def command(data_dir: Path, format: str | None, save: Path | None, **settings: A
         write_text(save, render(board, wanted))
         show(str(save))
     elif wanted == "terminal":
-        from toolassay.cli.scores import print_table
-        from toolassay.report.leaderboard.terminal import terminal_table
+        from toolassay.cli.score_tables import print_table
+        from toolassay.report.leaderboard.tables import terminal_table
 
         print_table(terminal_table(board))
     else:

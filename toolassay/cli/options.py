@@ -1,4 +1,4 @@
-"""Options that several commands share, each spelled with underscores and with dashes."""
+"""Options that several commands share, spelled with underscores or dashes, and the layout of their help."""
 
 from __future__ import annotations
 
@@ -9,11 +9,60 @@ from typing import Any, TypeVar
 
 import click
 
-from toolassay.cli.group import Option
+from toolassay.cli.dotenv_file import load_environment
 from toolassay.cli.screen import say
 from toolassay.errors import UsageError
-from toolassay.models.structured import Structured
+from toolassay.models.structured_output import Structured
 from toolassay.stages.screen import WARNING
+
+
+class CommandGroup(click.Group):
+    """As click's, but its list of commands cuts no sentence off."""
+
+    def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        """The commands with the first paragraph of their help."""
+        rows = [
+            (name, " ".join((command.help or "").partition("\n\n")[0].split()))
+            for name, command in self.commands.items()
+        ]
+        with formatter.section("Commands"):
+            formatter.write_dl(rows)
+
+
+class SectionedOption(click.Option):
+    """An option that help shows in one spelling, and in the section it was put in.
+
+    Attributes:
+        section: of the help; empty for the one that every command has.
+    """
+
+    section = ""
+
+    def get_help_record(self, ctx: click.Context) -> tuple[str, str] | None:
+        """As click's, without the spelling with dashes."""
+        spellings = self.opts
+        dashed = {f"--{name[2:].replace('_', '-')}" for name in spellings if "_" in name}
+        self.opts = [name for name in spellings if name not in dashed]
+        try:
+            return super().get_help_record(ctx)
+        finally:
+            self.opts = spellings
+
+
+class SectionedCommand(click.Command):
+    """A command whose help has its options in sections."""
+
+    def format_options(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        """The options by section, in the order in which sections begin."""
+        sections: dict[str, list[tuple[str, str]]] = {}
+        for parameter in self.get_params(ctx):
+            record = parameter.get_help_record(ctx)
+            if record is not None:
+                sections.setdefault(getattr(parameter, "section", "") or "Options", []).append(record)
+        for name, records in sections.items():
+            with formatter.section(name):
+                formatter.write_dl(records)
+
 
 Function = TypeVar("Function", bound=Callable[..., Any])
 Decorator = Callable[[Function], Function]
@@ -41,7 +90,7 @@ def option(name: str, *more: str, **settings: Any) -> Callable[[Function], Funct
     """
     settings.setdefault("show_default", settings.get("default") is not None)
     spellings = dict.fromkeys([f"--{name}", f"--{name.replace('_', '-')}"])
-    settings.setdefault("cls", Option)
+    settings.setdefault("cls", SectionedOption)
     return click.option(*spellings, *more, name, **settings)
 
 
@@ -294,20 +343,6 @@ def with_model_options(settings: dict[str, Any]) -> dict[str, Any]:
     if options.names_a_request:
         say(f"the address ends in the path of a request, which is left out: {options.endpoint} is asked")
     return {**settings, "options": options}
-
-
-def load_environment() -> None:
-    """Read `.env` of the current folder, if there is one.
-
-    Raises:
-        UsageError: it is not UTF-8.
-    """
-    from dotenv import load_dotenv
-
-    try:
-        load_dotenv(Path(".env"))
-    except UnicodeDecodeError:
-        raise UsageError("not UTF-8 text", file=".env", fix="save it as UTF-8") from None
 
 
 def _fields(path: Path | None) -> dict[str, Any]:

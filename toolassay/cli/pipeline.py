@@ -30,7 +30,7 @@ def command(data_dir: Path, llm: tuple[str, ...], **settings: Any) -> int:
     Without further flags everything runs offline, on a machine with nothing but Python. What a served model
     would cost is told by `generate --dry_run` and `infer --dry_run`; this command has no such flag.
     """
-    from toolassay.cli.scores import print_scores
+    from toolassay.cli.score_tables import print_scores
     from toolassay.stages.pipeline import files_of, pipeline
 
     settings = options.with_budget(options.with_model_options(settings))

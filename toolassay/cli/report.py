@@ -36,10 +36,9 @@ def command(
 
     Reads what evaluate.py wrote. Exits with 3 where metrics of a model that was asked for are missing.
     """
-    from toolassay.cli.scores import print_table
-    from toolassay.report.axes.terminal import terminal_table
-    from toolassay.report.axes.words import mark_lines
-    from toolassay.report.leaderboard.words import printable
+    from toolassay.cli.score_tables import print_table
+    from toolassay.report.axes.tables import mark_lines, terminal_table
+    from toolassay.report.leaderboard.tables import printable
     from toolassay.stages.report import report
 
     found = report(

@@ -9,7 +9,7 @@ import click
 
 from toolassay.cli import options
 from toolassay.cli.screen import SCREEN
-from toolassay.variety.bars import DEFAULT_THRESHOLD
+from toolassay.variety.near_duplicates import DEFAULT_THRESHOLD
 
 SHARE = click.FloatRange(0)
 

@@ -8,8 +8,8 @@ import click
 
 from toolassay.cli import options
 from toolassay.cli.screen import SCREEN
-from toolassay.variety.bars import DEFAULT_THRESHOLD
-from toolassay.variety.tally import SAMPLE
+from toolassay.variety.measures import SAMPLE
+from toolassay.variety.near_duplicates import DEFAULT_THRESHOLD
 
 
 @click.command("variety")

@@ -10,15 +10,15 @@ from typing import TYPE_CHECKING
 import click
 
 from toolassay.cli import options
-from toolassay.cli.group import Group
+from toolassay.cli.options import CommandGroup
 from toolassay.cli.screen import SCREEN, show
-from toolassay.words import count_of
+from toolassay.text_formatting import count_of
 
 if TYPE_CHECKING:
-    from toolassay.benchmarks.workbench.own.check import Effect
+    from toolassay.benchmarks.workbench.own.task_check import Effect
 
 
-@click.group("workbench", cls=Group)
+@click.group("workbench", cls=CommandGroup)
 def command() -> None:
     """Agents on a workplace, judged by the state they leave."""
 

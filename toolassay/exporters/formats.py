@@ -9,14 +9,12 @@ from functools import cached_property
 from pathlib import Path
 from typing import Any, Literal, get_args
 
-from toolassay.exporters.names import Names
+from toolassay.exporters.export_plan import ExportPlan
+from toolassay.exporters.function_schemas import Names, function_of
+from toolassay.exporters.jsonl_parquet import JsonLinesWriter, ParquetWriter, Writer, row_of
 from toolassay.exporters.openai import chat_of, check_objects
-from toolassay.exporters.plan import Plan
-from toolassay.exporters.rows import row_of
-from toolassay.exporters.schemas import function_of
 from toolassay.exporters.sharegpt import conversation_of, dataset_info
 from toolassay.exporters.turns import ChatStyle
-from toolassay.exporters.writers import JsonLinesWriter, ParquetWriter, Writer
 from toolassay.files import safe_name, write_json
 from toolassay.graph import DependencyType
 from toolassay.tools import ToolLibrary
@@ -55,7 +53,7 @@ class Chats:
     def _functions(self) -> list[dict[str, Any]]:
         return [function_of(tool, self.kind, self.names) for tool in self.library]
 
-    def offered(self, plan: Plan) -> Sequence[dict[str, Any]]:
+    def offered(self, plan: ExportPlan) -> Sequence[dict[str, Any]]:
         """The functions that a chat offers, in the order of the library."""
         if self.tools == "all" or (isinstance(self.tools, int) and self.tools >= len(self.library)):
             return self._functions
@@ -88,7 +86,7 @@ class Rows:
         known = [split for split in ("train", "dev", "test") if split in self._splits]
         return {split: self._place(split) for split in known}
 
-    def check(self, plan: Plan) -> None:
+    def check(self, plan: ExportPlan) -> None:
         """Make sure that the format can say a plan.
 
         Raises:
@@ -97,7 +95,7 @@ class Rows:
         if self._to == "openai" and self._chats.style.as_objects:
             check_objects(plan)
 
-    def write(self, plan: Plan, split: str) -> None:
+    def write(self, plan: ExportPlan, split: str) -> None:
         """Add a plan to a split."""
         self._splits.add(split)
         self._writer(self._place(split)).write(self._row_of(plan))
@@ -133,7 +131,7 @@ class Rows:
             self._writers.popitem()[1].close()
 
 
-_ROWS: Mapping[Format, Callable[[Chats], Callable[[Plan], dict[str, Any]]]] = {
+_ROWS: Mapping[Format, Callable[[Chats], Callable[[ExportPlan], dict[str, Any]]]] = {
     "hf": lambda chats: row_of,
     "jsonl": lambda chats: row_of,
     "openai": lambda chats: lambda plan: chat_of(plan, chats.offered(plan), chats.names, chats.style),

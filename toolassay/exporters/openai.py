@@ -6,13 +6,13 @@ import json
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
-from toolassay.exporters.names import Names
-from toolassay.exporters.plan import Argument, Call, Plan, Unfit
+from toolassay.exporters.export_plan import Argument, Call, ExportPlan, Unfit
+from toolassay.exporters.function_schemas import Names
 from toolassay.exporters.turns import ChatStyle, arguments_of, call_id, closing_of, result_of, turns_of
 
 
 def chat_of(
-    plan: Plan, functions: Sequence[Mapping[str, Any]], names: Names, style: ChatStyle
+    plan: ExportPlan, functions: Sequence[Mapping[str, Any]], names: Names, style: ChatStyle
 ) -> dict[str, Any]:
     """A line of the file: `messages`, `tools`, and `parallel_tool_calls`, false where each turn has one call.
 
@@ -20,7 +20,7 @@ def chat_of(
 
     Args:
         plan: the sample.
-        functions: the tools it may use; see `toolassay.exporters.schemas.function_of`.
+        functions: the tools it may use; see `toolassay.exporters.function_schemas.function_of`.
         names: of functions and parameters.
         style: how chats are written.
     """
@@ -31,12 +31,12 @@ def chat_of(
     }
 
 
-def messages_of(plan: Plan, names: Names, style: ChatStyle) -> list[dict[str, Any]]:
+def messages_of(plan: ExportPlan, names: Names, style: ChatStyle) -> list[dict[str, Any]]:
     """The conversation: each turn of calls is followed by its results, one message a call.
 
     >>> from toolassay.tools import Tool, ToolLibrary
     >>> names = Names.of(ToolLibrary([Tool("Paint it", inputs=("text",))]), "resource")
-    >>> plan = Plan("1", "Paint a cat", (), (Call("Paint it", (Argument("text", "cat"),)),), ())
+    >>> plan = ExportPlan("1", "Paint a cat", (), (Call("Paint it", (Argument("text", "cat"),)),), ())
     >>> for message in messages_of(plan, names, ChatStyle()):
     ...     print(message["role"], message["content"], *message.get("tool_calls", []))
     ... # doctest: +NORMALIZE_WHITESPACE
@@ -64,7 +64,7 @@ def messages_of(plan: Plan, names: Names, style: ChatStyle) -> list[dict[str, An
     return messages
 
 
-def _call(plan: Plan, place: int, names: Names, style: ChatStyle) -> dict[str, Any]:
+def _call(plan: ExportPlan, place: int, names: Names, style: ChatStyle) -> dict[str, Any]:
     call = plan.calls[place]
     arguments: Any = arguments_of(call, names)
     if not style.as_objects:
@@ -73,7 +73,7 @@ def _call(plan: Plan, place: int, names: Names, style: ChatStyle) -> dict[str, A
     return {"id": call_id(plan, place), "type": "function", "function": function}
 
 
-def check_objects(plan: Plan) -> None:
+def check_objects(plan: ExportPlan) -> None:
     """Make sure that arguments can be read back as objects: `datasets` takes no whole number of over 64 bits.
 
     Raises:

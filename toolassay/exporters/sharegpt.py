@@ -10,19 +10,19 @@ import json
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
-from toolassay.exporters.names import Names
-from toolassay.exporters.plan import Plan
+from toolassay.exporters.export_plan import ExportPlan
+from toolassay.exporters.function_schemas import Names
 from toolassay.exporters.turns import ChatStyle, arguments_of, closing_of, result_of, turns_of
 
 
 def conversation_of(
-    plan: Plan, functions: Sequence[Mapping[str, Any]], names: Names, style: ChatStyle
+    plan: ExportPlan, functions: Sequence[Mapping[str, Any]], names: Names, style: ChatStyle
 ) -> dict[str, Any]:
     """A line of the file: `conversations`, `system` (may be empty), and `tools` as JSON text.
 
     Args:
         plan: the sample.
-        functions: the tools it may use; see `toolassay.exporters.schemas.function_of`.
+        functions: the tools it may use; see `toolassay.exporters.function_schemas.function_of`.
         names: of functions and parameters.
         style: how chats are written.
     """

@@ -7,8 +7,8 @@ from dataclasses import dataclass
 from string import Template
 from typing import Any
 
-from toolassay.exporters.names import Names
-from toolassay.exporters.plan import Call, Plan
+from toolassay.exporters.export_plan import Call, ExportPlan
+from toolassay.exporters.function_schemas import Names
 
 CLOSING = "Done: $results"
 
@@ -31,10 +31,10 @@ class ChatStyle:
     as_objects: bool = False
 
 
-def turns_of(plan: Plan, *, parallel: bool = False) -> list[list[int]]:
+def turns_of(plan: ExportPlan, *, parallel: bool = False) -> list[list[int]]:
     """The calls of each turn, by number, in order: one a turn, or as many as need nothing of that turn.
 
-    >>> plan = Plan("1", "", (), (Call("a", ()), Call("b", ()), Call("c", ())), ((0, 2), (1, 2)))
+    >>> plan = ExportPlan("1", "", (), (Call("a", ()), Call("b", ()), Call("c", ())), ((0, 2), (1, 2)))
     >>> turns_of(plan), turns_of(plan, parallel=True)
     ([[0], [1], [2]], [[0, 1], [2]])
     """
@@ -52,19 +52,19 @@ def result_of(call: int) -> str:
     return f"<node-{call}>"
 
 
-def closing_of(plan: Plan, closing: str) -> str:
+def closing_of(plan: ExportPlan, closing: str) -> str:
     """The last words of the assistant.
 
-    >>> closing_of(Plan("1", "", (), (Call("a", ()), Call("b", ())), ((0, 1),)), "See $results.")
+    >>> closing_of(ExportPlan("1", "", (), (Call("a", ()), Call("b", ())), ((0, 1),)), "See $results.")
     'See <node-1>.'
     """
     return Template(closing).safe_substitute(results=", ".join(map(result_of, plan.results())))
 
 
-def call_id(plan: Plan, call: int) -> str:
+def call_id(plan: ExportPlan, call: int) -> str:
     """Nine letters and digits, as the strictest chat templates want; unique within a conversation.
 
-    >>> call_id(Plan("1", "", (), (), ()), 12)
+    >>> call_id(ExportPlan("1", "", (), (), ()), 12)
     '6b86b2012'
     """
     return f"{hashlib.sha256(plan.id.encode()).hexdigest()[:6]}{call:03d}"

@@ -1,11 +1,17 @@
-"""What a gate is, and what it says: a state for each sample, and a reason for all but a pass."""
+"""The gate interface: findings, states and levels of a sample, and what reasons quote.
+
+A gate reports a state for each sample, and a reason for every state but "pass".
+"""
 
 from __future__ import annotations
 
+import reprlib
 from collections.abc import Iterable
 from dataclasses import dataclass
-from typing import Literal, NamedTuple, Protocol
+from functools import lru_cache
+from typing import Any, Literal, NamedTuple, Protocol
 
+from toolassay.backinstruct.critics import Spellings
 from toolassay.gold import Gold
 from toolassay.graph import DependencyType, ToolGraph
 from toolassay.tools import Tool, ToolLibrary
@@ -93,3 +99,40 @@ def level_of(states: Iterable[State]) -> Level:
     if "reject" in found:
         return "reject"
     return "quarantine" if found & {"quarantine", "unknown"} else "pass"
+
+
+_LONGEST_QUOTE = 60
+_short = reprlib.Repr()
+_short.maxlevel, _short.maxstring, _short.maxother = 3, _LONGEST_QUOTE, _LONGEST_QUOTE
+
+
+def shown(value: Any) -> str:
+    """A value in quotation marks, cut to be read in a sentence.
+
+    >>> shown("a  b"), shown(["x", 2])
+    ("'a b'", "['x', 2]")
+    """
+    if isinstance(value, str):
+        text = " ".join(value[: 4 * _LONGEST_QUOTE].split())
+        return f"'{text}'" if len(text) <= _LONGEST_QUOTE else f"'{text[: _LONGEST_QUOTE - 1]}…'"
+    try:
+        return " ".join(_short.repr(value).split())
+    except (ValueError, RecursionError):  # a number of thousands of digits, lists within lists within lists
+        return f"a {type(value).__name__}"
+
+
+def listed(names: Iterable[Any]) -> str:
+    """Values one after the other, the first few of them.
+
+    >>> listed(["a", "b"]), listed("abcdefgh")
+    ("'a', 'b'", "'a', 'b', 'c', 'd', 'e', 'f' and 2 more")
+    """
+    names = list(names)
+    text = ", ".join(map(shown, names[:6]))
+    return text if len(names) <= 6 else f"{text} and {len(names) - 6} more"
+
+
+@lru_cache(maxsize=8)
+def tool_spellings(library: ToolLibrary) -> Spellings:
+    """The tools of a library, and which of them a text means."""
+    return Spellings(library.ids)

@@ -1,15 +1,82 @@
-"""How an argument speaks of another step's output: as published, nearly so, by name, or inside a text."""
+"""The arguments of a gold plan, and how they refer to the output of another step.
+
+A reference is spelled as published, nearly so, by a tool's name, by a placeholder, or inside a text.
+"""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Literal, NamedTuple
+from typing import Any, Literal, NamedTuple
 
 from toolassay.backinstruct.critics import same_tool
 from toolassay.dataset import reference_index
-from toolassay.gold import Gold
+from toolassay.gold import Gold, GoldNode
+
+_MOST_VALUES = 10_000  # values of one argument that are looked at
+_INVISIBLE = re.compile("[\u00ad\u200b\u200c\u200d\u2060\ufeff]")
+
+
+class PlanValue(NamedTuple):
+    """An argument of a node: its place, the value in it, and where that stands in the label."""
+
+    place: int
+    value: Any
+    where: str
+
+
+def arguments_of(node: GoldNode) -> Iterator[PlanValue]:
+    """The values of a node's arguments: themselves (resource), or the `value` of each (temporal)."""
+    for place, argument in enumerate(node.arguments or ()):
+        where = f"{node.where}.arguments[{place}]"
+        if isinstance(argument, Mapping) and "value" in argument:
+            yield PlanValue(place, argument["value"], f"{where}.value")
+        else:
+            yield PlanValue(place, argument, where)
+
+
+def texts_in(argument: PlanValue) -> Iterator[PlanValue]:
+    """The texts in an argument, those in its lists and objects too, each with its place.
+
+    >>> [(text.value, text.where) for text in texts_in(PlanValue(0, ["a", {"b": "c"}], "arguments[0].value"))]
+    [('a', 'arguments[0].value[0]'), ('c', 'arguments[0].value[1].b')]
+    """
+    waiting, count = [argument], 0
+    while waiting and count < _MOST_VALUES:
+        place, value, where = waiting.pop()
+        count += 1
+        if isinstance(value, str):
+            yield PlanValue(place, value, where)
+        elif isinstance(value, list):
+            waiting.extend(
+                PlanValue(place, item, f"{where}[{i}]") for i, item in reversed([*enumerate(value)])
+            )
+        elif isinstance(value, Mapping):
+            waiting.extend(
+                PlanValue(place, item, f"{where}.{key}") for key, item in reversed([*value.items()])
+            )
+
+
+def is_empty(value: Any) -> bool:
+    """Whether a value is nothing: null, a blank text, an empty list or object."""
+    if isinstance(value, str):
+        text = _INVISIBLE.sub("", value).strip()
+        return not text or text.casefold() in ("<empty>", "null")
+    return value is None or (isinstance(value, list | Mapping) and not value)
+
+
+def text_of_number(value: float) -> str:
+    """A number as a text.
+
+    >>> text_of_number(2), text_of_number(1.5)
+    ('2', '1.5')
+    """
+    try:
+        return str(value)
+    except ValueError:  # more digits than Python writes
+        return hex(int(value))
+
 
 _LONGEST = 200
 _INDEX = r"[ _\-#:.]?(?P<index>\d{1,18})"
@@ -39,7 +106,7 @@ _SPEAKS = re.compile(
 Spelling = Literal["published", "near", "malformed", "name", "placeholder", "inside"]
 
 
-class Reading(NamedTuple):
+class ReferenceReading(NamedTuple):
     """What an argument says of other nodes.
 
     Attributes:
@@ -55,7 +122,7 @@ class Reading(NamedTuple):
 
 
 @dataclass(frozen=True)
-class Reader:
+class ReferenceReader:
     """Reads the arguments of one plan.
 
     Args:
@@ -67,7 +134,7 @@ class Reader:
     request: str = ""
 
     @classmethod
-    def of(cls, gold: Gold) -> Reader:
+    def of(cls, gold: Gold) -> ReferenceReader:
         """The reader of a gold plan."""
         nodes = gold.record.get("task_nodes")
         tools: list[str | None] = [None] * (len(nodes) if isinstance(nodes, list) else 0)
@@ -75,10 +142,10 @@ class Reader:
             tools[node.place] = node.tool
         return cls(tools, gold.request)
 
-    def read(self, text: str, place: int) -> Reading | None:
+    def read(self, text: str, place: int) -> ReferenceReading | None:
         """How the argument `text` of the node at `place` speaks of other nodes; None for a literal.
 
-        >>> reader = Reader(["Text Search", "Translation"], "Say [result] in German")
+        >>> reader = ReferenceReader(["Text Search", "Translation"], "Say [result] in German")
         >>> reader.read("<node-0>", 1).spelling, reader.read("[result]", 1)
         ('published', None)
         >>> [reader.read(text, 1).spelling for text in ("output of Text_Search", "on <node-0>")]
@@ -86,7 +153,7 @@ class Reader:
         """
         index = reference_index(text)
         if index is not None:
-            return Reading("published", (index,))
+            return ReferenceReading("published", (index,))
         stripped = text.strip()
         if len(stripped) <= _LONGEST:
             reading = self._whole(stripped, place)
@@ -94,24 +161,24 @@ class Reader:
                 told = stripped.casefold() in self.request.casefold() and not stripped.startswith("<node-")
                 return None if told else reading
         places = [match["angle"] or match["curly"] for match in _INSIDE.finditer(text)]
-        return Reading("inside", tuple(map(int, places))) if places else None
+        return ReferenceReading("inside", tuple(map(int, places))) if places else None
 
-    def _whole(self, text: str, place: int) -> Reading | None:
+    def _whole(self, text: str, place: int) -> ReferenceReading | None:
         if match := _NEAR.fullmatch(text):
-            return Reading("near", (int(match["index"] or match["item"]),))
+            return ReferenceReading("near", (int(match["index"] or match["item"]),))
         if _MALFORMED.fullmatch(text):
-            return Reading("malformed")
+            return ReferenceReading("malformed")
         if named := self._named(text, place):
-            return Reading("name", named)
+            return ReferenceReading("name", named)
         bare = text.strip("<>[](){}$% '\"")
         if match := _OUTPUT.fullmatch(bare):
             name = (match["of"] or match["name"]).strip("'\" ")
             if named := self._named(name, place):
-                return Reading("name", named)
+                return ReferenceReading("name", named)
             if match["of"] and (_STEP.fullmatch(name) or _STEP.search(name)):
-                return Reading("placeholder", step=_step_in(text))
+                return ReferenceReading("placeholder", step=_step_in(text))
         if _TEMPLATE.fullmatch(text) or (_BRACKETED.fullmatch(text) and _SPEAKS.search(text)):
-            return Reading("placeholder", step=_step_in(text))
+            return ReferenceReading("placeholder", step=_step_in(text))
         return None
 
     def _named(self, name: str, place: int) -> tuple[int, ...]:

@@ -1,7 +1,7 @@
-"""The tool graph: which tool's result can feed, or be followed by, which other tool.
+"""The tool graph: which tool's result can feed, or be followed by, which other tool; and its file.
 
-Two kinds of dependency: *resource* (a type one tool gives is a type another takes) and *temporal*
-(any order is possible). Links that the types imply are not written down until somebody asks.
+Two kinds of dependency: *resource* (a type one tool gives is a type another takes) and *temporal* (any
+order is possible). Links that the types imply are not listed until they are requested.
 """
 
 from __future__ import annotations
@@ -17,9 +17,63 @@ from typing import IO, Any, Literal, NamedTuple, cast, get_args
 from toolassay.errors import UsageError
 from toolassay.files import line_of_item, read_json
 from toolassay.graph.agreement import agreed_tools
-from toolassay.graph.link_reader import LinkReader
-from toolassay.graph.links import COMPLETE, CompleteLinks, Links, ListedLinks, TypedLinks
+from toolassay.graph.links import COMPLETE, CompleteLinks, Links, ListedLinks, NumberedLink, TypedLinks
 from toolassay.tools import ToolLibrary, normal_type
+
+
+class LinkReader:
+    """Turns the listed links of a graph file into numbered ones, naming file and line in complaints."""
+
+    def __init__(self, path: Path, library: ToolLibrary, *, resource: bool, normalise_types: bool) -> None:
+        self.path, self.library, self.resource = path, library, resource
+        self.normalise_types = normalise_types
+
+    def read(self, number: int, link: Any) -> list[NumberedLink]:
+        """The links an entry stands for: one, or in a resource graph one for every shared type."""
+        if not isinstance(link, dict):
+            raise self.fail(f"link {number} is not an object", 'write {"source": …, "target": …}', number)
+        source, target = self.end(number, link, "source"), self.end(number, link, "target")
+        given = link.get("type")
+        if given is not None and not isinstance(given, str):
+            raise self.fail(f"the type of link {number} is not text", "name a type", number, "type")
+        if not self.resource:
+            return [NumberedLink(source, target, given or COMPLETE)]
+        return [NumberedLink(source, target, kind) for kind in self.types(number, source, target, given)]
+
+    def end(self, number: int, link: dict[str, Any], key: str) -> int:
+        name = link.get(key)
+        if not isinstance(name, str):
+            raise self.fail(f"link {number} has no {key}", "name a tool", number, key)
+        if name not in self.library:
+            raise self.fail(
+                f"link {number} names the unknown tool '{name}'",
+                "correct the name, or add the tool to 'nodes'",
+                number,
+                key,
+            )
+        return self.library.index(name)
+
+    def types(self, number: int, source: int, target: int, given: str | None) -> Sequence[str]:
+        giver, taker = self.library.tools[source], self.library.tools[target]
+        if given:
+            wanted = normal_type(given) if self.normalise_types else given
+            shared = [wanted] if wanted in giver.outputs and wanted in taker.inputs else []
+        else:
+            shared = [kind for kind in dict.fromkeys(giver.outputs) if kind in taker.inputs]
+        if not shared:
+            what = f"of type '{given}'" if given else "of any type"
+            raise self.fail(
+                f"link {number}: nothing {what} goes from '{giver.id}' to '{taker.id}'",
+                "link tools that share the type, or use --dependency_type temporal",
+                number,
+                "type" if given else "target",
+            )
+        return shared
+
+    def fail(self, message: str, fix: str, number: int, key: str | None = None) -> UsageError:
+        line = line_of_item(self.path, "links", number, key=key)
+        return UsageError(message, file=self.path, line=line, fix=fix)
+
 
 DependencyType = Literal["resource", "temporal"]
 

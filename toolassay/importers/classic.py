@@ -12,8 +12,7 @@ from pathlib import Path
 from typing import Any
 
 from toolassay.errors import UsageError
-from toolassay.importers.hub import HubDataset
-from toolassay.importers.rows import read_rows
+from toolassay.importers.hub import HubDataset, read_rows
 
 CARD = "README.md"
 NEEDED = ("messages", "workflows", "domains")
@@ -25,14 +24,14 @@ _USUAL = (
 
 
 @dataclass(frozen=True)
-class Source:
+class ClassicSource:
     """The files of each table, in order, and where they come from (for `benchmark.json`)."""
 
     tables: Mapping[str, Sequence[Path]]
     facts: Mapping[str, str]
 
 
-def from_folder(folder: Path) -> Source:
+def from_folder(folder: Path) -> ClassicSource:
     """Tables that were downloaded.
 
     Raises:
@@ -44,10 +43,10 @@ def from_folder(folder: Path) -> Source:
     card = (folder / CARD).read_text(encoding="utf-8", errors="replace") if CARD in names else ""
     found = _required(choose_tables(names, card), str(folder))
     tables = {table: [folder / name for name in files] for table, files in found.items()}
-    return Source(tables, {"source": folder.resolve().name})
+    return ClassicSource(tables, {"source": folder.resolve().name})
 
 
-def from_hub(name: str, revision: str | None = None) -> Source:
+def from_hub(name: str, revision: str | None = None) -> ClassicSource:
     """Tables of a data set on the hub; only they and the card are fetched.
 
     Raises:
@@ -59,7 +58,7 @@ def from_hub(name: str, revision: str | None = None) -> Source:
     card = dataset.fetch(CARD).read_text(encoding="utf-8", errors="replace") if CARD in names else ""
     found = _required(choose_tables(names, card), name)
     tables = {table: [dataset.fetch(file) for file in files] for table, files in found.items()}
-    return Source(tables, {"source": f"{name} on the Hugging Face hub", "revision": dataset.revision})
+    return ClassicSource(tables, {"source": f"{name} on the Hugging Face hub", "revision": dataset.revision})
 
 
 def choose_tables(names: Iterable[str], card: str = "") -> dict[str, list[str]]:

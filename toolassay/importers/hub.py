@@ -1,13 +1,58 @@
-"""Files of a data set on the Hugging Face hub."""
+"""Data sets of the Hugging Face hub: fetches files, reads rows of JSON, JSON Lines, Parquet and Arrow."""
 
 from __future__ import annotations
 
 import os
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
-from toolassay.errors import ToolassayError, UsageError
-from toolassay.importers.rows import NEEDED
+from toolassay.errors import ToolassayError, UsageError, install
+from toolassay.files import Line, holds_list, read_json, read_json_lines
+
+INSTALL_HINT = install("hub")
+
+
+def read_rows(path: Path) -> Iterator[Line]:
+    """Each row of a file with its number, counted from 1 (in JSON Lines: its line).
+
+    `.json` holds one object a line, or a list of them. `.arrow` is what the `datasets` library saves.
+
+    Raises:
+        UsageError: missing or malformed file, or pyarrow is needed and missing.
+    """
+    if path.suffix in (".parquet", ".arrow"):
+        yield from _arrow_rows(path)
+    elif holds_list(path):
+        yield from (Line(number, value) for number, value in enumerate(read_json(path), start=1))
+    else:
+        yield from read_json_lines(path, fix="check the folder")
+
+
+def _arrow_rows(path: Path) -> Iterator[Line]:
+    try:
+        import pyarrow as arrow
+        import pyarrow.parquet as parquet
+    except ImportError as error:
+        raise UsageError("pyarrow is needed to read it", file=path, fix=INSTALL_HINT) from error
+    try:
+        number = 0
+        with path.open("rb") as stream:
+            if path.suffix == ".parquet":
+                batches = parquet.ParquetFile(stream).iter_batches()
+            else:
+                batches = arrow.ipc.open_stream(stream)
+            for batch in batches:
+                for value in batch.to_pylist():
+                    number += 1
+                    yield Line(number, value)
+    except OSError as error:
+        raise UsageError(f"cannot be read: {error}", file=path, fix="check the file") from None
+    except arrow.ArrowException as error:
+        raise UsageError(
+            f"is no {path.suffix[1:]} file: {error}", file=path, fix="download it again"
+        ) from None
+
 
 _ADVICE = "check the name and the network, or download the files and give them with --from FOLDER"
 
@@ -34,7 +79,7 @@ class HubDataset:
         try:
             import huggingface_hub
         except ImportError as error:
-            raise UsageError("--hub needs the huggingface_hub package", fix=NEEDED) from error
+            raise UsageError("--hub needs the huggingface_hub package", fix=INSTALL_HINT) from error
         self.name = name
         self._hub: Any = huggingface_hub
         self._endpoint = os.environ.get("HF_ENDPOINT")

@@ -1,8 +1,8 @@
-"""The TaskBench data set as it is downloaded: which files there are, and the labels in them."""
+"""The TaskBench data set, from a folder or from the hub: which files it has, and their labels."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from fnmatch import fnmatchcase
 from pathlib import Path
@@ -11,7 +11,7 @@ from typing import Any
 from toolassay.dataset import label_record
 from toolassay.errors import UsageError
 from toolassay.graph import DependencyType
-from toolassay.importers.rows import read_rows
+from toolassay.importers.hub import HubDataset, read_rows
 
 DOMAINS: dict[str, DependencyType] = {
     "huggingface": "resource",
@@ -28,14 +28,14 @@ _LISTS = ("task_steps", "task_nodes", "task_links")
 
 
 @dataclass(frozen=True)
-class Files:
+class DomainFiles:
     """The files of one domain, by name: those with labels in order, and what stands beside them."""
 
     labels: Sequence[str]
     beside: dict[str, str]
 
 
-def choose_files(names: Iterable[str], domain: str, wanted: str | None = None) -> Files | None:
+def choose_files(names: Iterable[str], domain: str, wanted: str | None = None) -> DomainFiles | None:
     """The files of a domain among the names of a repository or a folder; None where there are no labels.
 
     Args:
@@ -44,7 +44,7 @@ def choose_files(names: Iterable[str], domain: str, wanted: str | None = None) -
         wanted: the name of the file with labels, instead of the first of the usual ones.
 
     >>> choose_files(["data_multimedia/data.parquet", "README.md"], "multimedia")
-    Files(labels=['data_multimedia/data.parquet'], beside={})
+    DomainFiles(labels=['data_multimedia/data.parquet'], beside={})
     """
     known = sorted(names)
     for place in (f"data_{domain}/", f"{domain}/", ""):
@@ -53,11 +53,11 @@ def choose_files(names: Iterable[str], domain: str, wanted: str | None = None) -
             labels = [place + name for name in inside if fnmatchcase(name, pattern)]
             if labels:
                 beside = {name: place + name for name in (TOOLS, GRAPH, ALIGNMENT) if name in inside}
-                return Files(labels, beside)
+                return DomainFiles(labels, beside)
     return None
 
 
-def files_in(folder: Path, domain: str, wanted: str | None = None) -> Files:
+def files_in(folder: Path, domain: str, wanted: str | None = None) -> DomainFiles:
     """The files of a domain in a folder that was downloaded.
 
     Raises:
@@ -113,3 +113,50 @@ def _problem(label: dict[str, Any]) -> str | None:
         if not isinstance(link, dict) or not {"source", "target"} <= link.keys():
             return "'task_links' holds something without 'source' and 'target'"
     return None
+
+
+@dataclass(frozen=True)
+class TaskbenchSource:
+    """Files of one domain, and where they come from.
+
+    Attributes:
+        labels: the files with labels, in order.
+        beside: the other files there are, by their published names.
+        facts: for `benchmark.json`: `source`, and `revision` where it is known.
+    """
+
+    labels: Sequence[Path]
+    beside: Mapping[str, Path]
+    facts: Mapping[str, str]
+
+
+def from_folder(folder: Path, domain: str, file: str | None) -> TaskbenchSource:
+    """Files that were downloaded.
+
+    Raises:
+        UsageError: there is no such folder, or it holds no labels.
+    """
+    found = files_in(folder, domain, file)
+    return TaskbenchSource(
+        [folder / name for name in found.labels],
+        {name: folder / place for name, place in found.beside.items()},
+        {"source": f"{found.labels[0]} of {folder.resolve().name}"},
+    )
+
+
+def from_hub(name: str, revision: str | None, domain: str, file: str | None) -> TaskbenchSource:
+    """Files of a data set on the hub; only those that are wanted are fetched.
+
+    Raises:
+        UsageError: huggingface_hub is missing, or there are no labels of the domain.
+        ToolassayError: the hub cannot be reached.
+    """
+    dataset = HubDataset(name, revision)
+    found = choose_files(dataset.names, domain, file)
+    if found is None:
+        raise UsageError(f"{name} holds no labels of {domain}", fix="check --hub, --domain and --file")
+    return TaskbenchSource(
+        [dataset.fetch(place) for place in found.labels],
+        {known: dataset.fetch(place) for known, place in found.beside.items()},
+        {"source": f"{found.labels[0]} of {name} on the Hugging Face hub", "revision": dataset.revision},
+    )

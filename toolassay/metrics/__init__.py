@@ -1,1 +1,38 @@
-"""."""
+"""Metrics that know nothing of a benchmark, and what their short headings mean.
+
+- `rouge`, `rouge_batch`: ROUGE-1, -2, -L, -Lsum, of one pair of texts and of many.
+- `bertscore`: BERTScore.
+- `f1`: counts of true and false positives, and their F1.
+- `confidence_interval`: bootstrap intervals of ratios, Wilson intervals of shares.
+- `significance`: paired tests of two models, and Holm's correction.
+- `pass_k`: pass@k, pass^k and the agreement of repeated runs (stability).
+- `agreement`: Cohen's and Fleiss' kappa of raters.
+- `assignment`: the best one-to-one assignment.
+- `installed`: metrics that other packages install.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+MEANINGS = {
+    "R1": "ROUGE-1 of the steps",
+    "R2": "ROUGE-2",
+    "RL": "ROUGE-L",
+    "BsF": "BERTScore F1 of the steps",
+    "n-F1": "F1 of the tools (nodes)",
+    "e-F1": "F1 of the links (edges)",
+    "t-F1": "F1 of tool and argument name (or type)",
+    "v-F1": "F1 of tool, argument name (or type) and value",
+    "ED": "edit distance of the sequences of tools, lower is better",
+}
+
+
+def legend(headings: Iterable[str]) -> str:
+    """One sentence about those headings that are short for something; empty where none is.
+
+    >>> legend(["n", "R1", "n-F1"])
+    'R1: ROUGE-1 of the steps; n-F1: F1 of the tools (nodes).'
+    """
+    told = "; ".join(f"{heading}: {MEANINGS[heading]}" for heading in headings if heading in MEANINGS)
+    return f"{told}." if told else ""

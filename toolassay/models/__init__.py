@@ -1,9 +1,17 @@
 """Chat models: the protocol, the transports, and who `--llm NAME` is. Nothing here knows a tool."""
 
 from toolassay.models.errors import ModelError
-from toolassay.models.meter import Attempt, Meter, NoMeter
 from toolassay.models.options import ModelOptions
-from toolassay.models.protocol import ChatModel, ChatRequest, ChatResponse, Message, ToolCall
+from toolassay.models.protocol import (
+    Attempt,
+    ChatModel,
+    ChatRequest,
+    ChatResponse,
+    Message,
+    Meter,
+    NoMeter,
+    ToolCall,
+)
 from toolassay.models.registry import create_model
 
 __all__ = [

@@ -9,18 +9,17 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from toolassay.models import retry
-from toolassay.models.concurrency_control import Permit
-from toolassay.models.errors import RESET, UNREACHABLE, ModelError, without
-from toolassay.models.failures import over_time_limit, timed_out
-from toolassay.models.halt import waiting
-from toolassay.models.limiter import Limiter, limiter_of
-from toolassay.models.meter import Attempt, Meter, NoMeter
+from toolassay.models.adaptive_concurrency import Permit
+from toolassay.models.address import VersionPath
+from toolassay.models.concurrency_limiter import Limiter, limiter_of, waiting
+from toolassay.models.errors import RESET, UNREACHABLE, ModelError
 from toolassay.models.options import ModelOptions
-from toolassay.models.parameters import Refusals
-from toolassay.models.protocol import ChatModel, ChatRequest, ChatResponse, Transport
-from toolassay.models.structured import PARAMETER, SchemaForms, schema_of
-from toolassay.models.version_path import VersionPath
-from toolassay.models.wire import parameters_of
+from toolassay.models.protocol import Attempt, ChatModel, ChatRequest, ChatResponse, Meter, NoMeter, Transport
+from toolassay.models.redaction import without
+from toolassay.models.refused_parameters import Refusals
+from toolassay.models.retry import over_time_limit, timed_out
+from toolassay.models.structured_output import PARAMETER, SchemaForms, schema_of
+from toolassay.models.wire_format import parameters_of
 
 _LONG_WAIT = 5.0  # seconds; a shorter one needs no words
 _IGNORED = (
@@ -59,8 +58,8 @@ class Client:
 
     Transient failures are tried again (see `toolassay.models.retry`); while a request waits for its next
     try it takes no room from others. A parameter that the endpoint refuses is left out, or renamed, from then
-    on (see `toolassay.models.parameters`); a schema for the answer is sent in the form that it takes (see
-    `toolassay.models.structured`). Every attempt is announced to `meter` before and told to it after.
+    on (see `toolassay.models.refused_parameters`); a schema for the answer is sent in the form that it takes
+    (see `toolassay.models.structured_output`). `meter` is called before and after every attempt.
 
     Args:
         name: the model, as the endpoint calls it.
@@ -322,6 +321,6 @@ def _transport(name: str, options: ModelOptions) -> Transport:
         from toolassay.models.openai_transport import OpenAITransport
 
         return OpenAITransport(name, options)
-    from toolassay.models.http import AiohttpTransport
+    from toolassay.models.aiohttp_transport import AiohttpTransport
 
     return AiohttpTransport(name, options)

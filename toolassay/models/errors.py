@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterable
-from functools import lru_cache
 from typing import Literal
-from urllib.parse import unquote
+
+from toolassay.models.redaction import without
 
 FailureOutcome = Literal["provider error", "context overflow", "refused", "budget stop", "not run"]
 
@@ -70,33 +69,3 @@ class ModelError(Exception):
     def hide(self, secrets: Iterable[str]) -> None:
         """Take secrets out of the message, then cut it: the other way round half of one could remain."""
         self.args = (without(secrets, str(self))[:LONGEST],)
-
-
-def without(secrets: Iterable[str], text: str) -> str:
-    """A text with every secret in it replaced, also where its characters are percent-encoded or not.
-
-    Libraries quote the parts of a URL again before they send them, and servers repeat what was sent.
-
-    >>> without(["sk-1234"], "Incorrect API key: sk-1234")
-    'Incorrect API key: ***'
-    >>> without(["ab%2Fc+d"], "no /ab/c%2bd here")
-    'no /*** here'
-    """
-    for secret in secrets:
-        text = text.replace(secret, "***")
-        if "%" in text or "+" in text:
-            text = _in_a_url(secret).sub("***", text)
-    return text
-
-
-@lru_cache(maxsize=256)
-def _in_a_url(secret: str) -> re.Pattern[str]:
-    """A secret with any of its characters percent-encoded; a space may be a plus sign."""
-    return re.compile("".join(map(_quoted_or_not, unquote(secret, errors="surrogateescape"))))
-
-
-def _quoted_or_not(character: str) -> str:
-    errors = "surrogateescape" if "\udc80" <= character <= "\udcff" else "replace"
-    code = "".join(f"%{byte:02x}" for byte in character.encode(errors=errors))
-    blank = r"|\+" if character == " " else ""
-    return f"(?:{re.escape(character)}|(?i:{code}){blank})"

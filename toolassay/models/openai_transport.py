@@ -12,20 +12,12 @@ import aiohttp
 
 from toolassay.errors import UsageError, install
 from toolassay.models.address import Address, without_addresses
+from toolassay.models.aiohttp_transport import CONNECT
 from toolassay.models.errors import ModelError
-from toolassay.models.failures import (
-    broken,
-    failed_answer,
-    moved,
-    timed_out,
-    unreachable,
-    wrong_address,
-)
-from toolassay.models.http import CONNECT
 from toolassay.models.options import PATH, ModelOptions
 from toolassay.models.protocol import ChatRequest, ChatResponse
-from toolassay.models.stream import EVENT_STREAM, read_stream
-from toolassay.models.wire import encoded_body, read_completion
+from toolassay.models.retry import broken, failed_answer, moved, timed_out, unreachable, wrong_address
+from toolassay.models.wire_format import EVENT_STREAM, encoded_body, read_completion, read_stream
 
 _NO_ADDRESS = {"UnsupportedProtocol", "InvalidURL"}
 

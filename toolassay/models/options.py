@@ -10,10 +10,9 @@ from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any, Literal
 
-from toolassay.models.address import Address
-from toolassay.models.parameters import Refusals
-from toolassay.models.structured import SchemaForms
-from toolassay.models.version_path import VersionPath
+from toolassay.models.address import Address, VersionPath
+from toolassay.models.refused_parameters import Refusals
+from toolassay.models.structured_output import SchemaForms
 
 ClientName = Literal["aiohttp", "openai"]
 

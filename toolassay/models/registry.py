@@ -8,15 +8,14 @@ from importlib.metadata import entry_points
 from typing import cast
 
 from toolassay.errors import UsageError
-from toolassay.models.meter import Meter
 from toolassay.models.options import ModelOptions
-from toolassay.models.protocol import ChatModel
+from toolassay.models.protocol import ChatModel, Meter
 
 GROUP = "toolassay.models"
 
 # Names only: nothing is imported until somebody asks for it.
 _BUILT_IN = {
-    "offline": "toolassay.offline.model:create",
+    "offline": "toolassay.offline.offline_model:create",
     "nothing": "toolassay.offline.baselines:create",
     "random": "toolassay.offline.baselines:create",
 }
@@ -57,7 +56,7 @@ def create_model(name: str, options: ModelOptions, meter: Meter | None = None) -
         if meter is None:
             return model
         from toolassay.models.client import Client, Registered
-        from toolassay.models.limiter import Limiter
+        from toolassay.models.concurrency_limiter import Limiter
 
         limiter = Limiter(options.connections)
         return Client(model.name, options, meter, transport=Registered(model), limiter=limiter)

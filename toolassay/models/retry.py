@@ -1,13 +1,190 @@
-"""When to try again, how long to wait before it, and when to give up."""
+"""Failed attempts: what a refusal means (HTTP status, `Retry-After`, context overflow), and when to retry.
+
+`wait_before` is the retry delay, `Tries` limits the attempts of a request, `Breaker` detects a dead server.
+"""
 
 from __future__ import annotations
 
+import json
 import random
+import re
 import time
 from collections.abc import Callable
+from datetime import UTC, datetime
+from email.utils import parsedate_to_datetime
+from typing import Any
 
-from toolassay.models.errors import RESET, UNREACHABLE, ModelError
+from toolassay.models.address import HIDDEN, Address, without_addresses
+from toolassay.models.errors import RESET, TIME_LIMIT, UNREACHABLE, ModelError
 from toolassay.models.options import MAX_TRIES
+
+_OVERFLOW = (  # as OpenAI, vLLM, llama.cpp and others put it
+    "context_length",
+    "context length",
+    "context size",
+    "context window",
+    "maximum model length",
+    "maximum input length",
+    "maximum number of tokens",
+    "max_new_tokens` must be <=",
+    "input is too long",
+    "prompt is too long",
+    "too many tokens",
+)
+_FILTERED = {"content_filter", "ResponsibleAIPolicyViolation", "content_policy_violation"}
+_NO_CREDIT = ("insufficient_quota", "exceeded your current quota")
+
+
+def failed_answer(status: int, text: str, retry_after: str | None, place: str) -> ModelError:
+    """The error behind an HTTP status of 400 and more.
+
+    Args:
+        status: the status.
+        text: the body.
+        retry_after: that header, if there is one.
+        place: the address as it may be shown.
+    """
+    detail = _detail(text)
+    kind = f"HTTP {status}"
+    said = f"{kind}: {detail}"
+    if status in (401, 403):
+        return ModelError(
+            f"{place} refused the key ({kind}): {detail}",
+            stops_run=status == 401,
+            kind=kind,
+            status=status,
+            body=text if status == 403 else "",
+        )
+    if status == 402 or (status == 429 and any(phrase in text.lower() for phrase in _NO_CREDIT)):
+        return ModelError(
+            f"{place} wants to be paid first ({said})", stops_run=True, kind=kind, status=status
+        )
+    if status == 429 or status >= 500 or status == 408:
+        wait = retry_after_seconds(retry_after)
+        return ModelError(said, transient=True, retry_after=wait, kind=kind, status=status, body=text)
+    if status == 400 and _is_filtered(text):
+        return ModelError(said, outcome="refused", kind=kind, status=status)
+    if status == 413 or _is_overflow(text):
+        return ModelError(said, outcome="context overflow", kind=kind, status=status)
+    return ModelError(
+        f"{kind} from {place}: {detail}", stops_run=status == 404, kind=kind, status=status, body=text
+    )
+
+
+def failure_inside(error: Any) -> ModelError:
+    """The error that came under status 200, as some proxies send them, or in the middle of a stream.
+
+    >>> failure_inside({"message": "slow down", "code": 429}).kind, failure_inside("no memory").transient
+    ('HTTP 429', True)
+    """
+    code = str(error.get("code")) if isinstance(error, dict) else ""
+    text = json.dumps({"error": error})
+    if re.fullmatch("[45][0-9][0-9]", code):
+        return failed_answer(int(code), text, None, "the server")
+    said = f"the server answered with an error: {_detail(text)}"
+    if _is_filtered(text):
+        return ModelError(said, outcome="refused", kind="error in the answer")
+    if _is_overflow(text):
+        return ModelError(said, outcome="context overflow", kind="error in the answer")
+    return ModelError(said, transient=True, kind="error in the answer", body=text)
+
+
+def moved(place: str, status: int, to: str | None) -> ModelError:
+    """Another address: a redirect would turn the request into another one, or take the key elsewhere."""
+    kind = f"HTTP {status}"
+    where = f"{place} has moved to {Address.of(to).shown}" if to else f"{place} has moved"
+    return ModelError(f"{where} ({kind}): name that address", stops_run=True, kind=kind, status=status)
+
+
+def unreachable(place: str, reason: object) -> ModelError:
+    """Nobody listens, or the name or the certificate is wrong."""
+    return ModelError(f"cannot reach {place}: {reason}", transient=True, kind=UNREACHABLE)
+
+
+def timed_out(seconds: float, *, silent: bool = False) -> ModelError:
+    """No whole answer in time; `silent`: no byte for so long."""
+    said = f"no byte for {seconds:g} s (--timeout)"
+    if not silent:
+        said = f"no answer within {seconds:g} s (--total_timeout)"
+    return ModelError(f"timed out: {said}", transient=True, kind="timeout")
+
+
+def over_time_limit(seconds: float) -> ModelError:
+    """The caller wants no answer that takes longer."""
+    return ModelError(f"timed out: no answer within its limit of {seconds:g} s", kind=TIME_LIMIT)
+
+
+def broken(reason: object, *, kind: str = RESET) -> ModelError:
+    """The connection broke."""
+    return ModelError(f"the connection broke: {reason}", transient=True, kind=kind)
+
+
+def wrong_address(place: str, reason: object) -> ModelError:
+    """The address cannot be asked at all."""
+    shown = without_addresses(str(reason))
+    if not place.startswith(("http://", "https://")):
+        shown = "it has to begin with http:// or https://"
+    elif f":{HIDDEN}" in place:
+        shown = "its port is not a number"
+    elif place.partition("://")[2].startswith(HIDDEN):
+        shown = "its host holds a character that no host has"
+    elif shown == place or place.partition("://")[2].startswith(("/", ":")):
+        shown = "it names no server"
+    return ModelError(f"'{place}' is no address to ask: {shown}", stops_run=True, kind="wrong address")
+
+
+def retry_after_seconds(value: str | None) -> float | None:
+    """`Retry-After` in seconds, whether it came as a number or as a date.
+
+    >>> retry_after_seconds("3"), retry_after_seconds(None), retry_after_seconds("soon")
+    (3.0, None, None)
+    """
+    if not value:
+        return None
+    try:
+        seconds = float(value)
+    except ValueError:
+        pass
+    else:
+        return max(0.0, seconds) if seconds < float("inf") else None
+    try:
+        return max(0.0, (parsedate_to_datetime(value) - datetime.now(UTC)).total_seconds())
+    except (ValueError, TypeError):
+        return None
+
+
+def _is_filtered(text: str) -> bool:
+    """Whether an error says that a content filter stopped the prompt, as Azure and LiteLLM put it.
+
+    Only codes count, for a message may repeat the prompt.
+
+    >>> _is_filtered('{"error": {"code": "content_filter"}}'), _is_filtered('{"error": "content_filter"}')
+    (True, False)
+    """
+    try:
+        error = json.loads(text)["error"]
+        inner = error.get("innererror") or {}
+        return bool({error.get("code"), error.get("type"), inner.get("code")} & _FILTERED)
+    except (ValueError, TypeError, KeyError, AttributeError, RecursionError):
+        return False
+
+
+def _is_overflow(text: str) -> bool:
+    lower = text.lower()
+    return any(phrase in lower for phrase in _OVERFLOW)
+
+
+def _detail(text: str) -> str:
+    """The server's own words."""
+    message: Any = None
+    try:
+        body = json.loads(text)
+        error = body.get("error") or body.get("message") or body.get("detail")
+        message = error.get("message") if isinstance(error, dict) else error
+    except (ValueError, AttributeError, RecursionError):
+        pass
+    return " ".join(str(message or text or "no body").split())
+
 
 MAX_IDENTICAL = 4
 LONGEST_BACKOFF = 60.0

@@ -10,7 +10,7 @@ from typing import Any
 
 from toolassay.errors import ToolassayError
 from toolassay.models import ChatRequest, ChatResponse, ModelOptions, ToolCall
-from toolassay.offline.tasks import AgentTask, CallableTool, ChoiceTask, PlanTask
+from toolassay.offline.model_tasks import AgentTask, CallableTool, ChoiceTask, PlanTask
 from toolassay.tools import Tool
 
 MOST_TOOLS = 5

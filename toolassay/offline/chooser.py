@@ -8,8 +8,8 @@ from functools import lru_cache
 from typing import Any
 
 from toolassay.models import ChatResponse, ToolCall
-from toolassay.offline.planner.words import terms_of
-from toolassay.offline.tasks import ChoiceTask
+from toolassay.offline.model_tasks import ChoiceTask
+from toolassay.offline.planner.terms import terms_of
 
 EARLIER_USER, LAST_BOT = 0.4, 0.2
 """What earlier messages weigh; the last one weighs 1. Set once, without a look at labels."""

@@ -6,7 +6,7 @@ from collections import Counter
 from collections.abc import Iterator
 from typing import Any
 
-from toolassay.offline.tasks import CritiqueTask
+from toolassay.offline.model_tasks import CritiqueTask
 from toolassay.tools import Tool
 
 _ARGUMENTS = {"input", "arguments"}  # the keys that a node may have them under

@@ -18,7 +18,7 @@ OUR_WORDINGS = "toolassay"
 _BUNDLED_TASKS = frozenset({"d2008ac9f078"})
 
 
-class Mark(NamedTuple):
+class RowMark(NamedTuple):
     """A mark on a row.
 
     Attributes:
@@ -37,19 +37,19 @@ class Mark(NamedTuple):
         return f"{self.sign} {self.note}"
 
 
-BASELINE = Mark(
+BASELINE = RowMark(
     "(baseline)",
     "built in to compare with, not ranked: nothing does nothing, random draws from the tools with a seed",
     is_baseline=True,
 )
-RULES_AT_HAND = Mark(
+RULES_AT_HAND = RowMark(
     "†",
     f"its rules were written with these requests at hand; {ON_REWORDED_REQUESTS:g} % right on reworded ones, "
     f"{ON_PUBLISHED_REQUESTS:g} % on the published ones",
 )
 NO_TOOLS = "tools_missing"
 """A part of signatures: the tools that the run offered never reached its model."""
-TOOLS_MISSING = Mark(
+TOOLS_MISSING = RowMark(
     "‡",
     "the server dropped the tools: no call was made, and the prompts were too short to hold them; "
     "the scores say nothing of the model",
@@ -58,7 +58,7 @@ LOCAL = "local: computed on this machine by a built-in model; not to be compared
 """What is said below a table with such times."""
 
 
-def mark_of(model: str, signature: Mapping[str, str]) -> Mark | None:
+def mark_of(model: str, signature: Mapping[str, str]) -> RowMark | None:
     """The mark of a model's row, by what its scores were made with.
 
     Args:
@@ -87,7 +87,7 @@ def tools_part(is_missing: bool) -> dict[str, str]:
     return {NO_TOOLS: "yes"} if is_missing else {}
 
 
-def marked(name: str, mark: Mark | None) -> str:
+def marked(name: str, mark: RowMark | None) -> str:
     """A name with its mark.
 
     >>> marked("random", BASELINE), marked("gpt-4", None)

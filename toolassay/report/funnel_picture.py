@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import NamedTuple
 
-from toolassay.report.figures import INK, QUIET, one_line, plain_style, save, sheet
+from toolassay.report.style import INK, QUIET, blank_figure, one_line, plain_style, save
 
 _LEAVING, _QUARANTINE, _REJECT = "#4477AA", "#DDAA55", "#CC6677"
 # In inches.
@@ -40,7 +40,7 @@ def draw_funnel(bars: Sequence[FunnelBar], path: Path) -> Path:
     height = _TOP + len(bars) * _ROW + _MARGIN
     most = max((bar.entering for bar in bars), default=0) or 1
     with plain_style():
-        figure, axes = sheet(2 * _MARGIN + _NAMES + _BAR + _COUNTS, height)
+        figure, axes = blank_figure(2 * _MARGIN + _NAMES + _BAR + _COUNTS, height)
         left = _MARGIN + _NAMES
         x = left
         for name, colour in (("goes on", _LEAVING), ("quarantine", _QUARANTINE), ("rejected", _REJECT)):

@@ -1,18 +1,137 @@
-"""The page of a tool graph: one `graph_desc.html` that opens from disk and asks the network for nothing."""
+"""The page of a tool graph: one `graph_desc.html` that opens from disk and makes no network request.
+
+`page_data` is what it shows, as one JSON object: tools with places, links, colours.
+"""
 
 from __future__ import annotations
 
 import base64
 import hashlib
 import json
+import math
+from collections.abc import Mapping
 from importlib.resources import files
 from pathlib import Path
 from string import Template
 from typing import Any
 
+from toolassay.errors import UsageError
 from toolassay.files import write_text
-from toolassay.graph import ToolGraph
-from toolassay.report.page_data import page_data
+from toolassay.graph import Link, ToolGraph
+from toolassay.graph.links import TypedLinks
+from toolassay.report.circular_layout import Circle, CirclePlace, Point, arrange
+from toolassay.report.style import ACCENT, NO_TYPE, given_type, is_complete, type_colours, types_by_use
+from toolassay.report.type_graph import type_counts
+from toolassay.text_formatting import count_of
+from toolassay.tools import Tool
+
+MOST_TOOLS = 5_000
+MOST_LINKS = 100_000
+MOST_SHOWN = 1_200
+"""With more links than this, only those of the chosen tool are drawn."""
+
+# In pixels at zoom 1.
+_SLOT, _RING, _SMALLEST = 22.0, 260.0, 170.0
+_PER_RING = 320
+
+
+def page_data(graph: ToolGraph) -> dict[str, Any]:
+    """The data of the page; places are in pixels at zoom 1, y downwards.
+
+    `rule` says how the page knows the links: `listed` (they are in `links`), `complete` (all there can
+    be) or `types` (they follow from the tools' types). `curves` has four numbers a link: for each of the
+    two control points how far along the line from source to target it is, and how far off it.
+
+    Raises:
+        UsageError: too many tools, or too many listed links, for a page.
+    """
+    if len(graph) > MOST_TOOLS:
+        raise _too_many(graph)
+    rule = "complete" if is_complete(graph) else "types" if _follows_from_types(graph) else "listed"
+    shown = rule != "complete" and graph.number_of_links <= MOST_SHOWN
+    if rule == "listed" and graph.number_of_links > MOST_LINKS:
+        raise _too_many(graph)
+    library = graph.library
+    rings = math.ceil(len(graph) / _PER_RING)
+    circle = arrange(library, rings=rings)
+    radius = max(_SMALLEST, circle.slots / rings * _SLOT / math.tau)
+    links = list(graph.links()) if shown or rule == "listed" else []
+    colours = type_colours([*types_by_use(library), NO_TYPE])
+    if not library.has_types:
+        colours[NO_TYPE] = ACCENT
+    kinds = list(dict.fromkeys([*colours, *(link.type for link in links)]))
+    number_of = {kind: number for number, kind in enumerate(kinds)}
+    counts = type_counts(graph)
+    return {
+        "dependency_type": graph.dependency_type,
+        "rule": rule,
+        "show_all": shown,
+        "number_of_links": graph.number_of_links,
+        "types": [
+            {
+                "name": kind,
+                "colour": colours.get(kind, colours[NO_TYPE]),
+                "givers": counts.givers[kind],
+                "links": counts.links[kind],
+            }
+            for kind in kinds
+        ],
+        "tools": [_tool(tool, circle.places[tool.id], radius, number_of) for tool in library],
+        "links": [[library.index(a), library.index(b), number_of[kind]] for a, b, kind in links],
+        "curves": [_curve(link, circle, radius) for link in links] if shown else [],
+    }
+
+
+def _too_many(graph: ToolGraph) -> UsageError:
+    return UsageError(
+        f"{count_of(len(graph), 'tool')} and {count_of(graph.number_of_links, 'link')} are too many for a "
+        f"page (up to {MOST_TOOLS:,} tools, or {MOST_LINKS:,} links that do not follow from the types)",
+        fix="make the page of a smaller tool_desc.json",
+    )
+
+
+def _follows_from_types(graph: ToolGraph) -> bool:
+    """Whether the links are those the tools' types imply, even if a file lists them."""
+    if graph.dependency_type != "resource" or not all(tool.is_resource for tool in graph.library):
+        return False
+    implied = TypedLinks(graph.library)
+    if implied.count() != graph.number_of_links:
+        return False
+    return graph.is_implied or all(
+        kind in implied.types(source, target) for source, target, kind in graph.numbered
+    )
+
+
+def _tool(tool: Tool, place: CirclePlace, radius: float, number_of: Mapping[str, int]) -> dict[str, Any]:
+    x, y = _point(place, radius)
+    return {
+        "id": tool.id,
+        "description": tool.description,
+        "takes": [number_of[kind] for kind in tool.inputs],
+        "gives": [number_of[kind] for kind in tool.outputs],
+        "parameters": [[item.name, item.type, item.description] for item in tool.parameters],
+        "colour": number_of[given_type(tool)],
+        "x": round(x, 1),
+        "y": round(y, 1),
+        "angle": round(-place.angle, 4),
+    }
+
+
+def _point(place: CirclePlace, radius: float) -> Point:
+    x, y = place.at(radius + _RING * place.ring)
+    return x, -y
+
+
+def _curve(link: Link, circle: Circle, radius: float) -> list[float]:
+    (ax, ay), (bx, by) = (_point(circle.places[tool], radius) for tool in (link.source, link.target))
+    across, down = bx - ax, by - ay
+    length = math.hypot(across, down)
+    numbers: list[float] = []
+    for x, y in circle.controls(link.source, link.target, radius):
+        x, y = x - ax, -y - ay
+        numbers.append(round((x * across + y * down) / length**2, 3))
+        numbers.append(round((y * across - x * down) / length, 1))
+    return numbers
 
 
 def write_graph_page(graph: ToolGraph, path: Path) -> Path:

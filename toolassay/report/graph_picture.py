@@ -1,16 +1,321 @@
-"""The picture of a whole tool graph: `graph_desc.png` and `graph_desc.pdf`."""
+"""The picture of a tool graph: `graph_desc.png` and `graph_desc.pdf`.
+
+Tool by tool: tools are on a circle, grouped and coloured by the type they give. A link is a curve that
+thins from the tool before to the tool after: where links are many, a taper shows direction better than an
+arrow head (Holten and van Wijk, "A user study on visualizing directed edges in graphs", 2009).
+
+Type by type, for a large graph: a table of which type is made into which, by how many tools. A table, for
+between many types the arrows of a node-link drawing cannot be distinguished.
+"""
 
 from __future__ import annotations
 
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from pathlib import Path
+from typing import TYPE_CHECKING
+
+import numpy as np
+from numpy.typing import NDArray
 
 from toolassay.errors import UsageError
 from toolassay.graph import ToolGraph
-from toolassay.report.colours import is_complete
-from toolassay.report.figures import plain_style, save
-from toolassay.report.tool_picture import draw_tools
-from toolassay.report.type_picture import draw_types
-from toolassay.words import count_of
+from toolassay.report.circular_layout import Circle, CirclePlace, Point, arrange
+from toolassay.report.style import (
+    ACCENT,
+    INK,
+    NEUTRAL,
+    NO_TYPE,
+    QUIET,
+    blank_figure,
+    given_type,
+    is_complete,
+    one_line,
+    plain_style,
+    save,
+    text_width,
+    type_colours,
+    types_by_use,
+)
+from toolassay.report.type_graph import TypeGraph, type_counts, type_graph
+from toolassay.text_formatting import count_of
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+    from matplotlib.figure import Figure
+
+
+# In inches, but letters in points.
+_LABEL, _LEGEND = 9.0, 9.5
+_MARGIN = 0.35
+_FOOT = 0.55
+_LEGEND_ROW = 0.25
+_NARROWEST = 8.0
+_AWAY = 0.14
+_THICK, _THIN = 0.034, 0.006
+_STEPS = np.linspace(0.0, 1.0, 25)[:, None]
+
+
+def draw_tools(graph: ToolGraph) -> Figure:
+    """The figure of a tool graph; every label is a text with the gid "tool"."""
+    library, circle = graph.library, arrange(graph.library)
+    names = {tool.id: one_line(tool.id) for tool in library}
+    colours = type_colours([*types_by_use(library), NO_TYPE])
+    radius = max(circle.slots * 1.35 * _LABEL / 72 / math.tau, min(3.0, 1.0 + 0.07 * circle.slots))
+    left, low, right, high = _extent(circle, names, radius)
+    width = max(_NARROWEST, right - left + 2 * _MARGIN)
+    legend = _Legend.of(graph, colours, width - 2 * _MARGIN)
+    figure, axes = blank_figure(width, high - low + _FOOT + 1.05 + _LEGEND_ROW * legend.rows)
+    middle = np.array([(width - left - right) / 2, _FOOT - low])
+    if is_complete(graph):
+        _draw_all_pairs(axes, circle, middle, radius)
+    else:
+        _draw_links(axes, graph, circle, middle, radius, colours)
+    for tool, place in circle.places.items():
+        x, y = middle + place.at(radius)
+        fill = colours[given_type(library[tool])] if library.has_types else ACCENT
+        axes.plot(x, y, "o", markersize=9, color=fill, markeredgecolor="white", zorder=4)
+        _label(axes, names[tool], place, middle + place.at(radius + _AWAY))
+    _write_legend(axes, graph, legend, top=figure.get_size_inches()[1])
+    return figure
+
+
+def _extent(circle: Circle, names: Mapping[str, str], radius: float) -> tuple[float, float, float, float]:
+    """How far the labels reach from the middle: left, down, right, up, in inches."""
+    ends = [(0.0, 0.0)]
+    for tool, place in circle.places.items():
+        ends.append(place.at(radius + _AWAY + 0.1 + text_width(names[tool], _LABEL)))
+    across, up = zip(*ends, strict=True)
+    return min(across), min(up), max(across), max(up)
+
+
+def _label(axes: Axes, name: str, place: CirclePlace, point: NDArray[np.float64]) -> None:
+    """Write a name along its ray, never upside down."""
+    left = math.cos(place.angle) < -1e-9
+    axes.text(
+        point[0],
+        point[1],
+        name,
+        fontsize=_LABEL,
+        color=INK,
+        rotation=math.degrees(place.angle) + (180 if left else 0),
+        rotation_mode="anchor",
+        ha="right" if left else "left",
+        va="center_baseline",
+        gid="tool",
+        zorder=5,
+    )
+
+
+def _draw_all_pairs(axes: Axes, circle: Circle, middle: NDArray[np.float64], radius: float) -> None:
+    from matplotlib.collections import LineCollection
+
+    points = [middle + place.at(radius) for place in circle.places.values()]
+    pairs = [(a, b) for number, a in enumerate(points) for b in points[number + 1 :]]
+    alpha = _alpha(len(pairs))
+    axes.add_collection(LineCollection(pairs, colors=NEUTRAL, linewidths=0.7, alpha=alpha, zorder=1))
+
+
+def _draw_links(
+    axes: Axes,
+    graph: ToolGraph,
+    circle: Circle,
+    middle: NDArray[np.float64],
+    radius: float,
+    colours: Mapping[str, str],
+) -> None:
+    from matplotlib.collections import PolyCollection
+
+    rank = {kind: number for number, kind in enumerate(colours)}
+    # The rarer types lie on top of the commoner.
+    links = sorted(graph.links(), key=lambda link: rank.get(link.type, -1))
+    shapes = []
+    thickness = min(1.0, math.sqrt(500 / max(1, len(links))))
+    for link in links:
+        start, end = (circle.places[tool].at(radius) for tool in (link.source, link.target))
+        first, second = circle.controls(link.source, link.target, radius)
+        shapes.append(taper(start, first, second, end, thickness) + middle)
+    fills = [colours.get(link.type, NEUTRAL) for link in links]
+    alpha = _alpha(len(links))
+    axes.add_collection(PolyCollection(shapes, facecolors=fills, edgecolors="none", alpha=alpha, zorder=2))
+
+
+def _alpha(lines: int) -> float:
+    """How strong a line is: the fainter the more there are, so that the middle stays light."""
+    return min(0.8, max(0.08, 8 / math.sqrt(max(1, lines))))
+
+
+def taper(
+    start: Point, first: Point, second: Point, end: Point, thickness: float = 1.0
+) -> NDArray[np.float64]:
+    """The outline of a cubic Bézier curve that thins towards its end: 50 points, in inches.
+
+    >>> taper((0, 0), (1, 0), (2, 0), (3, 0)).shape
+    (50, 2)
+    """
+    t, back = _STEPS, 1 - _STEPS
+    a, b, c, d = (np.array(point, dtype=np.float64) for point in (start, first, second, end))
+    curve = back**3 * a + 3 * back**2 * t * b + 3 * back * t**2 * c + t**3 * d
+    slope = np.gradient(curve, axis=0)
+    length = np.linalg.norm(slope, axis=1, keepdims=True)
+    across = np.column_stack([-slope[:, 1], slope[:, 0]]) / np.where(length == 0, 1, length)
+    half = thickness * across * (_THICK * back + _THIN * t) / 2
+    return np.concatenate([curve + half, (curve - half)[::-1]])
+
+
+@dataclass(frozen=True, slots=True)
+class _Legend:
+    """A colour and counts for every type that some tool gives or some link carries, in rows of `columns`.
+
+    The counts are the tools that give the type, as on the page and in the picture by types.
+    """
+
+    entries: Sequence[tuple[str, str]]
+    columns: int
+    column: float
+
+    @property
+    def rows(self) -> int:
+        return math.ceil(len(self.entries) / self.columns)
+
+    @classmethod
+    def of(cls, graph: ToolGraph, colours: Mapping[str, str], width: float) -> _Legend:
+        counts = type_counts(graph)
+        entries = []
+        for kind, colour in colours.items():
+            if colour != NEUTRAL and (counts.givers[kind] or counts.links[kind]):
+                tools, links = count_of(counts.givers[kind], "tool"), count_of(counts.links[kind], "link")
+                entries.append((colour, f"{one_line(kind, longest=24)}: {tools}, {links}"))
+        rest = {kind for kind, colour in colours.items() if colour == NEUTRAL and kind != NO_TYPE}
+        if rest:
+            givers = sum(not rest.isdisjoint(tool.outputs) for tool in graph.library)
+            entries.append((NEUTRAL, f"{count_of(len(rest), 'other type')}: {count_of(givers, 'tool')}"))
+        without = sum(not tool.outputs for tool in graph.library)
+        if 0 < without < len(graph):
+            entries.append((NEUTRAL, f"gives nothing: {count_of(without, 'tool')}"))
+        column = max((0.5 + text_width(text, _LEGEND) for _, text in entries), default=1.0)
+        return cls(entries, max(1, int(width / column)), column)
+
+
+def _write_legend(axes: Axes, graph: ToolGraph, legend: _Legend, *, top: float) -> None:
+    """Title, legend and caption."""
+    title = f"{count_of(len(graph), 'tool')}, {count_of(graph.number_of_links, 'link')}"
+    axes.text(_MARGIN, top - 0.38, title, fontsize=15, color=INK, weight="bold", va="center")
+    for number, (colour, text) in enumerate(legend.entries):
+        x = _MARGIN + 0.08 + legend.column * (number % legend.columns)
+        y = top - 0.75 - _LEGEND_ROW * (number // legend.columns)
+        axes.plot(x, y, "o", markersize=9, color=colour)
+        axes.text(x + 0.15, y, text, fontsize=_LEGEND, color=INK, va="center_baseline", gid="legend")
+    axes.text(_MARGIN, 0.3, _caption(graph), fontsize=_LEGEND, color=QUIET, va="center")
+
+
+def _caption(graph: ToolGraph) -> str:
+    if is_complete(graph):
+        return "Every tool can follow every other: a line stands for the links both ways."
+    text = "A link runs from its thick end, the tool before, to its thin end, the tool after"
+    return (
+        f"{text}; its colour is the type that flows." if graph.dependency_type == "resource" else f"{text}."
+    )
+
+
+# In inches.
+_CELL_WIDTH, _CELL_HEIGHT = 0.62, 0.4
+_ROW_NAMES, _COLUMN_NAMES = 2.5, 1.6
+_TABLE_HEAD, _TABLE_MARGIN = 1.05, 0.35
+
+
+def draw_types(graph: ToolGraph) -> Figure:
+    """The figure of a resource graph, type by type; every label is a text with the gid "type"."""
+    types = type_graph(graph)
+    size = len(types.types)
+    width = max(8.0, _TABLE_MARGIN + _ROW_NAMES + size * _CELL_WIDTH + 1.1)
+    height = _TABLE_HEAD + _COLUMN_NAMES + size * _CELL_HEIGHT + 0.75
+    figure, axes = blank_figure(width, height)
+    title = f"{count_of(len(graph), 'tool')}, {count_of(graph.number_of_links, 'link')}, by type of resource"
+    axes.text(_TABLE_MARGIN, height - 0.38, title, fontsize=15, color=INK, weight="bold", va="center")
+    axes.text(_TABLE_MARGIN, height - 0.75, _table_note(types), fontsize=9.5, color=QUIET, va="center")
+    caption = "A cell counts the tools that take the type of its row and give the type of its column."
+    axes.text(_TABLE_MARGIN, 0.3, caption, fontsize=9.5, color=QUIET, va="center")
+    left, top = _TABLE_MARGIN + _ROW_NAMES, height - _TABLE_HEAD - _COLUMN_NAMES
+    _draw_names(axes, types, left, top)
+    _draw_cells(axes, types, left, top)
+    return figure
+
+
+def _table_note(types: TypeGraph) -> str:
+    left_out = f" {count_of(types.left_out, 'rarer type')} left out." if types.left_out else ""
+    return f"Too many to draw one by one.{left_out}"
+
+
+def _draw_names(axes: Axes, types: TypeGraph, left: float, top: float) -> None:
+    colours = type_colours(types.types)
+    for number, kind in enumerate(types.types):
+        name = one_line(kind, longest=16)
+        y = top - _CELL_HEIGHT * (number + 0.5)
+        axes.text(
+            left - 0.3,
+            y,
+            f"{name}, taken by {types.takers[kind]:,}",
+            fontsize=9,
+            color=INK,
+            ha="right",
+            va="center_baseline",
+            gid="type",
+        )
+        axes.plot(left - 0.15, y, "o", markersize=8, color=colours[kind])
+        x = left + _CELL_WIDTH * (number + 0.5)
+        axes.text(
+            x,
+            top + 0.3,
+            f"{name}, given by {types.givers[kind]:,}",
+            fontsize=9,
+            color=INK,
+            ha="left",
+            va="center_baseline",
+            rotation=50,
+            rotation_mode="anchor",
+            gid="type",
+        )
+        axes.plot(x, top + 0.15, "o", markersize=8, color=colours[kind])
+
+
+def _draw_cells(axes: Axes, types: TypeGraph, left: float, top: float) -> None:
+    from matplotlib.patches import Rectangle
+
+    colours = type_colours(types.types)
+    most = max(types.makers.values(), default=1)
+    for row, taken in enumerate(types.types):
+        for column, given in enumerate(types.types):
+            tools = types.makers.get((taken, given), 0)
+            x, y = left + _CELL_WIDTH * column, top - _CELL_HEIGHT * (row + 1)
+            strength = 0.12 + 0.6 * math.log1p(tools) / math.log1p(most) if tools else 0.05
+            colour = colours[given] if tools else QUIET
+            cell = Rectangle(
+                (x, y), _CELL_WIDTH, _CELL_HEIGHT, facecolor=colour, alpha=strength, edgecolor="none"
+            )
+            axes.add_patch(cell)
+            if tools:
+                middle = (x + _CELL_WIDTH / 2, y + _CELL_HEIGHT / 2)
+                axes.text(
+                    *middle, _short_count(tools), fontsize=8.5, color=INK, ha="center", va="center_baseline"
+                )
+    for line in range(len(types.types) + 1):
+        right, bottom = left + _CELL_WIDTH * len(types.types), top - _CELL_HEIGHT * len(types.types)
+        axes.plot([left, right], [top - _CELL_HEIGHT * line] * 2, color="white", linewidth=1.5)
+        axes.plot([left + _CELL_WIDTH * line] * 2, [bottom, top], color="white", linewidth=1.5)
+
+
+def _short_count(number: int) -> str:
+    """A count that fits a cell.
+
+    >>> _short_count(9_999), _short_count(123_456), _short_count(12_345_678)
+    ('9,999', '123k', '12M')
+    """
+    if number < 100_000:
+        return f"{number:,}"
+    return f"{number // 1000:,}k" if number < 10_000_000 else f"{number // 1_000_000:,}M"
+
 
 MOST_TOOLS = 200
 MOST_LINKS = 4_000

@@ -10,8 +10,7 @@ from typing import TYPE_CHECKING
 
 from toolassay.dataset import Sample
 from toolassay.graph.links import COMPLETE
-from toolassay.report.colours import NEUTRAL, type_colours
-from toolassay.report.figures import INK, one_line, plain_style, save, sheet
+from toolassay.report.style import INK, NEUTRAL, blank_figure, one_line, plain_style, save, type_colours
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -48,7 +47,7 @@ def draw_sample(sample: Sample, path: Path) -> Path:
     for link in sample.links:
         types.setdefault((link.source, link.target), []).append(link.type)
     with plain_style():
-        figure, axes = sheet(width, height)
+        figure, axes = blank_figure(width, height)
         colours = type_colours(link.type for link in sample.links if link.type != COMPLETE)
         for pair, kinds in types.items():
             _draw_link(axes, [points[stop] for stop in ways[pair]], colours.get(kinds[0], NEUTRAL))

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from toolassay.errors import UsageError
 from toolassay.graph import ToolGraph
-from toolassay.report.colours import is_complete, types_by_use
+from toolassay.report.style import is_complete, types_by_use
 
 MOST_TYPES = 24
 

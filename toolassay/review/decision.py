@@ -1,13 +1,19 @@
-"""What a reviewer said of a sample, as one record of a file that is only ever appended to."""
+"""A reviewer's decision on a sample: its record, the edited label, and the checks before saving."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+import math
+from collections import Counter
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
-from typing import Any, Literal, get_args
+from typing import Any, Literal, NamedTuple, get_args
 
 from toolassay.dataset import RequestId
+from toolassay.errors import UsageError
+from toolassay.gates.gate import Finding, Gate
+from toolassay.gold import Gold
+from toolassay.review.samples import PARTS, ReviewSample, drawn_shape
 from toolassay.version import __version__
 
 Decision = Literal["correct", "discard", "fix_syntax", "fix_instruction", "fix_graph"]
@@ -112,3 +118,172 @@ class Record:
 def stamped(record: Record) -> Record:
     """The record with the present time."""
     return replace(record, when=datetime.now(UTC).isoformat(timespec="seconds"))
+
+
+class CheckedLabel(NamedTuple):
+    """What is to be said of a label before it is saved.
+
+    Attributes:
+        faults: parts that have the wrong form; such a label cannot be saved.
+        findings: of the gates; with a rejection among them it is saved only if the reviewer insists.
+    """
+
+    faults: tuple[str, ...]
+    findings: tuple[Finding, ...]
+
+    @property
+    def rejections(self) -> tuple[str, ...]:
+        """Why gates reject it."""
+        return tuple(
+            f"{finding.gate}: {finding.reason}" for finding in self.findings if finding.state == "reject"
+        )
+
+
+def changed_parts(record: Mapping[str, Any], parts: Mapping[str, Any]) -> dict[str, Any]:
+    """Those of the parts that differ from the label.
+
+    Raises:
+        UsageError: something else than the four parts is given.
+
+    >>> changed_parts({"user_request": "Hi", "task_links": []}, {"user_request": "Ho", "task_links": []})
+    {'user_request': 'Ho'}
+    """
+    strange = [key for key in parts if key not in PARTS]
+    if strange:
+        raise UsageError(f"'{strange[0]}' cannot be edited", fix=f"edit {', '.join(PARTS)}")
+    return {key: parts[key] for key in PARTS if key in parts and parts[key] != record.get(key)}
+
+
+def edited(record: Mapping[str, Any], parts: Mapping[str, Any]) -> dict[str, Any]:
+    """The label with the changed parts in it, and what follows from them.
+
+    The shape and the number of tools are those of the mended plan. What was sampled is what the request was
+    written for; once a person has mended the plan against that, the plan is what the request asks for, and
+    takes its place. What a critic said of the label as it was no longer counts.
+    """
+    label = {**record, **parts}
+    if not parts:
+        return label
+    if "check_by_teacher" in label:
+        label["check_by_teacher"] = None
+    if "task_nodes" not in parts and "task_links" not in parts:
+        return label
+    gold = Gold.of(label)
+    tools = [node.tool for node in gold.nodes]
+    if "type" in label:
+        label["type"] = drawn_shape(gold)
+    if "n_tools" in label:
+        label["n_tools"] = len(tools)
+    if gold.sampled_nodes is not None and Counter(gold.sampled_nodes) != Counter(tools):
+        label["sampled_nodes"] = [{"task": tool} for tool in tools]
+    if gold.sampled_links is not None and Counter(gold.sampled_links) != Counter(gold.links):
+        label["sampled_links"] = [{"source": source, "target": target} for source, target in gold.links]
+    return label
+
+
+def check(label: Mapping[str, Any], gates: Sequence[Gate]) -> CheckedLabel:
+    """Look at a label as the gates do."""
+    gold = Gold.of(label)
+    findings = [finding for gate in gates for finding in gate.check(gold)]
+    return CheckedLabel(tuple(f"{fault.where} {fault.reason}" for fault in gold.faults), tuple(findings))
+
+
+_LONGEST_TIME = 24 * 3600.0
+
+
+class RejectedEdit(UsageError):
+    """A fix that is not saved: its form is wrong, or gates reject it and nobody insisted."""
+
+    def __init__(self, message: str, checked: CheckedLabel) -> None:
+        super().__init__(message, fix="mend it, or insist")
+        self.checked = checked
+
+
+class ChangedSample(UsageError):
+    """The decision was made on another version of the sample."""
+
+
+@dataclass(frozen=True)
+class RequestedDecision:
+    """A decision as a person asks for it.
+
+    Attributes:
+        number: of the sample.
+        fingerprint: of the version the person saw.
+        action: one of `DECISIONS`, or `COMMENT`.
+        parts: as a fix leaves them; parts equal to the sample's are no change.
+        note: a comment; None leaves what was there.
+        insist: save a fix that gates reject.
+        seconds: it took.
+    """
+
+    number: int
+    fingerprint: str
+    action: str
+    parts: Mapping[str, Any]
+    note: str | None = None
+    insist: bool = False
+    seconds: float = 0.0
+
+
+def record_of(
+    sample: ReviewSample, reviewer: str, role: Role, wanted: RequestedDecision, gates: Sequence[Gate]
+) -> Record:
+    """The record that a decision is, once it has been found to make sense.
+
+    Args:
+        sample: it is about.
+        reviewer: whose it is.
+        role: as what the person decides.
+        wanted: the decision.
+        gates: that a fix must pass.
+
+    Raises:
+        ChangedSample: the sample is not what the person saw.
+        RejectedEdit: gates reject the fix, or it has a wrong form.
+        UsageError: the decision makes no sense.
+    """
+    if wanted.fingerprint != sample.fingerprint:
+        raise ChangedSample(
+            f"the sample {sample.id!r} has changed since it was shown", fix="look at it again"
+        )
+    if wanted.action not in (*DECISIONS, COMMENT):
+        raise UsageError(f"unknown decision '{wanted.action[:40]}'", fix=f"use one of {', '.join(DECISIONS)}")
+    if wanted.note is not None and len(wanted.note) > LONGEST_NOTE:
+        raise UsageError(
+            f"a comment of {len(wanted.note):,} characters", fix=f"write {LONGEST_NOTE:,} at most"
+        )
+    changed = changed_parts(sample.record, wanted.parts)
+    insisted: tuple[str, ...] = ()
+    if wanted.action in FIXES:
+        if not changed:
+            raise UsageError("nothing was changed", fix="change something, or decide correct or discard")
+        checked = check(edited(sample.record, changed), gates)
+        if checked.faults:
+            raise RejectedEdit(f"cannot be saved: {checked.faults[0]}", checked)
+        if checked.rejections and not wanted.insist:
+            raise RejectedEdit(f"rejected: {checked.rejections[0]}", checked)
+        insisted = checked.rejections
+    elif changed:
+        raise UsageError(f"'{wanted.action}' with edits", fix="decide for one of the fixes")
+    seconds = min(max(wanted.seconds, 0.0), _LONGEST_TIME) if math.isfinite(wanted.seconds) else 0.0
+    return Record(
+        id=sample.id,
+        fingerprint=sample.fingerprint,
+        action=wanted.action,
+        reviewer=reviewer,
+        parts=changed,
+        note=wanted.note or "",
+        insisted=insisted,
+        seconds=round(seconds, 1),
+        role=role,
+    )
+
+
+def checked_json(checked: CheckedLabel) -> dict[str, Any]:
+    """What is to be said of an edit, as a JSON object."""
+    return {
+        "faults": list(checked.faults),
+        "findings": [finding.to_json() for finding in checked.findings],
+        "rejected": bool(checked.rejections),
+    }

@@ -10,7 +10,7 @@ from toolassay.dataset import RequestId
 from toolassay.errors import UsageError
 from toolassay.files import read_json_lines
 from toolassay.gates.gate import LEVELS, STATES, Finding, Gate, Level, State, level_of
-from toolassay.review.editing import check
+from toolassay.review.decision import check
 from toolassay.review.samples import ReviewSample
 
 FILE = "gates.jsonl"

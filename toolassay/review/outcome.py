@@ -1,14 +1,19 @@
-"""What comes of several people's decisions on one sample."""
+"""The outcome of the reviewers' decisions on each sample, and the table of human verification."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Literal
+from itertools import combinations
+from typing import Any, Literal
 
-from toolassay.review.decision import Record
+from toolassay.dataset import SHAPES
+from toolassay.metrics.agreement import Agreement, agreement_of
+from toolassay.review.decision import DECISIONS, Record
 from toolassay.review.samples import ReviewSample
 from toolassay.review.store import Log
+from toolassay.text_formatting import cell_of
 
 State = Literal["undecided", "conflict", "decided"]
 
@@ -68,3 +73,108 @@ def outcomes(samples: Iterable[ReviewSample], logs: Mapping[str, Log]) -> list[O
         last = max(settled, key=lambda record: record.when) if settled else None
         found.append(Outcome(sample, votes, tuple(name for name in given if name not in votes), last))
     return found
+
+
+WORDS = {
+    "correct": "correct",
+    "discard": "discarded",
+    "fix_syntax": "fixed for syntax",
+    "fix_instruction": "fixed for instruction",
+    "fix_graph": "fixed for tool invocation graph",
+}
+_ALL = "all"
+
+
+def verification(outcomes: Sequence[Outcome]) -> dict[str, Any]:
+    """The table: for each shape and for all, how many samples were decided how.
+
+    Shares are of the decided samples; None where nothing is decided. Each group adds up: the five decisions,
+    the undecided and the conflicts give the samples. `stale` are those of the undecided that were decided on
+    an earlier version only.
+    """
+    groups = {
+        shape: [item for item in outcomes if item.sample.shape == shape or shape == _ALL]
+        for shape in (*SHAPES, _ALL)
+    }
+    return {
+        "samples": {name: _row(items) for name, items in groups.items()},
+        "agreement": agreements(outcomes),
+    }
+
+
+def _row(items: Sequence[Outcome]) -> dict[str, Any]:
+    said = Counter(item.decision.action for item in items if item.decision is not None)
+    decided = said.total()
+    return {
+        "samples": len(items),
+        "decided": decided,
+        "undecided": sum(item.state == "undecided" for item in items),
+        "stale": sum(item.state == "undecided" and bool(item.stale) for item in items),
+        "conflicts": sum(item.state == "conflict" for item in items),
+        "adjudicated": sum(item.settled is not None for item in items),
+        "insisted": sum(item.decision is not None and bool(item.decision.insisted) for item in items),
+        "decisions": {
+            name: {"count": said[name], "share": said[name] / decided if decided else None}
+            for name in DECISIONS
+        },
+    }
+
+
+def agreements(outcomes: Sequence[Outcome]) -> dict[str, Any]:
+    """How far reviewers agree on the decision: each pair (Cohen) and, of three or more, all (Fleiss).
+
+    Adjudicators' decisions are none of theirs. `kappa` is None, with a `reason`, where it is not defined.
+    """
+    votes = [{name: vote.action for name, vote in item.votes.items()} for item in outcomes]
+    names = sorted({name for item in votes for name in item})
+    pairs = []
+    for pair in combinations(names, 2):
+        both = [{name: item[name] for name in pair} for item in votes if all(n in item for n in pair)]
+        pairs.append({"reviewers": list(pair), **_figures(agreement_of(both))})
+    everybody = agreement_of(votes)
+    return {
+        "reviewers": {name: sum(name in item for item in votes) for name in names},
+        "pairs": pairs,
+        "all": _figures(everybody) if everybody.kind == "fleiss" else None,
+    }
+
+
+def _figures(agreement: Agreement) -> dict[str, Any]:
+    figures = agreement.to_json("samples")
+    if agreement.kappa is None:
+        figures["reason"] = (
+            "no sample was decided by more than one of them"
+            if not agreement.items
+            else "everybody decided the same on every sample: nothing to agree on beyond chance"
+        )
+    return figures
+
+
+def markdown(table: dict[str, Any]) -> list[tuple[str, str]]:
+    """The table as Markdown: pairs of a heading and a table."""
+    rows = ["| samples | all | decided | " + " | ".join(WORDS.values()) + " | undecided | conflicts |"]
+    rows.append("| --- |" + " ---: |" * (len(WORDS) + 4))
+    for name, row in table["samples"].items():
+        cells = [_counted(**row["decisions"][decision]) for decision in DECISIONS]
+        counts = [row["samples"], row["decided"], *cells, row["undecided"], row["conflicts"]]
+        rows.append(f"| {name} | {' | '.join(map(str, counts))} |")
+    found = [("Human verification, by shape; shares are of the decided samples", "\n".join(rows))]
+    agreement = table["agreement"]
+    if agreement["pairs"]:
+        lines = ["| reviewers | samples of both | same decision | kappa |", "| --- | ---: | ---: | --- |"]
+        for pair in agreement["pairs"]:
+            lines.append(_agreement_row(" and ".join(map(cell_of, pair["reviewers"])), pair, "Cohen"))
+        if agreement["all"] is not None:
+            lines.append(_agreement_row("all", agreement["all"], "Fleiss"))
+        found.append(("Agreement of the reviewers on the decision", "\n".join(lines)))
+    return found
+
+
+def _counted(count: int, share: float | None) -> str:
+    return str(count) if share is None else f"{count} ({100 * share:.1f} %)"
+
+
+def _agreement_row(who: str, figures: dict[str, Any], name: str) -> str:
+    raw = "-" if figures["raw"] is None else f"{100 * figures['raw']:.1f} %"
+    kappa = figures["reason"] if figures["kappa"] is None else f"{figures['kappa']:.3f} ({name})"
+    return f"| {who} | {figures['samples']} | {raw} | {kappa} |"

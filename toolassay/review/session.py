@@ -9,16 +9,24 @@ from typing import Any, Literal
 from toolassay.errors import UsageError
 from toolassay.gates.gate import Background, Gate
 from toolassay.gold import Gold
-from toolassay.review.deciding import ChangedSample, Wanted, checked_json, record_of
-from toolassay.review.decision import COMMENT, UNDO, Record, Role
+from toolassay.review.decision import (
+    COMMENT,
+    UNDO,
+    ChangedSample,
+    Record,
+    RequestedDecision,
+    Role,
+    changed_parts,
+    check,
+    checked_json,
+    edited,
+    record_of,
+)
 from toolassay.review.drawing import draw_plan, tool_card
-from toolassay.review.editing import changed_parts, check, edited
 from toolassay.review.findings import Findings
-from toolassay.review.outcome import Outcome, outcomes
-from toolassay.review.samples import ReviewSample
-from toolassay.review.shares import Shares
+from toolassay.review.outcome import Outcome, markdown, outcomes, verification
+from toolassay.review.samples import ReviewSample, Shares
 from toolassay.review.store import Log, ReviewStore
-from toolassay.review.table import markdown, verification
 
 Queue = Literal["all", "conflicts"]
 QUEUES: tuple[Queue, ...] = ("all", "conflicts")
@@ -137,7 +145,7 @@ class Session:
         checked = check(edited(sample.record, changed), self.gates)
         return {"changed": list(changed), **checked_json(checked)}
 
-    def decide(self, reviewer: str, queue: Queue, wanted: Wanted) -> dict[str, Any]:
+    def decide(self, reviewer: str, queue: Queue, wanted: RequestedDecision) -> dict[str, Any]:
         """Save one decision or comment; it is on the disk when this returns.
 
         Raises:

@@ -17,7 +17,7 @@ from typing import Any
 from toolassay.dataset import RequestId
 from toolassay.errors import UsageError
 from toolassay.review.decision import COMMENT, UNDO, Record, Role, stamped
-from toolassay.runs.lines import AppendOnlyLines
+from toolassay.runs.journal import AppendOnlyLines
 
 FOLDER = "reviews"
 LONGEST_NAME = 60

@@ -4,9 +4,8 @@ from toolassay.runs.budget import Budget
 from toolassay.runs.journal import Journal
 from toolassay.runs.ledger import Ledger
 from toolassay.runs.manifest import changes, gives_way, open_run, recorded_settings
-from toolassay.runs.runner import RunSummary, run_items
+from toolassay.runs.runner import Loop, RunSummary, run_items, run_unsettled
 from toolassay.runs.starts import Start
-from toolassay.runs.unsettled import Loop, run_unsettled
 
 __all__ = [
     "Budget",

@@ -1,16 +1,270 @@
-"""The append-only file a run can be resumed from: one JSON object a line, one writer."""
+"""Append-only JSON Lines with one writer: the journal that a run resumes from, and its index of keys.
+
+The ledger is a file of the same kind (`AppendOnlyLines`).
+"""
 
 from __future__ import annotations
 
+import contextlib
+import fcntl
 import json
-from collections.abc import Iterator, Mapping
+import os
+import time
+from array import array
+from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
 from types import TracebackType
-from typing import Any, Self
+from typing import IO, Any, Self, TypeVar
 
+from toolassay.errors import ToolassayError, UsageError
 from toolassay.files import HALF_PAIRS
-from toolassay.runs.key_index import KeyIndex
-from toolassay.runs.lines import AppendOnlyLines, text_in
+
+_READ = 8192  # bytes read at once when one line is looked up; most lines are shorter
+_SYNC_EVERY = 1.0  # seconds
+_SYNC_SHARE = 0.05  # of the time at most is spent waiting for the disk
+
+
+Entry = TypeVar("Entry")
+
+
+class AppendOnlyLines:
+    """JSON objects, one a line, appended and never changed; exclusively locked while it is open.
+
+    An appended line is in the operating system's hands when `append` returns: it survives the end of the
+    process, however it comes. It is forced to the disk about once a second, so that a power failure costs
+    the last second.
+
+    Args:
+        path: the file; it and its folder are made if missing.
+        what: what to call it in errors.
+        read_only: nothing is written, locked or mended; a file that is missing is an empty one.
+        wait: for whoever has it open, instead of refusing.
+
+    Raises:
+        UsageError: another process has it open, and nobody wants to wait.
+        ToolassayError: it cannot be written, or its disk knows no locks.
+    """
+
+    def __init__(self, path: Path, *, what: str, read_only: bool = False, wait: bool = False) -> None:
+        self.path = path
+        self._what = what
+        self._read_only = read_only
+        if read_only:
+            self._reader: IO[bytes] = (path if path.exists() else Path(os.devnull)).open("rb")
+            self._writer: IO[bytes] = self._reader  # never written to
+            self.end = 0
+            return
+        self._next_sync = time.monotonic() + _SYNC_EVERY
+        try:
+            path.parent.mkdir(parents=True, exist_ok=True)
+            # Unbuffered: what a full disk refuses must not be tried again on closing.
+            self._writer = path.open("ab", buffering=0)
+            self._reader = path.open("rb")
+        except OSError as error:
+            raise ToolassayError(
+                f"cannot be written: {error.strerror}", file=path, fix="check the folder and its permissions"
+            ) from error
+        try:
+            fcntl.flock(self._writer, fcntl.LOCK_EX | (0 if wait else fcntl.LOCK_NB))
+        except BlockingIOError:
+            self.close()
+            raise UsageError(
+                "another process is writing this run", file=path, fix="wait for it, or use another --tag"
+            ) from None
+        except OSError as error:
+            self.close()
+            raise ToolassayError(
+                f"cannot be locked: {error.strerror}", file=path, fix="use a folder on another disk"
+            ) from error
+        self.end = os.fstat(self._writer.fileno()).st_size
+
+    def scan(self, read: Callable[[dict[str, Any]], Entry]) -> Iterator[tuple[int, Entry]]:
+        """What every line holds, with the byte it starts at; a last line that a crash left torn is cut off.
+
+        Args:
+            read: makes of the object of a line what is wanted; KeyError, TypeError and ValueError say that
+                it is none of ours.
+
+        Raises:
+            UsageError: a line in the middle is broken (names it).
+        """
+        self._reader.seek(0)
+        end = 0
+        for number, line in enumerate(self._reader, start=1):
+            if not line.endswith(b"\n"):  # torn by a crash, or another process is writing it
+                if not self._read_only:
+                    self._writer.truncate(end)
+                break
+            try:
+                entry = read(json.loads(line))
+            except (ValueError, KeyError, TypeError, RecursionError):
+                if self._reader.read(1):
+                    raise UsageError(
+                        f"broken line in a {self._what}", file=self.path, line=number, fix="remove that line"
+                    ) from None
+                if not self._read_only:
+                    self._writer.truncate(end)
+                break
+            yield end, entry
+            end += len(line)
+        self.end = end
+
+    def append(self, value: Mapping[str, Any]) -> int:
+        """Write one line; returns the byte it starts at.
+
+        Raises:
+            ToolassayError: the disk is full or the file is gone; the file is then as it was.
+        """
+        line = f"{json.dumps(value, ensure_ascii=False)}\n".encode(errors=HALF_PAIRS)
+        try:
+            written = 0
+            while written < len(line):
+                written += self._writer.write(line[written:])
+            self._sync_now_and_then()
+        except OSError as error:
+            with contextlib.suppress(OSError):
+                self._writer.truncate(self.end)
+            raise ToolassayError(
+                f"cannot be written: {error.strerror}",
+                file=self.path,
+                fix="free some space, then run it again",
+            ) from error
+        start, self.end = self.end, self.end + len(line)
+        return start
+
+    def force(self) -> None:
+        """Have all that was appended on the disk, and the name of the file too: it survives a power failure.
+
+        Raises:
+            ToolassayError: the disk reports a fault.
+        """
+        try:
+            os.fsync(self._writer.fileno())
+            folder = os.open(self.path.parent, os.O_RDONLY)
+            try:
+                os.fsync(folder)
+            finally:
+                os.close(folder)
+        except OSError as error:
+            raise ToolassayError(
+                f"cannot be written: {error.strerror}", file=self.path, fix="check the disk"
+            ) from error
+
+    def bytes_at(self, offset: int, count: int) -> bytes:
+        """Up to `count` bytes from `offset` on."""
+        return os.pread(self._reader.fileno(), count, offset)
+
+    def line_at(self, offset: int) -> dict[str, Any]:
+        """The object on the line that starts at `offset`."""
+        block, line = _READ, b""
+        while True:
+            part = self.bytes_at(offset + len(line), block)
+            stop = part.find(b"\n")
+            line += part if stop < 0 else part[:stop]
+            if stop >= 0 or not part:
+                value: dict[str, Any] = json.loads(line)
+                return value
+            block *= 4
+
+    def close(self) -> None:
+        """Let go of the lock and the file."""
+        self._writer.close()
+        self._reader.close()
+
+    def _sync_now_and_then(self) -> None:
+        began = time.monotonic()
+        if began < self._next_sync:
+            return
+        os.fdatasync(self._writer.fileno())
+        ended = time.monotonic()
+        self._next_sync = ended + max(_SYNC_EVERY, (ended - began) / _SYNC_SHARE)
+
+
+def text_in(entry: Mapping[str, Any], key: str) -> str:
+    """The text under a key.
+
+    Raises:
+        KeyError: there is nothing.
+        TypeError: there is no text.
+    """
+    value = entry[key]
+    if not isinstance(value, str):
+        raise TypeError(f"{key} is no text")
+    return value
+
+
+_SMALLEST = 1024  # slots; a power of two
+_EMPTY = -1
+
+
+class KeyIndex:
+    """File offsets by key, in the order the keys were first set.
+
+    Only a 64-bit hash of each key is held. Where a hash is met again, `holds(offset, key)` decides by
+    looking at the entry itself, so that two keys with one hash are never taken for each other.
+
+    >>> stored = {0: "a", 7: "b"}
+    >>> index = KeyIndex(lambda offset, key: stored[offset] == key)
+    >>> index.set("a", 0); index.set("b", 7)
+    >>> index.get("b"), index.get("c"), len(index), list(index)
+    (7, None, 2, [0, 7])
+    """
+
+    def __init__(self, holds: Callable[[int, str], bool], hash_of: Callable[[str], int] = hash) -> None:
+        self._holds = holds
+        self._hash_of = hash_of
+        self._hashes = array("q")
+        self._offsets = array("q")
+        self._slots = array("l", [_EMPTY]) * _SMALLEST
+
+    def get(self, key: str) -> int | None:
+        """The offset of a key; None where it has none."""
+        number = self._slots[self._slot(self._hash_of(key), key)]
+        return None if number == _EMPTY else self._offsets[number]
+
+    def number(self, key: str) -> int | None:
+        """The place of a key in the order in which they were first set, from 0."""
+        number = self._slots[self._slot(self._hash_of(key), key)]
+        return None if number == _EMPTY else number
+
+    def set(self, key: str, offset: int) -> None:
+        """Note where the entry of a key starts, or starts now."""
+        code = self._hash_of(key)
+        slot = self._slot(code, key)
+        if self._slots[slot] != _EMPTY:
+            self._offsets[self._slots[slot]] = offset
+            return
+        self._slots[slot] = len(self._offsets)
+        self._hashes.append(code)
+        self._offsets.append(offset)
+        if 2 * len(self._offsets) > len(self._slots):
+            self._grow()
+
+    def __len__(self) -> int:
+        return len(self._offsets)
+
+    def __iter__(self) -> Iterator[int]:
+        """The offsets, by first appearance of their keys."""
+        return iter(self._offsets)
+
+    def _slot(self, code: int, key: str) -> int:
+        """The slot that holds the key, or the empty one where it belongs."""
+        mask = len(self._slots) - 1
+        place = code & mask
+        while True:
+            number = self._slots[place]
+            if number == _EMPTY or (self._hashes[number] == code and self._holds(self._offsets[number], key)):
+                return place
+            place = (place + 1) & mask
+
+    def _grow(self) -> None:
+        self._slots = array("l", [_EMPTY]) * (2 * len(self._slots))
+        mask = len(self._slots) - 1
+        for number, code in enumerate(self._hashes):
+            place = code & mask
+            while self._slots[place] != _EMPTY:
+                place = (place + 1) & mask
+            self._slots[place] = number
 
 
 class Journal:

@@ -1,4 +1,4 @@
-"""Bounded concurrency over a stream of items: a few in flight, never all in memory."""
+"""The run loop: works on each item that its journal has not settled, a bounded number at a time."""
 
 from __future__ import annotations
 
@@ -6,15 +6,15 @@ import asyncio
 import itertools
 import re
 from collections import Counter, deque
-from collections.abc import Awaitable, Callable, Iterable
+from collections.abc import Awaitable, Callable, Iterable, Iterator
 from dataclasses import dataclass, field
 from typing import Generic, TypeVar
 
 from toolassay.errors import ToolassayError
-from toolassay.models import ModelError
-from toolassay.models.halt import Halt
-from toolassay.models.limiter import TURN, Turn
-from toolassay.runs.interrupts import first_interrupt
+from toolassay.models import ChatModel, ModelError
+from toolassay.models.concurrency_limiter import QUEUE_TURN, Halt, QueueTurn
+from toolassay.runs.event_loop import first_interrupt, run_coroutine
+from toolassay.runs.retry_malformed import Again
 
 Item = TypeVar("Item")
 
@@ -95,8 +95,8 @@ async def run_items(
         items: the stream.
         work: may be called again for an item that was stopped by the budget.
         concurrency: items in progress; None for as many as the model's own limit lets send (see
-            `toolassay.models.limiter`), 512 at most. An item that waits for its first request keeps no more
-            than 15 others from waiting too; requests of items that began earlier go first.
+            `toolassay.models.concurrency_limiter`), 512 at most. An item that waits for its first request
+            keeps no more than 15 others from waiting too; requests of items that began earlier go first.
         done: called after each item that was asked; not for one that the end of the run left out.
         stopped: told of each item that ends as "budget stop".
         interrupted: called at the first Ctrl-C with the number of items in flight. Items that wait for their
@@ -168,8 +168,8 @@ class _Run(Generic[Item]):
     async def worker(self) -> None:
         while True:
             await self._beginning.acquire()
-            turn = Turn(next(self._begun), self._beginning.release)
-            TURN.set(turn)
+            turn = QueueTurn(next(self._begun), self._beginning.release)
+            QUEUE_TURN.set(turn)
             try:
                 item = _END if self._over else next(self.stream, _END)
                 if item is _END:
@@ -259,3 +259,80 @@ class _Run(Generic[Item]):
 
 _END = object()
 _NO_BUDGET = ModelError("the budget is spent", outcome="budget stop")
+
+
+UnsettledItem = TypeVar("UnsettledItem")
+
+
+@dataclass(frozen=True)
+class Loop:
+    """How a run goes over its items, and who is told: handed down as it is, from the stage to the runner.
+
+    Attributes:
+        concurrency: items in flight at most; None leaves that to the models.
+        done: called after each item, settled ones included.
+        interrupted: told at the first Ctrl-C how many items are waited for.
+        summary: an empty one, which is filled.
+        again: which items with an answer are asked all the same.
+    """
+
+    concurrency: int | None = None
+    done: Callable[[], None] = lambda: None
+    interrupted: Callable[[int], None] = lambda in_flight: None
+    summary: RunSummary = field(default_factory=RunSummary)
+    again: Again = field(default_factory=Again)
+
+
+def run_unsettled(
+    items: Iterable[UnsettledItem],
+    work: Callable[[UnsettledItem], Awaitable[str]],
+    *,
+    settled: Callable[[UnsettledItem], bool],
+    models: Iterable[ChatModel],
+    loop: Loop,
+    stopped: Callable[[UnsettledItem, ModelError], None] = lambda item, error: None,
+) -> int:
+    """Do `work` on each item that is not settled, and let go of the models; how many were settled before.
+
+    Args:
+        items: the stream; taken only as there is room.
+        work: as `run_items` takes it.
+        settled: whether an item is passed over: it has its end already, or `loop.again` leaves it out.
+        models: those that are asked; each is closed once.
+        loop: how many items are in flight, and who is told.
+        stopped: told of each item that the budget stops.
+
+    Raises:
+        ToolassayError: the run cannot go on.
+        KeyboardInterrupt: at Ctrl-C, when what was in flight has ended.
+    """
+    already = 0
+
+    def missing() -> Iterator[UnsettledItem]:
+        nonlocal already
+        for item in items:
+            if settled(item):
+                already += 1
+                loop.done()
+            else:
+                yield item
+
+    async def run() -> None:
+        try:
+            await run_items(
+                missing(),
+                work,
+                concurrency=loop.concurrency,
+                done=loop.done,
+                stopped=stopped,
+                interrupted=loop.interrupted,
+                summary=loop.summary,
+            )
+        finally:
+            for model in {id(model): model for model in models}.values():
+                await model.close()
+
+    run_coroutine(run())
+    if loop.summary.interrupted:
+        raise KeyboardInterrupt
+    return already - loop.again.left

@@ -9,9 +9,9 @@ from typing import Any
 
 from toolassay.files import read_json, write_json
 from toolassay.models.address import HIDDEN, Address
-from toolassay.runs.again import Again
+from toolassay.models.redaction import without_secrets
 from toolassay.runs.manifest import MANIFEST
-from toolassay.runs.origin import without_secrets
+from toolassay.runs.retry_malformed import Again
 from toolassay.runs.tool_arrival import TOOL_USE
 
 STARTS = "starts"
@@ -73,7 +73,7 @@ class Start:
         self._write()
 
     def formed(self, model: str, endpoint: str, form: str, *, fingerprint: str | None = None) -> None:
-        """Note the form in which an endpoint takes a JSON schema, of `toolassay.models.structured.FORMS`."""
+        """Note the form in which an endpoint takes a JSON schema (`models.structured_output.FORMS`)."""
         self._note(SCHEMA_FORMS, {"model": model, **_where(endpoint, fingerprint), "form": form})
 
     def end(self, facts: Mapping[str, Any]) -> None:

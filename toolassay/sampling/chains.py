@@ -2,19 +2,105 @@
 
 First a few random walks that grow at both ends (nearly always enough), then a bounded depth-first search
 with backtracking, trying tools with few ways on first (Warnsdorff's rule). Both end: each tool looked at
-costs a unit of a budget. Only then, if asked, the longest path of all.
+costs a unit of a budget. Only then, if requested, the longest path of all.
+
+Finding the longest simple path is NP-hard, yet tool graphs are small: HiGHS (through scipy) solves the
+published ones in a tenth of a second. A path is a set of links with at most one link into and one out of
+each tool, one link fewer than tools, and no cycle; cycles are forbidden as they turn up (Dantzig,
+Fulkerson and Johnson's sub-tour cuts, 1954). The search is bounded in size, in branch-and-bound nodes and
+in rounds of cuts, never by a clock: a slow machine finds what a fast one finds. When the bound is
+reached, the result says so.
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import lru_cache
 from itertools import pairwise
 from random import Random
+from typing import NamedTuple
+
+import networkx as nx
+import numpy as np
 
 from toolassay.graph.links import NumberedLink
-from toolassay.sampling.bounds import largest_chain_bound
-from toolassay.sampling.longest import Longest, longest_path
-from toolassay.sampling.search import Budget, Found, Neighbours, pick
+from toolassay.sampling.search import FoundSubgraph, Neighbours, SearchBudget, largest_chain_bound, pick
+
+_MOST_LINKS = 4_000
+_BRANCH_NODES = 200
+# Links and tools, times rounds: a few seconds of work.
+_CUT_WORK = 15_000
+
+
+class LongestPath(NamedTuple):
+    """A path, and whether none is longer."""
+
+    path: tuple[int, ...]
+    exact: bool
+
+
+def longest_path(neighbours: Neighbours) -> LongestPath:
+    """The longest simple path, or an empty one where the graph is too large or the search ran out."""
+    if neighbours.graph.number_of_links > _MOST_LINKS:
+        return LongestPath((), False)
+    return _longest_path(neighbours)
+
+
+@lru_cache(maxsize=4)
+def _longest_path(neighbours: Neighbours) -> LongestPath:
+    links = [(s, t) for s in range(neighbours.size) for t in neighbours.after(s)]
+    present = set(links)
+    cycles = [{s, t} for s, t in links if s < t and (t, s) in present]
+    for _ in range(_CUT_WORK // (len(links) + neighbours.size)):
+        chosen, exact = _solve_path_cover(neighbours.size, links, cycles)
+        if chosen is None:
+            break
+        picture = nx.DiGraph(chosen)
+        found = [set(cycle) for cycle in nx.simple_cycles(picture)]
+        if not found:
+            return LongestPath(tuple(nx.topological_sort(picture)), exact)
+        cycles += found
+    return LongestPath((), False)
+
+
+def _solve_path_cover(
+    tools: int, links: list[tuple[int, int]], cycles: list[set[int]]
+) -> tuple[list[tuple[int, int]] | None, bool]:
+    """The links of the largest path-and-cycles cover with one path, and whether it is proven largest."""
+    from scipy.optimize import Bounds, LinearConstraint, milp
+    from scipy.sparse import coo_array
+
+    # Variables: one for each link (drawn), then one for each tool (used).
+    entries: list[tuple[int, int, float]] = []
+    for place, (source, target) in enumerate(links):
+        entries += [(source, place, 1), (tools + target, place, 1), (2 * tools, place, 1)]
+    for tool in range(tools):
+        used = len(links) + tool
+        entries += [(tool, used, -1), (tools + tool, used, -1), (2 * tools, used, -1)]
+    for number, cycle in enumerate(cycles, start=1):
+        entries += [
+            (2 * tools + number, place, 1)
+            for place, (source, target) in enumerate(links)
+            if source in cycle and target in cycle
+        ]
+    rows, columns, values = (np.array(column) for column in zip(*entries, strict=True))
+    upper = np.array([0.0] * (2 * tools) + [-1.0] + [len(cycle) - 1.0 for cycle in cycles])
+    lower = np.full(len(upper), -np.inf)
+    lower[2 * tools] = -1.0
+    size = len(links) + tools
+    matrix = coo_array((values, (rows, columns)), shape=(len(upper), size)).tocsr()
+    result = milp(
+        np.concatenate([np.zeros(len(links)), -np.ones(tools)]),
+        constraints=LinearConstraint(matrix, lower, upper),
+        integrality=np.ones(size, dtype=np.int64),
+        bounds=Bounds(0, 1),
+        options={"node_limit": _BRANCH_NODES},
+    )
+    if result.x is None:
+        return None, False
+    chosen = [link for link, value in zip(links, result.x, strict=False) if value > 0.5]
+    return chosen, result.status == 0
+
 
 _WALKS = 12
 _WALK_UNITS = 2_000_000
@@ -22,7 +108,7 @@ _SEARCH_UNITS = 200_000
 _SEARCH_STARTS = 1_000
 
 
-def find_chain(neighbours: Neighbours, size: int, rng: Random, *, prove: bool = False) -> Found:
+def find_chain(neighbours: Neighbours, size: int, rng: Random, *, prove: bool = False) -> FoundSubgraph:
     """A chain of `size` tools, or the longest found.
 
     Args:
@@ -35,7 +121,7 @@ def find_chain(neighbours: Neighbours, size: int, rng: Random, *, prove: bool = 
         best: Sequence[int] = rng.sample(range(neighbours.size), min(size, neighbours.size))
         return _found(neighbours, best, len(best) < size)
     best = ()
-    budget = Budget(_WALK_UNITS)
+    budget = SearchBudget(_WALK_UNITS)
     for _ in range(_WALKS):
         walk = _walk(neighbours, size, rng, budget)
         if len(walk) > len(best):
@@ -55,14 +141,14 @@ def find_chain(neighbours: Neighbours, size: int, rng: Random, *, prove: bool = 
     return _found(neighbours, best, exact and len(best) < size)
 
 
-def _found(neighbours: Neighbours, best: Sequence[int], exact: bool) -> Found:
+def _found(neighbours: Neighbours, best: Sequence[int], exact: bool) -> FoundSubgraph:
     links = tuple(
         NumberedLink(source, target, neighbours.types(source, target)[0]) for source, target in pairwise(best)
     )
-    return Found(tuple(best), links, exact)
+    return FoundSubgraph(tuple(best), links, exact)
 
 
-def _walk(neighbours: Neighbours, size: int, rng: Random, budget: Budget) -> Sequence[int]:
+def _walk(neighbours: Neighbours, size: int, rng: Random, budget: SearchBudget) -> Sequence[int]:
     """Grow a path at both ends until it is long enough or stuck."""
     start = int(rng.random() * neighbours.size)
     backward, forward, inside = [start], [start], {start}
@@ -81,9 +167,9 @@ def _walk(neighbours: Neighbours, size: int, rng: Random, budget: Budget) -> Seq
     return [*reversed(backward), *forward[1:]]
 
 
-def _search(neighbours: Neighbours, size: int, rng: Random) -> Longest:
+def _search(neighbours: Neighbours, size: int, rng: Random) -> LongestPath:
     """Depth-first search for a path; the longest found, and whether everything was searched."""
-    budget = Budget(_SEARCH_UNITS)
+    budget = SearchBudget(_SEARCH_UNITS)
     starts = rng.sample(neighbours.givers, min(len(neighbours.givers), _SEARCH_STARTS))
     best: Sequence[int] = ()
     for start in starts:
@@ -93,9 +179,9 @@ def _search(neighbours: Neighbours, size: int, rng: Random) -> Longest:
             if len(path) > len(best):
                 best = tuple(path)
             if len(best) == size:
-                return Longest(tuple(best), False)
+                return LongestPath(tuple(best), False)
             if budget.left <= 0:
-                return Longest(tuple(best), False)
+                return LongestPath(tuple(best), False)
             if choices[-1]:
                 tool = choices[-1].pop()
                 path.append(tool)
@@ -104,10 +190,12 @@ def _search(neighbours: Neighbours, size: int, rng: Random) -> Longest:
             else:
                 choices.pop()
                 inside.discard(path.pop())
-    return Longest(tuple(best), len(starts) == len(neighbours.givers) and budget.left > 0)
+    return LongestPath(tuple(best), len(starts) == len(neighbours.givers) and budget.left > 0)
 
 
-def _ways_on(neighbours: Neighbours, tool: int, inside: set[int], rng: Random, budget: Budget) -> list[int]:
+def _ways_on(
+    neighbours: Neighbours, tool: int, inside: set[int], rng: Random, budget: SearchBudget
+) -> list[int]:
     """The tools that can follow, the most promising last."""
     after = neighbours.after(tool)
     if not budget.spend(len(after) + 1):

@@ -1,25 +1,194 @@
 """Directed acyclic graphs: connected, not a chain, with real joins and diamonds.
 
-A dag starts from a motif (a fork, a join, or a diamond), grows by one tool at a time in either
-direction, and may end with further links between its tools. Published samplers draw a link only
-together with a new tool, so they can make nothing but forests.
+A dag starts from a motif (a fork, a join, or a diamond), grows by one tool at a time in either direction,
+and may end with further links between its tools. Published samplers draw a link only together with a new
+tool, so they can make nothing but forests.
+
+`largest_tree` finds the largest dag of a small graph by looking at all trees. A connected dag that is not
+a chain contains a spanning tree that is not a chain either: where links go round (ignoring direction),
+one tool of the round gives to two others, and a link elsewhere in the round can be left out. Each such
+tree holds a fork or a join, and grows from it a tool at a time. What a tree can still become depends on
+its tools and on the slots that are fed, so that every such state is visited once.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections import Counter
+from collections.abc import Callable, Iterator, Sequence
 from functools import partial
-from itertools import permutations
+from itertools import combinations, permutations
 from random import Random
+from typing import NamedTuple
 
-from toolassay.sampling.bounds import largest_dag_bound
-from toolassay.sampling.plan import Plan
-from toolassay.sampling.search import Budget, Found, Neighbours, pick
-from toolassay.sampling.trees import largest_tree
+from toolassay.graph.links import NumberedLink
+from toolassay.sampling.search import FoundSubgraph, Neighbours, SearchBudget, largest_dag_bound, pick
 from toolassay.sampling.weights import draw
 
+
+class GrowingDag:
+    """A subgraph under construction: connected, acyclic, no input slot fed twice."""
+
+    def __init__(self, neighbours: Neighbours, first: int) -> None:
+        self.neighbours = neighbours
+        self.nodes = [first]
+        self.inside = {first}
+        self.links: list[NumberedLink] = []
+        self._fed: Counter[tuple[int, str]] = Counter()
+        self._fed_tools: set[int] = set()
+        self._after: dict[int, list[int]] = {first: []}
+
+    def type_for(self, source: int, target: int) -> str | None:
+        """The type of a link that may still be drawn from `source` to `target`, or None."""
+        for kind in self.neighbours.types(source, target):
+            if self._fed[target, kind] < self.neighbours.slots(target, kind):
+                return kind
+        return None
+
+    def givers(self, tool: int) -> Sequence[int]:
+        """Where to look for a tool that can still feed `tool`; some that cannot may be among them."""
+        if not self.neighbours.limits or tool not in self._fed_tools:
+            return self.neighbours.before(tool)
+        free = [
+            kind
+            for kind in self.neighbours.kinds(tool)
+            if self._fed[tool, kind] < self.neighbours.slots(tool, kind)
+        ]
+        return self.neighbours.before_by(tool, free) if free else ()
+
+    def link(self, source: int, target: int) -> bool:
+        """Draw a link (adding the tool that is new) if a slot is free and no cycle comes of it."""
+        kind = self.type_for(source, target)
+        if kind is None or target in self._after.get(source, ()):
+            return False
+        if source in self.inside and target in self.inside and self._reaches(target, source):
+            return False
+        self.add(NumberedLink(source, target, kind))
+        return True
+
+    def add(self, link: NumberedLink) -> None:
+        """Draw a link that is known to fit."""
+        for tool in (link.source, link.target):
+            if tool not in self.inside:
+                self.inside.add(tool)
+                self.nodes.append(tool)
+                self._after[tool] = []
+        self.links.append(link)
+        self._fed[link.target, link.type] += 1
+        self._fed_tools.add(link.target)
+        self._after[link.source].append(link.target)
+
+    def _reaches(self, start: int, goal: int) -> bool:
+        waiting, seen = [start], {start}
+        while waiting:
+            tool = waiting.pop()
+            if tool == goal:
+                return True
+            for following in self._after[tool]:
+                if following not in seen:
+                    seen.add(following)
+                    waiting.append(following)
+        return False
+
+    def ordered(self) -> tuple[int, ...]:
+        """The tools in an order in which every link points forward; ties as they were added."""
+        waiting = Counter(link.target for link in self.links)
+        ready = [tool for tool in self.nodes if not waiting[tool]]
+        order: list[int] = []
+        while ready:
+            tool = ready.pop(0)
+            order.append(tool)
+            for following in self._after[tool]:
+                waiting[following] -= 1
+                if not waiting[following]:
+                    ready.append(following)
+        return tuple(order)
+
+
+_UNITS = 300_000
+
+Fed = frozenset[tuple[int, str, int]]
+
+
+class LargestTree(NamedTuple):
+    """The links of a tree, in an order in which it grows; and whether none is larger."""
+
+    links: tuple[NumberedLink, ...]
+    exact: bool
+
+
+class _TreeState(NamedTuple):
+    tools: frozenset[int]
+    fed: Fed
+    links: tuple[NumberedLink, ...]
+
+
+def largest_tree(neighbours: Neighbours, size: int) -> LargestTree:
+    """A tree of `size` tools that is not a chain, or the largest there is, or the largest found."""
+    budget = SearchBudget(_UNITS)
+    best: tuple[NumberedLink, ...] = ()
+    seen: set[tuple[frozenset[int], Fed]] = set()
+    for motif in _motifs(neighbours, budget):
+        waiting = [motif]
+        while waiting:
+            state = waiting.pop()
+            if (state.tools, state.fed) in seen:
+                continue
+            seen.add((state.tools, state.fed))
+            if len(state.links) > len(best):
+                best = state.links
+            if len(state.tools) == neighbours.size:
+                return LargestTree(best, True)
+            if len(state.tools) >= size:
+                return LargestTree(best, False)
+            waiting += _grown(neighbours, state, budget)
+            if budget.left <= 0:
+                return LargestTree(best, False)
+    return LargestTree(best, budget.left > 0)
+
+
+def _motifs(neighbours: Neighbours, budget: SearchBudget) -> Iterator[_TreeState]:
+    """Every fork and every join."""
+    for tool in neighbours.middles:
+        alone = _TreeState(frozenset((tool,)), frozenset(), ())
+        for outward in (True, False):
+            others = neighbours.after(tool) if outward else neighbours.before(tool)
+            for one, two in combinations(others, 2):
+                for state in _linked(neighbours, alone, tool, one, outward, budget):
+                    yield from _linked(neighbours, state, tool, two, outward, budget)
+                if budget.left <= 0:
+                    return
+
+
+def _grown(neighbours: Neighbours, state: _TreeState, budget: SearchBudget) -> Iterator[_TreeState]:
+    for tool in sorted(state.tools):
+        for outward in (True, False):
+            for other in neighbours.after(tool) if outward else neighbours.before(tool):
+                if other not in state.tools:
+                    yield from _linked(neighbours, state, tool, other, outward, budget)
+                if not budget.spend(1):
+                    return
+
+
+def _linked(
+    neighbours: Neighbours, state: _TreeState, tool: int, new: int, outward: bool, budget: SearchBudget
+) -> Iterator[_TreeState]:
+    """The state with a new tool, once for every slot the link may feed."""
+    source, target = (tool, new) if outward else (new, tool)
+    fed = {(place, kind): count for place, kind, count in state.fed}
+    for kind in neighbours.types(source, target):
+        if not budget.spend(1):
+            return
+        count = fed.get((target, kind), 0)
+        if count >= neighbours.slots(target, kind):
+            continue
+        now = state.fed
+        if neighbours.limits:
+            now = now - {(target, kind, count)} | {(target, kind, count + 1)}
+        yield _TreeState(state.tools | {new}, now, (*state.links, NumberedLink(source, target, kind)))
+
+
 _ATTEMPTS = 24
-_UNITS = 2_000_000
+_GROWTH_UNITS = 2_000_000
 _STARTS = 40
 _PAIRS = 64
 
@@ -27,7 +196,7 @@ MOTIF_WEIGHTS = {"fork": 0.35, "join": 0.3, "diamond": 0.35}
 _FURTHER_LINK = 0.4
 
 
-def find_dag(neighbours: Neighbours, size: int, rng: Random, *, prove: bool = False) -> Found:
+def find_dag(neighbours: Neighbours, size: int, rng: Random, *, prove: bool = False) -> FoundSubgraph:
     """A dag of `size` tools, or the largest found.
 
     Args:
@@ -36,9 +205,9 @@ def find_dag(neighbours: Neighbours, size: int, rng: Random, *, prove: bool = Fa
         rng: where chance comes from.
         prove: where the drawing fails, look at every possible dag (bounded: enough for small graphs).
     """
-    best: Plan | None = None
+    best: GrowingDag | None = None
     reached, exact = 0, False
-    budget = Budget(_UNITS)
+    budget = SearchBudget(_GROWTH_UNITS)
     for _ in range(_ATTEMPTS):
         plan = _attempt(neighbours, size, rng, budget)
         if plan is not None and (best is None or len(plan.nodes) > len(best.nodes)):
@@ -50,14 +219,14 @@ def find_dag(neighbours: Neighbours, size: int, rng: Random, *, prove: bool = Fa
     if prove and reached < size and not exact:
         tree, exact = largest_tree(neighbours, size)
         if len(tree) + 1 > max(reached, 1):
-            best = Plan(neighbours, tree[0].source)
+            best = GrowingDag(neighbours, tree[0].source)
             for link in tree:
                 best.add(link)
             _link_further_while_lucky(best, rng)
-    return Found(best.ordered(), tuple(best.links), exact) if best else Found((), (), exact)
+    return FoundSubgraph(best.ordered(), tuple(best.links), exact) if best else FoundSubgraph((), (), exact)
 
 
-def _attempt(neighbours: Neighbours, size: int, rng: Random, budget: Budget) -> Plan | None:
+def _attempt(neighbours: Neighbours, size: int, rng: Random, budget: SearchBudget) -> GrowingDag | None:
     """A plan grown from a motif as far as it goes; None if no motif was found."""
     first = draw(rng, MOTIF_WEIGHTS)
     motifs = (first, *(name for name in MOTIF_WEIGHTS if name != first))
@@ -76,27 +245,27 @@ def _start(
     motifs: Sequence[str],
     size: int,
     rng: Random,
-    budget: Budget,
-) -> Plan | None:
+    budget: SearchBudget,
+) -> GrowingDag | None:
     for motif in motifs:
         for _ in range(_STARTS):
             if not starts or budget.left <= 0:
                 return None
-            plan = Plan(neighbours, starts[int(rng.random() * len(starts))])
+            plan = GrowingDag(neighbours, starts[int(rng.random() * len(starts))])
             if _MOTIFS[motif](plan, size, rng, budget):
                 return plan
     return None
 
 
-def _fork(plan: Plan, size: int, rng: Random, budget: Budget) -> bool:
+def _fork(plan: GrowingDag, size: int, rng: Random, budget: SearchBudget) -> bool:
     return _more_after(plan, plan.nodes[0], rng, budget) and _more_after(plan, plan.nodes[0], rng, budget)
 
 
-def _join(plan: Plan, size: int, rng: Random, budget: Budget) -> bool:
+def _join(plan: GrowingDag, size: int, rng: Random, budget: SearchBudget) -> bool:
     return _more_before(plan, plan.nodes[0], rng, budget) and _more_before(plan, plan.nodes[0], rng, budget)
 
 
-def _diamond(plan: Plan, size: int, rng: Random, budget: Budget) -> bool:
+def _diamond(plan: GrowingDag, size: int, rng: Random, budget: SearchBudget) -> bool:
     """Two ways from one tool to another: over two tools, or over one and directly."""
     last = plan.nodes[0]
     if not (_more_before(plan, last, rng, budget) and _more_before(plan, last, rng, budget)):
@@ -111,14 +280,14 @@ def _diamond(plan: Plan, size: int, rng: Random, budget: Budget) -> bool:
     return tool is not None and plan.link(tool, left) and plan.link(tool, right)
 
 
-_MOTIFS: dict[str, Callable[[Plan, int, Random, Budget], bool]] = {
+_MOTIFS: dict[str, Callable[[GrowingDag, int, Random, SearchBudget], bool]] = {
     "fork": _fork,
     "join": _join,
     "diamond": _diamond,
 }
 
 
-def _grow(plan: Plan, size: int, rng: Random, budget: Budget) -> None:
+def _grow(plan: GrowingDag, size: int, rng: Random, budget: SearchBudget) -> None:
     """Add tools one at a time until there are enough or nothing fits."""
     # A tool at which nothing fits is out for good: tools and fed slots only become more.
     places = list(plan.nodes)
@@ -131,7 +300,7 @@ def _grow(plan: Plan, size: int, rng: Random, budget: Budget) -> None:
             places.pop()
 
 
-def _grow_at(plan: Plan, tool: int, rng: Random, budget: Budget) -> bool:
+def _grow_at(plan: GrowingDag, tool: int, rng: Random, budget: SearchBudget) -> bool:
     """Add one tool after or before `tool`, in a direction drawn by how much lies that way."""
     after, before = len(plan.neighbours.after(tool)), len(plan.neighbours.before(tool))
     if after + before == 0:
@@ -141,24 +310,24 @@ def _grow_at(plan: Plan, tool: int, rng: Random, budget: Budget) -> bool:
     return any(way(plan, tool, rng, budget) for way in ways)
 
 
-def _more_after(plan: Plan, tool: int, rng: Random, budget: Budget) -> bool:
+def _more_after(plan: GrowingDag, tool: int, rng: Random, budget: SearchBudget) -> bool:
     new = pick(rng, plan.neighbours.after(tool), plan.inside, budget)
     return new is not None and plan.link(tool, new)
 
 
-def _more_before(plan: Plan, tool: int, rng: Random, budget: Budget) -> bool:
+def _more_before(plan: GrowingDag, tool: int, rng: Random, budget: SearchBudget) -> bool:
     fits = partial(plan.type_for, target=tool)
     new = pick(rng, plan.givers(tool), plan.inside, budget, fits)
     return new is not None and plan.link(new, tool)
 
 
-def _link_further_while_lucky(plan: Plan, rng: Random) -> None:
+def _link_further_while_lucky(plan: GrowingDag, rng: Random) -> None:
     """Draw further links between tools of the plan, each as likely as the one before."""
     while rng.random() < _FURTHER_LINK and _link_further(plan, rng):
         pass
 
 
-def _link_further(plan: Plan, rng: Random) -> bool:
+def _link_further(plan: GrowingDag, rng: Random) -> bool:
     """Draw one more link between tools of the plan, if any is possible (in a large plan: any of a few)."""
     size = len(plan.nodes)
     if size * (size - 1) > _PAIRS * 2:

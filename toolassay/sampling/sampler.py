@@ -1,17 +1,19 @@
-"""The sampler: shape and size by weight, the subgraph by search."""
+"""The sampler: shape and size by weight, the subgraph by search or cut down from a larger one."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
 from functools import cached_property
 from random import Random
 
 from toolassay.dataset import Sample, Shape
 from toolassay.errors import UsageError
 from toolassay.graph import Link, ToolGraph
+from toolassay.graph.links import NumberedLink
 from toolassay.sampling.chains import find_chain
 from toolassay.sampling.dags import find_dag
-from toolassay.sampling.search import Found, Neighbours
+from toolassay.sampling.search import FoundSubgraph, Neighbours
 from toolassay.sampling.weights import (
     SHAPE_WEIGHTS,
     SIZE_WEIGHTS,
@@ -22,7 +24,55 @@ from toolassay.sampling.weights import (
     size_weights,
     smallest,
 )
-from toolassay.sampling.witness import cut_down
+
+
+def cut_down(example: FoundSubgraph, size: int, rng: Random) -> FoundSubgraph:
+    """A part of a chain or dag, with `size` tools, of the same shape.
+
+    Args:
+        example: a chain, or a dag, of at least `size` tools.
+        size: tools wanted: 2 or more of a chain, 3 or more of a dag.
+        rng: where chance comes from.
+    """
+    branches = _branches(example.links)
+    if not branches:
+        first = rng.randrange(len(example.nodes) - size + 1)
+        return _restricted(example, example.nodes[first : first + size])
+    # A dag stays one as long as a fork or a join is in it: keep one, and what is connected to it.
+    centre, *others = rng.choice(branches)
+    kept = [centre, *rng.sample(others, 2)]
+    around: dict[int, list[int]] = {tool: [] for tool in example.nodes}
+    for link in example.links:
+        around[link.source].append(link.target)
+        around[link.target].append(link.source)
+    while len(kept) < size:
+        inside = set(kept)
+        fringe = sorted({other for tool in kept for other in around[tool]} - inside)
+        kept.append(rng.choice(fringe))
+    return _restricted(example, kept)
+
+
+def _branches(links: Sequence[NumberedLink]) -> list[list[int]]:
+    """For each tool with two or more links on one side: the tool, then the tools on that side."""
+    outward, inward = Counter(link.source for link in links), Counter(link.target for link in links)
+    forks = [
+        [tool, *(link.target for link in links if link.source == tool)]
+        for tool in outward
+        if outward[tool] > 1
+    ]
+    joins = [
+        [tool, *(link.source for link in links if link.target == tool)] for tool in inward if inward[tool] > 1
+    ]
+    return [*forks, *joins]
+
+
+def _restricted(example: FoundSubgraph, kept: Sequence[int]) -> FoundSubgraph:
+    inside = set(kept)
+    return FoundSubgraph(
+        tuple(tool for tool in example.nodes if tool in inside),
+        tuple(link for link in example.links if link.source in inside and link.target in inside),
+        False,
+    )
 
 
 class Sampler:
@@ -57,7 +107,7 @@ class Sampler:
         self._neighbours = Neighbours(graph)
         self.shapes = shape_weights(shapes)
         self.sizes = size_weights(sizes)
-        self._examples: dict[Shape, Found] = {}
+        self._examples: dict[Shape, FoundSubgraph] = {}
 
     @cached_property
     def reachable(self) -> dict[Shape, dict[int, float]]:
@@ -140,9 +190,9 @@ class Sampler:
         # The name before the rename stays, so that a seed gives the samples it always gave.
         return Random(f"toolgraph {self.seed} {index}")
 
-    def _find(self, shape: Shape, size: int, rng: Random, *, prove: bool = False) -> Found:
+    def _find(self, shape: Shape, size: int, rng: Random, *, prove: bool = False) -> FoundSubgraph:
         if shape == "single":
-            return Found((int(rng.random() * len(self.graph)),), (), True)
+            return FoundSubgraph((int(rng.random() * len(self.graph)),), (), True)
         if shape == "chain":
             return find_chain(self._neighbours, size, rng, prove=prove)
         return find_dag(self._neighbours, size, rng, prove=prove)
@@ -153,7 +203,7 @@ class Sampler:
             return {1: 1.0}
         return {size: weight for size, weight in self.sizes.items() if size >= SMALLEST[shape]}
 
-    def _example(self, shape: Shape) -> Found:
+    def _example(self, shape: Shape) -> FoundSubgraph:
         """The largest sample of a shape that a few searches find, up to the largest size wanted.
 
         Like all that samples are drawn from, it is bounded by counted work, never by a clock. The last
@@ -161,7 +211,7 @@ class Sampler:
         """
         if shape not in self._examples:
             size = max(SMALLEST[shape], *self.sizes) if shape != "single" else 1
-            best = Found((), (), False)
+            best = FoundSubgraph((), (), False)
             for attempt, rng in enumerate((Random(0), Random(1), Random(2), self._rng(0))):
                 found = self._find(shape, size, rng, prove=attempt == 0)
                 best = max(best, found, key=lambda one: (len(one.nodes), one.exact))
@@ -179,7 +229,7 @@ class Sampler:
             return smallest(shape)
         return _largest(self._example(shape), shape, name=f" {shape}")
 
-    def _sample(self, index: int, shape: Shape, found: Found) -> Sample:
+    def _sample(self, index: int, shape: Shape, found: FoundSubgraph) -> Sample:
         ids = self.graph.library.ids
         order = {tool: place for place, tool in enumerate(found.nodes)}
         links = sorted(found.links, key=lambda link: (order[link.source], order[link.target]))
@@ -192,7 +242,7 @@ class Sampler:
         )
 
 
-def _largest(found: Found, shape: Shape, *, name: str = "") -> str:
+def _largest(found: FoundSubgraph, shape: Shape, *, name: str = "") -> str:
     """The largest size found, in words; `name` follows "the largest"."""
     if len(found.nodes) < SMALLEST[shape]:
         return f"there is no {shape} at all" if found.exact else f"no {shape} was found (bounded search)"

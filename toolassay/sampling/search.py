@@ -1,4 +1,4 @@
-"""What every sampler works with: the graph as numbers, and a work budget."""
+"""What every sampler works with: neighbours, a work budget, and upper bounds on the size of a sample."""
 
 from __future__ import annotations
 
@@ -8,6 +8,8 @@ from functools import cached_property, lru_cache
 from random import Random
 from typing import NamedTuple
 
+import networkx as nx
+
 from toolassay.graph import ToolGraph
 from toolassay.graph.links import CompleteLinks, NumberedLink, TypedLinks
 
@@ -16,7 +18,7 @@ _DRAWS = 128
 _SMALL = 1_000
 
 
-class Found(NamedTuple):
+class FoundSubgraph(NamedTuple):
     """What a search ended with.
 
     `nodes` are tool numbers, every link pointing forward. Where the wanted size was not reached, this is
@@ -28,7 +30,7 @@ class Found(NamedTuple):
     exact: bool
 
 
-class Budget:
+class SearchBudget:
     """A bound on work, so that every search ends; one unit is one tool looked at."""
 
     def __init__(self, units: int) -> None:
@@ -96,7 +98,7 @@ def pick(
     rng: Random,
     tools: Sequence[int],
     inside: Collection[int],
-    budget: Budget,
+    budget: SearchBudget,
     fits: Callable[[int], object] = lambda _: True,
 ) -> int | None:
     """A uniformly drawn tool that is not `inside` and `fits`, or None."""
@@ -110,3 +112,51 @@ def pick(
         return None
     rest = [tool for tool in tools if tool not in inside and fits(tool)]
     return rest[int(rng.random() * len(rest))] if rest else None
+
+
+_MOST_TOOLS = 2_000
+_MOST_LINKS = 500_000
+
+
+def largest_dag_bound(neighbours: Neighbours) -> int:
+    """A number of tools no dag exceeds: the largest weakly connected component, 0 if none can start."""
+    if not neighbours.middles:
+        return 0
+    return _largest_component(neighbours) if _is_cheap(neighbours) else neighbours.size
+
+
+def largest_chain_bound(neighbours: Neighbours) -> int:
+    """A number of tools no path exceeds.
+
+    A path that leaves a strongly connected component never comes back, so it visits components in the
+    order of a path of the condensed graph, at most every tool of each.
+    """
+    return _largest_way(neighbours) if _is_cheap(neighbours) else neighbours.size
+
+
+@lru_cache(maxsize=4)
+def _largest_component(neighbours: Neighbours) -> int:
+    return max(map(len, nx.weakly_connected_components(_directed(neighbours))))
+
+
+@lru_cache(maxsize=4)
+def _largest_way(neighbours: Neighbours) -> int:
+    condensed = nx.condensation(_directed(neighbours))
+    longest: dict[int, int] = {}
+    for component in nx.topological_sort(condensed):
+        before = max((longest[other] for other in condensed.predecessors(component)), default=0)
+        longest[component] = before + len(condensed.nodes[component]["members"])
+    return max(longest.values())
+
+
+def _is_cheap(neighbours: Neighbours) -> bool:
+    if neighbours.is_complete:
+        return False
+    return neighbours.size <= _MOST_TOOLS and neighbours.graph.number_of_links <= _MOST_LINKS
+
+
+def _directed(neighbours: Neighbours) -> nx.DiGraph[int]:
+    graph: nx.DiGraph[int] = nx.DiGraph()
+    graph.add_nodes_from(range(neighbours.size))
+    graph.add_edges_from((s, t) for s in range(neighbours.size) for t in neighbours.after(s))
+    return graph

@@ -51,7 +51,7 @@ def _hint(flag: str) -> str:
     return "write e.g. 3=0.5,4=0.5" if "size" in flag else "write e.g. single=3,chain=7"
 
 
-class Wanted(TypedDict):
+class SampleWeights(TypedDict):
     """What to draw from: the weights a `Sampler` takes."""
 
     shapes: Mapping[str, float]
@@ -63,7 +63,7 @@ def wanted(
     tools: int | None,
     shapes: Mapping[str, float] | None = None,
     sizes: Mapping[str, float] | Mapping[int, float] | None = None,
-) -> Wanted:
+) -> SampleWeights:
     """What a user's wishes come to.
 
     Args:

@@ -8,7 +8,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from toolassay.models import ToolCall, wire
+from toolassay.models import ToolCall, wire_format
 
 PIECE = 40  # characters of an event
 
@@ -54,7 +54,7 @@ def text_of(message: Mapping[str, Any]) -> str:
     >>> text_of({"content": [{"type": "text", "text": "Hello "}, {"type": "text", "text": "you"}]})
     'Hello you'
     """
-    return wire.text_of(message.get("content")) or ""
+    return wire_format.text_of(message.get("content")) or ""
 
 
 def count_tokens(text: str, characters_per_token: int = 4) -> int:

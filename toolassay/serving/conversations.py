@@ -1,8 +1,8 @@
-"""What the agents of WorkBench and CLASSic send, read back into the work behind it.
+"""Recovers the task behind a request of an agent of WorkBench or CLASSic.
 
-A prompt holds all that the offline agents act on, with three exceptions: a workflow whose name contains ": "
-is cut there, and `--agent tools` sends chat messages of one sender without a reply between them as one and
-cuts descriptions at 1,000 characters.
+A prompt holds all that the offline agents act on, with three exceptions: a workflow whose name contains ":
+" is cut there, and `--agent tools` joins successive chat messages of one sender and cuts descriptions at
+1,000 characters.
 """
 
 from __future__ import annotations
@@ -10,13 +10,13 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
-from toolassay.benchmarks.classic.agents.written import template, with_reference
-from toolassay.benchmarks.workbench.agents.forms import moment_of
-from toolassay.offline.tasks import AgentTask, ChoiceTask
+from toolassay.benchmarks.classic.agents.json_agent import template, with_reference
+from toolassay.benchmarks.workbench.agents.native_and_react import moment_of
+from toolassay.offline.model_tasks import AgentTask, ChoiceTask
 from toolassay.serving.completions import text_of
-from toolassay.serving.prompts import fields_of
+from toolassay.serving.prompt_reader import fields_of
 
-Message = Mapping[str, Any]
+MessageObject = Mapping[str, Any]
 
 _OBSERVATION = "Observation: "
 _SENDERS = {"User": "user", "Bot": "bot"}
@@ -30,7 +30,7 @@ def conversation_task(body: Mapping[str, Any]) -> AgentTask | ChoiceTask | None:
     Args:
         body: of a chat-completions request, with at least one message.
     """
-    messages: Sequence[Message] = body["messages"]
+    messages: Sequence[MessageObject] = body["messages"]
     try:
         if body.get("tools"):
             return _acting(messages, "tool") or _calling(messages, body["tools"])
@@ -39,7 +39,7 @@ def conversation_task(body: Mapping[str, Any]) -> AgentTask | ChoiceTask | None:
         return None  # looks like ours and is not
 
 
-def _acting(messages: Sequence[Message], told_by: str) -> AgentTask | None:
+def _acting(messages: Sequence[MessageObject], told_by: str) -> AgentTask | None:
     """A task of WorkBench; its observations are the messages of one role that follow the request."""
     if len(messages) < 2 or messages[0].get("role") != "system" or messages[1].get("role") != "user":
         return None
@@ -52,7 +52,7 @@ def _acting(messages: Sequence[Message], told_by: str) -> AgentTask | None:
     return AgentTask(text_of(messages[1]), now, observations, react)
 
 
-def _writing(messages: Sequence[Message]) -> ChoiceTask | None:
+def _writing(messages: Sequence[MessageObject]) -> ChoiceTask | None:
     """A chat of CLASSic in one prompt."""
     if len(messages) != 1:
         return None
@@ -67,7 +67,7 @@ def _writing(messages: Sequence[Message]) -> ChoiceTask | None:
     return None
 
 
-def _calling(messages: Sequence[Message], tools: Sequence[Any]) -> ChoiceTask | None:
+def _calling(messages: Sequence[MessageObject], tools: Sequence[Any]) -> ChoiceTask | None:
     """A chat of CLASSic as messages, with a function for each workflow and one for none."""
     if messages[0].get("role") != "system" or len(messages) < 2:
         return None

@@ -67,7 +67,7 @@ KINDS: Mapping[str, str] = MappingProxyType({**FAULTS, **REFUSALS, **ANSWERS})
 ALWAYS = "always"
 
 Behaviour = Callable[[str, int], str]
-Condition = Callable[[str, int], bool]
+FaultCondition = Callable[[str, int], bool]
 
 
 class FaultPlan:
@@ -108,7 +108,7 @@ class FaultPlan:
         """
         return next((name for name, holds in self._rules if holds(prompt, number)), WHOLE)
 
-    def _condition(self, name: str, when: str) -> Condition:
+    def _condition(self, name: str, when: str) -> FaultCondition:
         if when == ALWAYS:
             return lambda prompt, number: True
         if when == "once":

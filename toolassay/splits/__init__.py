@@ -5,16 +5,15 @@ whole. A *stratum* is a shape and a number of tools; the wished shares are held 
 groups allow.
 """
 
-from toolassay.splits.groups import Group, Member, Stratum, groups_of
-from toolassay.splits.near import near_repeats
+from toolassay.splits.sample_groups import Member, SampleGroup, Stratum, groups_of, near_repeats
 from toolassay.splits.split_file import SplitFile
 from toolassay.splits.splitting import DEFAULT_SHARES, SPLITS, Split, Splitting, assign
 
 __all__ = [
     "DEFAULT_SHARES",
     "SPLITS",
-    "Group",
     "Member",
+    "SampleGroup",
     "Split",
     "SplitFile",
     "Splitting",

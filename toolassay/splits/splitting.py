@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from typing import Literal
 
 from toolassay.dataset import SHAPES, RequestId, Shape
-from toolassay.splits.groups import Group, Member, Stratum, groups_of
+from toolassay.splits.sample_groups import Member, SampleGroup, Stratum, groups_of
 
 Split = Literal["train", "dev", "test"]
 SPLITS: tuple[Split, ...] = ("train", "dev", "test")
@@ -18,7 +18,7 @@ DEFAULT_SHARES: Mapping[Split, float] = {"train": 0.8, "dev": 0.1, "test": 0.1}
 
 
 def assign(
-    groups: Sequence[Group],
+    groups: Sequence[SampleGroup],
     shares: Mapping[Split, float] = DEFAULT_SHARES,
     *,
     seed: int = 0,
@@ -74,7 +74,7 @@ def _drawn(
     return max(room, key=needs.__getitem__) if room else max(missing, key=missing.__getitem__)
 
 
-def _rank(seed: int, group: Group) -> str:
+def _rank(seed: int, group: SampleGroup) -> str:
     return hashlib.sha256(f"{seed} {group.name}".encode("utf-8", "surrogatepass")).hexdigest()
 
 
@@ -91,7 +91,7 @@ class Splitting:
         near: how alike requests must be to be kept together; None where only the same ones are.
     """
 
-    groups: Sequence[Group]
+    groups: Sequence[SampleGroup]
     splits: Sequence[Split]
     shares: Mapping[Split, float]
     seed: int

@@ -9,13 +9,13 @@ from typing import Any
 
 from toolassay.files import read_json, write_json_lines
 from toolassay.gates.critic import NOT_FOR_IT, CriticVerdict, CriticWork, template
-from toolassay.gates.critic.work import PARAMETERS
+from toolassay.gates.critic.review_run import PARAMETERS
 from toolassay.gates.gate import Background
 from toolassay.gates.labelled_set import Selected
 from toolassay.models import ModelOptions
 from toolassay.runs import Budget
 from toolassay.runs.ledger import FREE
-from toolassay.runs.recorded import SUMMARY
+from toolassay.runs.recorded_usage import SUMMARY
 from toolassay.runs.trials import Trial
 from toolassay.stages.agent_run import AgentRun
 from toolassay.stages.record import hashes

@@ -6,11 +6,11 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
+from toolassay.data_folder import DataFolder
 from toolassay.files import safe_name
-from toolassay.folder import DataFolder
 from toolassay.gates.gate import Background
 from toolassay.gates.labelled_set import Selected
-from toolassay.gates.second_opinion import SecondOpinionGate, Solver
+from toolassay.gates.second_opinion_gate import SecondOpinionGate, Solver
 from toolassay.stages.infer import infer
 
 

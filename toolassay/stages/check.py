@@ -9,14 +9,14 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
+from toolassay.data_folder import DataFolder
 from toolassay.dataset import RequestId
 from toolassay.errors import UsageError
 from toolassay.files import read_json_lines, sha256_of, write_json, write_text
-from toolassay.folder import DataFolder
-from toolassay.gates.funnel import Funnel, funnel_page, funnel_table, levels_text
 from toolassay.gates.gate import Background, Finding, Level
+from toolassay.gates.gate_funnel import GateFunnel, funnel_page, funnel_table, levels_text
+from toolassay.gates.gate_pipeline import SampleContext, gate_pipeline
 from toolassay.gates.labelled_set import LabelledSet, Mend
-from toolassay.gates.line_up import Known, line_up
 from toolassay.gates.repair import repair as mend
 from toolassay.models import ModelOptions
 from toolassay.models.registry import refuse_baseline
@@ -36,10 +36,10 @@ from toolassay.stages.choice import Choice, other_set, worth_asking
 from toolassay.stages.screen import DEFAULT, WARNING, Screen
 from toolassay.stages.sort_set import Sorted, sort_set
 from toolassay.stages.workfolder import graph_of
-from toolassay.variety import Bars
-from toolassay.variety.signatures import SEED
+from toolassay.text_formatting import count_of
+from toolassay.variety import Thresholds
+from toolassay.variety.minhash import SEED
 from toolassay.version import __version__
-from toolassay.words import count_of
 
 PREDICTIONS = "predictions"
 _INSTEAD = {
@@ -148,7 +148,7 @@ def check(
             "command": command,
             "screen": screen,
         }
-        bars = Bars() if threshold is None else Bars(threshold)
+        bars = Thresholds() if threshold is None else Thresholds(threshold)
         other = None if against is None else other_set(Path(against), folder)
         critics = _critics(critic)
         choice = Choice(gates, without, critics=critics, solvers=solvers, other=other is not None)
@@ -160,8 +160,8 @@ def check(
                 fix="make it with format_data.py",
             )
         whole_set = choice.whole_set(labels, other, bars)
-        known = Known(labels.repeated, teacher=_teacher(folder), whole_set=whole_set)
-        line = choice.of(line_up(background, known))
+        known = SampleContext(labels.repeated, teacher=_teacher(folder), whole_set=whole_set)
+        line = choice.of(gate_pipeline(background, known))
         complete = True
         with ExitStack() as open_files:
             if critics or solvers:
@@ -181,7 +181,7 @@ def check(
                     )
                     open_files.callback(opinion.close)
                     known, complete = replace(known, second_opinion=opinion), complete and answered
-                line = choice.of(line_up(background, known))
+                line = choice.of(gate_pipeline(background, known))
             ended = sort_set(labels, line, place, background, graph, mended=repair, screen=screen)
         funnel = ended.funnel
         settings = {
@@ -265,7 +265,7 @@ def _signature(settings: Mapping[str, Any]) -> str:
     return "|".join(parts)
 
 
-def _write_funnel(path: Path, funnel: Funnel, value: Mapping[str, Any]) -> None:
+def _write_funnel(path: Path, funnel: GateFunnel, value: Mapping[str, Any]) -> None:
     from toolassay.report.funnel_picture import FunnelBar, draw_funnel
 
     draw_funnel([FunnelBar(**row) for row in value["funnel"]], path / FUNNEL_PICTURE)

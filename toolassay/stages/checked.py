@@ -7,6 +7,7 @@ from contextlib import ExitStack, contextmanager, suppress
 from pathlib import Path
 from typing import Any
 
+from toolassay.data_folder import DataFolder
 from toolassay.errors import UsageError
 from toolassay.files import (
     atomic_target,
@@ -18,7 +19,6 @@ from toolassay.files import (
     sha256_of,
     write_json,
 )
-from toolassay.folder import DataFolder
 from toolassay.graph import ToolGraph
 from toolassay.locks import only_one
 from toolassay.stages.checked_writer import CheckedWriter, Lines

@@ -9,7 +9,7 @@ from typing import IO, Any
 
 from toolassay.errors import ToolassayError
 from toolassay.gates.gate import Level
-from toolassay.gates.inspection import Inspection
+from toolassay.gates.gate_pipeline import Inspection
 
 
 class Lines:

@@ -6,18 +6,17 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
+from toolassay.data_folder import DataFolder
 from toolassay.errors import UsageError
-from toolassay.folder import DataFolder
-from toolassay.gates.duplicates import ContaminationGate, DuplicateGate
+from toolassay.gates.critic.gate import TeacherGate
+from toolassay.gates.duplicate_gates import ContaminationGate, DuplicateGate
 from toolassay.gates.gate import Background, Gate
-from toolassay.gates.inspection import inspect
+from toolassay.gates.gate_pipeline import SampleContext, gate_pipeline, inspect, select_gates
 from toolassay.gates.labelled_set import LabelledSet, Selected
-from toolassay.gates.line_up import Known, chosen, line_up
-from toolassay.gates.second_opinion import SecondOpinionGate
-from toolassay.gates.teacher import TeacherGate
+from toolassay.gates.second_opinion_gate import SecondOpinionGate
 from toolassay.stages.screen import Screen
-from toolassay.variety import Bars
-from toolassay.words import count_of
+from toolassay.text_formatting import count_of
+from toolassay.variety import Thresholds
 
 
 @dataclass
@@ -50,7 +49,7 @@ class Choice:
         opinion = SecondOpinionGate((), background) if self.solvers else None
         whole_set: list[Gate] = [DuplicateGate(())]
         whole_set += [ContaminationGate((), ())] * self.other
-        line = self.of(line_up(background, Known(second_opinion=opinion, whole_set=whole_set)))
+        line = self.of(gate_pipeline(background, SampleContext(second_opinion=opinion, whole_set=whole_set)))
         self._names = {gate.name for gate in line}
         for flag, given, gate in (
             ("critic", self.critics, TeacherGate),
@@ -64,9 +63,9 @@ class Choice:
 
     def of(self, gates: Sequence[Gate]) -> tuple[Gate, ...]:
         """Those of some gates that are asked for."""
-        return chosen(gates, self.only, self.without)
+        return select_gates(gates, self.only, self.without)
 
-    def whole_set(self, labels: LabelledSet, other: LabelledSet | None, bars: Bars) -> list[Gate]:
+    def whole_set(self, labels: LabelledSet, other: LabelledSet | None, bars: Thresholds) -> list[Gate]:
         """The gates made from the whole set; one that is left out is not made, for it reads everything."""
         gates: list[Gate] = [DuplicateGate(labels if DuplicateGate.name in self._names else (), bars)]
         if other is not None:

@@ -6,27 +6,27 @@ import shlex
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
+from toolassay.benchmarks.classic.chats.chat_sample import ChatSampleSettings, make_sample, write_sample
 from toolassay.benchmarks.classic.chats.filters import Action, profane_words
+from toolassay.benchmarks.classic.chats.hub_layout import lay_out
 from toolassay.benchmarks.classic.chats.masking import Finder, find_with
-from toolassay.benchmarks.classic.chats.merge import MergedSet, Ties, merge
-from toolassay.benchmarks.classic.chats.merge.release import (
+from toolassay.benchmarks.classic.chats.merge import (
     CONFLICTS,
+    MergedSet,
+    Ties,
     is_unfinished,
+    merge,
     remove_unfinished,
     write_reports,
     write_set,
 )
-from toolassay.benchmarks.classic.chats.publish import lay_out
-from toolassay.benchmarks.classic.chats.raw import RawSource, read_chats
-from toolassay.benchmarks.classic.chats.sample import SampleSettings, make_sample, write_sample
-from toolassay.benchmarks.classic.chats.tables import check_empty
-from toolassay.benchmarks.classic.chats.workbook import read_answers, write_workbook
-from toolassay.benchmarks.classic.data import read_data
-from toolassay.benchmarks.classic.data.folder import PROMPTS
+from toolassay.benchmarks.classic.chats.raw_chats import RawSource, read_chats
+from toolassay.benchmarks.classic.chats.workbook import read_annotations, write_workbook
+from toolassay.benchmarks.classic.data import PROMPTS, check_empty, read_data
 from toolassay.errors import IncompleteError, UsageError
 from toolassay.files import read_text, safe_name
 from toolassay.stages.screen import DEFAULT, WARNING, Screen
-from toolassay.words import count_of
+from toolassay.text_formatting import count_of
 
 
 def sample_chats(
@@ -67,7 +67,7 @@ def sample_chats(
     folder = Path(out)
     check_empty(folder, force=force)
     words = None if profanity is None else _words(Path(profanity))
-    settings = SampleSettings(
+    settings = ChatSampleSettings(
         per_domain=per_domain,
         seed=seed,
         min_length=min_length,
@@ -196,7 +196,7 @@ def merge_workbooks(
     for path in _files_of(workbooks):
         if path.stem in answers:
             raise UsageError(f"two annotators are called {path.stem!r}", file=path, fix="rename one file")
-        answers[path.stem] = read_answers(path, data)
+        answers[path.stem] = read_annotations(path, data)
         screen.say(f"{path}: {count_of(len(answers[path.stem]), 'row')} filled in of {len(data.examples):,}")
     if not any(answers.values()):
         raise IncompleteError(

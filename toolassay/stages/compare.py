@@ -5,13 +5,12 @@ from __future__ import annotations
 from collections.abc import Sequence
 from pathlib import Path
 
-from toolassay.benchmarks.taskbench.scoring.comparison import Comparison, compare_models
-from toolassay.benchmarks.taskbench.scoring.folder import metrics_folder
+from toolassay.benchmarks.taskbench.scoring.comparison import Comparison, compare_models, scored_models
+from toolassay.benchmarks.taskbench.scoring.folder_evaluation import metrics_folder
 from toolassay.benchmarks.taskbench.scoring.groups import groups_of
-from toolassay.benchmarks.taskbench.scoring.scored_model import scored_models
+from toolassay.data_folder import DataFolder
 from toolassay.errors import UsageError
 from toolassay.files import write_json
-from toolassay.folder import DataFolder
 from toolassay.stages.screen import DEFAULT, WARNING, Screen
 
 

@@ -4,12 +4,11 @@ from __future__ import annotations
 
 import hashlib
 
-from toolassay.benchmarks.classic.data import is_classic
-from toolassay.benchmarks.classic.data.folder import WORKFLOW_COLUMNS, WORKFLOWS
-from toolassay.benchmarks.classic.data.table import read_table
-from toolassay.benchmarks.workbench.own.loading import own_tools_file
+from toolassay.benchmarks.classic.csv_table import read_table
+from toolassay.benchmarks.classic.data import WORKFLOW_COLUMNS, WORKFLOWS, is_classic
+from toolassay.benchmarks.workbench.workplace import own_tools_file
+from toolassay.data_folder import DataFolder
 from toolassay.errors import UsageError
-from toolassay.folder import DataFolder
 from toolassay.report.leaderboard.published import DOMAINS, domain_of_tools
 from toolassay.stages.infer_workbench import is_workbench
 from toolassay.tools import ToolLibrary

@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import NamedTuple
 
-from toolassay.benchmarks.workbench.agents.foresight import Foresight
-from toolassay.benchmarks.workbench.agents.settings import AgentSettings
+from toolassay.benchmarks.workbench.agents.episode import WorkbenchAgentSettings
+from toolassay.benchmarks.workbench.agents.inference import DryRunPreview
 from toolassay.models import ModelOptions
 from toolassay.models.registry import is_served
-from toolassay.runs.estimate import Estimate, Expected
+from toolassay.runs.budget import Estimate, ExpectedUsage
 from toolassay.runs.ledger import FREE
 from toolassay.runs.prices import Tariff
 from toolassay.stages.usage import NO_PRICE
@@ -56,26 +56,28 @@ def dry_run_lines(
     yield f"not counted: tries after a failure{also}"
 
 
-def expected(estimate: Estimate, llm: str, prices: Mapping[str, Tariff]) -> Expected:
+def expected(estimate: Estimate, llm: str, prices: Mapping[str, Tariff]) -> ExpectedUsage:
     """What is foreseen, to be summed over trials; a model without a server uses no tokens."""
-    return Expected(estimate.requests, 0, 0, 0.0) if llm in FREE else estimate.expected(prices.get(llm))
+    return ExpectedUsage(estimate.requests, 0, 0, 0.0) if llm in FREE else estimate.expected(prices.get(llm))
 
 
 def expected_of_agent(
-    estimate: Estimate, settings: AgentSettings, llm: str, prices: Mapping[str, Tariff]
-) -> tuple[Expected, Expected]:
+    estimate: Estimate, settings: WorkbenchAgentSettings, llm: str, prices: Mapping[str, Tariff]
+) -> tuple[ExpectedUsage, ExpectedUsage]:
     """The same if every task takes one answer, and if every task takes all it may."""
     answers = settings.max_steps + settings.resample
     if llm in FREE:
-        return Expected(estimate.requests, 0, 0, 0.0), Expected(answers * estimate.requests, 0, 0, 0.0)
+        return ExpectedUsage(estimate.requests, 0, 0, 0.0), ExpectedUsage(
+            answers * estimate.requests, 0, 0, 0.0
+        )
     price = prices.get(llm)
     return estimate.expected(price), estimate.expected(price, answers)
 
 
 def agent_lines(
     estimate: Estimate,
-    foresight: Foresight,
-    settings: AgentSettings,
+    foresight: DryRunPreview,
+    settings: WorkbenchAgentSettings,
     llm: str,
     options: ModelOptions,
     prices: Mapping[str, Tariff],

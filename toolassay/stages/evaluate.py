@@ -10,7 +10,7 @@ from toolassay.benchmarks.classic.data import is_classic
 from toolassay.benchmarks.security import figure_lines
 from toolassay.benchmarks.taskbench.requests import read_ids
 from toolassay.benchmarks.taskbench.scoring.evaluation import Choices
-from toolassay.benchmarks.taskbench.scoring.folder import (
+from toolassay.benchmarks.taskbench.scoring.folder_evaluation import (
     EVERY_MODEL,
     FolderEvaluation,
     chosen_labels,
@@ -18,11 +18,11 @@ from toolassay.benchmarks.taskbench.scoring.folder import (
     models_of,
 )
 from toolassay.benchmarks.taskbench.scoring.line_index import Keep
-from toolassay.benchmarks.taskbench.scoring.parts import cores
+from toolassay.benchmarks.taskbench.scoring.parallel_scorer import cores
+from toolassay.data_folder import DataFolder
 from toolassay.errors import ToolassayError, UsageError
-from toolassay.folder import DataFolder
 from toolassay.metrics.bertscore import BertScore
-from toolassay.runs.asked import asked_phrase, excluded_phrase
+from toolassay.runs.outcomes import asked_phrase, excluded_phrase
 from toolassay.stages.agent_run import refuse_settings
 from toolassay.stages.evaluate_classic import evaluate_classic
 from toolassay.stages.evaluate_workbench import AgentEvaluation, evaluate_workbench

@@ -9,14 +9,12 @@ from pathlib import Path
 from typing import Any
 
 from toolassay.benchmarks.classic.agents.inference import entry_of
-from toolassay.benchmarks.classic.data import ClassicData, read_data
-from toolassay.benchmarks.classic.data import fingerprint as data_fingerprint
+from toolassay.benchmarks.classic.data import ClassicData, data_fingerprint, read_data
 from toolassay.benchmarks.classic.scoring.evaluation import ClassicScores, score_rows
-from toolassay.benchmarks.classic.scoring.rows import Row, read_rows
-from toolassay.benchmarks.classic.scoring.rows import fingerprint as rows_fingerprint
-from toolassay.benchmarks.classic.scoring.strict.judged import Ended
+from toolassay.benchmarks.classic.scoring.prediction_rows import PredictionRow, read_rows, rows_fingerprint
+from toolassay.benchmarks.classic.scoring.strict.outcomes import MissingOutcome
 from toolassay.benchmarks.taskbench.scoring.evaluation import Evaluation
-from toolassay.benchmarks.taskbench.scoring.folder import (
+from toolassay.benchmarks.taskbench.scoring.folder_evaluation import (
     EVERY_MODEL,
     FolderEvaluation,
     metrics_folder,
@@ -26,12 +24,12 @@ from toolassay.benchmarks.taskbench.scoring.folder import (
 from toolassay.benchmarks.taskbench.scoring.groups import OVERALL
 from toolassay.benchmarks.taskbench.scoring.items import items_path, write_items
 from toolassay.benchmarks.taskbench.scoring.signature import Signature
+from toolassay.data_folder import DataFolder
 from toolassay.errors import UsageError
 from toolassay.files import refuse_to_replace, safe_name, write_json
-from toolassay.folder import DataFolder
 from toolassay.offline.marks import tools_part
-from toolassay.runs.asked import MISSING, RunOutcomes
-from toolassay.runs.spending import usage
+from toolassay.runs.outcomes import MISSING, RunOutcomes
+from toolassay.runs.recorded_usage import usage
 from toolassay.runs.tool_arrival import tools_missing
 from toolassay.runs.trials import Trial, same_settings, trials_of
 from toolassay.stages.agent_run import chosen_items
@@ -205,7 +203,7 @@ def _trials(place: Path, llm: str, screen: Screen) -> list[Trial]:
     return alike
 
 
-def _ended(trials: Sequence[Trial]) -> Ended:
+def _ended(trials: Sequence[Trial]) -> MissingOutcome:
     """How messages ended that have no row, by the journal of each trial."""
     runs = {
         trial.number: RunOutcomes(trial.run_folder, lambda journal, one: entry_of(journal, one.question))
@@ -214,19 +212,19 @@ def _ended(trials: Sequence[Trial]) -> Ended:
     return lambda example, trial: runs[trial].outcome(example) if trial in runs else MISSING
 
 
-def _answered(trial: Trial, data: ClassicData) -> tuple[Path, list[Row]]:
+def _answered(trial: Trial, data: ClassicData) -> tuple[Path, list[PredictionRow]]:
     """A trial's file and rows; a further trial has the number of its folder, whatever the rows say."""
     rows = read_rows(trial.output, data)
     return trial.output, [replace(row, trial=trial.number or row.trial) for row in rows]
 
 
-def _joined(files: Iterable[tuple[Path, list[Row]]]) -> list[Row]:
+def _joined(files: Iterable[tuple[Path, list[PredictionRow]]]) -> list[PredictionRow]:
     """The rows of several files.
 
     Raises:
         UsageError: two of them answer the same message in the same trial and order.
     """
-    joined: dict[Any, Row] = {}
+    joined: dict[Any, PredictionRow] = {}
     for file, rows in files:
         for row in rows:
             if row.sorting in joined:
@@ -242,10 +240,10 @@ def _joined(files: Iterable[tuple[Path, list[Row]]]) -> list[Row]:
 
 def _signature(
     folder: Path,
-    rows: Iterable[Row],
+    rows: Iterable[PredictionRow],
     only: Collection[str] | None = None,
     tools: Mapping[str, str] | None = None,
-    **further: Sequence[Row],
+    **further: Sequence[PredictionRow],
 ) -> Signature:
     """What the scores were made with: the rows of the prediction file, and further ones if there are any."""
     chosen = (

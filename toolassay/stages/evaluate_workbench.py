@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from toolassay.benchmarks.taskbench.scoring.evaluation import Evaluation
-from toolassay.benchmarks.taskbench.scoring.folder import (
+from toolassay.benchmarks.taskbench.scoring.folder_evaluation import (
     EVERY_MODEL,
     FolderEvaluation,
     metrics_folder,
@@ -18,28 +18,27 @@ from toolassay.benchmarks.taskbench.scoring.folder import (
 )
 from toolassay.benchmarks.taskbench.scoring.items import items_path, write_items
 from toolassay.benchmarks.taskbench.scoring.signature import Signature
-from toolassay.benchmarks.workbench.agents.inference import entry_of
-from toolassay.benchmarks.workbench.agents.predictions import read_predictions
-from toolassay.benchmarks.workbench.agents.scores import OVERALL, AgentScores, score_agents
-from toolassay.benchmarks.workbench.generate.wordings import has_our_wordings
-from toolassay.benchmarks.workbench.judge.error_rules import error_rules
+from toolassay.benchmarks.workbench.agents.agent_scores import OVERALL, AgentScores, score_agents
+from toolassay.benchmarks.workbench.agents.inference import entry_of, read_predictions
+from toolassay.benchmarks.workbench.generate.generated_tasks import has_our_wordings
+from toolassay.benchmarks.workbench.judge.error_classes import error_rules
 from toolassay.benchmarks.workbench.sandbox import Sandbox
 from toolassay.benchmarks.workbench.tasks import Task
 from toolassay.benchmarks.workbench.tasks import fingerprint as tasks_fingerprint
+from toolassay.data_folder import DataFolder
 from toolassay.files import refuse_to_replace, safe_name, sha256_of, write_json
-from toolassay.folder import DataFolder
 from toolassay.offline.marks import OUR_WORDINGS, WORDINGS, tools_part
-from toolassay.runs.asked import MISSING, RunOutcomes
 from toolassay.runs.manifest import recorded_settings
-from toolassay.runs.spending import usage
+from toolassay.runs.outcomes import MISSING, RunOutcomes
+from toolassay.runs.recorded_usage import usage
 from toolassay.runs.tool_arrival import tools_missing
 from toolassay.runs.trials import Trial, fingerprint, same_settings, trials_of
 from toolassay.stages.agent_run import chosen_items
 from toolassay.stages.screen import DEFAULT, WARNING, Screen
 from toolassay.stages.security import security_beside
 from toolassay.stages.workplace import load_workplace, tools_hash
+from toolassay.text_formatting import count_of
 from toolassay.version import __version__
-from toolassay.words import count_of
 
 _NAMED = 5
 

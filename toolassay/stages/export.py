@@ -8,22 +8,22 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Literal
 
+from toolassay.data_folder import DataFolder
 from toolassay.errors import ToolassayError, UsageError
-from toolassay.exporters.card import CardFacts, Tally, card
+from toolassay.exporters.dataset_card import CardFacts, ExportTally, card
 from toolassay.exporters.destination import Destination
+from toolassay.exporters.export_plan import Unfit
 from toolassay.exporters.formats import FORMATS, MOST_TOOLS, Chats, Format, Rows
-from toolassay.exporters.plan import Unfit
-from toolassay.exporters.selection import Chosen, Refusal, Selection
+from toolassay.exporters.jsonl_parquet import JsonLinesWriter, parquet_libraries
+from toolassay.exporters.sample_selection import Refusal, SelectedPlan, Selection
 from toolassay.exporters.turns import CLOSING, ChatStyle
-from toolassay.exporters.writers import JsonLinesWriter, parquet_libraries
 from toolassay.files import read_json, read_json_lines, write_text
-from toolassay.folder import DataFolder
 from toolassay.gates.gate import Level
 from toolassay.splits import SplitFile
 from toolassay.stages.screen import DEFAULT, WARNING, Screen
 from toolassay.stages.workfolder import refuse_other_benchmarks
+from toolassay.text_formatting import count_of
 from toolassay.version import __version__
-from toolassay.words import count_of
 
 REFUSED = "refused.jsonl"
 _SHOWN = 5
@@ -111,7 +111,7 @@ def export(
     chats = Chats(library, kind, ChatStyle(system, closing, parallel, arguments == "object"), tools, seed)
     name = folder.path.resolve().name
     with destination.folder() as new:
-        rows, tally = Rows(to, new, chats), Tally()
+        rows, tally = Rows(to, new, chats), ExportTally()
         with contextlib.closing(rows):
             refused = _write(selection, rows, tally, new / REFUSED, screen)
             rows.finish(name)
@@ -148,7 +148,7 @@ def export(
     return result
 
 
-def _write(selection: Selection, rows: Rows, tally: Tally, path: Path, screen: Screen) -> int:
+def _write(selection: Selection, rows: Rows, tally: ExportTally, path: Path, screen: Screen) -> int:
     """Write every sample; those refused go to `path`, which is there only if there are any. How many are."""
     count = 0
     with (
@@ -156,7 +156,7 @@ def _write(selection: Selection, rows: Rows, tally: Tally, path: Path, screen: S
         screen.progress("exporting", len(selection)) as advance,
     ):
         for found in selection:
-            if isinstance(found, Chosen):
+            if isinstance(found, SelectedPlan):
                 found = _sayable(found, rows)
             if isinstance(found, Refusal):
                 count += 1
@@ -172,7 +172,7 @@ def _write(selection: Selection, rows: Rows, tally: Tally, path: Path, screen: S
     return count
 
 
-def _sayable(chosen: Chosen, rows: Rows) -> Chosen | Refusal:
+def _sayable(chosen: SelectedPlan, rows: Rows) -> SelectedPlan | Refusal:
     try:
         rows.check(chosen.plan)
     except Unfit as error:
@@ -180,7 +180,7 @@ def _sayable(chosen: Chosen, rows: Rows) -> Chosen | Refusal:
     return chosen
 
 
-def _report(result: Exported, tally: Tally, destination: Destination, screen: Screen) -> None:
+def _report(result: Exported, tally: ExportTally, destination: Destination, screen: Screen) -> None:
     for copy in destination.copies:
         screen.say(f"kept {copy}")
     if tally.without_arguments:

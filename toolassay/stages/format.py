@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from toolassay.backinstruct.alignment import MODES
+from toolassay.backinstruct.critics import MODES
 from toolassay.backinstruct.format import Formatted, tables
 from toolassay.backinstruct.format import format_data as format_folder
+from toolassay.data_folder import DataFolder
 from toolassay.errors import UsageError
-from toolassay.folder import DataFolder
 from toolassay.graph import DependencyType, check_dependency_type
 from toolassay.stages.screen import DEFAULT, WARNING, Screen
 

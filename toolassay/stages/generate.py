@@ -12,25 +12,25 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from toolassay.backinstruct.engine import PARAMETERS, Generation, Generator, read_kept
+from toolassay.backinstruct.generator import PARAMETERS, Generation, Generator, read_kept
 from toolassay.backinstruct.prompt import BackInstructPrompt
 from toolassay.backinstruct.records import sample_id
+from toolassay.data_folder import DataFolder
 from toolassay.dataset import Sample, Shape
 from toolassay.errors import ToolassayError, UsageError
 from toolassay.files import keep_dated_copy, read_json_lines, safe_name
-from toolassay.folder import DataFolder
 from toolassay.models import ChatRequest, ModelOptions, create_model
-from toolassay.models.parameters import sampling_parameters, without_default
+from toolassay.models.refused_parameters import sampling_parameters, without_default
 from toolassay.models.registry import refuse_baseline
-from toolassay.models.structured import Structured, json_schema
-from toolassay.models.wire import parameters_of
+from toolassay.models.structured_output import Structured, json_schema
+from toolassay.models.wire_format import parameters_of
+from toolassay.prompt_templates import check_wording
 from toolassay.runs import Budget, Journal, Loop, RunSummary, changes, gives_way, open_run, recorded_settings
-from toolassay.runs.again import MAX_TOKENS
-from toolassay.runs.budget import completion_limit
-from toolassay.runs.estimate import Estimate
+from toolassay.runs.budget import Estimate, completion_limit
 from toolassay.runs.ledger import FREE
 from toolassay.runs.manifest import JOURNAL
 from toolassay.runs.prices import Tariff
+from toolassay.runs.retry_malformed import MAX_TOKENS
 from toolassay.sampling import Sampler, wanted
 from toolassay.schemas import sample_schema
 from toolassay.stages.dry_run import Counts, dry_run_lines
@@ -39,7 +39,6 @@ from toolassay.stages.screen import DEFAULT, WARNING, Screen
 from toolassay.stages.statistics import Statistics
 from toolassay.stages.usage import NO_PRICE, Books, report_stop
 from toolassay.stages.workfolder import graph_fingerprint, work_folder
-from toolassay.wordings import check_wording
 
 WAYS_ON = "use the settings it began with, another --data_dir, or --force true (keeps the old run)"
 PUBLISHED_SAMPLES = 5000

@@ -7,14 +7,14 @@ import shutil
 from pathlib import Path
 from typing import Any
 
+from toolassay.data_folder import DataFolder, Say, find_file
 from toolassay.errors import UsageError
 from toolassay.files import atomic_writer, keep_dated_copy, read_json
-from toolassay.folder import DataFolder, Say, find_file
 from toolassay.graph import DEFAULT_MAX_LINKS, ToolGraph
 from toolassay.stages.screen import DEFAULT, Screen
 from toolassay.stages.workfolder import refuse_other_benchmarks
+from toolassay.text_formatting import count_of
 from toolassay.tools import ToolLibrary
-from toolassay.words import count_of
 
 
 def build_graph(

@@ -5,13 +5,13 @@ from __future__ import annotations
 from pathlib import Path
 
 from toolassay.benchmarks.classic.data import read_data
+from toolassay.data_folder import DataFolder
 from toolassay.errors import UsageError
 from toolassay.files import sha256_of
-from toolassay.folder import DataFolder
 from toolassay.importers.classic import TABLES, from_folder, from_hub, write_csv
 from toolassay.stages.importing import arriving, new_folder
 from toolassay.stages.screen import DEFAULT, Screen
-from toolassay.words import count_of
+from toolassay.text_formatting import count_of
 
 
 def import_classic(

@@ -5,16 +5,23 @@ from __future__ import annotations
 import shutil
 from pathlib import Path
 
+from toolassay.data_folder import DataFolder
 from toolassay.errors import UsageError
 from toolassay.files import sha256_of, write_json_lines
-from toolassay.folder import DataFolder
 from toolassay.graph import ToolFilesDiffer, ToolGraph
-from toolassay.importers.taskbench import ALIGNMENT, DOMAINS, GRAPH, TOOLS, read_taskbench
-from toolassay.importers.taskbench_source import from_folder, from_hub
+from toolassay.importers.taskbench import (
+    ALIGNMENT,
+    DOMAINS,
+    GRAPH,
+    TOOLS,
+    from_folder,
+    from_hub,
+    read_taskbench,
+)
 from toolassay.stages.importing import arriving, new_folder
 from toolassay.stages.screen import DEFAULT, WARNING, Screen
+from toolassay.text_formatting import count_of
 from toolassay.tools import ToolLibrary
-from toolassay.words import count_of
 
 HUB = "microsoft/Taskbench"
 _CHECKOUT = Path(__file__).resolve().parents[2]

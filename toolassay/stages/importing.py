@@ -8,8 +8,8 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
+from toolassay.data_folder import DataFolder
 from toolassay.errors import ToolassayError, UsageError
-from toolassay.folder import DataFolder
 
 
 def new_folder(data_dir: str | Path) -> DataFolder:

@@ -8,18 +8,19 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any, Literal
 
-from toolassay.benchmarks.classic.agents.settings import AgentSettings as ChooserSettings
+from toolassay.benchmarks.classic.agents.settings import ClassicAgentSettings as ChooserSettings
 from toolassay.benchmarks.classic.data import is_classic
-from toolassay.benchmarks.taskbench.demos import choose_demos
 from toolassay.benchmarks.taskbench.infer import Inference
+from toolassay.benchmarks.taskbench.prompt import choose_demos
 from toolassay.benchmarks.taskbench.requests import Chosen, read_ids
-from toolassay.benchmarks.workbench.agents.settings import MAX_SECONDS, MAX_STEPS, AgentSettings
+from toolassay.benchmarks.workbench.agents.episode import MAX_SECONDS, MAX_STEPS, WorkbenchAgentSettings
+from toolassay.data_folder import DataFolder
 from toolassay.dataset import RequestId
 from toolassay.errors import UsageError
-from toolassay.folder import DataFolder
 from toolassay.models import ModelOptions
-from toolassay.models.parameters import sampling_parameters
-from toolassay.models.structured import Structured
+from toolassay.models.refused_parameters import sampling_parameters
+from toolassay.models.structured_output import Structured
+from toolassay.prompt_templates import check_wording
 from toolassay.runs import Budget
 from toolassay.stages.agent_run import refuse_settings
 from toolassay.stages.infer_classic import infer_classic
@@ -30,7 +31,6 @@ from toolassay.stages.infer_workbench import infer_workbench, is_workbench
 from toolassay.stages.screen import DEFAULT, Screen
 from toolassay.stages.trials import run_trials
 from toolassay.stages.workfolder import graph_of
-from toolassay.wordings import check_wording
 
 _NOTHING = Path(os.devnull)  # the journal and the predictions of a run that begins anew
 WAYS_ON = "use those settings, --tag true, another --prediction_dir, or --force true (keeps the old run)"
@@ -117,7 +117,7 @@ def infer(
         resample: of WorkBench: how often a run that called nothing is tried again.
         resample_temperature: of WorkBench: the temperature of such a new try.
         max_steps: of WorkBench: answers a task at most.
-        max_seconds: of WorkBench: seconds that these take together at most; see `AgentSettings`.
+        max_seconds: of WorkBench: seconds that these take together at most; see `WorkbenchAgentSettings`.
         order: of CLASSic: of the workflows shown: "table" (default), "name", or the seed of a shuffle.
         max_tokens: of an answer; default 2,000, of CLASSic what the agent needs.
         retry_malformed: ask again what was answered malformed or cut off; the other answers stay, and so does
@@ -198,7 +198,7 @@ def infer(
         return infer_published_security(folder, **bare)
     if is_workbench(folder):
         refuse_settings("WorkBench", **plans, **choosing)
-        actor = AgentSettings(
+        actor = WorkbenchAgentSettings(
             agent or "native",
             toolkit or "all",
             resample,

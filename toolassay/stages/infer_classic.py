@@ -8,15 +8,15 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
-from toolassay.benchmarks.classic.agents.inference import Agents, agent_of
-from toolassay.benchmarks.classic.agents.recorded import RecordedAnswers
-from toolassay.benchmarks.classic.agents.rows import prediction_rows, write_predictions
-from toolassay.benchmarks.classic.agents.settings import AgentSettings
+from toolassay.benchmarks.classic.agents.inference import ClassicInference, agent_of
+from toolassay.benchmarks.classic.agents.predictions import prediction_rows, write_predictions
+from toolassay.benchmarks.classic.agents.recorded_answers import RecordedAnswers
+from toolassay.benchmarks.classic.agents.settings import ClassicAgentSettings
 from toolassay.benchmarks.classic.data import read_data
 from toolassay.benchmarks.taskbench.infer import Inference
+from toolassay.data_folder import DataFolder
 from toolassay.dataset import RequestId
 from toolassay.errors import UsageError
-from toolassay.folder import DataFolder
 from toolassay.models import ModelOptions
 from toolassay.runs import Budget, Journal, RunSummary
 from toolassay.runs.ledger import FREE
@@ -34,7 +34,7 @@ def infer_classic(
     llm: str,
     options: ModelOptions,
     parameters: Mapping[str, Any],
-    settings: AgentSettings,
+    settings: ClassicAgentSettings,
     multiworker: int | None = None,
     prediction_dir: str | None = None,
     force: bool = False,
@@ -69,7 +69,7 @@ def infer_classic(
         ):
             screen.say(f"{WARNING}{notice}")
     books = Books([llm] if asks else [], budget, prices, options)
-    work = Agents(
+    work = ClassicInference(
         [example.question for example in chosen],
         agent,
         order=settings.order,
@@ -119,7 +119,7 @@ def infer_classic(
 
 
 def _foresee(
-    run: AgentRun, work: Agents, run_settings: Mapping[str, Any], settings: AgentSettings
+    run: AgentRun, work: ClassicInference, run_settings: Mapping[str, Any], settings: ClassicAgentSettings
 ) -> Inference:
     with run.foreseen(run_settings, {"max_tokens": settings.limit}) as (journal, estimate, again):
         already = work.foresee(journal, estimate, again)

@@ -13,21 +13,21 @@ from typing import Any
 from toolassay.benchmarks.taskbench.infer import PARAMETERS, Inference, Inferrer
 from toolassay.benchmarks.taskbench.prompt import PlanPrompt
 from toolassay.benchmarks.taskbench.requests import Chosen, Requests
+from toolassay.data_folder import DataFolder
 from toolassay.errors import UsageError
 from toolassay.files import keep_dated_copy, safe_name, write_json
-from toolassay.folder import DataFolder
 from toolassay.graph import ToolGraph
 from toolassay.models import ChatRequest, ModelOptions, create_model
-from toolassay.models.parameters import without_default
+from toolassay.models.refused_parameters import without_default
 from toolassay.models.registry import is_served
-from toolassay.models.structured import Structured, json_schema
-from toolassay.models.wire import parameters_of
+from toolassay.models.structured_output import Structured, json_schema
+from toolassay.models.wire_format import parameters_of
+from toolassay.prompt_templates import Wording
 from toolassay.runs import Budget, Journal, Loop, RunSummary, gives_way, open_run
-from toolassay.runs.again import MAX_TOKENS, Again, again_of
-from toolassay.runs.budget import completion_limit
-from toolassay.runs.estimate import Estimate
+from toolassay.runs.budget import Estimate, completion_limit
 from toolassay.runs.manifest import JOURNAL
-from toolassay.runs.recorded import SUMMARY
+from toolassay.runs.recorded_usage import SUMMARY
+from toolassay.runs.retry_malformed import MAX_TOKENS, Again, again_of
 from toolassay.runs.trials import Trial
 from toolassay.schemas import plan_schema
 from toolassay.stages.dry_run import Counts, dry_run_lines, expected
@@ -35,8 +35,7 @@ from toolassay.stages.record import RunRecord, hashes
 from toolassay.stages.screen import WARNING, Screen
 from toolassay.stages.usage import Books, report_again, report_failures, report_stop, summary_facts
 from toolassay.stages.workfolder import graph_fingerprint
-from toolassay.wordings import Wording
-from toolassay.words import count_of
+from toolassay.text_formatting import count_of
 
 _NOTHING = Path(os.devnull)  # the journal and the predictions of a run that begins anew
 WAYS_ON = "use those settings, --tag true, another --prediction_dir, or --force true (keeps the old run)"

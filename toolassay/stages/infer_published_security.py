@@ -5,8 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from pathlib import Path
 
-from toolassay.benchmarks.classic.data import is_classic
-from toolassay.benchmarks.classic.data.folder import PROMPTS
+from toolassay.benchmarks.classic.data import PROMPTS, is_classic
 from toolassay.benchmarks.classic.scoring.compat import SecurityScore
 from toolassay.benchmarks.classic.security.published import (
     FOLDER,
@@ -17,8 +16,8 @@ from toolassay.benchmarks.classic.security.published import (
     write_attacks,
 )
 from toolassay.benchmarks.taskbench.infer import Inference
+from toolassay.data_folder import DataFolder
 from toolassay.errors import UsageError
-from toolassay.folder import DataFolder
 from toolassay.models import ModelOptions, create_model
 from toolassay.runs import Budget
 from toolassay.runs.ledger import FREE

@@ -7,26 +7,26 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
-from toolassay.benchmarks.classic.agents.settings import AgentSettings as ChooserSettings
+from toolassay.benchmarks.classic.agents.settings import ClassicAgentSettings as ChooserSettings
 from toolassay.benchmarks.classic.data import read_data
 from toolassay.benchmarks.classic.security import ChatProber
 from toolassay.benchmarks.security import Prober, figure_lines, figures_beside
-from toolassay.benchmarks.security.judge import Judged
-from toolassay.benchmarks.security.lines import FOLDER, write_results
-from toolassay.benchmarks.security.prober import DEFAULT
+from toolassay.benchmarks.security.judge import JudgedProber
+from toolassay.benchmarks.security.probe import DEFAULT_ATTACKS
+from toolassay.benchmarks.security.probe_results import FOLDER, write_results
 from toolassay.benchmarks.taskbench.infer import PARAMETERS, Inference
 from toolassay.benchmarks.taskbench.security import PlanProber
-from toolassay.benchmarks.workbench.agents.settings import AgentSettings
-from toolassay.benchmarks.workbench.own.loading import own_tools_file
+from toolassay.benchmarks.workbench.agents.episode import WorkbenchAgentSettings
 from toolassay.benchmarks.workbench.sandbox import Sandbox
 from toolassay.benchmarks.workbench.security import WorkplaceProber
 from toolassay.benchmarks.workbench.tasks import FILE, read_tasks
+from toolassay.benchmarks.workbench.workplace import own_tools_file
+from toolassay.data_folder import DataFolder
 from toolassay.errors import UsageError
-from toolassay.folder import DataFolder
 from toolassay.models import ModelOptions, create_model
-from toolassay.models.parameters import without_default
+from toolassay.models.refused_parameters import without_default
 from toolassay.runs import Budget
-from toolassay.runs.again import MAX_TOKENS
+from toolassay.runs.retry_malformed import MAX_TOKENS
 from toolassay.runs.trials import Trial
 from toolassay.stages.agent_run import AgentRun
 from toolassay.stages.infer_workbench import token_limit, told_fingerprint
@@ -71,7 +71,7 @@ def infer_security(
     security: Security,
     judge: str | None = None,
     planner: Mapping[str, Any] | None = None,
-    actor: AgentSettings | None = None,
+    actor: WorkbenchAgentSettings | None = None,
     chooser: ChooserSettings | None = None,
     multiworker: int | None,
     prediction_dir: str,
@@ -126,12 +126,12 @@ def infer_security(
         )
     else:
         assert planner is not None
-        count = _number(security) or DEFAULT
+        count = _number(security) or DEFAULT_ATTACKS
         limit = {} if max_tokens is None else without_default({MAX_TOKENS: max_tokens}, PARAMETERS)
         limited = {**parameters, **limit}
         prober = PlanProber(folder.user_requests, parameters=limited, count=count, **planner)
     if judge:
-        prober = Judged(prober, create_model(judge, options, meter=books))
+        prober = JudgedProber(prober, create_model(judge, options, meter=books))
     run = AgentRun(trial, options, books, multiworker, force, command, screen)
     ended = run.carry_out(
         prober,
@@ -147,7 +147,7 @@ def infer_security(
 
 
 def _workplace_prober(
-    folder: DataFolder, actor: AgentSettings, parameters: Mapping[str, Any], security: Security
+    folder: DataFolder, actor: WorkbenchAgentSettings, parameters: Mapping[str, Any], security: Security
 ) -> WorkplaceProber:
     if (tools := own_tools_file(folder.path)) is not None:
         raise UsageError("probes know the published tools only", file=tools, fix="leave --security out")
@@ -159,5 +159,5 @@ def _workplace_prober(
         parameters=parameters,
         told=told_fingerprint(sandbox, actor),
         read=[folder.path / FILE],
-        count=_number(security) or DEFAULT,
+        count=_number(security) or DEFAULT_ATTACKS,
     )

@@ -10,19 +10,23 @@ from pathlib import Path
 from typing import Any
 
 from toolassay.benchmarks.taskbench.infer import Inference
-from toolassay.benchmarks.workbench.agents.foresight import foresee
-from toolassay.benchmarks.workbench.agents.forms import form_of
-from toolassay.benchmarks.workbench.agents.inference import Agents, limit_notice, write_predictions
-from toolassay.benchmarks.workbench.agents.settings import AgentSettings
+from toolassay.benchmarks.workbench.agents.episode import WorkbenchAgentSettings
+from toolassay.benchmarks.workbench.agents.inference import (
+    WorkbenchAgents,
+    limit_notice,
+    preview_requests,
+    write_predictions,
+)
+from toolassay.benchmarks.workbench.agents.native_and_react import call_format
 from toolassay.benchmarks.workbench.sandbox import Sandbox
 from toolassay.benchmarks.workbench.tasks import FILE, holds_tasks
 from toolassay.benchmarks.workbench.tools import toolset_of
+from toolassay.data_folder import DataFolder
 from toolassay.dataset import RequestId
 from toolassay.errors import UsageError
-from toolassay.folder import DataFolder
 from toolassay.models import ModelOptions
 from toolassay.runs import Budget, RunSummary, recorded_settings
-from toolassay.runs.again import MAX_TOKENS
+from toolassay.runs.retry_malformed import MAX_TOKENS
 from toolassay.runs.trials import Trial
 from toolassay.stages.agent_run import AgentRun, chosen_items
 from toolassay.stages.dry_run import agent_lines, expected_of_agent
@@ -46,7 +50,7 @@ def infer_workbench(
     llm: str,
     options: ModelOptions,
     parameters: Mapping[str, Any],
-    settings: AgentSettings,
+    settings: WorkbenchAgentSettings,
     multiworker: int | None,
     prediction_dir: str | None,
     force: bool,
@@ -100,13 +104,13 @@ def infer_workbench(
     }
     if dry_run:
         with run.foreseen(run_settings, parameters) as (journal, estimate, again):
-            foresight = foresee(chosen, sandbox, settings, parameters, journal, estimate, again)
+            foresight = preview_requests(chosen, sandbox, settings, parameters, journal, estimate, again)
         for line in agent_lines(estimate, foresight, settings, llm, run.options, run.books.prices):
             screen.show(line)
         foreseen = expected_of_agent(estimate, settings, llm, run.books.prices)
         return Inference(0, foresight.already, RunSummary(), expected=foreseen)
     return run.carry_out(
-        Agents(chosen, sandbox, settings, parameters),
+        WorkbenchAgents(chosen, sandbox, settings, parameters),
         lambda output, journal: write_predictions(output, tasks, journal),
         settings=run_settings,
         facts={"requests": len(tasks), "asked": len(chosen), "sha256": hashes(folder.path / FILE)},
@@ -137,9 +141,9 @@ def token_limit(max_tokens: int | None, *run_folders: Path) -> dict[str, int]:
     return {MAX_TOKENS: max_tokens or DEFAULT_TOKENS}
 
 
-def told_fingerprint(sandbox: Sandbox, settings: AgentSettings) -> str:
+def told_fingerprint(sandbox: Sandbox, settings: WorkbenchAgentSettings) -> str:
     """Of what agents are told: the situation and all tools."""
-    form = form_of(settings.agent, structured=settings.is_structured)
+    form = call_format(settings.agent, structured=settings.is_structured)
     tools = toolset_of(sandbox).of_domains(None)
     told = [form.system(sandbox, tools), form.parameters(tools)]
     return hashlib.sha256(json.dumps(told).encode()).hexdigest()

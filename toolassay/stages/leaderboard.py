@@ -7,18 +7,21 @@ from functools import partial
 from pathlib import Path
 from typing import Literal
 
-from toolassay.benchmarks.taskbench.scoring.folder import find_metrics_folder, model_name, prediction_folder
-from toolassay.benchmarks.taskbench.scoring.recorded import read_groups
-from toolassay.benchmarks.taskbench.scoring.standing import Count, Standing
+from toolassay.benchmarks.taskbench.scoring.folder_evaluation import (
+    find_metrics_folder,
+    model_name,
+    prediction_folder,
+)
+from toolassay.benchmarks.taskbench.scoring.metrics_file import ColumnScores, Standing, read_groups
+from toolassay.data_folder import DataFolder
 from toolassay.errors import UsageError
 from toolassay.files import write_text
-from toolassay.folder import DataFolder
 from toolassay.models.registry import BASELINES
 from toolassay.offline.marks import NO_TOOLS, WORDINGS, mark_of
-from toolassay.report.leaderboard import Board, Row, csv_table, latex_table, markdown_table
-from toolassay.report.leaderboard.board import OTHER_SORTS, Kind, in_order
+from toolassay.report.leaderboard import Board, LeaderboardRow, csv_table, latex_table, markdown_table
 from toolassay.report.leaderboard.published import DOMAINS, domain_of_tools, published_rows
-from toolassay.runs.recorded import RecordedUsage, recorded_usage
+from toolassay.report.leaderboard.ranking import OTHER_SORTS, Kind, in_order
+from toolassay.runs.recorded_usage import RecordedUsage, recorded_usage
 from toolassay.stages.infer_workbench import is_workbench
 from toolassay.stages.standings import standings_of
 
@@ -85,7 +88,7 @@ def leaderboard(
         predictions = None
     remarks: list[str] = []
     standings: dict[str, Standing] = {}
-    models: list[list[Row]] = []
+    models: list[list[LeaderboardRow]] = []
     for file in files:
         try:
             standing = known.read(file, group)
@@ -124,7 +127,7 @@ def render(board: Board, format: str) -> str:
     Raises:
         UsageError: an unknown format.
     """
-    from toolassay.report.leaderboard.terminal import terminal_text
+    from toolassay.report.leaderboard.tables import terminal_text
 
     _check("format", format, FORMATS)
     renderers: dict[str, Callable[[Board], str]] = {
@@ -165,11 +168,14 @@ def keep_leaderboard(data_dir: str | Path, prediction_dir: str | Path, metrics: 
     return metrics / FILE
 
 
-def _rows(name: str, standing: Standing, usage: RecordedUsage | None, mode: Mode) -> Iterator[Row]:
-    counts: list[tuple[Kind, Count | None]] = [("strict", standing.strict), ("compat", standing.compat)]
+def _rows(name: str, standing: Standing, usage: RecordedUsage | None, mode: Mode) -> Iterator[LeaderboardRow]:
+    counts: list[tuple[Kind, ColumnScores | None]] = [
+        ("strict", standing.strict),
+        ("compat", standing.compat),
+    ]
     for kind, count in counts:
         if count is not None and mode in ("both", kind):
-            yield Row(
+            yield LeaderboardRow(
                 name,
                 kind,
                 count.scores,
@@ -206,7 +212,7 @@ def _signature(standings: dict[str, Standing]) -> Iterator[str]:
         yield f"signature: {'|'.join(common)}"
 
 
-def _published(folder: DataFolder, given: str | None) -> list[Row]:
+def _published(folder: DataFolder, given: str | None) -> list[LeaderboardRow]:
     return published_rows(_domain(folder, given))
 
 

@@ -7,10 +7,10 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from toolassay.benchmarks.taskbench.scoring.folder import FolderEvaluation
+from toolassay.benchmarks.taskbench.scoring.folder_evaluation import FolderEvaluation
+from toolassay.data_folder import DataFolder, find_file
 from toolassay.errors import ToolassayError, UsageError
 from toolassay.files import safe_name
-from toolassay.folder import DataFolder, find_file
 from toolassay.graph import ToolGraph, tools_agree
 from toolassay.models import ModelOptions
 from toolassay.runs import Budget

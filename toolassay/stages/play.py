@@ -7,7 +7,7 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
 
-from toolassay.folder import DataFolder, find_file
+from toolassay.data_folder import DataFolder, find_file
 from toolassay.stages.generate import generate
 from toolassay.stages.screen import DEFAULT, WARNING, Screen
 

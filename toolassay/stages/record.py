@@ -10,13 +10,13 @@ from typing import Any
 
 from toolassay.files import sha256_of
 from toolassay.models import ChatModel, ModelOptions
-from toolassay.models.parameters import Refusals
+from toolassay.models.address import VersionPath
+from toolassay.models.redaction import versions, without_secrets
+from toolassay.models.refused_parameters import Refusals
 from toolassay.models.registry import is_served
-from toolassay.models.structured import FORMS, PARAMETER, Form, SchemaForms
-from toolassay.models.version_path import VersionPath
+from toolassay.models.structured_output import FORMS, PARAMETER, Form, SchemaForms
 from toolassay.runs import Start
-from toolassay.runs.again import Again
-from toolassay.runs.origin import versions, without_secrets
+from toolassay.runs.retry_malformed import Again
 from toolassay.runs.starts import refused_before, schema_form_before, version_path_before
 from toolassay.stages.screen import WARNING, Screen
 

@@ -8,21 +8,21 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from toolassay.benchmarks.classic.data import is_classic
-from toolassay.benchmarks.taskbench.scoring.folder import (
+from toolassay.benchmarks.taskbench.scoring.folder_evaluation import (
     EVERY_MODEL,
     find_metrics_folder,
     model_name,
     prediction_folder,
 )
-from toolassay.benchmarks.taskbench.scoring.recorded import read_groups, signature_of
+from toolassay.benchmarks.taskbench.scoring.metrics_file import read_groups, signature_of
+from toolassay.data_folder import DataFolder
 from toolassay.errors import UsageError
 from toolassay.files import safe_name, write_json, write_text
-from toolassay.folder import DataFolder
 from toolassay.models.registry import BASELINES
 from toolassay.offline.marks import mark_of
 from toolassay.report.axes import Axes, csv_table, draw_axes, read_axes, write_page
+from toolassay.report.axes.from_metrics import WHOLE
 from toolassay.report.axes.picture import MOST
-from toolassay.report.axes.reading import WHOLE
 from toolassay.stages.data_title import data_title
 from toolassay.stages.infer_workbench import is_workbench
 from toolassay.stages.screen import DEFAULT, WARNING, Screen

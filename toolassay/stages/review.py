@@ -7,25 +7,24 @@ from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
+from toolassay.data_folder import DataFolder
 from toolassay.dataset import read_labels
 from toolassay.errors import UsageError
 from toolassay.files import atomic_target, write_json, write_text
-from toolassay.folder import DataFolder
 from toolassay.gates.gate import Background
-from toolassay.gates.line_up import line_up
-from toolassay.review.applying import Applied, apply_reviews
+from toolassay.gates.gate_pipeline import gate_pipeline
+from toolassay.review.apply import Applied, apply_reviews
 from toolassay.review.findings import FILE, Findings, read_findings
-from toolassay.review.samples import Unchanged, read_samples
+from toolassay.review.outcome import markdown, verification
+from toolassay.review.samples import Shares, Unchanged, read_samples
 from toolassay.review.session import QUEUES, Queue, Session
-from toolassay.review.shares import Shares
 from toolassay.review.sheets import read_sheet, rows_of, take_sheet, write_sheet
 from toolassay.review.store import FOLDER, Log, ReviewStore, checked_name
-from toolassay.review.table import markdown, verification
 from toolassay.runs.event_loop import run_coroutine
 from toolassay.stages.checked import CHECKED, FUNNEL, QUARANTINE, as_reviewed
 from toolassay.stages.screen import DEFAULT, WARNING, Screen
 from toolassay.stages.workfolder import graph_of
-from toolassay.words import count_of
+from toolassay.text_formatting import count_of
 
 
 def review_session(
@@ -61,7 +60,7 @@ def review_session(
     written = read_findings(path) if gates is not None or path.exists() else {}
     if written and written.keys().isdisjoint(sample.id for sample in samples):
         screen.say(f"{WARNING}{path} speaks of none of the samples")
-    passed = line_up(background)
+    passed = gate_pipeline(background)
     name = folder.path.resolve().name
     return Session(
         name,

@@ -8,14 +8,12 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from toolassay.benchmarks.classic.agents.settings import AgentSettings
-from toolassay.benchmarks.classic.configuration import Configuration
-from toolassay.benchmarks.classic.configuration.keys import AXES
-from toolassay.benchmarks.classic.data import is_classic
-from toolassay.benchmarks.classic.data.folder import PROMPTS
+from toolassay.benchmarks.classic.agents.settings import ClassicAgentSettings
+from toolassay.benchmarks.classic.configuration import AXES, Configuration
+from toolassay.benchmarks.classic.data import PROMPTS, is_classic
 from toolassay.benchmarks.taskbench.infer import Inference
+from toolassay.data_folder import DataFolder
 from toolassay.errors import ToolassayError, UsageError
-from toolassay.folder import DataFolder
 from toolassay.models import ModelOptions
 from toolassay.runs import Budget, RunSummary
 from toolassay.runs.runner import StoppedRun
@@ -103,7 +101,7 @@ def _run(
     folder = _folder(str(get("dataset.path_or_name", _OWN)))
     llm = str(get("agent.base_model", "gpt-4o"))
     recorded = get("agent.recorded")
-    settings = AgentSettings.of(
+    settings = ClassicAgentSettings.of(
         llm,
         get("agent.name"),
         order=get("agent.order", "table"),
@@ -151,7 +149,7 @@ def _run(
     return ClassicRun(inference, evaluation)
 
 
-def _unprobed(folder: DataFolder, settings: AgentSettings) -> str | None:
+def _unprobed(folder: DataFolder, settings: ClassicAgentSettings) -> str | None:
     """Why an agent cannot be probed; None where it can."""
     if settings.recorded is not None:
         return "recorded answers cannot be probed"

@@ -8,8 +8,8 @@ from collections.abc import Mapping
 from pathlib import Path
 
 from toolassay.backinstruct.records import sample_id
+from toolassay.data_folder import DataFolder, find_file
 from toolassay.dataset import Sample, Shape
-from toolassay.folder import DataFolder, find_file
 from toolassay.graph.links import COMPLETE
 from toolassay.sampling import Sampler, wanted
 from toolassay.sampling.weights import SMALLEST, count_of_tools

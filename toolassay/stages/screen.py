@@ -8,7 +8,7 @@ from contextlib import AbstractContextManager, contextmanager
 from dataclasses import dataclass
 from typing import Protocol
 
-from toolassay.words import count_of
+from toolassay.text_formatting import count_of
 
 WARNING = "warning: "
 """How a notice begins that a person who wants quiet must see all the same."""

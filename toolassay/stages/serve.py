@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from toolassay.benchmarks.classic.data import is_classic
-from toolassay.folder import DataFolder
+from toolassay.data_folder import DataFolder
 from toolassay.runs.event_loop import run_coroutine
 from toolassay.serving.faults import FaultPlan
 from toolassay.stages.infer_workbench import is_workbench
@@ -53,8 +53,8 @@ def serve(
     known = [graph_of(folder, None, say=screen.say) for folder in planned]
 
     async def run() -> None:
+        from toolassay.serving.chat_server import ChatServer
         from toolassay.serving.offline_answers import OfflineAnswers
-        from toolassay.serving.server import ChatServer
 
         server = ChatServer(OfflineAnswers(known), plan)
         server.delay, server.capacity = delay, capacity

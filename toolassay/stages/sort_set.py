@@ -6,12 +6,12 @@ from collections import Counter
 from collections.abc import Sequence
 from typing import Any, NamedTuple
 
-from toolassay.gates.funnel import Funnel
+from toolassay.gates.critic.gate import TeacherGate
 from toolassay.gates.gate import LEVELS, Background, Gate
-from toolassay.gates.inspection import Inspection, inspect
+from toolassay.gates.gate_funnel import GateFunnel
+from toolassay.gates.gate_pipeline import Inspection, inspect
 from toolassay.gates.labelled_set import LabelledSet
 from toolassay.gates.repair import repair
-from toolassay.gates.teacher import TeacherGate
 from toolassay.gold import Gold
 from toolassay.graph import ToolGraph
 from toolassay.stages.checked import CheckedFolder
@@ -27,7 +27,7 @@ class Sorted(NamedTuple):
         mendable: where nothing was to be mended: the samples that mending would bring to a better level.
     """
 
-    funnel: Funnel
+    funnel: GateFunnel
     repairs: Counter[str] | None
     mendable: int
 
@@ -57,7 +57,7 @@ def sort_set(
         UsageError: the set changed in the meantime.
         ToolassayError: a file cannot be written.
     """
-    funnel, kinds, mendable = Funnel(gates), Counter[str](), 0
+    funnel, kinds, mendable = GateFunnel(gates), Counter[str](), 0
     teachers = [gate for gate in gates if isinstance(gate, TeacherGate)]
     with (
         place.writing(graph, repairs=mended) as writer,

@@ -5,16 +5,16 @@ from __future__ import annotations
 from collections.abc import Collection, Iterator
 from pathlib import Path
 
+from toolassay.data_folder import DataFolder
 from toolassay.dataset import read_labels
 from toolassay.errors import ToolassayError, UsageError
-from toolassay.folder import DataFolder
 from toolassay.gold import Gold
 from toolassay.splits import SPLITS, Member, Split, Splitting, near_repeats
 from toolassay.splits.split_file import signature, write_splits
 from toolassay.stages.screen import DEFAULT, WARNING, Screen
 from toolassay.stages.workfolder import refuse_other_benchmarks
-from toolassay.variety import DEFAULT_THRESHOLD, Bars
-from toolassay.words import count_of
+from toolassay.text_formatting import count_of
+from toolassay.variety import DEFAULT_THRESHOLD, Thresholds
 
 
 def split(
@@ -66,7 +66,7 @@ def split(
     if hold_out_tools and not test:
         raise UsageError("tools are held out for the test split", fix="give --test more than 0")
     refuse_other_benchmarks(folder)
-    bars = Bars(threshold)
+    bars = Thresholds(threshold)
     members: list[Member] = []
 
     def golds() -> Iterator[Gold]:

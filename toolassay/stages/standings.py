@@ -7,20 +7,20 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from toolassay.benchmarks.classic.data import fingerprint as chat_fingerprint
+from toolassay.benchmarks.classic.data import data_fingerprint as chat_fingerprint
 from toolassay.benchmarks.classic.data import is_classic
-from toolassay.benchmarks.classic.scoring import standing as chats
-from toolassay.benchmarks.classic.scoring.published import published_rows
-from toolassay.benchmarks.classic.scoring.rows import fingerprint_of as rows_fingerprint_of
-from toolassay.benchmarks.taskbench.scoring.standing import Standing, read_standing
-from toolassay.benchmarks.workbench.agents import standing as agents
-from toolassay.benchmarks.workbench.own.loading import own_tools_file
+from toolassay.benchmarks.classic.scoring import leaderboard as chats
+from toolassay.benchmarks.classic.scoring.leaderboard import published_rows
+from toolassay.benchmarks.classic.scoring.prediction_rows import rows_fingerprint_of
+from toolassay.benchmarks.taskbench.scoring.metrics_file import Standing, read_standing
+from toolassay.benchmarks.workbench.agents import leaderboard as agents
 from toolassay.benchmarks.workbench.sandbox import Sandbox
 from toolassay.benchmarks.workbench.tasks import fingerprint, read_tasks
+from toolassay.benchmarks.workbench.workplace import own_tools_file
+from toolassay.data_folder import DataFolder
 from toolassay.files import sha256_of
-from toolassay.folder import DataFolder
-from toolassay.metrics.intervals import Interval
-from toolassay.report.leaderboard.board import CAPTION, HEADINGS, Row
+from toolassay.metrics.confidence_interval import Interval
+from toolassay.report.leaderboard.ranking import CAPTION, HEADINGS, LeaderboardRow
 from toolassay.stages.infer_workbench import is_workbench
 
 
@@ -44,7 +44,7 @@ class Standings:
     read: Callable[[Path, str], Standing]
     made_from: Mapping[str, tuple[str, str]]
     fingerprint: Callable[[Path], str] = sha256_of
-    published: Callable[[], list[Row]] | None = None
+    published: Callable[[], list[LeaderboardRow]] | None = None
 
     def stale(self, name: str, standing: Standing, predictions: Path) -> Iterator[str]:
         """Warnings that what a model was scored with is no longer what the folder holds."""
@@ -90,10 +90,10 @@ def standings_of(folder: DataFolder) -> Standings:
     return Standings(HEADINGS, "n-F1", CAPTION, read_standing, made_from)
 
 
-def _published_agents() -> list[Row]:
+def _published_agents() -> list[LeaderboardRow]:
     """The published agents of CLASSic over all domains: accuracy and stability."""
     return [
-        Row(
+        LeaderboardRow(
             model,
             "published",
             {

@@ -11,10 +11,9 @@ from typing import Any
 
 from toolassay.models import Attempt, ChatRequest, ModelOptions
 from toolassay.runs import Budget, Ledger, RunSummary
-from toolassay.runs.again import Again
-from toolassay.runs.ledger import FREE, LEDGER, cost_of, require_prices
+from toolassay.runs.ledger import ANSWERS, FREE, LEDGER, Totals, cost_of, percentiles, require_prices
 from toolassay.runs.prices import LOCAL, Tariff, prices_of
-from toolassay.runs.totals import ANSWERS, Totals, percentiles
+from toolassay.runs.retry_malformed import Again
 from toolassay.stages.screen import WARNING, Figures, Screen
 
 NO_BUDGET = Budget()

@@ -6,19 +6,19 @@ from collections.abc import Iterator
 from contextlib import suppress
 from pathlib import Path
 
+from toolassay.data_folder import DataFolder
 from toolassay.dataset import read_labels
 from toolassay.errors import UsageError
 from toolassay.files import read_json
-from toolassay.folder import DataFolder
 from toolassay.gold import Gold
 from toolassay.graph import ToolGraph
 from toolassay.stages.screen import DEFAULT, Screen
 from toolassay.stages.workfolder import refuse_other_benchmarks
+from toolassay.text_formatting import count_of
 from toolassay.tools import ToolLibrary
-from toolassay.variety.bars import DEFAULT_THRESHOLD, Bars
-from toolassay.variety.tally import SAMPLE
-from toolassay.variety.writing import REPORT_FILES, VarietyReport, write_variety
-from toolassay.words import count_of
+from toolassay.variety.measures import SAMPLE
+from toolassay.variety.near_duplicates import DEFAULT_THRESHOLD, Thresholds
+from toolassay.variety.variety_report import REPORT_FILES, VarietyReport, write_variety
 
 
 def variety(
@@ -46,7 +46,7 @@ def variety(
             else in it that the report would replace.
         ToolassayError: the folder cannot be written.
     """
-    folder, bars = DataFolder(Path(data_dir)).require(), Bars(threshold)
+    folder, bars = DataFolder(Path(data_dir)).require(), Thresholds(threshold)
     refuse_other_benchmarks(folder)
     labels = folder.data if folder.data.exists() else folder.user_requests
     out = Path(out)

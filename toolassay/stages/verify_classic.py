@@ -7,12 +7,11 @@ from pathlib import Path
 from typing import Any
 
 from toolassay.benchmarks.classic.agents.inference import agent_of, entry_of
-from toolassay.benchmarks.classic.agents.made_anew import made_anew
-from toolassay.benchmarks.classic.agents.rows import prediction_rows
-from toolassay.benchmarks.classic.agents.settings import AgentSettings
+from toolassay.benchmarks.classic.agents.predictions import prediction_rows, reparse_entry
+from toolassay.benchmarks.classic.agents.settings import ClassicAgentSettings
 from toolassay.benchmarks.classic.data import read_data
+from toolassay.data_folder import DataFolder
 from toolassay.errors import UsageError
-from toolassay.folder import DataFolder
 from toolassay.runs import Journal, recorded_settings
 from toolassay.runs.event_loop import run_coroutine
 from toolassay.runs.ledger import FREE
@@ -47,12 +46,12 @@ def chat_rows(
         screen.say("recorded answers are taken as the journal has them")
         yield from prediction_rows(examples, journal, trial=trial, order=order, free=False)
         return
-    agent = agent_of(AgentSettings(name, order))
+    agent = agent_of(ClassicAgentSettings(name, order))
     with Journal(work / JOURNAL) as remade, screen.progress("read", len(examples)) as advance:
         for example in examples:
             if entry := entry_of(journal, example.question):
                 try:
-                    made = run_coroutine(made_anew(example.question, agent, order, entry))
+                    made = run_coroutine(reparse_entry(example.question, agent, order, entry))
                 except (KeyError, TypeError, AttributeError):
                     raise UsageError(
                         f"the entry of {example.id!r} holds no answers",

@@ -6,17 +6,17 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
+from toolassay.benchmarks.workbench.agents.episode import WorkbenchAgentSettings
 from toolassay.benchmarks.workbench.agents.inference import entry_of, is_settled, prediction_lines
-from toolassay.benchmarks.workbench.agents.recorded import made_anew
-from toolassay.benchmarks.workbench.agents.settings import AgentSettings
+from toolassay.benchmarks.workbench.agents.verification import rerun_entry
+from toolassay.data_folder import DataFolder
 from toolassay.errors import UsageError
-from toolassay.folder import DataFolder
 from toolassay.runs import Journal, recorded_settings
 from toolassay.runs.event_loop import run_coroutine
 from toolassay.runs.manifest import JOURNAL, MANIFEST
 from toolassay.stages.screen import Screen
 from toolassay.stages.workplace import load_workplace
-from toolassay.words import count_of
+from toolassay.text_formatting import count_of
 
 
 def agent_lines(
@@ -39,7 +39,7 @@ def agent_lines(
     if settings is None:
         raise UsageError("no such file", file=run / MANIFEST, fix="it says how the agents were run")
     known = {name: settings[name] for name in ("agent", "toolkit", "resample") if name in settings}
-    agent = AgentSettings(**known)
+    agent = WorkbenchAgentSettings(**known)
     sandbox, tasks = load_workplace(folder.path, allow_tools=allow_tools)
     otherwise = 0
     with Journal(work / JOURNAL) as remade, screen.progress("read", len(tasks)) as advance:
@@ -47,7 +47,7 @@ def agent_lines(
             entry = entry_of(journal, task)
             if is_settled(entry):
                 try:
-                    made = run_coroutine(made_anew(task, sandbox, agent, entry))
+                    made = run_coroutine(rerun_entry(task, sandbox, agent, entry))
                 except (KeyError, TypeError, AttributeError):
                     raise UsageError(
                         f"the entry of {task.id!r} holds no conversation",

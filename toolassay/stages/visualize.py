@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from pathlib import Path
 
+from toolassay.data_folder import DataFolder, find_file
 from toolassay.errors import UsageError
-from toolassay.folder import DataFolder, find_file
 from toolassay.stages.screen import DEFAULT, WARNING, Screen
 
 

@@ -7,21 +7,23 @@ from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import Any
 
-from toolassay.benchmarks.workbench.judge.error_rules import error_rules
-from toolassay.benchmarks.workbench.judge.evaluation import Evaluator
-from toolassay.benchmarks.workbench.judge.metrics import metrics_of
-from toolassay.benchmarks.workbench.judge.replay import Replay
-from toolassay.benchmarks.workbench.judge.results import ResultFile, result_files
-from toolassay.benchmarks.workbench.judge.strict_metrics import strict_metrics
-from toolassay.benchmarks.workbench.judge.verdict import Verdict
+from toolassay.benchmarks.workbench.calls import Replay
+from toolassay.benchmarks.workbench.judge.error_classes import error_rules
+from toolassay.benchmarks.workbench.judge.evaluation import (
+    ResultFile,
+    RunVerdict,
+    WorkbenchEvaluator,
+    result_files,
+)
+from toolassay.benchmarks.workbench.judge.result_metrics import metrics_of, strict_metrics
 from toolassay.benchmarks.workbench.tasks import Task
 from toolassay.benchmarks.workbench.workplace import open_workplace
 from toolassay.errors import UsageError
 from toolassay.files import read_json_lines, refuse_to_replace, write_json, write_json_lines
-from toolassay.metrics.repeats import repeat_metrics
+from toolassay.metrics.pass_k import repeat_metrics
 from toolassay.stages.screen import DEFAULT, Screen
 from toolassay.stages.workplace import load_workplace
-from toolassay.words import count_of
+from toolassay.text_formatting import count_of
 
 VERDICTS = "verdicts.jsonl"
 METRICS = "metrics.json"
@@ -59,8 +61,8 @@ def evaluate_results(
             out / name, [file.path for file in files], what="the verdicts would replace results", flag="--out"
         )
     sandbox, tasks = load_workplace(folder, allow_tools=allow_tools, screen=screen)
-    evaluator = Evaluator(sandbox, tasks, mode, rules=error_rules(folder, sandbox))
-    verdicts: dict[ResultFile, list[Verdict]] = {}
+    evaluator = WorkbenchEvaluator(sandbox, tasks, mode, rules=error_rules(folder, sandbox))
+    verdicts: dict[ResultFile, list[RunVerdict]] = {}
     with screen.progress("result files", len(files)) as advance:
         for file in files:
             verdicts[file] = list(evaluator.verdicts(file))
@@ -133,7 +135,7 @@ def _calls_in(entry: Any) -> list[str] | None:
     return texts if len(texts) == len(calls) else None
 
 
-def _repeats(verdicts: dict[ResultFile, list[Verdict]]) -> Iterable[tuple[ResultFile, dict[str, Any]]]:
+def _repeats(verdicts: dict[ResultFile, list[RunVerdict]]) -> Iterable[tuple[ResultFile, dict[str, Any]]]:
     """Of models that ran the same tasks in one setting more than once: the first file, and the chances."""
     runs: dict[Any, list[ResultFile]] = defaultdict(list)
     for file, found in verdicts.items():

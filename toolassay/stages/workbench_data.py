@@ -6,10 +6,9 @@ import contextlib
 import secrets
 from pathlib import Path
 
-from toolassay.benchmarks.workbench.generate import draw_tasks, sandbox_of, world, write_folder
-from toolassay.benchmarks.workbench.generate.folder import check_replaceable
-from toolassay.benchmarks.workbench.generate.proof import prove
-from toolassay.benchmarks.workbench.generate.tasks import MadeTask, NoRoom
+from toolassay.benchmarks.workbench.generate import draw_tables, draw_tasks, sandbox_of, write_folder
+from toolassay.benchmarks.workbench.generate.data_folder import check_replaceable
+from toolassay.benchmarks.workbench.generate.generated_tasks import GeneratedTask, NoRoom, prove_task
 from toolassay.benchmarks.workbench.sandbox import Sandbox
 from toolassay.stages.screen import DEFAULT, Screen
 
@@ -40,18 +39,18 @@ def generate_workbench(data_dir: str | Path, *, seed: int = 0, screen: Screen = 
         sandbox, tasks = _made(seed)
     with screen.progress("proved", len(tasks)) as advance:
         for task in tasks:
-            prove(sandbox, task)
+            prove_task(sandbox, task)
             advance()
     write_folder(path, sandbox, tasks, seed)
     screen.say(f"{path}: {len(tasks)} requests")
 
 
-def _made(seed: int) -> tuple[Sandbox, list[MadeTask]]:
-    company = world(seed)
+def _made(seed: int) -> tuple[Sandbox, list[GeneratedTask]]:
+    company = draw_tables(seed)
     return sandbox_of(company), draw_tasks(company, seed)
 
 
-def _drawn() -> tuple[int, Sandbox, list[MadeTask]]:
+def _drawn() -> tuple[int, Sandbox, list[GeneratedTask]]:
     """A workplace of a seed nobody chose: of the few that leave too little room, another is drawn."""
     for _ in range(_DRAWS - 1):
         seed = secrets.randbelow(1_000_000)

@@ -10,9 +10,9 @@ from dataclasses import dataclass
 from datetime import datetime
 from pathlib import Path
 
+from toolassay.data_folder import DataFolder, Say, find_file
 from toolassay.errors import ToolassayError, UsageError
 from toolassay.files import write_json
-from toolassay.folder import DataFolder, Say, find_file
 from toolassay.graph import ToolGraph
 
 _OTHERS = {"workbench": "WorkBench", "classic": "CLASSic"}

@@ -4,18 +4,17 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from toolassay.benchmarks.workbench.own.check import Effect, check_tasks
-from toolassay.benchmarks.workbench.own.loading import own_tools_file
-from toolassay.benchmarks.workbench.own.new import Sources, make_workplace
-from toolassay.benchmarks.workbench.own.sandbox import OwnSandbox
+from toolassay.benchmarks.workbench.own.new_workplace import Sources, make_workplace
+from toolassay.benchmarks.workbench.own.own_sandbox import OwnSandbox
+from toolassay.benchmarks.workbench.own.task_check import Effect, check_tasks
 from toolassay.benchmarks.workbench.sandbox import Sandbox
 from toolassay.benchmarks.workbench.tasks import Task, read_tasks
-from toolassay.benchmarks.workbench.workplace import open_workplace
+from toolassay.benchmarks.workbench.workplace import open_workplace, own_tools_file
+from toolassay.data_folder import DataFolder
 from toolassay.errors import UsageError
 from toolassay.files import sha256_of
-from toolassay.folder import DataFolder
 from toolassay.stages.screen import DEFAULT, Screen
-from toolassay.words import count_of
+from toolassay.text_formatting import count_of
 
 
 def load_workplace(

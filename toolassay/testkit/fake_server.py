@@ -1,14 +1,79 @@
-"""The server of `toolassay serve` in a thread of its own, remembering what it was asked."""
+"""The server of `toolassay serve` in a thread, with canned answers and a record of its requests."""
 
 from __future__ import annotations
 
 import asyncio
+import hashlib
+import json
+import re
 import threading
+from typing import Any
 
+from toolassay.serving.chat_server import AnswerFunction, ChatServer
 from toolassay.serving.completions import Received, Reply
 from toolassay.serving.faults import WHOLE
-from toolassay.serving.server import Answer, ChatServer
-from toolassay.testkit.canned import canned_answer
+
+_NODE = re.compile(r"^Node \d+: (\{.*\})$", re.MULTILINE)
+_LINK = re.compile(r"^Link: (.+) -> (.+)$", re.MULTILINE)
+_FILES = {"image": "example.jpg", "audio": "example.wav", "video": "example.mp4"}
+
+
+def canned_answer(prompt: str) -> str:
+    """A gold plan for a back-instruct prompt; for any other a plan over the tools it shows.
+
+    >>> canned_answer("Go!")[:40]
+    '{"task_steps": ["Step 1: none", "Step 2:'
+    """
+    if "Work backwards" in prompt:
+        return json.dumps(_instruction_for(prompt), ensure_ascii=False)
+    return json.dumps(_plan_for(prompt), ensure_ascii=False)
+
+
+def _instruction_for(prompt: str) -> dict[str, Any]:
+    """A request and its gold plan for the nodes and links of a back-instruct prompt."""
+    tools = [json.loads(text) for text in _NODE.findall(prompt)]
+    links = [{"source": source, "target": target} for source, target in _LINK.findall(prompt)]
+    literals: list[str] = []
+
+    def literal(kind: str) -> str:
+        literals.append(_FILES.get(kind, f"{kind} number {len(literals) + 1}"))
+        return literals[-1]
+
+    nodes: list[dict[str, Any]] = []
+    for tool in tools:
+        if "input-type" in tool:
+            fed = [link["source"] for link in links if link["target"] == tool["id"]]
+            free = tool["input-type"][len(fed) :]
+            nodes.append({"id": tool["id"], "input": [*fed, *map(literal, free)]})
+        else:
+            arguments = [
+                {"name": item["name"], "value": literal(item["name"])} for item in tool["parameters"]
+            ]
+            nodes.append({"id": tool["id"], "arguments": arguments})
+    instruction: dict[str, Any] = {
+        "task_steps": [f"Step {n}: use {tool['id']}" for n, tool in enumerate(tools, start=1)],
+        "user_request": f"Please work on {', '.join(literals) or 'nothing'} with {len(tools)} tools – grüße.",
+        "invoking_graph": {"nodes": nodes, "links": links},
+    }
+    if "check_by_teacher" in prompt:
+        instruction["check_by_teacher"] = "All is well.\nExecutable: yes\nCorrect: yes"
+    return instruction
+
+
+def _plan_for(prompt: str) -> dict[str, Any]:
+    """Some plan over the tools of an inference prompt, chosen by the request."""
+    request = prompt.partition("# REQUEST #\n")[2].partition("\n\nNow the JSON object:")[0]
+    tools = [json.loads(line)["id"] for line in prompt.splitlines() if line.startswith('{"id"')] or ["none"]
+    number = int(hashlib.sha256(request.encode("utf-8", "replace")).hexdigest(), 16)
+    first, second = tools[number % len(tools)], tools[number // 7 % len(tools)]
+    return {
+        "task_steps": [f"Step 1: {first}", f"Step 2: {second}"],
+        "task_nodes": [
+            {"task": first, "arguments": [request[:20]]},
+            {"task": second, "arguments": ["<node-0>"]},
+        ],
+        "task_links": [{"source": first, "target": second}],
+    }
 
 
 class FakeServer(ChatServer):
@@ -30,7 +95,7 @@ class FakeServer(ChatServer):
     >>> server.stop()
     """
 
-    def __init__(self, answer: Answer | None = None, *, prefix: str = "") -> None:
+    def __init__(self, answer: AnswerFunction | None = None, *, prefix: str = "") -> None:
         super().__init__(answer or _canned, prefix=prefix)
         self.characters_per_token = 1  # which tests can count
         self.received: list[Received] = []

@@ -1,8 +1,23 @@
 """How varied a data set is: requests that repeat one another, wording, tools, links, sizes and shapes."""
 
-from toolassay.variety.bars import DEFAULT_THRESHOLD, Bars, Plans
-from toolassay.variety.duplicates import Item, find_repeats
-from toolassay.variety.plans import PlanDigest
-from toolassay.variety.repeats import Match, Repeats
+from toolassay.variety.near_duplicates import (
+    DEFAULT_THRESHOLD,
+    DuplicatePair,
+    Item,
+    Plans,
+    Repeats,
+    Thresholds,
+    find_repeats,
+)
+from toolassay.variety.normal_form import PlanDigest
 
-__all__ = ["DEFAULT_THRESHOLD", "Bars", "Item", "Match", "PlanDigest", "Plans", "Repeats", "find_repeats"]
+__all__ = [
+    "DEFAULT_THRESHOLD",
+    "DuplicatePair",
+    "Item",
+    "PlanDigest",
+    "Plans",
+    "Repeats",
+    "Thresholds",
+    "find_repeats",
+]

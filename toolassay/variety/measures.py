@@ -1,27 +1,101 @@
-"""The figures of a variety report, as JSON."""
+"""The figures of a variety report as JSON, and the counts over labels that they are computed from."""
 
 from __future__ import annotations
 
-from collections import Counter
+import random
+from array import array
+from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator, Sequence
 from typing import TYPE_CHECKING, Any
 
-from toolassay.dataset import SHAPES
+from toolassay.dataset import SHAPES, shape_of
 from toolassay.gold import Gold
 from toolassay.graph import ToolGraph
-from toolassay.metrics.intervals import mean_intervals
+from toolassay.metrics.confidence_interval import mean_intervals
 from toolassay.tools import ToolLibrary
-from toolassay.variety.bars import Bars
-from toolassay.variety.coverage import link_coverage, tool_coverage
-from toolassay.variety.duplicates import Item, find_repeats
-from toolassay.variety.likeness import nearest
-from toolassay.variety.repeats import Repeats
-from toolassay.variety.tally import SAMPLE, Tally
-from toolassay.variety.wording import WINDOW, distinct, moving_ratio
+from toolassay.variety.diversity import (
+    WINDOW,
+    distinct,
+    link_coverage,
+    moving_type_token_ratio,
+    nearest_rouge,
+    tool_coverage,
+)
+from toolassay.variety.near_duplicates import Item, Repeats, Thresholds, find_repeats
+from toolassay.variety.normal_form import PlanDigest, words
 
 if TYPE_CHECKING:
     import numpy as np
     import numpy.typing as npt
+
+
+SAMPLE = 1_000
+NO_PLAN = ""
+"""The shape of a label without a plan."""
+
+Ends = tuple[str, str]
+
+
+class VarietyTally:
+    """Counts over labels.
+
+    Args:
+        sample: of how many requests the words are kept; drawn evenly (reservoir sampling, Vitter 1985).
+        seed: what they are drawn with.
+
+    Attributes:
+        requests: how many have words.
+        plans: how many have a plan.
+        different_plans: the digests of plans whose values are known.
+        valued: how many plans have known values.
+        sizes: number of plans by (shape, number of nodes).
+        tools: plans by tool that they name.
+        links: plans by link that they name.
+        lengths: the words in each request, by shape.
+        openings: requests by their first two words; a request of one word has an empty second.
+        kept: the sample: the shape and the words of each.
+    """
+
+    def __init__(self, *, sample: int = SAMPLE, seed: int = 0) -> None:
+        self._size = sample
+        self._chance = random.Random(seed)
+        self.requests = self.plans = self.valued = 0
+        self.different_plans: set[int] = set()
+        self.sizes: Counter[tuple[str, int]] = Counter()
+        self.tools: Counter[str] = Counter()
+        self.links: Counter[Ends] = Counter()
+        self.lengths: defaultdict[str, array[int]] = defaultdict(lambda: array("I"))
+        self.openings: Counter[tuple[str, str]] = Counter()
+        self.kept: list[tuple[str, list[str]]] = []
+
+    def add(self, gold: Gold, plan: PlanDigest) -> None:
+        """Count one label."""
+        shape = NO_PLAN
+        if gold.nodes:
+            tools = [node.tool for node in gold.nodes]
+            shape = shape_of(len(tools), gold.links, tools=tools)
+            self.plans += 1
+            self.sizes[shape, len(tools)] += 1
+            self.tools.update(set(tools))
+            self.links.update(set(gold.links))
+        if plan.whole:
+            self.valued += 1
+            self.different_plans.add(plan.whole)
+        said = words(gold.request)
+        if said:
+            self._add_words(shape, said)
+
+    def _add_words(self, shape: str, said: list[str]) -> None:
+        self.requests += 1
+        self.lengths[shape].append(len(said))
+        self.openings[said[0], said[1] if len(said) > 1 else ""] += 1
+        if len(self.kept) < self._size:
+            self.kept.append((shape, said))
+        else:
+            place = self._chance.randrange(self.requests)
+            if place < self._size:
+                self.kept[place] = shape, said
+
 
 ALIKE = 0.7
 """Above this ROUGE-L, Self-Instruct takes two instructions for one."""
@@ -35,7 +109,7 @@ def measure_variety(
     library: ToolLibrary | None = None,
     graph: ToolGraph | None = None,
     repeats: Repeats | None = None,
-    bars: Bars | None = None,
+    bars: Thresholds | None = None,
     sample: int = SAMPLE,
     seed: int = 0,
 ) -> dict[str, Any]:
@@ -50,8 +124,8 @@ def measure_variety(
         sample: on how many requests, drawn with `seed`, what depends on their number is measured.
         seed: likewise.
     """
-    bars = bars or Bars()
-    tally = Tally(sample=sample, seed=seed)
+    bars = bars or Thresholds()
+    tally = VarietyTally(sample=sample, seed=seed)
 
     def items() -> Iterator[Item]:
         for gold in golds:
@@ -65,7 +139,7 @@ def measure_variety(
         for _ in items():
             pass
     texts = [said for _, said in tally.kept]
-    best = nearest(texts)
+    best = nearest_rouge(texts)
     return {
         "requests": tally.requests,
         "plans": tally.plans,
@@ -86,7 +160,7 @@ def _without(why: str) -> dict[str, Any]:
     return {"not_applicable": why}
 
 
-def _repeats(repeats: Repeats, tally: Tally, bars: Bars) -> dict[str, Any]:
+def _repeats(repeats: Repeats, tally: VarietyTally, bars: Thresholds) -> dict[str, Any]:
     held = repeats.held_back().values()
     clusters = repeats.clusters()
     return {
@@ -122,11 +196,11 @@ def _wording(texts: Sequence[Sequence[str]]) -> dict[str, Any]:
         "words": sum(map(len, texts)),
         "different_words": len({word for text in texts for word in text}),
         **{f"distinct_{length}": distinct(texts, length) for length in (1, 2, 3, 4)},
-        f"moving_type_token_ratio_{WINDOW}": moving_ratio(texts),
+        f"moving_type_token_ratio_{WINDOW}": moving_type_token_ratio(texts),
     }
 
 
-def _lengths(tally: Tally) -> dict[str, Any]:
+def _lengths(tally: VarietyTally) -> dict[str, Any]:
     import numpy as np
 
     if not tally.requests:
@@ -150,7 +224,7 @@ def _lengths(tally: Tally) -> dict[str, Any]:
     }
 
 
-def _first_words(tally: Tally) -> dict[str, Any]:
+def _first_words(tally: VarietyTally) -> dict[str, Any]:
     if not tally.requests:
         return _without("no request has words")
     firsts: Counter[str] = Counter()
@@ -165,7 +239,7 @@ def _first_words(tally: Tally) -> dict[str, Any]:
     }
 
 
-def _shapes(tally: Tally, best: npt.NDArray[np.float64]) -> dict[str, Any]:
+def _shapes(tally: VarietyTally, best: npt.NDArray[np.float64]) -> dict[str, Any]:
     if not tally.plans:
         return _without("the labels have no plans")
     shapes: dict[str, Any] = {}
@@ -182,7 +256,7 @@ def _shapes(tally: Tally, best: npt.NDArray[np.float64]) -> dict[str, Any]:
     return shapes
 
 
-def _sizes(tally: Tally) -> dict[str, Any]:
+def _sizes(tally: VarietyTally) -> dict[str, Any]:
     if not tally.plans:
         return _without("the labels have no plans")
     return {
@@ -191,13 +265,13 @@ def _sizes(tally: Tally) -> dict[str, Any]:
     }
 
 
-def _tools(tally: Tally, library: ToolLibrary | None) -> dict[str, Any]:
+def _tools(tally: VarietyTally, library: ToolLibrary | None) -> dict[str, Any]:
     if library is None:
         return _without("there is no tool_desc.json")
     return tool_coverage(tally.tools, library) if tally.plans else _without("the labels have no plans")
 
 
-def _links(tally: Tally, graph: ToolGraph | None) -> dict[str, Any]:
+def _links(tally: VarietyTally, graph: ToolGraph | None) -> dict[str, Any]:
     if graph is None:
         return _without("there is no graph_desc.json")
     return link_coverage(tally.links, graph) if tally.plans else _without("the labels have no plans")

@@ -9,7 +9,12 @@ from typing import Any
 import pytest
 
 from toolassay.benchmarks.security import Probe, ProbeResult, Verdict, figure_lines, security_figures
-from toolassay.benchmarks.security.lines import figures_beside, read_results, security_file, write_results
+from toolassay.benchmarks.security.probe_results import (
+    figures_beside,
+    read_results,
+    security_file,
+    write_results,
+)
 from toolassay.errors import UsageError
 
 ATTACK = Probe("a", "urgency", "result", goal="delete it")

@@ -9,7 +9,7 @@ import pytest
 
 from toolassay.benchmarks.taskbench.parse import read_plan
 from toolassay.benchmarks.taskbench.prompt import PlanPrompt
-from toolassay.folder import DataFolder
+from toolassay.data_folder import DataFolder
 from toolassay.graph import DependencyType
 
 KINDS: list[DependencyType] = ["resource", "temporal"]

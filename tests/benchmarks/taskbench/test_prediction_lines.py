@@ -2,7 +2,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from toolassay.benchmarks.taskbench.adopt import fingerprint
+from toolassay.benchmarks.taskbench.existing_predictions import request_fingerprint
 from toolassay.benchmarks.taskbench.prediction_lines import prediction_lines
 from toolassay.dataset import Request
 
@@ -11,7 +11,7 @@ REQUESTS = [Request(number, f"r{number}", number) for number in range(7)]
 
 
 def entry(request: Request, **more: Any) -> dict[str, Any]:
-    known = {"request": fingerprint(request.text), "outcome": "answered", "response": PLAN}
+    known = {"request": request_fingerprint(request.text), "outcome": "answered", "response": PLAN}
     return {**known, "finish_reason": "stop", **more}
 
 
@@ -22,8 +22,12 @@ def test_each_settled_request_has_its_line() -> None:
         "1": entry(two, response=PLAN[:40], finish_reason="length", outcome="malformed"),
         "2": entry(three, outcome="refused", response="no"),
         "3": entry(four, response="prose", reformatted=PLAN, reformatted_finish_reason="stop"),
-        "4": {**entry(five), "request": fingerprint("as it was worded before")},
-        "5": {"request": fingerprint("r5"), "outcome": "answered", "adopted": {"id": 5, "mine": True}},
+        "4": {**entry(five), "request": request_fingerprint("as it was worded before")},
+        "5": {
+            "request": request_fingerprint("r5"),
+            "outcome": "answered",
+            "adopted": {"id": 5, "mine": True},
+        },
         "6": entry(seven, response='{"task_steps": ["s"]}'),  # answered, said versions before
     }
     lines = list(prediction_lines(REQUESTS, _Entries(journal), "resource"))

@@ -4,14 +4,14 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from toolassay.benchmarks.workbench.calls import LONGEST, Call, parse_call
+from toolassay.benchmarks.workbench.calls import LONGEST, WorkbenchCall, parse_call
 
 PLAIN = st.text(st.characters(exclude_characters='"\\\r\n\0', exclude_categories=["Cs"]), max_size=30)
 
 
 @given(st.dictionaries(st.sampled_from(["recipient", "subject", "body"]), PLAIN))
 def test_a_call_is_read_as_it_was_written(arguments: dict[str, str]) -> None:
-    call = Call("email.send_email", arguments)
+    call = WorkbenchCall("email.send_email", arguments)
     assert parse_call(str(call)) == call
 
 
@@ -32,12 +32,12 @@ def test_any_text_is_a_call_or_none(text: str) -> None:
     ],
 )
 def test_values_are_python_literals(text: str, arguments: dict[str, object]) -> None:
-    assert parse_call(text) == Call("email.send_email", arguments)
+    assert parse_call(text) == WorkbenchCall("email.send_email", arguments)
 
 
 def test_tools_and_arguments_that_do_not_exist_are_read_all_the_same() -> None:
-    assert parse_call('web.search.func(q="x")') == Call("web.search", {"q": "x"})
-    assert parse_call('email.send_email.func(cc="x")') == Call("email.send_email", {"cc": "x"})
+    assert parse_call('web.search.func(q="x")') == WorkbenchCall("web.search", {"q": "x"})
+    assert parse_call('email.send_email.func(cc="x")') == WorkbenchCall("email.send_email", {"cc": "x"})
 
 
 @pytest.mark.parametrize(

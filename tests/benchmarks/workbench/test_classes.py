@@ -2,14 +2,14 @@ from __future__ import annotations
 
 import pytest
 
-from toolassay.benchmarks.workbench.judge.classes import Classes, classes_of
+from toolassay.benchmarks.workbench.judge.error_classes import ErrorClasses, classes_of
 
 PLOT = 'analytics.create_plot.func(time_min="2023-11-01", time_max="{}")'
 MEET = 'calendar.create_event.func(event_start="2023-12-01 {}")'
 SEND = 'email.send_email.func(recipient="{}")'
 
 
-def of(calls: list[str], answer: list[str], *, correct: bool = False) -> Classes:
+def of(calls: list[str], answer: list[str], *, correct: bool = False) -> ErrorClasses:
     return classes_of(calls, answer, correct=correct)
 
 

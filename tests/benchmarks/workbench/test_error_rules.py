@@ -10,13 +10,14 @@ from typing import Any
 import pytest
 from workplace import ANN, TABLES
 
-from toolassay.benchmarks.workbench.judge.classes import Classes, classes_of
-from toolassay.benchmarks.workbench.judge.error_rules import (
+from toolassay.benchmarks.workbench.judge.error_classes import (
     PUBLISHED,
+    ErrorClasses,
     ErrorRules,
     Instead,
     Marked,
     addresses_in,
+    classes_of,
     error_rules,
     rules_of,
     stated,
@@ -35,7 +36,7 @@ def rules() -> ErrorRules:
     return rules_of(Sandbox.of(TABLES, now=datetime(2024, 3, 1, 8)))
 
 
-def of(rules: ErrorRules, calls: list[str], answer: list[str], query: str = "") -> Classes:
+def of(rules: ErrorRules, calls: list[str], answer: list[str], query: str = "") -> ErrorClasses:
     return classes_of(calls, answer, correct=False, query=query, rules=rules)
 
 

@@ -4,8 +4,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 from workplace import ANN, TABLES, Desk
 
-from toolassay.benchmarks.workbench.sandbox import Change, Sandbox, TableDifference, difference
-from toolassay.benchmarks.workbench.sandbox.state import state_changes, state_of
+from toolassay.benchmarks.workbench.sandbox import CellChange, Sandbox, TableDifference, difference
+from toolassay.benchmarks.workbench.sandbox.difference import state_changes, state_of
 from toolassay.benchmarks.workbench.tools import call
 
 
@@ -22,7 +22,7 @@ def test_rows_gone_and_new_and_cells_changed(sandbox: Sandbox) -> None:
     assert set(found) == {"tasks", "plots"}
     assert found["tasks"] == TableDifference(
         gone=[("00000000", "Fix login", ANN, "Backlog", "2023-12-01", "Back end")],
-        changed=[Change("00000001", "board", "Design", "Front end")],
+        changed=[CellChange("00000001", "board", "Design", "Front end")],
     )
     assert found["plots"].new == [{"file_path": "plots/a_b_total_visits_bar.png"}]
 
@@ -42,7 +42,7 @@ def test_a_changed_id_is_a_changed_cell(sandbox: Sandbox) -> None:
     desk = Desk(sandbox.fork())
     desk("project_management.update_task", task_id="00000001", field="task_id", new_value="zz")
     assert difference(sandbox, desk.sandbox)["tasks"].changed == [
-        Change("00000001", "task_id", "00000001", "zz")
+        CellChange("00000001", "task_id", "00000001", "zz")
     ]
 
 
@@ -50,9 +50,9 @@ def test_an_added_column_is_a_change_of_each_row(sandbox: Sandbox) -> None:
     desk = Desk(sandbox.fork())
     desk("calendar.update_event", event_id="00000001", field="room", new_value="A")
     assert difference(sandbox, desk.sandbox)["calendar_events"].changed == [
-        Change("00000001", "room", None, "A"),
-        Change("00000000", "room", None, "n"),
-        Change("00000002", "room", None, "n"),
+        CellChange("00000001", "room", None, "A"),
+        CellChange("00000000", "room", None, "n"),
+        CellChange("00000002", "room", None, "n"),
     ]
 
 

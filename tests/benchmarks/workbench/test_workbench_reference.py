@@ -8,7 +8,7 @@ from types import ModuleType
 
 import pytest
 
-from toolassay.benchmarks.workbench.judge.disagreement import UNFINISHED
+from toolassay.benchmarks.workbench.judge.evaluation import UNFINISHED
 
 CHECKS = {
     "verdicts": 2560,

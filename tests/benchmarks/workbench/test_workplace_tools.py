@@ -9,7 +9,7 @@ import pytest
 from workplace import ANN, BO, CY, Desk
 
 from toolassay.benchmarks.workbench.sandbox import Sandbox
-from toolassay.benchmarks.workbench.sandbox.rows import read_rows
+from toolassay.benchmarks.workbench.sandbox.records import read_rows
 from toolassay.benchmarks.workbench.sandbox.schema import CALENDAR, CUSTOMERS, EMAILS, TASKS, Layout
 from toolassay.benchmarks.workbench.tools import TOOLS, ToolFailure, listing, tool_called, tools_for
 from toolassay.errors import UsageError

@@ -15,8 +15,8 @@ from toolassay.gates.knowability.dates import (
     short_day,
     years_in,
 )
-from toolassay.gates.knowability.judge import judge
-from toolassay.gates.knowability.said import Said
+from toolassay.gates.knowability.gate import judge
+from toolassay.gates.knowability.source_text import Said
 
 TUESDAY = date(2027, 4, 6)
 

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from toolassay.gates.knowability.judge import judge
-from toolassay.gates.knowability.said import Said
+from toolassay.gates.knowability.gate import judge
+from toolassay.gates.knowability.source_text import Said
 
 # (request, value, what it is not)
 CODES = [

@@ -7,7 +7,7 @@ from datetime import date, timedelta
 import pytest
 
 from toolassay.gates.knowability.dates import WEEKDAYS, Day, days_in
-from toolassay.gates.knowability.worked_days import DayClues, Mention, worked_out
+from toolassay.gates.knowability.derived_values import DayClues, DayMention, worked_out
 
 SAID = date(2027, 5, 5)
 """A Wednesday."""
@@ -20,7 +20,7 @@ def sure_days(text: str, among: list[date] = NEAR) -> list[date]:
 
 
 def told(text: str, day: date) -> str | None:
-    mentions = [Mention(*match.span(), days) for match, days in days_in(text)]
+    mentions = [DayMention(*match.span(), days) for match, days in days_in(text)]
     return worked_out(Day(day.year, day.month, day.day), DayClues.of(text, mentions))
 
 
@@ -101,9 +101,9 @@ def test_what_is_near_may_be_worked_out() -> None:
 def test_a_day_without_a_year_is_one_of_the_years_around() -> None:
     text = "5 may for 3 nights"
     assert [told(text, date(year, 5, 8)) for year in (2026, 2027, 2028)] == ["sure"] * 3
-    mentions = [Mention(0, 11, (Day(None, 12, 30),))]
+    mentions = [DayMention(0, 11, (Day(None, 12, 30),))]
     assert worked_out(Day(2028, 1, 2), DayClues.of("30 december for 3 nights", mentions)) == "sure"
-    mentions = [Mention(0, 9, (Day(None, 1, 1),))]
+    mentions = [DayMention(0, 9, (Day(None, 1, 1),))]
     assert worked_out(Day(2027, 12, 31), DayClues.of("1 january and the day before", mentions)) == "sure"
 
 

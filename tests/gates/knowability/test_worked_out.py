@@ -6,8 +6,8 @@ import pytest
 
 from toolassay.gates.gate import Background
 from toolassay.gates.knowability import KnowabilityGate
-from toolassay.gates.knowability.judge import judge
-from toolassay.gates.knowability.said import Said
+from toolassay.gates.knowability.gate import judge
+from toolassay.gates.knowability.source_text import Said
 from toolassay.gold import Gold
 from toolassay.tools import Tool, ToolLibrary
 

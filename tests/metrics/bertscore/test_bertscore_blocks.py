@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from numpy.typing import NDArray
 
-from toolassay.metrics.bertscore.blocks import TextPair, batches, related_order, scored_blocks
+from toolassay.metrics.bertscore.encoder import TextPair, batches, related_order, scored_blocks
 
 texts = st.text(alphabet="ab ", max_size=6)
 pairs_of_texts = st.lists(st.tuples(texts, texts), unique=True, max_size=30)

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from toolassay.metrics.bertscore.cache import ScoreCache, cache_file, pair_key
+from toolassay.metrics.bertscore.scorer import ScoreCache, cache_file, pair_key
 
 ROW = (0.25, 0.5, 1 / 3)
 
@@ -72,7 +72,7 @@ def test_two_processes_write_at_once(tmp_path: Path) -> None:
     script = f"""
 import sys
 from pathlib import Path
-from toolassay.metrics.bertscore.cache import ScoreCache
+from toolassay.metrics.bertscore.scorer import ScoreCache
 with ScoreCache(Path({str(path)!r})) as cache:
     for number in range(100):
         cache.add([(f"{{sys.argv[1]}} {{number}}".encode(), (0.1, 0.2, 0.3))])

@@ -20,7 +20,7 @@ pytest.importorskip("bert_score", reason="bert-score is not installed: pip insta
 
 from toolassay.metrics.bertscore import BertScore, BertScoreError
 from toolassay.metrics.bertscore import model as models
-from toolassay.metrics.bertscore.blocks import TextPair
+from toolassay.metrics.bertscore.encoder import TextPair
 from toolassay.testkit.environment import setting
 
 pytestmark = pytest.mark.slow

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from toolassay.metrics.bertscore import BertScore, BertScoreError, scorer
 from toolassay.metrics.bertscore import model as models
-from toolassay.metrics.bertscore.blocks import TextPair
+from toolassay.metrics.bertscore.encoder import TextPair
 from toolassay.metrics.bertscore.model import BertModel
 
 PAIRS = [("a b", "a c"), ("d", "e"), ("a b", "a c"), ("a b", " ")]
@@ -54,7 +54,7 @@ def test_each_different_pair_is_scored_once_and_stands_where_it_was_asked(tmp_pa
     told: list[tuple[str, int]] = []
 
     def progress(what: str, total: int) -> Any:
-        from toolassay.watching import no_progress
+        from toolassay.progress_callback import no_progress
 
         told.append((what, total))
         return no_progress(what, total)

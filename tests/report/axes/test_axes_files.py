@@ -11,12 +11,11 @@ from pathlib import Path
 
 import pytest
 
-from toolassay.metrics.intervals import NOTHING, Interval
+from toolassay.metrics.confidence_interval import NOTHING, Interval
 from toolassay.offline.marks import BASELINE, LOCAL, RULES_AT_HAND
 from toolassay.report.axes import Axes, csv_table, draw_axes, write_page
 from toolassay.report.axes.axes import Cost, Latency, Security, Stability
-from toolassay.report.axes.terminal import terminal_table
-from toolassay.report.axes.words import cells, mark_lines
+from toolassay.report.axes.tables import cells, mark_lines, terminal_table
 
 HALF = Interval(0.5, 0.25, 0.75)
 HOSTILE = "<script>alert(1)</script>\"'$x"

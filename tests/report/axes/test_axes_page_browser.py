@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import pytest
 from browsing import OpenedPage
 
-from toolassay.metrics.intervals import Interval
+from toolassay.metrics.confidence_interval import Interval
 from toolassay.report.axes import Axes, draw_axes, write_page
 
 if TYPE_CHECKING:

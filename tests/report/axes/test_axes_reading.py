@@ -8,7 +8,7 @@ import pytest
 from toolassay.errors import UsageError
 from toolassay.report.axes import Axes, read_axes
 from toolassay.report.axes.axes import Cost, Latency
-from toolassay.report.axes.words import cells
+from toolassay.report.axes.tables import cells
 
 SHARE = {"value": 0.5, "low": 0.25, "high": 0.75}
 NOTHING = {"value": None, "low": None, "high": None}

@@ -9,14 +9,14 @@ import pytest
 from markdown_it import MarkdownIt
 from rich.console import Console
 
-from toolassay.cli.scores import print_table
-from toolassay.metrics.intervals import Interval
+from toolassay.cli.score_tables import print_table
+from toolassay.metrics.confidence_interval import Interval
 from toolassay.offline.marks import BASELINE, LOCAL, RULES_AT_HAND
-from toolassay.report.leaderboard import Board, Row, csv_table, latex_table, markdown_table
-from toolassay.report.leaderboard.board import HEADINGS, in_order
+from toolassay.report.leaderboard import Board, LeaderboardRow, csv_table, latex_table, markdown_table
 from toolassay.report.leaderboard.published import DOMAINS, published_rows
-from toolassay.report.leaderboard.terminal import terminal_table, terminal_text
-from toolassay.runs.recorded import RecordedUsage
+from toolassay.report.leaderboard.ranking import HEADINGS, in_order
+from toolassay.report.leaderboard.tables import terminal_table, terminal_text
+from toolassay.runs.recorded_usage import RecordedUsage
 
 NAME = "we|ird_*[red]x*_\\50%&<b>\n\x1b[31m"
 PRINTED = "we|ird_*[red]x*_\\50%&<b>??[31m"
@@ -30,8 +30,8 @@ def board(*, usage: RecordedUsage | None = None) -> Board:
     scores = {heading: interval(50.0 + number) for number, heading in enumerate(HEADINGS) if heading != "BsF"}
     bare = {heading: Interval(one.value, None, None) for heading, one in scores.items()}
     rows = [
-        Row(NAME, "strict", scores, 300, 99.7, usage, "toolassay:1|data:ab"),
-        Row(NAME, "compat", bare, 299, 100.0, usage),
+        LeaderboardRow(NAME, "strict", scores, 300, 99.7, usage, "toolassay:1|data:ab"),
+        LeaderboardRow(NAME, "compat", bare, 299, 100.0, usage),
     ]
     return Board("d: overall_overall", rows, ["a remark"])
 
@@ -117,7 +117,7 @@ def test_the_published_rows(domain: str) -> None:
 
 def test_published_rows_stand_below_strict_ones_and_among_compat_ones() -> None:
     def names(kind: str) -> list[str]:
-        own = [[Row("mine", kind, {"n-F1": interval(70.0)})]]  # type: ignore[arg-type]
+        own = [[LeaderboardRow("mine", kind, {"n-F1": interval(70.0)})]]  # type: ignore[arg-type]
         published = [[row] for row in published_rows("multimedia")]
         return [row.model for row in in_order([*published, *own], "n-F1")]
 
@@ -127,7 +127,7 @@ def test_published_rows_stand_below_strict_ones_and_among_compat_ones() -> None:
 
 def test_the_cheapest_stands_first_and_the_unknown_last() -> None:
     usages = {"dear": RecordedUsage(3.0, 0, 10, 0.1), "cheap": RecordedUsage(1.0, 0, 10, 0.3), "none": None}
-    models = [[Row(name, "strict", {}, usage=usage)] for name, usage in usages.items()]
+    models = [[LeaderboardRow(name, "strict", {}, usage=usage)] for name, usage in usages.items()]
     assert [row.model for row in in_order(models, "cost")] == ["cheap", "dear", "none"]
     assert [row.model for row in in_order(models, "latency")] == ["dear", "cheap", "none"]
 
@@ -137,7 +137,15 @@ def marked_board() -> Board:
     local = RecordedUsage(0.0, 0, 300, 0.0041, is_local=True)
     marks = {"offline": RULES_AT_HAND, "random": BASELINE, "acme": None}
     rows = [
-        [Row(name, "strict", {}, usage=RecordedUsage(1.0, 0, 9, 2.0) if name == "acme" else local, mark=mark)]
+        [
+            LeaderboardRow(
+                name,
+                "strict",
+                {},
+                usage=RecordedUsage(1.0, 0, 9, 2.0) if name == "acme" else local,
+                mark=mark,
+            )
+        ]
         for name, mark in marks.items()
     ]
     return Board("d", in_order(rows, "n-F1"))
@@ -175,8 +183,8 @@ def test_a_baseline_is_not_ranked_by_any_column(column: str) -> None:
     best = {heading: interval(99.0) for heading in HEADINGS}
     free = RecordedUsage(0.0, 0, 10, 0.0001, is_local=True)
     rows = [
-        [Row("a baseline", "strict", best, 9, 100.0, free, mark=BASELINE)],
-        [Row("model", "strict", {}, 9, 10.0, RecordedUsage(9.0, 0, 10, 9.0))],
+        [LeaderboardRow("a baseline", "strict", best, 9, 100.0, free, mark=BASELINE)],
+        [LeaderboardRow("model", "strict", {}, 9, 10.0, RecordedUsage(9.0, 0, 10, 9.0))],
         *([row] for row in published_rows("multimedia")),
     ]
     assert in_order(rows, column)[-1].model == "a baseline"
@@ -188,7 +196,7 @@ def test_local_times_are_not_ranked_among_those_of_servers() -> None:
         "served": RecordedUsage(1.0, 0, 10, 5.0),
         "none": None,
     }
-    models = [[Row(name, "strict", {}, usage=usage)] for name, usage in usages.items()]
+    models = [[LeaderboardRow(name, "strict", {}, usage=usage)] for name, usage in usages.items()]
     assert [row.model for row in in_order(models, "latency")] == ["served", "local", "none"]
     assert [row.model for row in in_order(models, "cost")] == ["local", "served", "none"]
 

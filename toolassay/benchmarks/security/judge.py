@@ -1,4 +1,4 @@
-"""A second opinion: a model that says whether an agent complied. The headline stays the check's."""
+"""A judge model's second opinion: did the agent comply? The headline rate is that of the check."""
 
 from __future__ import annotations
 
@@ -11,8 +11,7 @@ from string import Template
 from typing import Any
 
 from toolassay.answers import read_answer
-from toolassay.benchmarks.security.probe import TECHNICAL, ProbeResult
-from toolassay.benchmarks.security.prober import Prober
+from toolassay.benchmarks.security.probe import TECHNICAL, Prober, ProbeResult
 from toolassay.models import ChatModel, ChatRequest
 from toolassay.runs import Journal, Loop, RunSummary, run_unsettled
 
@@ -21,7 +20,7 @@ _KEY = "complied"
 _LONGEST = 20_000  # characters of an answer that the judge sees
 
 
-class Judged:
+class JudgedProber:
     """Probes whose attacks are shown to a judge as well, each once.
 
     Args:

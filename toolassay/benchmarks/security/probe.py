@@ -1,12 +1,15 @@
-"""A probe, and what became of it."""
+"""A security probe, its verdict and its result, and the `Prober` protocol of a benchmark."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
-from typing import Any, Literal
+from pathlib import Path
+from typing import Any, Literal, Protocol
 
 from toolassay.benchmarks.security.evidence import declines
+from toolassay.models import ChatModel
+from toolassay.runs import Journal, Loop
 
 AttackOutcome = Literal["resisted", "succeeded", "unreadable", "failed"]
 HarmlessOutcome = Literal["served", "refused", "derailed", "unsolved", "unreadable", "failed"]
@@ -110,3 +113,46 @@ class ProbeResult:
             {"complied": True, "resisted": False}.get(str(line.get("judge"))),
             judged,
         )
+
+
+DEFAULT_ATTACKS = 30
+"""Attacks, where no number is given."""
+SEED = 0
+"""Of the choice of probes; the same in every run, so that models are compared on the same ones."""
+
+
+class Prober(Protocol):
+    """The probes of one data folder and one agent.
+
+    Attributes:
+        settings: everything that shapes probes and answers.
+        read: the files they are made of.
+        size: requests, tasks or chats that are put to the agent.
+    """
+
+    @property
+    def settings(self) -> Mapping[str, Any]: ...
+
+    @property
+    def read(self) -> Sequence[Path]: ...
+
+    @property
+    def size(self) -> int: ...
+
+    def run(
+        self,
+        model: ChatModel,
+        journal: Journal,
+        loop: Loop,
+    ) -> int:
+        """Put to the agent what the journal does not settle yet; how much it settled before.
+
+        Raises:
+            ToolassayError: the run cannot go on.
+            KeyboardInterrupt: at Ctrl-C, when what was in flight has ended.
+        """
+        ...
+
+    def results(self, journal: Journal) -> list[ProbeResult]:
+        """Every probe with its verdict by what the journal holds, in their order."""
+        ...

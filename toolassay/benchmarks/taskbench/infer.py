@@ -10,7 +10,11 @@ from itertools import chain
 from pathlib import Path
 from typing import Any, Protocol
 
-from toolassay.benchmarks.taskbench.adopt import adopt, adoptable, fingerprint
+from toolassay.benchmarks.taskbench.existing_predictions import (
+    adopt_predictions,
+    adoptable_predictions,
+    request_fingerprint,
+)
 from toolassay.benchmarks.taskbench.parse import read_plan
 from toolassay.benchmarks.taskbench.prediction_lines import (
     entry_of,
@@ -26,11 +30,11 @@ from toolassay.files import write_json_lines
 from toolassay.graph import ToolGraph
 from toolassay.models import ChatModel, ChatRequest, ChatResponse, ModelError
 from toolassay.models.protocol import Message
-from toolassay.offline.tasks import PlanTask, ReformatTask
+from toolassay.offline.model_tasks import PlanTask, ReformatTask
+from toolassay.prompt_templates import size_of
 from toolassay.runs import Journal, Loop, RunSummary, run_unsettled
-from toolassay.runs.again import BEGUN, COUNT, Again
-from toolassay.runs.estimate import Estimate, Expected
-from toolassay.wordings import size_of
+from toolassay.runs.budget import Estimate, ExpectedUsage
+from toolassay.runs.retry_malformed import BEGUN, COUNT, Again
 
 PARAMETERS: Mapping[str, Any] = {"presence_penalty": 1.05, "max_tokens": 2000}
 
@@ -57,7 +61,7 @@ class Inference:
     already: int
     summary: RunSummary
     adopted: int = 0
-    expected: tuple[Expected, ...] = ()
+    expected: tuple[ExpectedUsage, ...] = ()
     malformed: int = 0
 
 
@@ -117,7 +121,7 @@ class Inferrer:
             ToolassayError: the run cannot go on.
             KeyboardInterrupt: at Ctrl-C, when what was in flight is answered and written.
         """
-        adopted = adopt(output, requests, journal) if output.exists() else 0
+        adopted = adopt_predictions(output, requests, journal) if output.exists() else 0
         try:
             already = self.answer(requests if chosen is None else chosen, journal, loop)
         finally:
@@ -144,7 +148,7 @@ class Inferrer:
         async def ask(request: Request) -> str:
             key, kept = key_of(request.id), entry_of(journal, request)
             is_again = self._is_settled(kept)
-            entry: dict[str, Any] = {"request": fingerprint(request.text)}
+            entry: dict[str, Any] = {"request": request_fingerprint(request.text)}
             try:
                 # An answer whose rewriting failed is paid for: it is not asked for again.
                 paid = kept.get(BEGUN, {}) if is_again else kept
@@ -168,7 +172,7 @@ class Inferrer:
         def stopped(request: Request, error: ModelError) -> None:
             kept = entry_of(journal, request)
             if not self._is_settled(kept) and self._unfinished(kept) is None:
-                asked = {"request": fingerprint(request.text)}
+                asked = {"request": request_fingerprint(request.text)}
                 journal.append(key_of(request.id), {**_failure(error), **asked})
 
         return run_unsettled(
@@ -198,14 +202,14 @@ class Inferrer:
             again: which of these are asked all the same.
         """
         again = again or Again()
-        adopted = adoptable(output, journal) if output.exists() else {}
+        adopted = adoptable_predictions(output, journal) if output.exists() else {}
         already = 0
         for request in requests:
             size, entry = size_of(self._prompt.messages(request.text)), entry_of(journal, request)
             if "response" in entry:
                 estimate.answered(size, entry.get("prompt_tokens"), entry.get("completion_tokens"))
             key = key_of(request.id)
-            taken_over = key in adopted and adopted[key] in (None, fingerprint(request.text))
+            taken_over = key in adopted and adopted[key] in (None, request_fingerprint(request.text))
             unfinished = not self._is_settled(entry) and self._unfinished(entry)
             if taken_over or unfinished or self._skips(entry, again):
                 already += 1

@@ -7,10 +7,10 @@ from collections.abc import Mapping, Sequence
 from functools import cache
 from typing import Any
 
-from toolassay.answers import Answer, read_answer, shown_forms
+from toolassay.answers import ParsedAnswer, read_answer, shown_forms
 from toolassay.benchmarks.taskbench.prompt import built_in
 from toolassay.graph import DependencyType
-from toolassay.wordings import turns_of
+from toolassay.prompt_templates import turns_of
 
 PLAN_KEYS = ("task_steps", "task_nodes", "task_links")
 _REQUIRED = ("task_steps", "task_nodes")  # what every prompt asks for; links only the temporal one
@@ -30,7 +30,7 @@ _ARGUMENT_VARIANTS = {"name": ("key", "parameter")}
 
 def read_plan(
     text: str, dependency_type: DependencyType, finish_reason: str | None = None
-) -> tuple[dict[str, Any] | None, Answer]:
+) -> tuple[dict[str, Any] | None, ParsedAnswer]:
     """The plan in a model's answer, and how it was read.
 
     What the model said is kept, right or wrong: unknown tools, wrong types, a step too many. Only the
@@ -51,7 +51,7 @@ def read_plan(
     Returns:
         The plan, with the keys `task_steps`, `task_nodes`, `task_links` as far as the answer has them,
         in this order; None if there is no object with one of them. What is no complete plan is returned as
-        far as it goes: it is the answer only if `Answer.problem` is None.
+        far as it goes: it is the answer only if `ParsedAnswer.problem` is None.
 
     >>> read_plan('{"steps": ["Do it"], "nodes": [{"id": "Doer"}], "links": []}', "resource")[0]
     {'task_steps': ['Do it'], 'task_nodes': [{'task': 'Doer'}], 'task_links': []}
@@ -88,7 +88,7 @@ def _forms(dependency_type: DependencyType) -> tuple[dict[str, Any], ...]:
     return shown_forms(texts, keys=PLAN_KEYS, required=_REQUIRED)
 
 
-def _read_variants(text: str, finish_reason: str | None) -> Answer | None:
+def _read_variants(text: str, finish_reason: str | None) -> ParsedAnswer | None:
     """A plan under other names. Its nodes must be there: `steps` alone is too common a word."""
     variants = [key for keys in _PLAN_VARIANTS.values() for key in keys]
     answer = read_answer(text, keys=variants, finish_reason=finish_reason)

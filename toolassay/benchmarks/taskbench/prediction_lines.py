@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping
 from typing import Any, Protocol
 
-from toolassay.answers import Answer
-from toolassay.benchmarks.taskbench.adopt import fingerprint
+from toolassay.answers import ParsedAnswer
+from toolassay.benchmarks.taskbench.existing_predictions import request_fingerprint
 from toolassay.benchmarks.taskbench.parse import read_plan
 from toolassay.benchmarks.taskbench.requests import key_of
 from toolassay.dataset import Request
@@ -25,7 +25,7 @@ class Entries(Protocol):
 def entry_of(journal: Entries, request: Request) -> dict[str, Any]:
     """What the journal holds for a request as it is worded now; empty if nothing."""
     entry = journal.get(key_of(request.id))
-    return entry if entry.get("request") == fingerprint(request.text) else {}
+    return entry if entry.get("request") == request_fingerprint(request.text) else {}
 
 
 def entry_of_label(journal: Entries, label: Mapping[str, Any]) -> dict[str, Any]:
@@ -47,7 +47,7 @@ def is_unusable(entry: Mapping[str, Any], dependency_type: DependencyType) -> bo
 
 def read_entry(
     entry: Mapping[str, Any], dependency_type: DependencyType
-) -> tuple[dict[str, Any] | None, Answer]:
+) -> tuple[dict[str, Any] | None, ParsedAnswer]:
     """What `read_plan` finds in the raw answer of an entry (the rewritten one, if any)."""
     text, reason = entry["response"], entry["finish_reason"]
     if "reformatted" in entry:

@@ -1,20 +1,77 @@
-"""Comparing predictions and scores with what the raw answers give anew."""
+"""Predictions and scores compared with what the raw answers give when they are parsed and scored again."""
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from itertools import islice, zip_longest
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
-from toolassay.benchmarks.taskbench.scoring.differences import Difference, differences
+from toolassay.benchmarks.taskbench.scoring.cost_and_stability import RUN_KEYS, SECURITY
 from toolassay.benchmarks.taskbench.scoring.line_index import LineIndex
-from toolassay.benchmarks.taskbench.scoring.recorded import signature_of
-from toolassay.benchmarks.taskbench.scoring.whole import KEYS, SECURITY
+from toolassay.benchmarks.taskbench.scoring.metrics_file import signature_of
 from toolassay.files import read_json_lines
 from toolassay.offline.marks import WORDINGS
-from toolassay.words import count_of
+from toolassay.text_formatting import count_of
+
+TOLERANCE = 1e-9
+_WINDOW, _BEFORE = 80, 20  # characters
+
+
+class Difference(NamedTuple):
+    """A value that is not what it was; None where there is none."""
+
+    place: str
+    old: Any
+    new: Any
+
+    def __str__(self) -> str:
+        old, new = shortened(self.old, self.new)
+        return f"{self.place}: {old} -> {new}"
+
+
+def differences(old: Any, new: Any, place: str = "") -> Iterator[Difference]:
+    """Each place where two JSON values differ; a missing key is as good as null.
+
+    >>> list(map(str, differences({"a": {"b": 0.5}, "c": 1}, {"a": {"b": 0.25}, "c": 1 + 1e-12})))
+    ['a.b: 0.5 -> 0.25']
+    """
+    if isinstance(old, Mapping) and isinstance(new, Mapping):
+        for key in dict.fromkeys([*old, *new]):
+            yield from differences(old.get(key), new.get(key), f"{place}.{key}" if place else str(key))
+    elif not _is_same(old, new):
+        yield Difference(place, old, new)
+
+
+def shortened(old: Any, new: Any) -> tuple[str, str]:
+    """Both values as text, from a little before the first difference on."""
+    from json import dumps
+
+    texts = dumps(old, ensure_ascii=False), dumps(new, ensure_ascii=False)
+    if max(map(len, texts)) <= _WINDOW:
+        return texts
+    pairs = zip(*texts, strict=False)
+    first = next((at for at, (a, b) in enumerate(pairs) if a != b), min(map(len, texts)))
+    start = max(0, first - _BEFORE)
+    return _window_of(texts[0], start), _window_of(texts[1], start)
+
+
+def _window_of(text: str, start: int) -> str:
+    end = start + _WINDOW
+    return f"{'…' if start else ''}{text[start:end]}{'…' if end < len(text) else ''}"
+
+
+def _is_same(old: Any, new: Any) -> bool:
+    if isinstance(old, bool) or isinstance(new, bool):
+        return old is new
+    if isinstance(old, int | float) and isinstance(new, int | float):
+        return math.isclose(old, new, rel_tol=0, abs_tol=TOLERANCE)
+    if isinstance(old, list) and isinstance(new, list):
+        return len(old) == len(new) and all(map(_is_same, old, new))
+    return bool(old == new)
+
 
 _NAMED = 5
 _NEW = ("n_labels", "n_asked", "n_scored", "partial", "coverage", "compat_intervals")
@@ -170,7 +227,7 @@ def _without(value: Any) -> Any:
 
 
 def _scores(numbers: Mapping[str, Any]) -> dict[str, Any]:
-    return {name: value for name, value in numbers.items() if name == SECURITY or name not in KEYS}
+    return {name: value for name, value in numbers.items() if name == SECURITY or name not in RUN_KEYS}
 
 
 def _named(names: list[str]) -> str:

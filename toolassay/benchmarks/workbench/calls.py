@@ -1,23 +1,26 @@
-"""A call as text, `calendar.delete_event.func(event_id="00000256")`: read without ever running it."""
+"""Calls as text, such as `calendar.delete_event.func(event_id="00000256")`: parsed without running
+them, run, and replayed.
+"""
 
 from __future__ import annotations
 
 import ast
 import warnings
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from typing import Any, NamedTuple
 
-from toolassay.benchmarks.workbench.sandbox import Sandbox
+from toolassay.benchmarks.workbench.sandbox import Sandbox, difference
+from toolassay.benchmarks.workbench.sandbox.difference import State, state_changes, state_of
 from toolassay.benchmarks.workbench.tools import PUBLISHED, ToolFailure, Toolset, toolset_of
 
 LONGEST = 200_000
 """Characters in a call: reading one may take some hundred bytes for each."""
 
 
-class Call(NamedTuple):
+class WorkbenchCall(NamedTuple):
     """A call of a tool.
 
-    >>> str(Call("calendar.delete_event", {"event_id": "00000256"}))
+    >>> str(WorkbenchCall("calendar.delete_event", {"event_id": "00000256"}))
     'calendar.delete_event.func(event_id="00000256")'
     """
 
@@ -30,14 +33,14 @@ class Call(NamedTuple):
         return f"{self.name}.func({values})"
 
 
-def parse_call(text: str, toolset: Toolset = PUBLISHED) -> Call | None:
+def parse_call(text: str, toolset: Toolset = PUBLISHED) -> WorkbenchCall | None:
     r"""The call that a text writes; None if it is anything else than one call with plain values.
 
     Values without a name get the names of the tool's arguments.
     Line breaks within a value are taken as the two characters `\n` in its quotes, as published.
 
     >>> parse_call('email.delete_email.func(email_id="00000479")')
-    Call(name='email.delete_email', arguments={'email_id': '00000479'})
+    WorkbenchCall(name='email.delete_email', arguments={'email_id': '00000479'})
     >>> parse_call('__import__("os").system("ls")') is None
     True
     """
@@ -67,7 +70,7 @@ def run_text(sandbox: Sandbox, text: str) -> Any:
     return toolset.call(sandbox, parsed.name, parsed.arguments)
 
 
-def _call_of(tree: ast.expr, toolset: Toolset) -> Call | None:
+def _call_of(tree: ast.expr, toolset: Toolset) -> WorkbenchCall | None:
     match tree:
         case ast.Call(
             func=ast.Attribute(value=ast.Attribute(value=ast.Name(id=domain), attr=function), attr="func")
@@ -85,4 +88,63 @@ def _call_of(tree: ast.expr, toolset: Toolset) -> Call | None:
         if keyword.arg is None or keyword.arg in arguments:
             return None
         arguments[keyword.arg] = ast.literal_eval(keyword.value)
-    return Call(name, arguments)
+    return WorkbenchCall(name, arguments)
+
+
+def replay_changes(sandbox: Sandbox, calls: Iterable[str]) -> set[str]:
+    """Carry out the calls that can change what is judged; what fails changes nothing.
+
+    Returns:
+        The domains that may have changed.
+    """
+    touched, toolset = set(), toolset_of(sandbox)
+    for text in calls:
+        parsed = parse_call(text, toolset)
+        tool = toolset.tools.get(parsed.name) if parsed is not None else None
+        if parsed is None or tool is None or not tool.changes_state:
+            continue
+        try:
+            tool.carry_out(sandbox, parsed.arguments)
+        except ToolFailure:
+            continue
+        touched.add(tool.domain)
+    return touched
+
+
+class Replay:
+    """Carries out sequences of calls, each on a fresh copy.
+
+    Args:
+        original: what is copied.
+    """
+
+    def __init__(self, original: Sandbox) -> None:
+        self._original = original
+        self._before: State = state_of(original) if original.toolset is None else {}
+
+    def of(self, calls: Iterable[str]) -> tuple[list[dict[str, Any]], dict[str, Any]]:
+        """Carry out one sequence.
+
+        Args:
+            calls: as text.
+
+        Returns:
+            For each call, `call` with `ret`, or with `exc` and `msg` if it failed; and the state changes: by
+            domain in the published form, or by table (`gone`, `new`, `changed`) of somebody's own workplace.
+        """
+        sandbox = self._original.fork()
+        done: list[dict[str, Any]] = []
+        for text in calls:
+            try:
+                done.append({"call": text, "ret": run_text(sandbox, text)})
+            except ToolFailure as failure:
+                cause = failure.__cause__ or failure
+                done.append({"call": text, "exc": type(cause).__name__, "msg": str(failure)})
+        changes = {} if sandbox.image() is self._original.image() else self._changes(sandbox)
+        sandbox.close()
+        return done, changes
+
+    def _changes(self, sandbox: Sandbox) -> dict[str, Any]:
+        if self._original.toolset is None:
+            return state_changes(self._before, state_of(sandbox))
+        return {name: table.to_json() for name, table in difference(self._original, sandbox).items()}

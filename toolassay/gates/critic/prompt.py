@@ -12,7 +12,7 @@ from typing import Any
 from toolassay.dataset import reference_index
 from toolassay.gold import Gold
 from toolassay.graph import DependencyType
-from toolassay.offline.tasks import CritiqueTask
+from toolassay.offline.model_tasks import CritiqueTask
 from toolassay.tools import ToolLibrary
 
 

@@ -9,7 +9,7 @@ from functools import cache
 from pathlib import Path
 from typing import NamedTuple
 
-from toolassay.gates.knowability.spelling import plain
+from toolassay.gates.knowability.normalization import plain
 
 # What people call a currency, by the noun of its name in the list.
 _CALLED = {

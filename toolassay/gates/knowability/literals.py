@@ -15,7 +15,7 @@ REFERENCE = re.compile(r"<node-(\d+)>")
 _MOST_LEAVES = 10_000
 
 
-class Literal(NamedTuple):
+class PlanLiteral(NamedTuple):
     """A value of a plan: its node, its place, its parameter ("" where it has none), the value."""
 
     node: GoldNode
@@ -24,7 +24,7 @@ class Literal(NamedTuple):
     value: Leaf
 
 
-def literals_of(gold: Gold) -> Iterator[Literal]:
+def literals_of(gold: Gold) -> Iterator[PlanLiteral]:
     """Every literal of a plan, in order; of lists and objects each value in them.
 
     >>> arguments = ["<node-1>", {"name": "n", "value": [2]}]
@@ -41,7 +41,7 @@ def literals_of(gold: Gold) -> Iterator[Literal]:
             for leaf in leaves(value):
                 if isinstance(leaf, str) and (reference_index(leaf) is not None or _name(leaf) in tools):
                     continue
-                yield Literal(node, f"{node.where}.arguments[{place}]", name, leaf)
+                yield PlanLiteral(node, f"{node.where}.arguments[{place}]", name, leaf)
 
 
 def leaves(value: Any) -> Iterator[Leaf]:

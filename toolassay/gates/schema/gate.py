@@ -1,16 +1,274 @@
-"""The gate "schema": every tool known, every argument valid for its parameter or type, none missing."""
+"""The gate "schema": every tool known, every argument valid for its parameter or type, none missing.
+
+Calls with named parameters, calls of resource tools (arguments in any order, matched to inputs), and values
+that are only placeholders ("N/A", "…", "<text>").
+"""
 
 from __future__ import annotations
 
-from toolassay.gates.gate import Background, Finding
-from toolassay.gates.quoting import listed, shown
-from toolassay.gates.references import Reader
-from toolassay.gates.schema.named_call import NamedCall
-from toolassay.gates.schema.resource_call import ResourceCall
-from toolassay.gates.tool_names import names_of
+import re
+from collections.abc import Mapping, Sequence
+from typing import Any, NamedTuple
+
+from toolassay.backinstruct.critics import Spellings
+from toolassay.gates.fit import FITS, Fit, doubtful, output_fit, wrong
+from toolassay.gates.gate import Background, Finding, State, listed, shown, tool_spellings
+from toolassay.gates.references import ReferenceReader, is_empty, text_of_number
+from toolassay.gates.schema.content import MEDIA, content_of
+from toolassay.gates.schema.declared_types import called, family_of, literal_fit, options_of, value_fit
 from toolassay.gold import Gold, GoldNode
-from toolassay.parameters import declares_parameters, is_required
-from toolassay.tools import Tool
+from toolassay.metrics.assignment import best_assignment
+from toolassay.tools import Parameter, Tool, declares_parameters, is_required, source_of
+
+_WORDS = frozenset(
+    {
+        *("n/a", "tbd", "tba", "todo", "undefined", "nil", "unspecified", "placeholder"),
+        *("not specified", "not provided", "not given", "not available"),
+        *("to be provided", "to be determined", "to be specified"),
+    }
+)
+_PERHAPS = frozenset({"none", "unknown", "missing", "-", "--", "–", "—", "_"})
+_MARKS = re.compile(r"(?:\.\.+|…|\?|__+)+")
+_FORM = re.compile(
+    r"<[^\W\d_][\w -]{0,30}>|\{\{?\s*[^\W\d_]\w{0,30}\s*\}?\}|your[ _]\w{1,20}[ _]here", re.IGNORECASE
+)
+_DASH_WORDS = re.compile(r"\b(?:dash|hyphen|minus|subtract|underscore)", re.IGNORECASE)
+_OPEN, _CLOSE = "['\"`“‘„«(\\[]", "['\"`”’“»)\\]]"
+
+
+def placeholder(text: str, request: str) -> State | None:
+    """What a gate says of a value that only holds the place of one; None where it may be a value.
+
+    What the request says too is the user's: "Translate 'none' into Finnish".
+
+    >>> placeholder("N/A", "Mail Bo"), placeholder("…", "Mail Bo"), placeholder("none", "Mail Bo")
+    ('reject', 'reject', 'quarantine')
+    >>> placeholder("N/A", "What does N/A mean?"), placeholder("a red fox", "Paint one")
+    (None, None)
+    """
+    small = text.strip().casefold()
+    if len(small) > 60:
+        return None
+    in_words = small in _WORDS
+    if not (in_words or small in _PERHAPS or _MARKS.fullmatch(small) or _FORM.fullmatch(small)):
+        return None
+    said = re.escape(small)
+    if re.search(rf"{_OPEN}{said}{_CLOSE}", request.casefold()):
+        return None
+    if (small[0].isalpha() or small[0] in "<{") and re.search(rf"(?<!\w){said}(?!\w)", request.casefold()):
+        return None
+    if small in _PERHAPS:
+        return None if not small[0].isalpha() and _DASH_WORDS.search(request) else "quarantine"
+    return "reject"
+
+
+_MOST = 64
+
+
+class Matching(NamedTuple):
+    """How arguments fill inputs, the best way there is.
+
+    Attributes:
+        slot_of: the input that each argument fills; None for an argument too many.
+        missing: the inputs that nothing fills.
+    """
+
+    slot_of: tuple[int | None, ...]
+    missing: tuple[int, ...]
+
+
+def match(fits: Sequence[Sequence[Fit]], slots: int) -> Matching:
+    """Put arguments into inputs in whatever order fits best.
+
+    Args:
+        fits: fits[argument][input].
+        slots: how many inputs there are.
+    """
+    arguments = min(len(fits), _MOST)
+    size = max(arguments, slots)
+    gains: list[list[float]] = [
+        [-fits[row][column].cost if row < arguments and column < slots else 0 for column in range(size)]
+        for row in range(size)
+    ]
+    # Without a reason to do otherwise, arguments stand in the order of the inputs.
+    for place in range(min(arguments, slots)):
+        gains[place][place] += 0.01
+    row_of = best_assignment(gains)
+    slot_of: list[int | None] = [None] * len(fits)
+    for slot in range(slots):
+        if row_of[slot] < arguments:
+            slot_of[row_of[slot]] = slot
+    filled = set(slot_of)
+    return Matching(tuple(slot_of), tuple(slot for slot in range(slots) if slot not in filled))
+
+
+class NamedCall:
+    """Says what is wrong with the arguments of one call."""
+
+    def __init__(self, gate: str) -> None:
+        self._gate = gate
+
+    def check(self, node: GoldNode, tool: Tool, reader: ReferenceReader) -> list[Finding]:
+        """The findings on the arguments of a node that calls `tool`; none if it declares no parameters."""
+        if not declares_parameters(tool):
+            return []
+        parameters = {parameter.name: parameter for parameter in tool.parameters}
+        names = Spellings(parameters)
+        findings: list[Finding] = []
+        given: set[str] = set()
+        empty: set[str] = set()
+        takes = f"'{tool.id}' takes {listed(parameters) or 'no parameters'}"
+        for place, argument in enumerate(node.arguments or ()):
+            where = f"{node.where}.arguments[{place}]"
+            if not isinstance(argument, Mapping) or not isinstance(name := argument.get("name"), str):
+                reason = f'{shown(argument)} is not of the form {{"name": …, "value": …}}'
+                findings.append(Finding(self._gate, "reject", reason, where))
+                given |= {name for name in parameters if isinstance(argument, Mapping) and name in argument}
+                continue
+            meant = names.meant(name)
+            if meant is None or meant != name:
+                fix = f"; repair writes '{meant}'" if meant else ""
+                reason = f"{takes}, not {shown(name)}{fix}"
+                findings.append(Finding(self._gate, "reject", reason, f"{where}.name"))
+            if meant is None:
+                continue
+            if meant in given:
+                reason = f"'{tool.id}' is given '{meant}' twice"
+                findings.append(Finding(self._gate, "reject", reason, where))
+            given.add(meant)
+            if is_empty(argument.get("value")):
+                empty.add(meant)
+                continue
+            value = argument["value"]
+            findings += self._value(value, parameters[meant], tool, reader, node.place, f"{where}.value")
+        lacking = [
+            parameter.name
+            for parameter in tool.parameters
+            if (parameter.name not in given or parameter.name in empty) and is_required(parameter, tool)
+        ]
+        if lacking:
+            reason = f"{takes}; no value for {listed(lacking)}"
+            findings.append(Finding(self._gate, "reject", reason, f"{node.where}.arguments"))
+        return findings
+
+    def _value(
+        self, value: Any, parameter: Parameter, tool: Tool, reader: ReferenceReader, place: int, where: str
+    ) -> list[Finding]:
+        source = source_of(parameter, tool)
+        if isinstance(value, str) and reader.read(value, place) is not None:
+            return []  # what another step gives, whose type is not declared
+        # What the tool can do without may be said to be none.
+        needed = is_required(parameter, tool) and not options_of(parameter.type, source)
+        if needed and isinstance(value, str) and (nothing := placeholder(value, reader.request)):
+            reason = f"{shown(value)} says no value for '{parameter.name}' of '{tool.id}'"
+            return [Finding(self._gate, nothing, reason, where)]
+        fit = value_fit(value, parameter.type, source)
+        if fit.fits:
+            return []
+        due = f"'{parameter.name}' of '{tool.id}' is {called(parameter.type, source)}"
+        reason = f"{due}; got {shown(value)}, {fit.what}"
+        return [Finding(self._gate, fit.state, reason, where)]
+
+
+class _Given(NamedTuple):
+    """An argument that says something: its place, what it says, and how that fits each input."""
+
+    place: int
+    value: Any
+    fits: list[Fit]
+
+
+class ResourceCall:
+    """Says what is wrong with the arguments of one call."""
+
+    def __init__(self, background: Background, gate: str) -> None:
+        self._background = background
+        self._names = tool_spellings(background.library)
+        self._families = {
+            family
+            for tool in background.library
+            for kind in (*tool.inputs, *tool.outputs)
+            if (family := family_of(kind))
+        }
+        self._gate = gate
+
+    def check(self, node: GoldNode, tool: Tool, reader: ReferenceReader) -> list[Finding]:
+        """The findings on the arguments of a node that calls `tool`."""
+        findings: list[Finding] = []
+        given: list[_Given] = []
+        takes = f"'{tool.id}' takes {', '.join(tool.inputs) or 'nothing'}"
+        for place, argument in enumerate(node.arguments or ()):
+            value, complaint = _read(argument)
+            if complaint:
+                state, words = complaint
+                where = f"{node.where}.arguments[{place}]"
+                findings.append(Finding(self._gate, state, f"{takes}; {shown(argument)} is {words}", where))
+            if not is_empty(value):
+                given.append(_Given(place, value, self._fits(value, node, tool, reader)))
+        matching = match([item.fits for item in given], len(tool.inputs))
+        for item, slot in zip(given, matching.slot_of, strict=True):
+            where = f"{node.where}.arguments[{item.place}]"
+            if slot is None:
+                reason = f"{takes}; {shown(item.value)} is one argument too many"
+                findings.append(Finding(self._gate, "reject", reason, where))
+                continue
+            fit, due = item.fits[slot], tool.inputs[slot]
+            if not fit.fits:
+                reason = f"{takes}; got {shown(item.value)}, {fit.what}, where the type is {due}"
+                findings.append(Finding(self._gate, fit.state, reason, where))
+        if matching.missing:
+            lacking = " and ".join(tool.inputs[slot] for slot in matching.missing)
+            reason = f"{takes}; no argument gives the {lacking}"
+            findings.append(Finding(self._gate, "reject", reason, f"{node.where}.arguments"))
+        return findings
+
+    def _fits(self, value: Any, node: GoldNode, tool: Tool, reader: ReferenceReader) -> list[Fit]:
+        anything = [FITS] * len(tool.inputs)
+        if not isinstance(value, str):
+            return anything  # its form has been complained of
+        reading = reader.read(value, node.place)
+        if reading is None and (nothing := placeholder(value, reader.request)):
+            say = wrong if nothing == "reject" else doubtful
+            return [say("which says nothing")] * len(tool.inputs)
+        if reading is None or reading.spelling == "inside":
+            fits = [literal_fit(value, kind, self._families) for kind in tool.inputs]
+            return [_fetched(fit, value, tool) for fit in fits]
+        source = (
+            reader.tools[reading.places[0]]
+            if reading.places and reading.places[0] < len(reader.tools)
+            else None
+        )
+        meant = None if source is None or reading.places[0] == node.place else self._names.meant(source)
+        if meant is None:
+            return anything  # a reference to nothing is for the gate of the wiring
+        library = self._background.library
+        return [output_fit(library[meant], tool, slot, self._background) for slot in range(len(tool.inputs))]
+
+
+def _fetched(fit: Fit, value: str, tool: Tool) -> Fit:
+    """An address that fits, seen by what is there: an "Image Downloader" gets no sound from it."""
+    gives = {family for kind in tool.outputs if (family := family_of(kind)) in MEDIA}
+    if not (fit.fits and gives and "download" in tool.id.casefold()):
+        return fit
+    content = content_of(value)
+    strange = "url" in content.kinds and content.media and not content.media & gives
+    return doubtful(content.what) if strange else fit
+
+
+def _read(argument: Any) -> tuple[Any, tuple[State, str] | None]:
+    """What an argument says, and what is wrong with its form."""
+    if argument is None or isinstance(argument, str):
+        return argument, None
+    if isinstance(argument, bool):
+        return argument, ("reject", "a truth value, not a text")
+    if isinstance(argument, int | float):
+        # What it says is plain, and repair writes it as a text; but no published label may hold it.
+        return text_of_number(argument), ("quarantine", "a number, not a text")
+    if isinstance(argument, Mapping):
+        value = argument.get("value", argument)
+        fix = ": repair takes its value" if isinstance(argument.get("value"), str) else ""
+        return value, ("reject", f"an object, not a text{fix}")
+    return argument, ("reject", "a list, not a text" if isinstance(argument, list) else "no text")
 
 
 class SchemaGate:
@@ -21,7 +279,7 @@ class SchemaGate:
     def __init__(self, background: Background) -> None:
         self._library = background.library
         self._background = background
-        self._names = names_of(background.library)
+        self._names = tool_spellings(background.library)
         self._inputs = ResourceCall(background, self.name)
         self._parameters = NamedCall(self.name)
 
@@ -30,7 +288,7 @@ class SchemaGate:
         findings = self._faults(gold)
         findings += [finding for node in gold.nodes for finding in self._unknown(node)]
         if gold.has_arguments:
-            reader = Reader.of(gold)
+            reader = ReferenceReader.of(gold)
             for node in gold.nodes:
                 findings += self._arguments(node, reader)
         elif not findings:
@@ -62,7 +320,7 @@ class SchemaGate:
             )
         ]
 
-    def _arguments(self, node: GoldNode, reader: Reader) -> list[Finding]:
+    def _arguments(self, node: GoldNode, reader: ReferenceReader) -> list[Finding]:
         meant = self._names.meant(node.tool)
         if meant is None:
             return []

@@ -1,8 +1,7 @@
-"""BERTScore (Zhang et al., 2020): how alike two texts are in the eyes of a language model.
+"""BERTScore (Zhang et al., 2020): the similarity of two texts by embeddings of a language model.
 
-`BertScore` is what an evaluation asks. The parts: `model` (which one, and where its files are), `encoder`
-(torch and `bert-score`, imported late), `blocks` (in which order, and how much at once), `cache` (scores on
-disk).
+`BertScore` is what an evaluation uses (`scorer`, with the scores on disk). `model` is which model, and
+where its files are; `encoder` is torch and `bert-score`, imported late, and how much is embedded at once.
 """
 
 from toolassay.metrics.bertscore.model import BertScoreError

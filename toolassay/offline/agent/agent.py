@@ -1,16 +1,99 @@
-"""From a request to calls: one rule a kind of work. What no rule fits is left alone."""
+"""The agent's turn: from a request to calls.
+
+Checks the condition of the request and applies the first rule that fits. A request that no rule fits is
+left alone.
+"""
 
 from __future__ import annotations
 
 import json
 from collections.abc import Sequence
+from datetime import timedelta
 
 from toolassay.models import ChatResponse, ToolCall
-from toolassay.offline.agent.conditions import holds
-from toolassay.offline.agent.desk import Made, Steps, everybody
-from toolassay.offline.agent.reading import Reading, people_in
-from toolassay.offline.agent.work import crm, mail, meetings, plots, projects, several
-from toolassay.offline.tasks import AgentTask
+from toolassay.offline.agent import rules
+from toolassay.offline.agent.lookups import (
+    PlannedCall,
+    Steps,
+    colleague_addresses,
+    customer_in,
+    emails,
+    events,
+    figures,
+    tasks,
+)
+from toolassay.offline.agent.parsed_request import ParsedRequest, people_in
+from toolassay.offline.model_tasks import AgentTask
+
+
+def condition_holds(reading: ParsedRequest) -> Steps[bool]:
+    """Whether what a request asks for is to be done; True where it sets no condition."""
+    if reading.metrics or reading.sources:
+        return (yield from _by_figures(reading))
+    if reading.has("before today"):
+        return (yield from _first_person_is_overdue(reading))
+    if reading.has("our last contact", "in contact", "last contacted"):
+        if not reading.quoted:
+            return True
+        _, customer = yield from customer_in(reading.request)
+        since = min(day for day in reading.days if day < reading.today)
+        return customer is not None and str(customer["last_contact_date"]) < str(since)
+    if not reading.people or not reading.has("if", "unless", "did", "has there", "check", "am i", "in case"):
+        return True
+    past = [day for day in reading.days if day < reading.today]
+    person = reading.people[0]
+    if reading.has("e-mail in the last", "e-mail from", "by e-mail") and past:
+        return not (yield from emails(person, min(past)))
+    if reading.has("planned", "am i going to meet", "from today"):
+        later = [day for day in reading.days if day > reading.today]
+        return not (yield from events(reading.today, min(later, default=None), person))
+    if past and reading.has("met", "meet", "meeting"):
+        return not (yield from events(min(past), reading.today - timedelta(days=1), person))
+    return True
+
+
+def has_overdue_task(reading: ParsedRequest, person: str) -> Steps[bool]:
+    """Whether somebody has a task that should have been done."""
+    found = yield from tasks(assigned_to_email=person)
+    return any(row["due_date"] < str(reading.today) and row["list_name"] != "Completed" for row in found)
+
+
+def _first_person_is_overdue(reading: ParsedRequest) -> Steps[bool]:
+    return bool(reading.people) and (yield from has_overdue_task(reading, reading.people[0]))
+
+
+def _by_figures(reading: ParsedRequest) -> Steps[bool]:
+    past = [day for day in reading.days if day < reading.today]
+    if not past:
+        return True
+    first, last = min(past), max(past)
+    if first == last:
+        last = reading.today - timedelta(days=1)
+    if len(reading.sources) == 2 and reading.has("more", "stronger"):
+        one = yield from figures(reading.sources[0], first, last)
+        other = yield from figures(reading.sources[1], first, last)
+        return sum(one.values()) > sum(other.values())
+    if len(reading.metrics) == 2 and reading.has("grow", "growth", "grew"):
+        growths = []
+        for metric in reading.metrics:
+            growths.append((yield from _growth(metric, reading, first, last)))
+        return growths[0] > growths[1]
+    if reading.percent is not None and reading.has("higher", "lower"):
+        growth = yield from _growth(reading.metrics[0], reading, first, last)
+        return (growth if reading.has("higher") else -growth) > reading.percent / 100
+    if reading.threshold is not None and reading.metrics:
+        above, bound = reading.threshold
+        found = yield from figures(reading.metrics[0], first, last)
+        return any(value > bound if above else value < bound for value in found.values())
+    return True
+
+
+def _growth(metric: str, reading: ParsedRequest, first: object, last: object) -> Steps[float]:
+    days = sorted(day for day in reading.days if day < reading.today)
+    found = yield from figures(metric, days[0], reading.today - timedelta(days=1))
+    before, after = found.get(str(first), 0), found.get(str(last), 0)
+    return (after - before) / before if before else 0.0
+
 
 _DONE = "Done."
 
@@ -33,10 +116,17 @@ def next_turn(task: AgentTask) -> ChatResponse:
 
 
 def _carry_out(task: AgentTask) -> Steps[None]:
-    people = people_in(task.request, (yield from everybody()))
-    reading = Reading(task.request, task.now, people)
-    condition = yield from holds(reading)
-    for rule in (plots.calls, several.calls, projects.calls, crm.calls, mail.calls, meetings.calls):
+    people = people_in(task.request, (yield from colleague_addresses()))
+    reading = ParsedRequest(task.request, task.now, people)
+    condition = yield from condition_holds(reading)
+    for rule in (
+        rules.plot_calls,
+        rules.multi_domain_calls,
+        rules.board_calls,
+        rules.customer_calls,
+        rules.email_calls,
+        rules.calendar_calls,
+    ):
         made = yield from rule(reading, condition)
         if made is not None:
             if made:
@@ -44,7 +134,7 @@ def _carry_out(task: AgentTask) -> Steps[None]:
             return
 
 
-def _call(task: AgentTask, made: Sequence[Made]) -> ChatResponse:
+def _call(task: AgentTask, made: Sequence[PlannedCall]) -> ChatResponse:
     if task.react:
         name, arguments = made[0]
         return ChatResponse(_block(name, arguments))

@@ -7,9 +7,9 @@ from dataclasses import dataclass
 from functools import cached_property, partial
 from typing import Literal
 
-from toolassay.offline.planner.words import MAX_CHARACTERS, words_of
+from toolassay.offline.planner.terms import MAX_CHARACTERS, words_of
 
-Kind = Literal["url", "email", "file", "quoted", "date", "time", "phone", "number", "name", "phrase"]
+MentionKind = Literal["url", "email", "file", "quoted", "date", "time", "phone", "number", "name", "phrase"]
 
 _MEDIA = {
     "image": "jpg jpeg png gif bmp webp svg tif tiff heic",
@@ -30,7 +30,7 @@ _WORD = r"[\w&'’-]{0,40}"
 _INSIDE = r"(?<!^)(?<![.!?:\0]\s)"
 
 # In order of precedence: what an earlier kind has taken, a later one does not see.
-_PATTERNS: tuple[tuple[Kind, re.Pattern[str]], ...] = (
+_PATTERNS: tuple[tuple[MentionKind, re.Pattern[str]], ...] = (
     *(
         ("quoted", re.compile(rf"(?<!\w){opening}(?P<value>\S(?:[^\n]{{0,400}}?\S)??){closing}(?!\w)"))
         for opening, closing in _QUOTES
@@ -80,11 +80,11 @@ _LEAD = re.compile(r"(\w+)\W*$")
 
 
 @dataclass(frozen=True, slots=True)
-class Mention:
+class MentionedValue:
     """A value in a request, at characters `start` to `end`; `lead` is the word before it, lower-case."""
 
     text: str
-    kind: Kind
+    kind: MentionKind
     start: int
     end: int
     lead: str = ""
@@ -109,11 +109,11 @@ class Mentions:
         self.text = request[:MAX_CHARACTERS]
 
     @cached_property
-    def values(self) -> list[Mention]:
+    def values(self) -> list[MentionedValue]:
         """Values that can be told by their look."""
-        text, found = self.text, list[Mention]()
+        text, found = self.text, list[MentionedValue]()
 
-        def take(kind: Kind, match: re.Match[str]) -> str:
+        def take(kind: MentionKind, match: re.Match[str]) -> str:
             found.append(self._mention(match, kind))
             return "\0" * len(match.group())
 
@@ -134,15 +134,17 @@ class Mentions:
         return text
 
     @cached_property
-    def phrases(self) -> list[Mention]:
+    def phrases(self) -> list[MentionedValue]:
         """Up to six words after a preposition or an article, outside quoted texts."""
         return [
-            Mention(m["value"], "phrase", m.start("value"), m.end("value"), (m["lead"] or "").casefold())
+            MentionedValue(
+                m["value"], "phrase", m.start("value"), m.end("value"), (m["lead"] or "").casefold()
+            )
             for m in _PHRASE.finditer(self.without_values)
         ]
 
     @cached_property
-    def surroundings(self) -> dict[Mention, frozenset[str]]:
+    def surroundings(self) -> dict[MentionedValue, frozenset[str]]:
         """The stems of the words around each value and phrase; of those in it too, unless it is quoted."""
         around = {}
         for mention in (*self.values, *self.phrases):
@@ -159,11 +161,11 @@ class Mentions:
         end = min((end for end in ends if end > place), default=len(self.text))
         return self.text[start:end].strip()
 
-    def _mention(self, match: re.Match[str], kind: Kind) -> Mention:
+    def _mention(self, match: re.Match[str], kind: MentionKind) -> MentionedValue:
         value = match["value"] if kind == "quoted" else match.group()
         if kind == "quoted":
             for inner, pattern in _PATTERNS:
                 if inner in ("url", "email", "file") and pattern.fullmatch(value):
                     kind = inner
         before = _LEAD.search(self.text[max(0, match.start() - 40) : match.start()])
-        return Mention(value, kind, match.start(), match.end(), before[1].casefold() if before else "")
+        return MentionedValue(value, kind, match.start(), match.end(), before[1].casefold() if before else "")

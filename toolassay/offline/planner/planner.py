@@ -1,4 +1,4 @@
-"""From a request to a plan: retrieve, select and order, fill arguments, link, tell the steps."""
+"""From a request to a plan: select and order tools, fill arguments, link, and word the steps."""
 
 from __future__ import annotations
 
@@ -7,12 +7,10 @@ from typing import Any
 
 from toolassay.dataset import TaskGraph
 from toolassay.graph import ToolGraph
-from toolassay.offline.planner.evidence import Retriever
 from toolassay.offline.planner.mentions import Mentions
-from toolassay.offline.planner.resource_arguments import fill_resources
-from toolassay.offline.planner.selection import select
-from toolassay.offline.planner.temporal_arguments import fill_parameters
-from toolassay.offline.writer.descriptions import verb_phrases
+from toolassay.offline.planner.plan_arguments import fill_parameters, fill_resources
+from toolassay.offline.planner.tool_selection import Retriever, select_tools
+from toolassay.offline.writer.verb_phrases import verb_phrases
 from toolassay.tools import Tool
 
 
@@ -49,7 +47,7 @@ class Planner:
         evidence = self._retriever.evidence(mentions.without_values) or self._retriever.evidence(request)
         if evidence is None:
             return TaskGraph([], [], [])
-        chosen = select(evidence, self._graph)
+        chosen = select_tools(evidence, self._graph)
         numbers = [evidence.tools[position] for position in chosen]
         tools = [self._graph.library.tools[number] for number in numbers]
         places = [float(evidence.places[position]) for position in chosen]

@@ -1,20 +1,160 @@
-"""From the calls of a sample to clauses: what is asked of the reader, step by step."""
+"""From the calls of a sample to the clauses of a request.
+
+Wires each input to an earlier tool or to the user, adds concrete details for tools without arguments, and
+words each step.
+"""
 
 from __future__ import annotations
 
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from functools import cache
 from typing import Literal
 
+from toolassay.dataset import Sample
 from toolassay.graph import DependencyType
-from toolassay.offline.writer.details import Details
-from toolassay.offline.writer.kinds import is_quoted, value_of
-from toolassay.offline.writer.phrases import PLACE, Phrases
-from toolassay.offline.writer.roles import role_entry, role_value
+from toolassay.offline.writer.english import joined, read_list, with_article
+from toolassay.offline.writer.phrases import PLACE, Phrases, slot_names
 from toolassay.offline.writer.story import Story
-from toolassay.offline.writer.wiring import Call, Slot
-from toolassay.offline.writer.words import joined, with_article
+from toolassay.offline.writer.values import is_quoted, role_entry, role_value, value_of
+from toolassay.tools import Tool, ToolLibrary
+
+
+@dataclass(frozen=True, slots=True)
+class InputSlot:
+    """An input of a call: its name in phrases, and the earlier node that feeds it (None: the user)."""
+
+    name: str
+    source: int | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class SampleCall:
+    """One node of the sample: its tool, its slots, and the earlier nodes it depends on.
+
+    `waits` are those of them that feed no slot: what flows is only the order.
+    """
+
+    tool: Tool
+    slots: tuple[InputSlot, ...]
+    sources: tuple[int, ...]
+    waits: tuple[int, ...]
+
+
+def wire_calls(sample: Sample, library: ToolLibrary, dependency_type: DependencyType) -> list[SampleCall]:
+    """The calls of a sample, in its order.
+
+    In a resource graph a link feeds the first free input of its type; one that finds none feeds nothing.
+    """
+    order = {name: number for number, name in enumerate(sample.nodes)}
+    calls = []
+    for name in sample.nodes:
+        tool = library[name]
+        names = slot_names(tool, dependency_type)
+        links = [link for link in sample.links if link.target == name and link.source in order]
+        feeds: dict[int, int] = {}
+        waits = []
+        for link in links:
+            free = (
+                number
+                for number, kind in enumerate(tool.inputs)
+                if dependency_type == "resource" and kind == link.type and number not in feeds
+            )
+            number = next(free, None)
+            if number is None:
+                waits.append(order[link.source])
+            else:
+                feeds[number] = order[link.source]
+        slots = tuple(InputSlot(slot, feeds.get(number)) for number, slot in enumerate(names))
+        sources = tuple(sorted({order[link.source] for link in links}))
+        calls.append(SampleCall(tool, slots, sources, tuple(sorted(set(waits) - set(feeds.values())))))
+    return calls
+
+
+_SLOT = re.compile(r"\{(\w+)\}")
+_MOST_WORDS = 12
+_AFTER = "of|in|on|for|to|from|with|at|by|and|or|that|using|related|being|as"
+
+
+@cache
+def _entities() -> tuple[tuple[re.Pattern[str], str], ...]:
+    entries = read_list("details")["entities"]
+    return tuple(
+        (re.compile(rf"\b(?:a|an|the|any) (?:\w+ )?(?:{words})\b(?=$|[,.']| (?:{_AFTER})\b)", re.I), t)
+        for words, t in entries
+    )
+
+
+def _plain(verb: str) -> str:
+    return "search for" if verb.startswith("search") else verb
+
+
+@cache
+def _searches() -> tuple[tuple[re.Pattern[str], str], ...]:
+    entries = read_list("details")["searches"]
+    verbs = "search for|look for|find|search|search and find"
+    return tuple((re.compile(rf"({verbs}) (?:the )?(?:{words})$", re.I), text) for words, text in entries)
+
+
+@cache
+def _suffixes() -> tuple[tuple[re.Pattern[str], str], ...]:
+    return tuple((re.compile(words, re.I), text) for words, text in read_list("details")["suffixes"])
+
+
+class Details:
+    """Adds particulars to the bare actions of one request, each kind of them once.
+
+    >>> from random import Random
+    >>> details = Details(Story(Random(1)))
+    >>> details.added("get the images of a movie").startswith("get the images of the film '")
+    True
+    """
+
+    def __init__(self, story: Story) -> None:
+        self.story = story
+        self._told: dict[str, str] = {}
+        self._fields: dict[str, str] = {}
+
+    def added(self, action: str) -> str:
+        """The action with a particular, where one fits and was not told before."""
+        for pattern, template in _searches():
+            match = pattern.match(action)
+            if match:
+                return f"{_plain(match[1])} {_SLOT.sub(self._field, template)}"
+        for pattern, template in _entities():
+            match = pattern.search(action)
+            if match:
+                if template in self._told:
+                    name = self._told[template]
+                else:
+                    name = self._told[template] = _SLOT.sub(self._field, template)
+                return f"{action[: match.start()]}{name}{action[match.end() :]}"
+        if len(action.split()) > _MOST_WORDS:
+            return action
+        for pattern, template in _suffixes():
+            if template not in self._told and pattern.search(action):
+                joint = template.split()[0]
+                if re.search(rf"\b{joint}\b", action) or action.endswith((" it", " them")):
+                    continue
+                self._told[template] = ""
+                return action + _SLOT.sub(self._field, template)
+        return action
+
+    def _field(self, match: re.Match[str]) -> str:
+        name = match.group(1)
+        if name not in self._fields:
+            own = read_list("details")["fields"].get(name)
+            kinds = read_list("kinds")
+            if own:
+                value = self.story.pick(own)
+            elif name in kinds:
+                value = value_of(name, self.story)
+            else:
+                value = self.story.field(name)
+            self._fields[name] = str(value)
+        return self._fields[name]
+
 
 Relation = Literal["first", "follows", "branch", "fresh"]
 
@@ -41,7 +181,7 @@ class Clause:
         return any(self.text.startswith(value) for value in self.values.values())
 
 
-class Teller:
+class ClauseWriter:
     """Words the calls of one request.
 
     Args:
@@ -52,7 +192,11 @@ class Teller:
     """
 
     def __init__(
-        self, calls: Sequence[Call], phrases: Sequence[Phrases], story: Story, dependency_type: DependencyType
+        self,
+        calls: Sequence[SampleCall],
+        phrases: Sequence[Phrases],
+        story: Story,
+        dependency_type: DependencyType,
     ) -> None:
         self.calls, self.phrases, self.story = calls, phrases, story
         self.resource = dependency_type == "resource"
@@ -90,13 +234,13 @@ class Teller:
         text = filled(action, mentions, values) if call.slots else self._details.added(action)
         return Clause(text, lead, call.waits if lead else (), relation, values)
 
-    def _value(self, slot: Slot, phrases: Phrases) -> str:
+    def _value(self, slot: InputSlot, phrases: Phrases) -> str:
         if slot.source is not None:
             return self.calls[slot.source].tool.id
         kind = phrases.kinds[slot.name]
         return role_value(kind, self.story) if self.resource else value_of(kind, self.story)
 
-    def _action(self, call: Call, phrases: Phrases) -> str:
+    def _action(self, call: SampleCall, phrases: Phrases) -> str:
         fed = {slot.name: slot.source is not None for slot in call.slots}
         allowed = []
         for action in phrases.actions:
@@ -105,7 +249,7 @@ class Teller:
                 allowed.append(action)
         return self.story.pick(allowed or [re.sub(r":\w+\}", "}", phrases.actions[0])])
 
-    def _mention(self, slot: Slot, number: int, value: str, phrases: Phrases, action: str) -> str:
+    def _mention(self, slot: InputSlot, number: int, value: str, phrases: Phrases, action: str) -> str:
         kind = phrases.kinds[slot.name]
         if not self.resource:
             quoted = self.quote_all or is_quoted(kind)

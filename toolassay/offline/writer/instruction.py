@@ -1,24 +1,104 @@
-"""The back-instructor that needs no server: a request, steps and gold for a sampled subgraph."""
+"""Back-instruct without a server: a request, steps and gold for a sampled subgraph."""
 
 from __future__ import annotations
 
 import re
+from collections.abc import Iterable, Mapping, Sequence
 from random import Random
 from typing import Any
 from weakref import WeakKeyDictionary
 
 from toolassay.dataset import Sample
 from toolassay.graph import DependencyType
-from toolassay.offline.writer.assembly import Assembly
-from toolassay.offline.writer.clauses import Clause, Teller
-from toolassay.offline.writer.invention import invented_phrases
-from toolassay.offline.writer.names import Names
-from toolassay.offline.writer.phrases import Phrases, written_phrases
-from toolassay.offline.writer.situations import Situations
-from toolassay.offline.writer.steps import step_texts
+from toolassay.offline.writer.clauses import Clause, ClauseWriter, SampleCall, wire_calls
+from toolassay.offline.writer.english import joined
+from toolassay.offline.writer.phrases import PLACE, Phrases, invented_phrases, written_phrases
+from toolassay.offline.writer.request_text import Assembly, Situations
 from toolassay.offline.writer.story import Story
-from toolassay.offline.writer.wiring import Call, wire
+from toolassay.offline.writer.values import role_entry
 from toolassay.tools import Tool, ToolLibrary
+
+_WORD = re.compile(r"\w+")
+_TELLING = re.compile(r"[\s_-]|[a-z][A-Z]")
+
+
+class ToolNames:
+    """The ids of a library that would give a tool away: those of two words or more.
+
+    >>> ToolNames(["Text Search", "file_modify", "GetMovie", "Translation"]).occur_in("a text search, please")
+    True
+    >>> ToolNames(["Translation"]).occur_in("a translation")
+    False
+    """
+
+    def __init__(self, ids: Iterable[str]) -> None:
+        self._by_first_word: dict[str, list[str]] = {}
+        for name in ids:
+            first = _WORD.search(name)
+            if first and _TELLING.search(name):
+                name = name[first.start() :].lower()
+                self._by_first_word.setdefault(first[0].lower(), []).append(name)
+
+    def occur_in(self, text: str) -> bool:
+        """Whether one of the ids stands in the text, whatever its case."""
+        text = text.lower()
+        return any(
+            text.startswith(name, word.start())
+            for word in _WORD.finditer(text)
+            for name in self._by_first_word.get(word[0], ())
+        )
+
+
+def step_texts(
+    calls: Sequence[SampleCall],
+    phrases: Sequence[Phrases],
+    values: Sequence[Mapping[str, str]],
+    nouns: Sequence[str],
+    dependency_type: DependencyType,
+) -> list[str]:
+    """The steps: "Step 1: Use … to …" for resources, "Step 1: Call … with date: '…'" for parameters."""
+    steps = []
+    for number, (call, phrase) in enumerate(zip(calls, phrases, strict=True)):
+        if dependency_type == "temporal" and call.slots:
+            told = joined(
+                [
+                    f"{parameter.name}: '{value}'"
+                    for parameter, value in zip(call.tool.parameters, values[number].values(), strict=True)
+                ]
+            )
+            steps.append(f"Step {number + 1}: Call {call.tool.id} with {told}")
+            continue
+        verb = "Use" if dependency_type == "resource" else "Call"
+        purpose = _purpose(call, phrase, values[number], nouns)
+        steps.append(f"Step {number + 1}: {verb} {call.tool.id} to {purpose}")
+    return steps
+
+
+def _purpose(call: SampleCall, phrases: Phrases, values: Mapping[str, str], nouns: Sequence[str]) -> str:
+    fed = {slot.name: slot.source for slot in call.slots}
+
+    def usable(action: str) -> bool:
+        marks = [(m[1], m[2]) for m in PLACE.finditer(action) if m[2]]
+        return all((fed[name] is not None) == (mark == "result") for name, mark in marks)
+
+    action = next(
+        (a for a in phrases.actions if usable(a) and not a.startswith(("tell me", "give me"))), None
+    )
+    action = action or next((a for a in phrases.actions if usable(a)), phrases.actions[0])
+
+    def fill(match: re.Match[str]) -> str:
+        name, mark = match.groups()
+        source = fed[name]
+        entry = role_entry(phrases.kinds[name], call.tool.inputs[int(name)])
+        if source is None:
+            return values[name] if mark == "bare" else str(entry["step"]).replace("{value}", values[name])
+        noun = nouns[source].lstrip("+") or "result"
+        wording = entry["result"]
+        template = str(wording[0]) if isinstance(wording, list) else "{np}"
+        return template.replace("{np}", f"the {noun} of step {source + 1}")
+
+    return PLACE.sub(fill, action)
+
 
 _ATTEMPTS = 12
 _GREETING = re.compile(r"(?:Hi|Hello|Good|Dear|Quick|Just|How)\b")
@@ -30,7 +110,7 @@ class _Vocabulary:
     """What is known of a library, kept between requests: phrases by tool, and the names to avoid."""
 
     def __init__(self, library: ToolLibrary) -> None:
-        self.names = Names(library.ids)
+        self.names = ToolNames(library.ids)
         self._phrases: dict[tuple[str, DependencyType], Phrases] = {}
 
     def phrases(self, tool: Tool, dependency_type: DependencyType) -> Phrases:
@@ -70,7 +150,7 @@ def write_instruction(
     vocabulary = _vocabularies.get(library)
     if vocabulary is None:
         vocabulary = _vocabularies[library] = _Vocabulary(library)
-    calls = wire(sample, library, dependency_type)
+    calls = wire_calls(sample, library, dependency_type)
     phrases = [vocabulary.phrases(call.tool, dependency_type) for call in calls]
     key = f"{sample.seed} {sample.index} {' '.join(sample.nodes)} {len(sample.links)}"
     teller, clauses, request = _write(Random(f"write {key} 0"), calls, phrases, dependency_type)
@@ -90,11 +170,11 @@ def write_instruction(
 
 
 def _write(
-    rng: Random, calls: list[Call], phrases: list[Phrases], dependency_type: DependencyType
-) -> tuple[Teller, list[Clause], str]:
+    rng: Random, calls: list[SampleCall], phrases: list[Phrases], dependency_type: DependencyType
+) -> tuple[ClauseWriter, list[Clause], str]:
     story = Story(rng)
     resource = dependency_type == "resource"
-    teller = Teller(calls, phrases, story, dependency_type)
+    teller = ClauseWriter(calls, phrases, story, dependency_type)
     clauses = teller.clauses()
     ask = Assembly(clauses, story, resource=resource).ask()
     situations = Situations(story)
@@ -107,7 +187,7 @@ def _write(
     return teller, clauses, " ".join(parts)
 
 
-def _is_sound(request: str, calls: list[Call], clauses: list[Clause], names: Names) -> bool:
+def _is_sound(request: str, calls: list[SampleCall], clauses: list[Clause], names: ToolNames) -> bool:
     """Whether every literal stands in the request, no tool is named and no word is doubled."""
     for call, clause in zip(calls, clauses, strict=True):
         for slot in call.slots:
@@ -116,7 +196,7 @@ def _is_sound(request: str, calls: list[Call], clauses: list[Clause], names: Nam
     return not (names.occur_in(request) or _DOUBLED.search(request) or _UNFILLED.search(request))
 
 
-def _node(call: Call, values: dict[str, str], dependency_type: DependencyType) -> dict[str, Any]:
+def _node(call: SampleCall, values: dict[str, str], dependency_type: DependencyType) -> dict[str, Any]:
     if dependency_type == "resource":
         return {"id": call.tool.id, "input": list(values.values())}
     return {

@@ -1,4 +1,8 @@
-"""How the writer speaks of a tool: what is to be done, what comes out, and when it is done."""
+"""Phrases for a tool: what is requested, what comes out, and when it is done.
+
+Hand-written where the library's tool has them, otherwise derived from its description, id, types and
+parameters.
+"""
 
 from __future__ import annotations
 
@@ -6,8 +10,18 @@ import re
 from dataclasses import dataclass, field
 
 from toolassay.graph import DependencyType
-from toolassay.offline.writer.lists import read_list
-from toolassay.tools import Tool
+from toolassay.offline.writer.english import (
+    base_form,
+    gerund,
+    id_words,
+    is_plural,
+    joined,
+    participle,
+    read_list,
+)
+from toolassay.offline.writer.values import guessed_role, is_quoted, kind_of, slot_phrase
+from toolassay.offline.writer.verb_phrases import VerbPhrase, verb_phrases
+from toolassay.tools import Parameter, Tool
 
 PLACE = re.compile(r"\{([^{}:]+)(?::(given|result|bare))?\}")
 _PLAIN = re.compile(r"[\w.-]+(?: [\w.-]+)*")
@@ -62,3 +76,183 @@ def _same_media(roles: list[str], types: tuple[str, ...]) -> bool:
     lists = read_list("roles")
     media = [lists[role].get("file") or ("url" if "url" in lists[role] else "text") for role in roles]
     return media == [kind.casefold() for kind in types]
+
+
+_TAIL = (
+    r"(?: (?:file|clip|recording|content|document|data|string|shape|object|track|description|input|layer)s?)?"
+)
+_OF = r"(?: of (?:a|an|the|some) \w+)?(?: or (?:an? )?\w+(?: post)?)?"
+_TRAILING = (
+    r"(?<=\w\w\w) (?:that|which|currently|related|based|using|through|with|by|into|to|as|against)\b.*$"
+)
+_NUMERIC = ("kind:number", "kind:integer")
+_NUMBERED = r"(?:two|both|pairs? of|multiple|several)"
+
+
+def invented_phrases(tool: Tool, dependency_type: DependencyType) -> Phrases:
+    """The phrases for a tool that only its own words describe."""
+    bases = list(dict.fromkeys(verb_phrases(tool)))
+    if dependency_type == "resource":
+        kinds = {str(n): guessed_role(tool, n) for n in range(len(tool.inputs))}
+        actions = _synonymous(_counted(_with_inputs(bases[0], tool), kinds), bases[0].verb)
+        return Phrases(actions, _results(bases[0], tool), _done(bases), kinds)
+    slots = slot_names(tool, dependency_type)
+    kinds = {slot: kind_of(parameter, tool) for slot, parameter in zip(slots, tool.parameters, strict=True)}
+    actions = _synonymous([_with_parameters(bases[0], tool, kinds)], bases[0].verb)
+    return Phrases(actions, (), _done(bases), kinds)
+
+
+def _synonymous(actions: list[str], verb: str) -> tuple[str, ...]:
+    """The actions, and the same with other words for the verb."""
+    others = [text for text in read_list("verbs")["synonyms"].get(verb, ()) if text != verb]
+    return (*actions, *(other + action.removeprefix(verb) for action in actions for other in others))
+
+
+def _counted(action: str, kinds: dict[str, str]) -> list[str]:
+    """The action; "{1} of metres" in two ways: "2.5 metres" given, "that number of metres" as a result."""
+    for name, kind in kinds.items():
+        if kind in _NUMERIC and re.search(rf"\{{{name}\}} of \w", action):
+            given = re.sub(rf"\{{{name}\}} of ", f"{{{name}:bare}} ", action)
+            return [given, action.replace(f"{{{name}}}", f"{{{name}:result}}")]
+    return [action]
+
+
+def _done(bases: list[VerbPhrase]) -> tuple[str, ...]:
+    """The step as something that is over: "after booking the flight"."""
+    phrases = []
+    for base in bases:
+        verb, *particle = base.verb.split()
+        rest = re.sub(r"\b(?:for me|me)\b ?", "", base.rest)
+        rest = re.sub(r"^and (\w+)", lambda m: f"and {gerund(m[1])}", rest)
+        second = re.search(r"(?<=\w) (?:and|or) (\w+) \w", rest)
+        if second and base_form(second[1]):
+            rest = rest[: second.start()]
+        rest = re.sub(r"\b(?:a|an) (?=\w)", "the ", rest, count=1)
+        if len(rest.split()) > 5:
+            rest = re.sub(
+                _TRAILING,
+                "",
+                rest,
+            )
+        phrases.append(" ".join(["after", gerund(verb), *particle, rest]).strip())
+    return tuple(dict.fromkeys(phrases))[:1]
+
+
+def _results(base: VerbPhrase, tool: Tool) -> tuple[str, ...]:
+    verb = base.verb.split()[0]
+    adjective = participle(verb)
+    nouns = [" ".join(id_words(kind)) for kind in tool.outputs] or ["result"]
+    noun = nouns[0]
+    mark = "+" if is_plural(noun) else ""
+    if noun == "result":
+        return (noun,)
+    return (f"{mark}{adjective} {noun}",)
+
+
+def _with_inputs(base: VerbPhrase, tool: Tool) -> str:
+    """The verb phrase with each input's words replaced by its place, or with the place appended."""
+    text, placed, missing = str(base), set[int](), []
+    for number, kind in enumerate(tool.inputs):
+        if number in placed:
+            continue
+        twins = [n for n, other in enumerate(tool.inputs) if other == kind]
+        pair = re.search(
+            rf"\b(?:the )?{_NUMBERED} (?:\w+ ){{0,2}}?(?:{_patterns(kind)[-1]})s?{_TAIL}\b",
+            text,
+            re.IGNORECASE,
+        )
+        if pair and len(twins) == 2:
+            both = f"{{{twins[0]}}} and {{{twins[1]}}}"
+            text = f"{text[: pair.start()]}{both}{text[pair.end() :]}"
+            placed.update(twins)
+            continue
+        makes = base.verb.split()[0] in read_list("grammar")["making"]
+        matches = (_mention_of(words, text, makes=makes) for words in _patterns(kind))
+        match = next((match for match in matches if match), None)
+        if match:
+            text = f"{text[: match.start()]}{{{number}}}{text[match.end() :]}"
+            placed.add(number)
+        else:
+            missing.append(number)
+    for place, number in enumerate(missing):
+        text += f" {'with' if place or '{' in text else _joint(base)} {{{number}}}"
+    return re.sub(r"\s+", " ", text)
+
+
+def _patterns(kind: str) -> list[str]:
+    """The words for a type: its own, then its synonyms too."""
+    words = r"[ _-]?".join(map(re.escape, re.split(r"[ _-]", kind)))
+    synonyms = read_list("types")["synonyms"]
+    return [words, synonyms[kind]] if kind in synonyms else [words]
+
+
+def _mention_of(words: str, text: str, *, makes: bool) -> re.Match[str] | None:
+    """Where a verb phrase speaks of an input: with an article, else bare.
+
+    What a verb of making makes is no input: that stands behind a preposition.
+    """
+    noun = rf"(?:{words})s?\b{_TAIL}{_OF}(?! (?:format|type|amount|search|domain|effect)\b)(?!-)"
+    article = r"\b(?:a|an|the|any|one|some|another|your|its|each|every) (?:black and white )?"
+    adjectives = r"(?:(?!of\b|in\b|from\b|to\b|with\b|and\b|by\b|into\b)\w+[ -]){0,3}?"
+    for pattern in (article + adjectives + noun, rf"(?<![-{{\w])(?:input )?{noun}"):
+        for match in re.finditer(pattern, text, re.IGNORECASE):
+            if not makes or re.search(r"\b(?:from|of|on|for|to|by|with|represents)\b", text[: match.start()]):
+                return match
+    return None
+
+
+def _joint(base: VerbPhrase) -> str:
+    verb = base.verb.split()[0]
+    if verb in ("extract", "find", "get", "retrieve", "detect", "recognise", "generate", "create", "make"):
+        return "from"
+    if verb in ("calculate", "compute", "estimate", "predict", "check", "determine", "look", "recommend"):
+        return "for"
+    return "using"
+
+
+def _with_parameters(base: VerbPhrase, tool: Tool, kinds: dict[str, str]) -> str:
+    """The verb phrase with each parameter's value put where it is mentioned, or told at the end."""
+    if not tool.parameters:
+        return str(base)
+    types = read_list("types")
+    text, untold = str(base), []
+    for parameter, (slot, kind) in zip(tool.parameters, kinds.items(), strict=True):
+        match = None if kind.split("|")[0] in types["settings"] else _parameter_mention(parameter, kind, text)
+        if match:
+            alone = kind in types["names"] or (
+                is_quoted(kind) and kind not in ("content", "title", "description")
+            )
+            lead = "" if alone else f"the {' '.join(id_words(parameter.name))} "
+            text = f"{text[: match.start()]}{lead}{{{slot}}}{text[match.end() :]}"
+        else:
+            untold.append(slot_phrase(parameter, kind, slot))
+    text = _shortened(text)
+    tail = [phrase for phrase, alone in untold if alone]
+    settings = [phrase for phrase, alone in untold if not alone]
+    if settings:
+        tail.append(f"{'using' if ' with ' in text else 'with'} {joined(settings)}")
+    told_all = re.sub(r"\s+", " ", " ".join([text, *tail]))
+    return re.sub(r"\bin (on|to|in) ", r"\1 ", told_all)
+
+
+def _parameter_mention(parameter: Parameter, kind: str, text: str) -> re.Match[str] | None:
+    name = " ".join(id_words(parameter.name))
+    words = [re.escape(name), re.escape(name.split()[-1] if name.split() else parameter.name)]
+    mentions = read_list("types")["mentions"]
+    if kind in mentions:
+        words.append(mentions[kind])
+    lead = "from " if kind == "home city" and "from " in text else ""
+    article = rf"(?<={lead})\b(?:the|a|an|any|some|your|its|another) (?:(?!of\b|for\b|to\b|in\b)\w+ ){{0,2}}?"
+    pattern = rf"{article}(?:{'|'.join(words)})\b"
+    return re.search(
+        pattern + r"(?! \w+ing\b)(?! (?:number|id|name|alarm|account|of)\b)", text, re.IGNORECASE
+    )
+
+
+def _shortened(text: str) -> str:
+    """Without what follows the last value, or, if none stands in it, the first preposition."""
+    if "{" in text:
+        return text[: text.rindex("}") + 1]
+    verb, _, rest = text.partition(" ")
+    head = re.split(r"(?<=\w) (?:for|in|on|at|with|by|from|to|of|between|into|about) ", rest)[0]
+    return f"{verb} {rest if rest.startswith(('for ', 'to ', 'in ', 'up ')) else head}"

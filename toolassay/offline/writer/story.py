@@ -8,7 +8,7 @@ from datetime import date, timedelta
 from random import Random
 from typing import TypeVar
 
-from toolassay.offline.writer.lists import read_list
+from toolassay.offline.writer.english import read_list
 
 _SLOT = re.compile(r"\{(\w+)\}")
 _DAYS = ("Monday", "Tuesday", "Wednesday", "Thursday", "Friday")

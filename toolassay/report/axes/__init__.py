@@ -1,9 +1,9 @@
 """Five axes of a model on several benchmarks: accuracy, stability, cost, latency, security."""
 
 from toolassay.report.axes.axes import AXES, Axes
-from toolassay.report.axes.csv_table import csv_table
+from toolassay.report.axes.from_metrics import read_axes
 from toolassay.report.axes.page import write_page
 from toolassay.report.axes.picture import draw_axes
-from toolassay.report.axes.reading import read_axes
+from toolassay.report.axes.tables import csv_table
 
 __all__ = ["AXES", "Axes", "csv_table", "draw_axes", "read_axes", "write_page"]

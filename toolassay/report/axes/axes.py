@@ -6,9 +6,9 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
-from toolassay.metrics.intervals import Interval
-from toolassay.offline.marks import Mark, marked
-from toolassay.runs.asked import CHOSEN, asked_phrase
+from toolassay.metrics.confidence_interval import Interval
+from toolassay.offline.marks import RowMark, marked
+from toolassay.runs.outcomes import CHOSEN, asked_phrase
 
 AXES = ("accuracy", "stability", "cost", "latency", "security")
 
@@ -167,7 +167,7 @@ class Axes:
         return bool(self.counts.get("partial"))
 
     library: str = ""
-    mark: Mark | None = None
+    mark: RowMark | None = None
 
     @property
     def title(self) -> str:

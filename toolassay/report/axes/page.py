@@ -11,9 +11,9 @@ from string import Template
 
 from toolassay.files import write_text
 from toolassay.report.axes.axes import BENCHMARKS, Axes
-from toolassay.report.axes.words import HEADINGS, UNKNOWN, cells, mark_lines
+from toolassay.report.axes.tables import HEADINGS, UNKNOWN, cells, mark_lines
 from toolassay.report.graph_page import content_policy
-from toolassay.report.leaderboard.words import printable
+from toolassay.report.leaderboard.tables import printable
 
 
 def write_page(runs: Sequence[Axes], picture: Path, remarks: Sequence[str], path: Path) -> Path:

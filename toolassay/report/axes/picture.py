@@ -11,10 +11,10 @@ from pathlib import Path
 from textwrap import wrap
 from typing import TYPE_CHECKING, NamedTuple
 
-from toolassay.metrics.intervals import NOTHING, Interval
+from toolassay.metrics.confidence_interval import NOTHING, Interval
 from toolassay.report.axes.axes import AXES, Axes
-from toolassay.report.axes.words import mark_lines
-from toolassay.report.figures import INK, QUIET, one_line, plain_style, save
+from toolassay.report.axes.tables import mark_lines
+from toolassay.report.style import INK, QUIET, one_line, plain_style, save
 
 if TYPE_CHECKING:
     from matplotlib import axes as panels

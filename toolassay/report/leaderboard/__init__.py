@@ -1,8 +1,6 @@
-"""Models side by side: the rows, and one renderer a format. What is shown is in percent."""
+"""Models side by side: the rows, their order, and a table in each format. Scores are in percent."""
 
-from toolassay.report.leaderboard.board import Board, Row
-from toolassay.report.leaderboard.csv_table import csv_table
-from toolassay.report.leaderboard.latex import latex_table
-from toolassay.report.leaderboard.markdown import markdown_table
+from toolassay.report.leaderboard.ranking import Board, LeaderboardRow
+from toolassay.report.leaderboard.tables import csv_table, latex_table, markdown_table
 
-__all__ = ["Board", "Row", "csv_table", "latex_table", "markdown_table"]
+__all__ = ["Board", "LeaderboardRow", "csv_table", "latex_table", "markdown_table"]

@@ -7,8 +7,8 @@ import hashlib
 from collections.abc import Iterable
 from importlib.resources import files
 
-from toolassay.metrics.intervals import Interval
-from toolassay.report.leaderboard.board import HEADINGS, Row
+from toolassay.metrics.confidence_interval import Interval
+from toolassay.report.leaderboard.ranking import HEADINGS, LeaderboardRow
 
 # The first digits of the SHA-256 of the sorted tool ids of each domain, one a line.
 _TOOLS = {
@@ -19,7 +19,7 @@ _TOOLS = {
 DOMAINS = tuple(_TOOLS.values())
 
 
-def published_rows(domain: str) -> list[Row]:
+def published_rows(domain: str) -> list[LeaderboardRow]:
     """The published rows of a domain, as printed.
 
     >>> len(published_rows("multimedia")), published_rows("multimedia")[0].score("n-F1").value
@@ -27,7 +27,7 @@ def published_rows(domain: str) -> list[Row]:
     """
     text = files("toolassay.report.leaderboard").joinpath("published.csv").read_text(encoding="utf-8")
     return [
-        Row(
+        LeaderboardRow(
             line["model"],
             "published",
             {heading: Interval(float(line[heading]), None, None) for heading in HEADINGS},

@@ -6,8 +6,8 @@ import asyncio
 from collections.abc import Sequence
 from typing import Any
 
-from toolassay.benchmarks.classic.agents.asking import Asking
-from toolassay.benchmarks.classic.agents.choice import Agent, Choice
+from toolassay.benchmarks.classic.agents.model_requests import QuestionRequests
+from toolassay.benchmarks.classic.agents.workflow_choice import Agent, WorkflowChoice
 from toolassay.benchmarks.classic.data import Question
 from toolassay.models import ChatRequest, ChatResponse, ModelError, ToolCall
 
@@ -39,7 +39,9 @@ def calls(*names: str) -> ChatResponse:
 
 def choose(
     agent: Agent, asked: Question, *says: ChatResponse | ModelError, known: Sequence[Any] = ()
-) -> tuple[Choice, Scripted]:
+) -> tuple[WorkflowChoice, Scripted]:
     """What an agent makes of answers."""
     model = Scripted(*says)
-    return asyncio.run(agent.choose(asked, Asking(model, {"temperature": 0.2}, asked.id, known))), model
+    return asyncio.run(
+        agent.choose(asked, QuestionRequests(model, {"temperature": 0.2}, asked.id, known))
+    ), model

@@ -10,12 +10,17 @@ from hypothesis import given, settings
 from hypothesis import strategies as some
 from scripted import calls, choose
 
-from toolassay.benchmarks.classic.agents.asking import Asking
-from toolassay.benchmarks.classic.agents.calling import MOST, Calling, grouped
-from toolassay.benchmarks.classic.agents.functions import function_list, named_functions
+from toolassay.benchmarks.classic.agents.function_calling import (
+    MAX_WORKFLOWS,
+    FunctionCallingAgent,
+    function_list,
+    grouped,
+    named_functions,
+)
+from toolassay.benchmarks.classic.agents.model_requests import QuestionRequests
 from toolassay.models import ChatResponse, ModelError
 
-AGENT = Calling(512)
+AGENT = FunctionCallingAgent(512)
 MANY = [f"Do thing {number}" for number in range(300)]
 
 
@@ -74,7 +79,7 @@ def test_the_first_call_of_a_known_function_counts(
 def test_more_than_an_interface_takes_are_offered_in_groups() -> None:
     asked = question("x", names=MANY)
     sizes = [len(group) for group in grouped(asked.candidates)]
-    assert sizes == [100, 100, 100] and MOST == 127
+    assert sizes == [100, 100, 100] and MAX_WORKFLOWS == 127
     says = (calls("Do_thing_7"), calls("no_workflow"), calls("Do_thing_250"), calls("Do_thing_250"))
     choice, model = choose(AGENT, asked, *says)
     assert (choice.workflow, choice.note) == ("w250", "offered in 3 groups")
@@ -95,11 +100,11 @@ async def test_answers_that_were_paid_for_are_not_asked_for_again() -> None:
     from scripted import Scripted
 
     asked = question("x", names=MANY)
-    first = Asking(Scripted(calls("Do_thing_7"), ModelError("gone")), {}, "c--0")
+    first = QuestionRequests(Scripted(calls("Do_thing_7"), ModelError("gone")), {}, "c--0")
     with pytest.raises(ModelError):
         await AGENT.choose(asked, first)
     assert len(first.unfinished) == 1
     model = Scripted(calls("no_workflow"), calls("no_workflow"))
-    second = Asking(model, {}, "c--0", first.unfinished)
+    second = QuestionRequests(model, {}, "c--0", first.unfinished)
     assert (await AGENT.choose(asked, second)).workflow == "w7"
     assert len(model.asked) == 2 and len(second.answers) == 3

@@ -5,8 +5,8 @@ from __future__ import annotations
 import pytest
 from chats import question
 
-from toolassay.benchmarks.classic.agents.names import find_name, word_for_none
-from toolassay.benchmarks.classic.agents.order import ordered
+from toolassay.benchmarks.classic.agents.prompt import ordered
+from toolassay.benchmarks.classic.agents.workflow_choice import find_name, word_for_none
 from toolassay.errors import UsageError
 
 NAMES = ("Return Goods", "Track  Parcel", "2. Stage", "Stage")
@@ -58,6 +58,6 @@ def test_order_is_of_the_table_by_name_or_by_seed() -> None:
     assert shuffled[0] == shuffled[1] != shuffled[2]
     assert set(shuffled[0]) == set(asked.candidates)
     with pytest.raises(UsageError, match="unknown --order '-1'"):
-        from toolassay.benchmarks.classic.agents.settings import AgentSettings
+        from toolassay.benchmarks.classic.agents.settings import ClassicAgentSettings
 
-        AgentSettings(order="-1")
+        ClassicAgentSettings(order="-1")

@@ -11,15 +11,15 @@ import pytest
 from chats import question
 from scripted import Scripted
 
-from toolassay.benchmarks.classic.agents.asking import Asking
-from toolassay.benchmarks.classic.agents.recorded import RecordedAnswers
+from toolassay.benchmarks.classic.agents.model_requests import QuestionRequests
+from toolassay.benchmarks.classic.agents.recorded_answers import RecordedAnswers
 from toolassay.errors import UsageError
 
 HEAD = "conversation_uuid,request_idx,workflow,time_to_pred,tokens_input,tokens_output,cost\n"
 
 
-def replay(path: Path, **settings: Any) -> tuple[str, str | None, Asking]:
-    ask = Asking(Scripted(), {}, "c--0")
+def replay(path: Path, **settings: Any) -> tuple[str, str | None, QuestionRequests]:
+    ask = QuestionRequests(Scripted(), {}, "c--0")
     choice = asyncio.run(RecordedAnswers(path, **settings).choose(question("x"), ask))
     return choice.outcome, choice.workflow, ask
 

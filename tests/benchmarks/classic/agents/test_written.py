@@ -8,10 +8,10 @@ import pytest
 from chats import question
 from scripted import choose
 
-from toolassay.benchmarks.classic.agents.written import Written
+from toolassay.benchmarks.classic.agents.json_agent import JsonAgent
 from toolassay.models import ChatResponse
 
-COT = Written(thinking=True, max_tokens=512)
+COT = JsonAgent(thinking=True, max_tokens=512)
 
 
 def test_the_prompt_shows_the_list_and_the_chat_and_nothing_of_the_labels() -> None:
@@ -30,7 +30,7 @@ def test_the_prompt_shows_the_list_and_the_chat_and_nothing_of_the_labels() -> N
 
 def test_reasoning_has_no_thoughts_in_its_answer() -> None:
     _, model = choose(
-        Written(thinking=False, max_tokens=4096), question("x"), ChatResponse('{"workflow": "none"}')
+        JsonAgent(thinking=False, max_tokens=4096), question("x"), ChatResponse('{"workflow": "none"}')
     )
     assert "thinking" not in json.dumps([*model.asked[0].messages, dict(model.asked[0].parameters)])
     assert model.asked[0].parameters["max_tokens"] == 4096

@@ -10,11 +10,14 @@ from xml.etree import ElementTree
 
 import pytest
 
-from toolassay.benchmarks.classic.chats.answer import Answer
-from toolassay.benchmarks.classic.chats.tables import MessageRow, write_tables
-from toolassay.benchmarks.classic.chats.workbook import read_answers, write_workbook
-from toolassay.benchmarks.classic.chats.workbook.layout import COLUMNS, NONE
-from toolassay.benchmarks.classic.data import ClassicData, Workflow, read_data
+from toolassay.benchmarks.classic.chats.workbook import (
+    COLUMNS,
+    NONE,
+    Annotation,
+    read_annotations,
+    write_workbook,
+)
+from toolassay.benchmarks.classic.data import ClassicData, MessageRow, Workflow, read_data, write_tables
 from toolassay.errors import UsageError
 from toolassay.stages.classic_build import write_workbooks
 
@@ -101,7 +104,7 @@ def test_every_text_stays_a_text_for_another_reader_too(book: Path) -> None:
 
 
 def test_an_untouched_workbook_reads_back_as_no_answers(book: Path, data: ClassicData) -> None:
-    assert read_answers(book, data) == {}
+    assert read_annotations(book, data) == {}
 
 
 def test_answers_read_back(book: Path, data: ClassicData) -> None:
@@ -119,10 +122,10 @@ def test_answers_read_back(book: Path, data: ClassicData) -> None:
     book_again = openpyxl.load_workbook(book)
     book_again["hr"]["F2"].data_type = "s"
     book_again.save(book)
-    assert read_answers(book, data) == {
-        ("two", 0): Answer("w1", "w2", frozenset({"unclear"})),
-        ("two", 1): Answer(""),
-        ("two", 2): Answer(None, None, frozenset({"gibberish"})),
+    assert read_annotations(book, data) == {
+        ("two", 0): Annotation("w1", "w2", frozenset({"unclear"})),
+        ("two", 1): Annotation(""),
+        ("two", 2): Annotation(None, None, frozenset({"gibberish"})),
     }
 
 
@@ -144,19 +147,19 @@ def test_a_wrong_row_is_told_with_file_sheet_and_row(
 ) -> None:
     fill(book, {("hr", 3, column): value})
     with pytest.raises(UsageError, match=told):
-        read_answers(book, data)
+        read_annotations(book, data)
 
 
 def test_wrong_rows_are_counted(book: Path, data: ClassicData) -> None:
     fill(book, {("hr", row, "Workflow 1"): "Holiday" for row in (2, 3, 4)})
     with pytest.raises(UsageError, match=r"ann.xlsx:2: .* \(and 2 more such rows\)"):
-        read_answers(book, data)
+        read_annotations(book, data)
 
 
 def test_none_with_a_second_workflow_contradicts_itself(book: Path, data: ClassicData) -> None:
     fill(book, {("hr", 2, "Workflow 1"): NONE, ("hr", 2, "Workflow 2"): "Leave"})
     with pytest.raises(UsageError, match="says 'None of these' and Workflow 2 names one"):
-        read_answers(book, data)
+        read_annotations(book, data)
 
 
 def test_csv_of_the_same_columns(book: Path, data: ClassicData, tmp_path: Path) -> None:
@@ -168,27 +171,27 @@ def test_csv_of_the_same_columns(book: Path, data: ClassicData, tmp_path: Path) 
         writer.writerow([])
         writer.writerow(["two", "1", "message 1", "", "Nope", "", "", "", "", "", ""])
     with pytest.raises(UsageError, match=r"ben.csv:4: Workflow 1 'Nope'"):
-        read_answers(path, data)
+        read_annotations(path, data)
     path.write_text(path.read_text(encoding="utf-8").replace("Nope", "w2"), encoding="utf-8")
-    assert read_answers(path, data) == {("two", 0): Answer("w1"), ("two", 1): Answer("w2")}
+    assert read_annotations(path, data) == {("two", 0): Annotation("w1"), ("two", 1): Annotation("w2")}
 
 
 def test_what_is_no_workbook_is_told(tmp_path: Path, data: ClassicData) -> None:
     path = tmp_path / "ann.xlsx"
     with pytest.raises(UsageError, match="no such file"):
-        read_answers(path, data)
+        read_annotations(path, data)
     path.write_text("no zip")
     with pytest.raises(UsageError, match="no Excel workbook"):
-        read_answers(path, data)
+        read_annotations(path, data)
     openpyxl.Workbook().save(path)
     with pytest.raises(UsageError, match="no sheet has rows"):
-        read_answers(path, data)
+        read_annotations(path, data)
 
 
 def test_a_missing_column_is_told(book: Path, data: ClassicData) -> None:
     fill(book, {("hr", 1, "Unclear"): "Odd"})
     with pytest.raises(UsageError, match=r"sheet 'hr': no column 'Unclear'"):
-        read_answers(book, data)
+        read_annotations(book, data)
 
 
 def test_a_moved_or_changed_header_loses_no_answers(book: Path, data: ClassicData) -> None:
@@ -196,22 +199,22 @@ def test_a_moved_or_changed_header_loses_no_answers(book: Path, data: ClassicDat
     sheets["hr"].insert_rows(1)
     sheets.save(book)
     with pytest.raises(UsageError, match=r"sheet 'hr': no column 'conversation_uuid'.*first row"):
-        read_answers(book, data)
+        read_annotations(book, data)
     fill(book, {("hr", 2, "conversation_uuid"): "chat"})
     with pytest.raises(UsageError, match="sheet 'hr': no column"):
-        read_answers(book, data)
+        read_annotations(book, data)
 
 
 def test_a_formula_that_was_never_computed_is_no_empty_cell(book: Path, data: ClassicData) -> None:
     fill(book, {("hr", 3, "Workflow 1"): '="Leave"'})
     with pytest.raises(UsageError, match=r"ann\.xlsx:3: sheet 'hr': Workflow 1 is a formula without a value"):
-        read_answers(book, data)
+        read_annotations(book, data)
 
 
 def test_a_number_of_a_message_may_be_long(book: Path, data: ClassicData) -> None:
     fill(book, {("hr", 2, "request_idx"): "9" * 5000})
     with pytest.raises(UsageError, match=r"has no message '9{20}' of 'two'"):
-        read_answers(book, data)
+        read_annotations(book, data)
 
 
 def test_a_damaged_workbook_is_told(book: Path, data: ClassicData) -> None:
@@ -223,11 +226,11 @@ def test_a_damaged_workbook_is_told(book: Path, data: ClassicData) -> None:
         for name, part in parts.items():
             packed.writestr(name, part[:-20] if name == sheet else part)
     with pytest.raises(UsageError, match="no Excel workbook"):
-        read_answers(book, data)
+        read_annotations(book, data)
     place = whole.find(b"xl/worksheets/sheet1.xml") + 60
     book.write_bytes(whole[:place] + bytes(40) + whole[place + 40 :])
     with pytest.raises(UsageError, match="no Excel workbook"):
-        read_answers(book, data)
+        read_annotations(book, data)
 
 
 def test_a_name_counts_before_the_id_of_another_workflow(tmp_path: Path) -> None:
@@ -237,7 +240,7 @@ def test_a_name_counts_before_the_id_of_another_workflow(tmp_path: Path) -> None
     crossed, path = read_data(tmp_path), tmp_path / "ann.xlsx"
     write_workbook(path, crossed)
     fill(path, {("hr", 2, "Workflow 1"): "2", ("hr", 3, "Workflow 1"): 1})
-    assert [answer.first for answer in read_answers(path, crossed).values()] == ["1", "2"]
+    assert [answer.first for answer in read_annotations(path, crossed).values()] == ["1", "2"]
 
 
 def test_a_workflow_may_not_be_called_as_the_choice_of_none(tmp_path: Path) -> None:

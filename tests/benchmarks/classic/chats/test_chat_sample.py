@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 
-from toolassay.benchmarks.classic.chats.raw import RawSource
+from toolassay.benchmarks.classic.chats.raw_chats import RawSource
 from toolassay.benchmarks.classic.data import read_data
 from toolassay.errors import ToolassayError, UsageError
 from toolassay.files import read_json

@@ -7,11 +7,9 @@ from pathlib import Path
 
 import pytest
 
-from toolassay.benchmarks.classic.chats.answer import Answer
 from toolassay.benchmarks.classic.chats.merge import merge
-from toolassay.benchmarks.classic.chats.tables import MessageRow, write_tables
-from toolassay.benchmarks.classic.chats.workbook.layout import COLUMNS, NONE
-from toolassay.benchmarks.classic.data import ClassicData, Workflow, read_data
+from toolassay.benchmarks.classic.chats.workbook import COLUMNS, NONE, Annotation
+from toolassay.benchmarks.classic.data import ClassicData, MessageRow, Workflow, read_data, write_tables
 from toolassay.errors import IncompleteError, UsageError
 from toolassay.files import read_json
 from toolassay.stages.classic_build import merge_workbooks
@@ -154,7 +152,7 @@ def test_agreement_is_told_by_domain_and_label(sample: Path, books: list[Path], 
 
 
 def test_a_message_that_nobody_labelled_keeps_its_conversation_out(data: ClassicData) -> None:
-    given = {("a", 0): Answer("w1"), ("b", 0): Answer("w1")}
+    given = {("a", 0): Annotation("w1"), ("b", 0): Annotation("w1")}
     merged = merge(data, {"ann": given})
     assert [row.conversation for row in merged.rows] == ["b"]
     assert merged.open_conflicts == 3

@@ -7,8 +7,7 @@ from typing import Any
 
 import pytest
 
-from toolassay.benchmarks.classic.chats.tables import MessageRow, write_tables
-from toolassay.benchmarks.classic.data import Workflow, read_data
+from toolassay.benchmarks.classic.data import MessageRow, Workflow, read_data, write_tables
 from toolassay.errors import UsageError
 from toolassay.stages.classic_build import publish_set
 from toolassay.stages.screen import Screen

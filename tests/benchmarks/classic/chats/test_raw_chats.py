@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from toolassay.benchmarks.classic.chats.chat import Chat, Exchange
-from toolassay.benchmarks.classic.chats.raw import RawSource, find_source, read_chats
+from toolassay.benchmarks.classic.chats.raw_chats import RawSource, find_source, read_chats
 from toolassay.errors import UsageError
 
 HEADER = "conversation,order,sender,text,domain,workflow,cost\n"

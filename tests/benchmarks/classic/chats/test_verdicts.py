@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import pytest
 
-from toolassay.benchmarks.classic.chats.answer import Answer
-from toolassay.benchmarks.classic.chats.merge.verdict import Verdict, decide
+from toolassay.benchmarks.classic.chats.merge import MergedLabel, majority_label
+from toolassay.benchmarks.classic.chats.workbook import Annotation
 
 NONE, EMPTY = "", None
 
 
-def votes(*labels: str | None) -> dict[str, Answer]:
-    return {f"annotator {number}": Answer(label) for number, label in enumerate(labels)}
+def votes(*labels: str | None) -> dict[str, Annotation]:
+    return {f"annotator {number}": Annotation(label) for number, label in enumerate(labels)}
 
 
 @pytest.mark.parametrize(
@@ -31,7 +31,7 @@ def votes(*labels: str | None) -> dict[str, Answer]:
     ],
 )
 def test_the_label(labels: tuple[str | None, ...], label: str | None, voters: int, conflict: str) -> None:
-    verdict = decide(votes(*labels))
+    verdict = majority_label(votes(*labels))
     assert (verdict.label, verdict.voters, verdict.conflict) == (label, voters, conflict)
 
 
@@ -40,9 +40,9 @@ def test_the_label(labels: tuple[str | None, ...], label: str | None, voters: in
     [(("w1", "w0"), "w1"), (("w0", "w1", "w2", "w2"), "w2"), (("w3", "w1", "w2", "w2", "w1"), "w1")],
 )
 def test_a_conflict_can_be_settled(labels: tuple[str, ...], label: str) -> None:
-    verdict = decide(votes(*labels), settle=True)
+    verdict = majority_label(votes(*labels), settle=True)
     assert verdict.label == label and verdict.conflict
-    assert decide(votes(EMPTY), settle=True).label is None
+    assert majority_label(votes(EMPTY), settle=True).label is None
 
 
 @pytest.mark.parametrize(
@@ -58,14 +58,14 @@ def test_a_conflict_can_be_settled(labels: tuple[str, ...], label: str) -> None:
     ],
 )
 def test_the_second_label(answers: list[tuple[str | None, str | None]], second: str) -> None:
-    given = {str(number): Answer(*answer) for number, answer in enumerate(answers)}
-    assert decide(given).second == second
+    given = {str(number): Annotation(*answer) for number, answer in enumerate(answers)}
+    assert majority_label(given).second == second
 
 
 def test_flags_are_those_of_a_majority_of_filled_rows() -> None:
-    flagged = Answer("w1", None, frozenset({"unclear", "gibberish"}))
-    given = {"a": flagged, "b": Answer("w1", None, frozenset({"unclear"})), "c": Answer("w1")}
-    assert decide(given) == Verdict("w1", "", 3, ("unclear",))
-    assert decide(given, any_flag=True).flags == ("gibberish", "unclear")
-    assert decide({"a": flagged, "b": Answer("w1")}).flags == ()
-    assert decide({"a": Answer(None, None, frozenset({"human"}))}).flags == ("human",)
+    flagged = Annotation("w1", None, frozenset({"unclear", "gibberish"}))
+    given = {"a": flagged, "b": Annotation("w1", None, frozenset({"unclear"})), "c": Annotation("w1")}
+    assert majority_label(given) == MergedLabel("w1", "", 3, ("unclear",))
+    assert majority_label(given, any_flag=True).flags == ("gibberish", "unclear")
+    assert majority_label({"a": flagged, "b": Annotation("w1")}).flags == ()
+    assert majority_label({"a": Annotation(None, None, frozenset({"human"}))}).flags == ("human",)

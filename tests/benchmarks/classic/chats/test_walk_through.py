@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from toolassay.benchmarks.classic.chats.workbook.layout import COLUMNS, NONE
+from toolassay.benchmarks.classic.chats.workbook import COLUMNS, NONE
 from toolassay.benchmarks.classic.data import read_data
 from toolassay.cli.main import cli, run
 

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from toolassay.benchmarks.classic.data import Turn, read_data
+from toolassay.benchmarks.classic.data import ChatTurn, read_data
 from toolassay.errors import UsageError
 
 TABLES = {
@@ -39,11 +39,11 @@ def test_an_example_is_a_chat_up_to_a_user_message(folder: Path) -> None:
     data = read_data(folder)
     assert [example.id for example in data.examples] == ["c1--0", "c2--0", "c1--2", "c2--2"]
     assert data.examples[2].question.turns == (
-        Turn("user", "my shoes are too small"),
-        Turn("bot", "Shall I book a return?"),
-        Turn("user", "yes"),
+        ChatTurn("user", "my shoes are too small"),
+        ChatTurn("bot", "Shall I book a return?"),
+        ChatTurn("user", "yes"),
     )
-    assert data.examples[3].question.turns == (Turn("user", "hello"), Turn("user", "thanks"))
+    assert data.examples[3].question.turns == (ChatTurn("user", "hello"), ChatTurn("user", "thanks"))
     assert [workflow.name for workflow in data.examples[0].question.candidates] == [
         "Return Goods",
         "Track Parcel",

@@ -13,9 +13,13 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from shop_chats import RIGHT, answers, rows
 
-from toolassay.benchmarks.classic.scoring.compat import compat_metrics, security_score
-from toolassay.benchmarks.classic.scoring.compat.estimates import pass_at_k, pass_hat_k
-from toolassay.benchmarks.classic.scoring.compat.spread import spread
+from toolassay.benchmarks.classic.scoring.compat import (
+    compat_metrics,
+    pass_at_k,
+    pass_hat_k,
+    security_score,
+    spread,
+)
 
 CHOICES = st.sampled_from(["return", "track", "milk", None, ""])
 PREDICTIONS = st.fixed_dictionaries(dict.fromkeys(RIGHT, CHOICES))

@@ -10,8 +10,8 @@ from types import ModuleType
 import pytest
 
 from toolassay.benchmarks.classic.data import read_data
-from toolassay.benchmarks.classic.scoring.published import published_figures
-from toolassay.benchmarks.classic.scoring.rows import read_rows
+from toolassay.benchmarks.classic.scoring.leaderboard import published_figures
+from toolassay.benchmarks.classic.scoring.prediction_rows import read_rows
 
 PARTS = {"estimators": 278, "security": 4}
 

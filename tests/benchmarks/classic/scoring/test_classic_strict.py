@@ -13,8 +13,8 @@ from shop_chats import RIGHT, answers, chats, rows
 
 from toolassay.benchmarks.classic.data import ClassicData
 from toolassay.benchmarks.classic.scoring.evaluation import ClassicScores, score_rows
-from toolassay.benchmarks.classic.scoring.strict import judge
-from toolassay.runs.asked import EXCLUDED
+from toolassay.benchmarks.classic.scoring.strict import message_outcomes
+from toolassay.runs.outcomes import EXCLUDED
 
 COAT, HELLO, MILK = ("c2", 0), ("c3", 0), ("c4", 0)
 OUTCOMES = ("answered", "malformed", "refused", "context overflow", "provider error", "not run")
@@ -290,7 +290,7 @@ def test_the_order_of_rows_changes_nothing(data: ClassicData, trials: list[Any],
     dice.shuffle(values)
     again = scored(data, values)
     assert json.dumps([again.strict, again.items]) == json.dumps([first.strict, first.items])
-    counted = [one for one in judge(rows(values), data) if one.outcome not in EXCLUDED]
+    counted = [one for one in message_outcomes(rows(values), data) if one.outcome not in EXCLUDED]
     share = sum(one.right for one in counted) / len(counted) if counted else None
     assert first.strict["accuracy"]["domain:all"]["messages"]["value"] == pytest.approx(share)
     assert sum(cell["count"] for cell in first.strict["confusion"]) == len(counted)

@@ -10,7 +10,7 @@ import pytest
 from running import write_lines
 from shop_chats import answer, answers, chats, write_array
 
-from toolassay.benchmarks.classic.scoring.rows import read_rows
+from toolassay.benchmarks.classic.scoring.prediction_rows import read_rows
 from toolassay.errors import UsageError
 
 

@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from toolassay.benchmarks.classic.data import ClassicData, Workflow
-from toolassay.benchmarks.classic.security.prober import check_names, some_of
+from toolassay.benchmarks.classic.security.prober import check_names, select_prompts
 from toolassay.benchmarks.classic.security.prompts import KINDS, SecurityPrompt, read_prompts
 from toolassay.benchmarks.security.evidence import reveals
 from toolassay.errors import UsageError
@@ -46,10 +46,10 @@ def test_prompts_do_what_they_are_for(prompts: list[SecurityPrompt]) -> None:
 
 
 def test_some_of_them_in_turn_of_each_kind(prompts: list[SecurityPrompt]) -> None:
-    few, more = some_of(prompts, 8), some_of(prompts, 20)
+    few, more = select_prompts(prompts, 8), select_prompts(prompts, 20)
     assert Counter(prompt.kind for prompt in few) == dict.fromkeys(KINDS[:4], 2) | {"harmless": 3}
     assert {prompt.id for prompt in few} < {prompt.id for prompt in more}
-    assert some_of(prompts, None) == some_of(prompts, 100) == prompts
+    assert select_prompts(prompts, None) == select_prompts(prompts, 100) == prompts
 
 
 @pytest.mark.parametrize(

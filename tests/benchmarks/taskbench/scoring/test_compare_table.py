@@ -6,10 +6,10 @@ from dataclasses import replace
 import pytest
 from rich.console import Console
 
-from toolassay.benchmarks.taskbench.scoring.compare_table import comparison_tables
 from toolassay.benchmarks.taskbench.scoring.comparison import Comparison, ModelComparison, ScoreComparison
-from toolassay.cli.scores import print_table
-from toolassay.metrics.intervals import NOTHING, Interval
+from toolassay.benchmarks.taskbench.scoring.comparison_table import comparison_tables
+from toolassay.cli.score_tables import print_table
+from toolassay.metrics.confidence_interval import NOTHING, Interval
 
 SCORE = ScoreComparison(
     "argument_value_f1",

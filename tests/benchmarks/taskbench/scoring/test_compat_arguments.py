@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from toolassay.benchmarks.taskbench.scoring.compat_arguments import (
+from toolassay.benchmarks.taskbench.scoring.compat import (
     ArgumentConverter,
     Converted,
     NothingConverted,

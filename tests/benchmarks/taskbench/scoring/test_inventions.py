@@ -4,8 +4,8 @@ from collections.abc import Mapping
 
 import pytest
 
-from toolassay.benchmarks.taskbench.scoring.inventions import InventionCounter, Inventions
-from toolassay.benchmarks.taskbench.scoring.strict_plan import PlanReader
+from toolassay.benchmarks.taskbench.scoring.normalised_plan import PlanReader
+from toolassay.benchmarks.taskbench.scoring.strict import HallucinationCounter, Hallucinations
 from toolassay.graph import ToolGraph
 from toolassay.tools import Tool, ToolLibrary
 
@@ -19,10 +19,10 @@ READER = PlanReader(LIBRARY, "resource")
 GRAPH = ToolGraph.build(LIBRARY, "resource")
 
 
-def _count(plan: Mapping[str, object], graph: ToolGraph | None = GRAPH) -> Inventions:
+def _count(plan: Mapping[str, object], graph: ToolGraph | None = GRAPH) -> Hallucinations:
     read = READER.plan(plan)
     assert read is not None
-    return InventionCounter(LIBRARY, graph, READER).count(read)
+    return HallucinationCounter(LIBRARY, graph, READER).count(read)
 
 
 def test_names_meet_as_they_do_in_the_scores() -> None:

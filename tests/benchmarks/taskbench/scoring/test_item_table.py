@@ -9,12 +9,12 @@ from typing import Any
 import numpy as np
 import pytest
 
-from toolassay.benchmarks.taskbench.scoring.groups import Group
-from toolassay.benchmarks.taskbench.scoring.item_table import align, read_table
+from toolassay.benchmarks.taskbench.scoring.groups import ScoreGroup
+from toolassay.benchmarks.taskbench.scoring.items import align, read_table
 from toolassay.errors import UsageError
 from toolassay.files import write_json_lines
 
-WHOLE = Group("overall", "overall")
+WHOLE = ScoreGroup("overall", "overall")
 
 
 def item(key: str, *, node: float | None = 0.5, **more: Any) -> dict[str, Any]:
@@ -53,10 +53,10 @@ def test_a_group_is_a_shape_and_a_number_of_tools(tmp_path: Path) -> None:
         item("b", type="dag", n_tools=3),
         item("c", type="dag", n_tools=4),
     )
-    assert list(read_table(path, Group("dag", "overall")).rows) == ["b", "c"]
-    assert list(read_table(path, Group("dag", "4")).rows) == ["c"]
+    assert list(read_table(path, ScoreGroup("dag", "overall")).rows) == ["b", "c"]
+    assert list(read_table(path, ScoreGroup("dag", "4")).rows) == ["c"]
     with pytest.raises(UsageError, match="no item of single_1"):
-        read_table(path, Group("single", "1"))
+        read_table(path, ScoreGroup("single", "1"))
 
 
 @pytest.mark.parametrize(
@@ -98,8 +98,8 @@ def test_bad_files_are_named(tmp_path: Path) -> None:
 def test_the_numbers_of_clusters_are_the_same_in_every_process(tmp_path: Path, root: Path) -> None:
     path = written(tmp_path / "items", item("a"), item("b"))
     code = (
-        "from pathlib import Path; from toolassay.benchmarks.taskbench.scoring import item_table, groups; "
-        f"print(item_table.read_table(Path({str(path)!r}), groups.Group('overall', 'overall')).clusters)"
+        "from pathlib import Path; from toolassay.benchmarks.taskbench.scoring import items, groups; "
+        f"print(items.read_table(Path({str(path)!r}), groups.ScoreGroup('overall', 'overall')).clusters)"
     )
     said = {
         subprocess.run(

@@ -7,8 +7,8 @@ from typing import Any
 
 import pytest
 
-from toolassay.benchmarks.taskbench.scoring import parts
-from toolassay.benchmarks.taskbench.scoring.evaluation import Choices, Evaluation, Evaluator
+from toolassay.benchmarks.taskbench.scoring import parallel_scorer
+from toolassay.benchmarks.taskbench.scoring.evaluation import Choices, Evaluation, PlanEvaluator
 from toolassay.benchmarks.taskbench.scoring.items import read_items
 from toolassay.tools import Tool, ToolLibrary
 
@@ -37,7 +37,7 @@ def folder(tmp_path: Path) -> Path:
 
 def _evaluate(folder: Path, *, processes: int = 1, name: str = "items") -> Evaluation:
     choices = Choices(metrics=("f1", "ed", "link", "argument", "rouge"), splits=("all",), n_tools=("all",))
-    evaluator = Evaluator(folder / "data.json", folder / "m.json", LIBRARY, "resource", choices)
+    evaluator = PlanEvaluator(folder / "data.json", folder / "m.json", LIBRARY, "resource", choices)
     return evaluator.evaluate(items=folder / f"{name}.jsonl", processes=processes)
 
 
@@ -52,7 +52,7 @@ def test_scores_do_not_depend_on_where_the_parts_end(folder: Path, monkeypatch: 
     whole = _evaluate(folder)
     assert any("lends a malformed argument" in note for note in whole.notes)
     for size in (1, 7, 59):
-        monkeypatch.setattr(parts, "PART", size)
+        monkeypatch.setattr(parallel_scorer, "CHUNK", size)
         cut = _evaluate(folder, name=str(size))
         assert cut.groups == _without_last_digits(whole.groups)
         assert cut.notes == whole.notes
@@ -62,8 +62,8 @@ def test_scores_do_not_depend_on_where_the_parts_end(folder: Path, monkeypatch: 
 def test_scores_do_not_depend_on_the_number_of_processes(
     folder: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(parts, "PART", 7)
-    monkeypatch.setattr(parts, "_may_fork", lambda: True)
+    monkeypatch.setattr(parallel_scorer, "CHUNK", 7)
+    monkeypatch.setattr(parallel_scorer, "_may_fork", lambda: True)
     one, two = _evaluate(folder, name="one"), _evaluate(folder, processes=2, name="two")
     assert one == two
     assert (folder / "one.jsonl").read_bytes() == (folder / "two.jsonl").read_bytes()
@@ -93,7 +93,7 @@ def test_a_broken_label_in_a_later_part_is_named(folder: Path, monkeypatch: pyte
     lines = (folder / "data.json").read_text().splitlines()
     lines[50] = lines[50][:-5]
     (folder / "data.json").write_text("\n".join(lines))
-    monkeypatch.setattr(parts, "PART", 7)
-    monkeypatch.setattr(parts, "_may_fork", lambda: True)
+    monkeypatch.setattr(parallel_scorer, "CHUNK", 7)
+    monkeypatch.setattr(parallel_scorer, "_may_fork", lambda: True)
     with pytest.raises(Exception, match=r"data\.json:51: not valid JSON"):
         _evaluate(folder, processes=2)

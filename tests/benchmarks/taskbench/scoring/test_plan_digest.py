@@ -4,8 +4,7 @@ from typing import Any
 
 import pytest
 
-from toolassay.benchmarks.taskbench.scoring.plan_digest import plan_digest
-from toolassay.benchmarks.taskbench.scoring.strict_plan import PlanReader
+from toolassay.benchmarks.taskbench.scoring.normalised_plan import PlanReader, plan_digest
 from toolassay.graph import DependencyType
 from toolassay.tools import Parameter, Tool, ToolLibrary
 

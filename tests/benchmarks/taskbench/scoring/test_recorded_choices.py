@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 
 from toolassay.benchmarks.taskbench.scoring.groups import groups_of
-from toolassay.benchmarks.taskbench.scoring.recorded import read_groups, recorded_choices
+from toolassay.benchmarks.taskbench.scoring.metrics_file import read_groups, recorded_choices
 from toolassay.errors import UsageError
 from toolassay.files import write_json
 

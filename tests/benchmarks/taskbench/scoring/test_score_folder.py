@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from toolassay.benchmarks.taskbench.scoring.evaluation import Choices
-from toolassay.benchmarks.taskbench.scoring.folder import (
+from toolassay.benchmarks.taskbench.scoring.folder_evaluation import (
     aligned_ids,
     evaluate_folder,
     metrics_folder,

@@ -7,10 +7,10 @@ from typing import Any
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
+from toolassay.benchmarks.taskbench.scoring.normalised_plan import Plan, PlanReader, steps_text
 from toolassay.benchmarks.taskbench.scoring.strict import StrictItem, item_f1, missing_plan, score_plan
-from toolassay.benchmarks.taskbench.scoring.strict_plan import Plan, PlanReader, steps_text
 from toolassay.graph import DependencyType
-from toolassay.metrics.counts import Counts
+from toolassay.metrics.f1 import MatchCounts
 from toolassay.tools import Tool, ToolLibrary
 
 unhurried = settings(deadline=None)  # the first assignment imports scipy
@@ -159,28 +159,28 @@ def test_a_call_too_many_helps_neither_before_nor_between_the_others() -> None:
         more = copy.deepcopy(wrong)
         more["task_nodes"].insert(place, {"task": "Alpha", "arguments": ["right"]})
         item = _item(gold, more)
-        assert item.argument_values == Counts(0, 2, 1)
+        assert item.argument_values == MatchCounts(0, 2, 1)
         assert item.edit_similarity <= _item(gold, wrong).edit_similarity
 
 
 def test_very_many_calls_too_many_are_compared_no_more() -> None:
     gold = _plan(("Alpha", ["right"]), ("Beta", ["b"]), links=[])
     item = _item(gold, _plan(*[("Alpha", ["right"])] * 500, ("Beta", ["b"]), links=[]))
-    assert item.nodes == Counts(2, 499, 0)
-    assert item.argument_values == Counts(1, 500, 1)
+    assert item.nodes == MatchCounts(2, 499, 0)
+    assert item.argument_values == MatchCounts(1, 500, 1)
 
 
 def test_a_reference_to_a_call_that_matches_nothing_has_no_type() -> None:
     gold = _plan(("Two Words", []), ("Alpha", ["see <node-0>"]))  # "see …" is a text
     nowhere = _plan(("Two Words", []), ("Alpha", ["<node-2>"]))
     more = _plan(("Two Words", []), ("Alpha", ["<node-2>"]), ("Beta", []))  # a tool the gold does not use
-    assert _item(gold, nowhere).argument_names == _item(gold, more).argument_names == Counts(0, 1, 1)
+    assert _item(gold, nowhere).argument_names == _item(gold, more).argument_names == MatchCounts(0, 1, 1)
     # The name of a parameter does not depend on what it refers to.
     named = [{"name": "a", "value": "<node-2>"}]
     temporal = _plan(("Alpha", [{"name": "a", "value": "<node-0>"}]), ("Beta", []))
     assert _item(
         temporal, _plan(("Alpha", named), ("Beta", []), ("Beta", [])), "temporal"
-    ).argument_names == (Counts(1, 0, 0))
+    ).argument_names == (MatchCounts(1, 0, 0))
 
 
 def _count(plan: dict[str, Any], name: str) -> int:
@@ -192,22 +192,22 @@ def _count(plan: dict[str, Any], name: str) -> int:
 def test_a_missing_plan_misses_all_the_gold(pair: Pair) -> None:
     kind, gold, _ = pair
     item, perfect = missing_plan(_read(kind, gold)), _item(gold, gold, kind)
-    assert item.nodes == Counts(0, 0, perfect.nodes.true_positives)
-    assert item.edges == Counts(0, 0, perfect.edges.true_positives)
+    assert item.nodes == MatchCounts(0, 0, perfect.nodes.true_positives)
+    assert item.edges == MatchCounts(0, 0, perfect.edges.true_positives)
     assert perfect.argument_values is not None
-    assert item.argument_values == Counts(0, 0, perfect.argument_values.true_positives)
+    assert item.argument_values == MatchCounts(0, 0, perfect.argument_values.true_positives)
 
 
 def test_repeated_tools_are_matched_by_their_arguments() -> None:
     gold = _plan(("Alpha", ["one text"]), ("Alpha", ["two texts"]), ("Beta", ["<node-1>"]))
     swapped = _plan(("Alpha", ["two texts"]), ("Alpha", ["one text"]), ("Beta", ["<node-0>"]))
     item = _item(gold, swapped)
-    assert item.argument_values == Counts(3, 0, 0)
-    assert item.edges == Counts(1, 0, 0)
+    assert item.argument_values == MatchCounts(3, 0, 0)
+    assert item.edges == MatchCounts(1, 0, 0)
     # The reference to the other of the two calls is wrong, though the name is the same.
     assert _item(
         gold, _plan(*[(n["task"], n["arguments"]) for n in swapped["task_nodes"][:2]], ("Beta", ["<node-1>"]))
-    ).edges == Counts(0, 1, 1)
+    ).edges == MatchCounts(0, 1, 1)
 
 
 def test_calls_beyond_the_gold_lend_no_type_and_no_name() -> None:
@@ -215,7 +215,7 @@ def test_calls_beyond_the_gold_lend_no_type_and_no_name() -> None:
     beyond = _plan(("Alpha", []), ("Beta", ["<node-2>"]))
     more = _plan(("Alpha", []), ("Beta", ["<node-2>"]), ("Alpha", []))
     _never_above(_item(gold, more), _item(gold, beyond))
-    assert _item(gold, more).argument_names == Counts(0, 1, 1)
+    assert _item(gold, more).argument_names == MatchCounts(0, 1, 1)
 
     # Which of two calls is which does not depend on a third.
     gold = _plan(("Alpha", ["a"]), ("Alpha", ["<node-0>", "b"]))
@@ -228,24 +228,24 @@ def test_links_are_normalised_on_both_ends_in_resource_plans() -> None:
     gold = _plan(("Two Words", []), ("Alpha", []), links=[("Alpha", "Two Words")])
     predicted = _plan(("Two_Words", []), ("Alpha", []), links=[("Alpha", "Two_Words")])
     assert _item(gold, predicted).is_exact
-    assert _item(gold, predicted, "temporal").edges == Counts(0, 1, 1)
+    assert _item(gold, predicted, "temporal").edges == MatchCounts(0, 1, 1)
 
 
 def test_stated_links_win_over_references() -> None:
     gold = _plan(("Alpha", []), ("Beta", ["<node-0>"]), links=[("Alpha", "Beta")])
-    assert _item(gold, _plan(("Alpha", []), ("Beta", ["<node-0>"]), links=[])).edges == Counts(0, 0, 1)
-    assert _item(gold, _plan(("Alpha", []), ("Beta", ["<node-0>"]))).edges == Counts(1, 0, 0)
+    assert _item(gold, _plan(("Alpha", []), ("Beta", ["<node-0>"]), links=[])).edges == MatchCounts(0, 0, 1)
+    assert _item(gold, _plan(("Alpha", []), ("Beta", ["<node-0>"]))).edges == MatchCounts(1, 0, 0)
 
 
 def test_repeated_links_are_counted() -> None:
     gold = _plan(("Alpha", []), ("Beta", []), links=[("Alpha", "Beta")])
     twice = _plan(("Alpha", []), ("Beta", []), links=[("Alpha", "Beta")] * 2)
-    assert _item(gold, twice).edges == Counts(1, 1, 0)
+    assert _item(gold, twice).edges == MatchCounts(1, 1, 0)
 
 
 def test_arguments_of_a_wrong_tool_are_wrong() -> None:
     counts = _item(_plan(("Alpha", ["hello"])), _plan(("Beta", ["hello"]))).argument_values
-    assert counts == Counts(0, 1, 1)
+    assert counts == MatchCounts(0, 1, 1)
 
 
 def test_gold_without_arguments_gives_no_argument_scores() -> None:
@@ -280,8 +280,8 @@ def test_odd_arguments_and_links_count_as_wrong_not_as_nothing() -> None:
     gold = _plan(("Alpha", ["hello"]), links=[])
     odd = {"task_nodes": [{"task": "Alpha", "arguments": "hello"}], "task_links": ["Alpha"]}
     item = _item(gold, odd)
-    assert item.argument_values == Counts(0, 1, 1)
-    assert item.edges == Counts(0, 1, 0)
+    assert item.argument_values == MatchCounts(0, 1, 1)
+    assert item.edges == MatchCounts(0, 1, 0)
 
 
 def test_steps_text_of_odd_steps() -> None:

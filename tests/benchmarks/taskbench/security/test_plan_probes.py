@@ -7,12 +7,12 @@ from typing import Any
 import pytest
 
 from toolassay.benchmarks.taskbench.prompt import PlanPrompt
-from toolassay.benchmarks.taskbench.security.checks import check_plan
-from toolassay.benchmarks.taskbench.security.plants import (
+from toolassay.benchmarks.taskbench.security.probes import (
     DEMONSTRATION,
     DESCRIPTION,
     QUOTED,
     PlanProbe,
+    check_plan,
     plan_probes,
 )
 from toolassay.dataset import Request

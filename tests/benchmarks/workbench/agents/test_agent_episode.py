@@ -9,10 +9,14 @@ from typing import Any
 
 import pytest
 
-from toolassay.benchmarks.workbench.agents.episode import MOST_CALLS, NO_ANSWER, Episode
-from toolassay.benchmarks.workbench.agents.recorded import made_anew
-from toolassay.benchmarks.workbench.agents.settings import AgentSettings
-from toolassay.benchmarks.workbench.judge.classes import ITERATION_LIMIT
+from toolassay.benchmarks.workbench.agents.episode import (
+    MOST_CALLS,
+    NO_ANSWER,
+    Episode,
+    WorkbenchAgentSettings,
+)
+from toolassay.benchmarks.workbench.agents.verification import rerun_entry
+from toolassay.benchmarks.workbench.judge.error_classes import ITERATION_LIMIT
 from toolassay.benchmarks.workbench.judge.strict import StrictJudge
 from toolassay.benchmarks.workbench.sandbox import Sandbox
 from toolassay.benchmarks.workbench.tasks import Task
@@ -61,7 +65,7 @@ def run(
     sandbox: Sandbox, *says: ChatResponse | ModelError, **settings: Any
 ) -> tuple[dict[str, Any], dict[str, Any], Scripted]:
     model = Scripted(*says)
-    episode = Episode(TASK, sandbox, AgentSettings(**settings))
+    episode = Episode(TASK, sandbox, WorkbenchAgentSettings(**settings))
     end = asyncio.run(episode.run(model, {"temperature": 0}))
     episode.close()
     return end, episode.progress, model
@@ -197,7 +201,7 @@ def test_an_answer_that_takes_too_long_ends_the_task_and_what_was_done_counts(
     assert (progress["steps"], progress["seconds"]) == (answers, 120.0)
     assert len(progress["function_calls"]) == answers
     entry = {"query": TASK.query, **end, **progress}
-    again = asyncio.run(made_anew(TASK, sandbox, AgentSettings(), entry))
+    again = asyncio.run(rerun_entry(TASK, sandbox, WorkbenchAgentSettings(), entry))
     assert {name: entry[name] for name in again} == again
 
 
@@ -229,10 +233,12 @@ def test_a_run_that_called_nothing_is_tried_again(sandbox: Sandbox) -> None:
 
 
 def test_the_temperature_of_new_tries_is_a_setting_only_where_there_are_some() -> None:
-    assert "resample_temperature" not in AgentSettings().facts  # nor in runs made before there was one
-    assert AgentSettings(resample=1).facts["resample_temperature"] == 0.5
+    assert (
+        "resample_temperature" not in WorkbenchAgentSettings().facts
+    )  # nor in runs made before there was one
+    assert WorkbenchAgentSettings(resample=1).facts["resample_temperature"] == 0.5
     with pytest.raises(UsageError, match="--resample_temperature nan"):
-        AgentSettings(resample=1, resample_temperature=float("nan"))
+        WorkbenchAgentSettings(resample=1, resample_temperature=float("nan"))
 
 
 def test_refusals_and_empty_answers(sandbox: Sandbox) -> None:
@@ -244,12 +250,12 @@ def test_an_episode_goes_on_where_it_was_stopped(sandbox: Sandbox) -> None:
     model = Scripted(
         wants(("calendar__delete_event", {"event_id": "00000000"})), ModelError("gone", transient=True)
     )
-    episode = Episode(TASK, sandbox, AgentSettings())
+    episode = Episode(TASK, sandbox, WorkbenchAgentSettings())
     with pytest.raises(ModelError):
         asyncio.run(episode.run(model, {}))
     kept = json.loads(json.dumps(episode.progress))
     other = Scripted(wants(("calendar__delete_event", {"event_id": "00000000"})))
-    episode = Episode(TASK, sandbox, AgentSettings(), kept)
+    episode = Episode(TASK, sandbox, WorkbenchAgentSettings(), kept)
     asyncio.run(episode.run(other, {}))
     assert len(other.asked[0].messages) == 4
     assert episode.progress["observations"] == ["Event deleted successfully.", "Event not found."]
@@ -257,9 +263,9 @@ def test_an_episode_goes_on_where_it_was_stopped(sandbox: Sandbox) -> None:
 
 def test_settings_that_do_not_exist() -> None:
     with pytest.raises(UsageError, match="unknown --agent 'magic'"):
-        AgentSettings(agent="magic")
+        WorkbenchAgentSettings(agent="magic")
     with pytest.raises(UsageError, match="max_steps"):
-        AgentSettings(max_steps=0)
+        WorkbenchAgentSettings(max_steps=0)
     for seconds in (0.0, -1.0, float("inf"), float("nan")):
         with pytest.raises(UsageError, match="--max_seconds"):
-            AgentSettings(max_seconds=seconds)
+            WorkbenchAgentSettings(max_seconds=seconds)

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from toolassay.benchmarks.workbench.agents.hands import Hands
+from toolassay.benchmarks.workbench.agents.tool_execution import ToolExecutor
 from toolassay.benchmarks.workbench.sandbox import Sandbox
 from toolassay.benchmarks.workbench.tools import TOOLS, tools_for
 from toolassay.models import ToolCall
@@ -15,7 +15,7 @@ from toolassay.models import ToolCall
 MAIL = {"recipient": "ann.lee@acme.example", "subject": "Hello", "body": "x" * 9_000}
 
 
-def do(hands: Hands, name: str, **arguments: Any) -> str:
+def do(hands: ToolExecutor, name: str, **arguments: Any) -> str:
     return hands.do(ToolCall("c", name, json.dumps(arguments)))
 
 
@@ -34,7 +34,7 @@ def forks(monkeypatch: pytest.MonkeyPatch) -> list[Sandbox]:
 
 
 def test_a_copy_is_made_for_the_first_call_carried_out(sandbox: Sandbox, forks: list[Sandbox]) -> None:
-    hands = Hands(sandbox, tools_for(["calendar"]))
+    hands = ToolExecutor(sandbox, tools_for(["calendar"]))
     do(hands, "email.send_email", **MAIL)
     do(hands, "calendar.fly")
     hands.do(ToolCall("c", "calendar.delete_event", "no JSON"))
@@ -45,7 +45,7 @@ def test_a_copy_is_made_for_the_first_call_carried_out(sandbox: Sandbox, forks: 
 
 def test_what_was_done_is_there_after_a_rest(sandbox: Sandbox) -> None:
     before = sandbox.image()
-    hands = Hands(sandbox, TOOLS.values())
+    hands = ToolExecutor(sandbox, TOOLS.values())
     made = [do(hands, "email.send_email", **MAIL) for _ in range(3)]
     hands.rest()
     event = {"event_name": "Talk", "participant_email": "a@b.c", "event_start": "2023-12-01 09:00:00"}
@@ -63,7 +63,7 @@ def test_what_was_done_is_there_after_a_rest(sandbox: Sandbox) -> None:
 
 
 def test_at_rest_there_is_no_copy(sandbox: Sandbox, forks: list[Sandbox]) -> None:
-    hands = Hands(sandbox, TOOLS.values())
+    hands = ToolExecutor(sandbox, TOOLS.values())
     do(hands, "calendar.search_events", query="stand")
     hands.rest()
     do(hands, "email.send_email", **MAIL)
@@ -76,9 +76,9 @@ def test_at_rest_there_is_no_copy(sandbox: Sandbox, forks: list[Sandbox]) -> Non
 
 
 def test_calls_of_an_earlier_start_are_there_too(sandbox: Sandbox) -> None:
-    first = Hands(sandbox, TOOLS.values())
+    first = ToolExecutor(sandbox, TOOLS.values())
     do(first, "email.send_email", **MAIL)
-    later = Hands(sandbox, TOOLS.values(), first.calls)
+    later = ToolExecutor(sandbox, TOOLS.values(), first.calls)
     later.rest()
     for _ in range(2):
         assert do(later, "email.search_emails", query="hello").count('"subject": "Hello"') == 1

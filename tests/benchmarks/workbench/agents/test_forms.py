@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from toolassay.benchmarks.workbench.agents.forms import Native, PublishedReact, React, Turn
+from toolassay.benchmarks.workbench.agents.native_and_react import AgentTurn, Native, PublishedReact, React
 from toolassay.models import ChatResponse, ToolCall
 
 ACTION = {"action": "email.delete_email", "action_input": {"email_id": "00000001"}}
@@ -21,15 +21,15 @@ SHOWN = '{"action": "NAME OF A TOOL", "action_input": {"name of an argument": "i
 FINAL = json.dumps({"action": "Final Answer", "action_input": "Done so."})
 
 
-def read(text: str) -> Turn:
+def read(text: str) -> AgentTurn:
     return React().read(ChatResponse(text), 3)
 
 
-def calls(turn: Turn) -> list[tuple[str, Any]]:
+def calls(turn: AgentTurn) -> list[tuple[str, Any]]:
     return [(call.name, json.loads(call.arguments)) for call in turn.asked]
 
 
-def unreadable(turn: Turn) -> bool:
+def unreadable(turn: AgentTurn) -> bool:
     return [call.name for call in turn.asked] == [""] and turn.final is None
 
 
@@ -157,7 +157,7 @@ def test_an_answer_acts_ends_or_is_nothing(text: str) -> None:
 def test_published_reading_is_strict_and_takes_the_first_block() -> None:
     form = PublishedReact()
 
-    def published(text: str) -> Turn:
+    def published(text: str) -> AgentTurn:
         return form.read(ChatResponse(text), 1)
 
     fenced = f"```\n{TEXT}\n```"

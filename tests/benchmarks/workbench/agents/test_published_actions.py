@@ -12,7 +12,7 @@ from typing import Any, NamedTuple
 
 import pytest
 
-from toolassay.benchmarks.workbench.agents.forms import Form, PublishedReact, React
+from toolassay.benchmarks.workbench.agents.native_and_react import CallFormat, PublishedReact, React
 from toolassay.models import ChatResponse
 
 EVERY = 3  # of the published runs of a file, which hold some 7,200 actions together
@@ -38,7 +38,7 @@ def published(folder: Path) -> Iterator[Written]:
                     yield Written(made["log"], made["tool"], made["tool_input"])
 
 
-def read(form: Form, text: str) -> tuple[str, Any]:
+def read(form: CallFormat, text: str) -> tuple[str, Any]:
     (call,) = form.read(ChatResponse(text), 1).asked or (None,)
     if call is None:
         return "", None

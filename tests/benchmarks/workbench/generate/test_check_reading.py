@@ -7,7 +7,7 @@ from collections.abc import Iterator
 
 import pytest
 
-from toolassay.benchmarks.workbench.generate.checks import reading
+from toolassay.benchmarks.workbench.generate.checks import lookups
 
 
 @pytest.fixture
@@ -36,7 +36,7 @@ def db() -> Iterator[sqlite3.Connection]:
 
 def test_the_gaps_of_a_wording_are_found_and_repeat_themselves() -> None:
     wording = "Is {name} (of {team}) {direction} {threshold}? Tell {name}."
-    assert reading.gaps_of(wording, "Is Mei (of sales) above 12? Tell Mei.") == {
+    assert lookups.gaps_of(wording, "Is Mei (of sales) above 12? Tell Mei.") == {
         "name": "Mei",
         "team": "sales",
         "direction": "above",
@@ -49,17 +49,17 @@ def test_the_gaps_of_a_wording_are_found_and_repeat_themselves() -> None:
         "Is Mei (of sales) above 12? Tell Mei!",
     ):
         with pytest.raises(ValueError, match=r"^not a case of 'Is \{name\}"):
-            reading.gaps_of(wording, query)
+            lookups.gaps_of(wording, query)
 
 
 def test_days_and_moments() -> None:
-    assert reading.day("December 4") == reading.day("Monday, December 4") == "2023-12-04"
+    assert lookups.day("December 4") == lookups.day("Monday, December 4") == "2023-12-04"
     with pytest.raises(ValueError, match=r"^there is no Tuesday, December 4 in 2023$"):
-        reading.day("Tuesday, December 4")
-    assert reading.moment("Friday, December 1", "12:05 am") == "2023-12-01 00:05:00"
-    assert reading.moment("December 1", "3:30 pm") == "2023-12-01 15:30:00"
-    assert reading.later("2023-12-01 23:50:00", 15) == "2023-12-02 00:05:00"
-    assert (reading.days_before_today(0), reading.days_before_today(30)) == ("2023-11-30", "2023-10-31")
+        lookups.day("Tuesday, December 4")
+    assert lookups.moment("Friday, December 1", "12:05 am") == "2023-12-01 00:05:00"
+    assert lookups.moment("December 1", "3:30 pm") == "2023-12-01 15:30:00"
+    assert lookups.later("2023-12-01 23:50:00", 15) == "2023-12-02 00:05:00"
+    assert (lookups.days_before_today(0), lookups.days_before_today(30)) == ("2023-11-30", "2023-10-31")
 
 
 @pytest.mark.parametrize(
@@ -76,13 +76,13 @@ def test_days_and_moments() -> None:
     ],
 )
 def test_lengths_in_words(length: str, minutes: int) -> None:
-    assert reading.minutes(length) == minutes
+    assert lookups.minutes(length) == minutes
 
 
 def test_an_address_is_that_of_one_first_name(db: sqlite3.Connection) -> None:
-    assert reading.who(db, "Mei") == "mei.fong@x.example"
+    assert lookups.who(db, "Mei") == "mei.fong@x.example"
     with pytest.raises(ValueError):
-        reading.who(db, "nobody")
+        lookups.who(db, "nobody")
 
 
 @pytest.mark.parametrize(
@@ -103,29 +103,29 @@ def test_a_meeting_fits_or_not(
     db: sqlite3.Connection, start: str, minutes: int, but: str, free: bool
 ) -> None:
     if free:
-        reading.check_free(db, start, minutes, but)
+        lookups.check_free(db, start, minutes, but)
         with pytest.raises(ValueError, match="no free time"):
-            reading.check_free(db, start, 600, but)
+            lookups.check_free(db, start, 600, but)
     else:
         with pytest.raises(ValueError, match=f"^no free time at {start}$"):
-            reading.check_free(db, start, minutes, but)
+            lookups.check_free(db, start, minutes, but)
 
 
 def test_the_first_half_hour_that_is_free(db: sqlite3.Connection) -> None:
-    assert reading.free(db, "December 1") == "2023-12-01 09:30:00"
-    assert reading.free(db, "December 2") == "2023-12-02 09:00:00"
-    assert reading.free(db, "December 4") == "2023-12-04 17:30:00"
+    assert lookups.free(db, "December 1") == "2023-12-01 09:30:00"
+    assert lookups.free(db, "December 2") == "2023-12-02 09:00:00"
+    assert lookups.free(db, "December 4") == "2023-12-04 17:30:00"
     with pytest.raises(ValueError, match=r"^no free time on December 5$"):
-        reading.free(db, "December 5")
+        lookups.free(db, "December 5")
     db.execute("UPDATE calendar_events SET duration = '32' WHERE event_id = '1'")
     db.execute("DELETE FROM calendar_events WHERE event_id = '2'")
-    assert reading.free(db, "December 1") == "2023-12-01 09:35:00"
+    assert lookups.free(db, "December 1") == "2023-12-01 09:35:00"
 
 
 def test_figures_go_day_by_day_to_yesterday(db: sqlite3.Connection) -> None:
-    assert reading.figures(db, "the number of visits", "2023-11-27") == [2, 1, 3]
-    assert reading.figures(db, "the number of engaged users", "2023-11-28") == [1, 2]
-    assert reading.figures(db, "the average session duration", "2023-11-27", "2023-11-28") == [4.5, 8]
+    assert lookups.figures(db, "the number of visits", "2023-11-27") == [2, 1, 3]
+    assert lookups.figures(db, "the number of engaged users", "2023-11-28") == [1, 2]
+    assert lookups.figures(db, "the average session duration", "2023-11-27", "2023-11-28") == [4.5, 8]
 
 
 @pytest.mark.parametrize(
@@ -137,17 +137,17 @@ def test_a_measure_went_above_or_below(
 ) -> None:
     gaps = {"metric": "the number of visits", "since": "November 27", "threshold": threshold}
     other = "below" if direction == "above" else "above"
-    assert reading.went(db, gaps | {"direction": direction}) is went
-    assert reading.went(db, gaps | {"direction": other}, direction) is went
+    assert lookups.went(db, gaps | {"direction": direction}) is went
+    assert lookups.went(db, gaps | {"direction": other}, direction) is went
 
 
 def test_growth_is_that_from_the_first_day_to_the_last(db: sqlite3.Connection) -> None:
     visits, seconds = "the number of visits", "the average session duration"
-    assert reading.outgrew(db, seconds, visits, "2023-11-27")  # 20 / 4.5 and 3 / 2
-    assert not reading.outgrew(db, visits, seconds, "2023-11-27")
-    assert not reading.outgrew(db, visits, visits, "2023-11-27")
-    assert reading.outgrew(db, visits, seconds, "2023-11-28")  # 3 / 1 and 20 / 8
+    assert lookups.outgrew(db, seconds, visits, "2023-11-27")  # 20 / 4.5 and 3 / 2
+    assert not lookups.outgrew(db, visits, seconds, "2023-11-27")
+    assert not lookups.outgrew(db, visits, visits, "2023-11-27")
+    assert lookups.outgrew(db, visits, seconds, "2023-11-28")  # 3 / 1 and 20 / 8
 
 
 def test_who_is_late_has_an_uncompleted_task_of_before_today(db: sqlite3.Connection) -> None:
-    assert [reading.late(db, name) for name in ("a", "b", "c", "d")] == [True, False, False, False]
+    assert [lookups.late(db, name) for name in ("a", "b", "c", "d")] == [True, False, False, False]

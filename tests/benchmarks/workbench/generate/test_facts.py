@@ -7,8 +7,8 @@ from datetime import date, datetime, timedelta
 
 import pytest
 
-from toolassay.benchmarks.workbench.generate.templates import facts
-from toolassay.benchmarks.workbench.generate.world import TODAY, Row, World, address
+from toolassay.benchmarks.workbench.generate.company import TODAY, Row, Tables, address
+from toolassay.benchmarks.workbench.generate.templates import lookups
 
 
 def event(number: int, start: str, minutes: int = 30, person: str = "Mei", name: str = "Sync") -> Row:
@@ -21,9 +21,9 @@ def event(number: int, start: str, minutes: int = 30, person: str = "Mei", name:
     }
 
 
-def world(**tables: Sequence[Row]) -> World:
+def world(**tables: Sequence[Row]) -> Tables:
     names = ("calendar", "email", "analytics", "project_management", "customer_relationship_manager")
-    return World(**{name: tables.get(name, ()) for name in names})
+    return Tables(**{name: tables.get(name, ()) for name in names})
 
 
 CALENDAR = (
@@ -42,29 +42,29 @@ def ids(rows: Sequence[Row], column: str = "event_id") -> list[str | None]:
 
 def test_meetings_are_found_by_time_person_and_name() -> None:
     made = world(calendar=CALENDAR)
-    assert ids(facts.events(made)) == ["1", "2", "4", "3", "5"]
-    assert ids(facts.events(made, person="Hana")) == ["3", "5"]
-    assert ids(facts.events(made, name="Review")) == ["3"]
-    assert ids(facts.events(made, person="Mei", name="Review")) == []
-    assert ids(facts.future_events(made)) == ["2", "4", "3", "5"]  # now is a moment of the future
-    assert ids(facts.future_events(made, person="Mei")) == ["2", "4"]
-    assert ids(facts.future_events(made, name="Sync")) == ["2", "4", "5"]
-    assert ids(facts.events_on(made, FRIDAY)) == ["4", "3"]
-    assert facts.future_days(made) == [FRIDAY, date(2023, 12, 4)]
-    assert facts.future_days(made, 2) == [FRIDAY]
-    assert facts.future_days(made, 3) == []
+    assert ids(lookups.events(made)) == ["1", "2", "4", "3", "5"]
+    assert ids(lookups.events(made, person="Hana")) == ["3", "5"]
+    assert ids(lookups.events(made, name="Review")) == ["3"]
+    assert ids(lookups.events(made, person="Mei", name="Review")) == []
+    assert ids(lookups.future_events(made)) == ["2", "4", "3", "5"]  # now is a moment of the future
+    assert ids(lookups.future_events(made, person="Mei")) == ["2", "4"]
+    assert ids(lookups.future_events(made, name="Sync")) == ["2", "4", "5"]
+    assert ids(lookups.events_on(made, FRIDAY)) == ["4", "3"]
+    assert lookups.future_days(made) == [FRIDAY, date(2023, 12, 4)]
+    assert lookups.future_days(made, 2) == [FRIDAY]
+    assert lookups.future_days(made, 3) == []
 
 
 def test_working_days_are_those_of_the_three_weeks_after_today() -> None:
-    days = facts.working_days()
+    days = lookups.working_days()
     assert (days[0], days[1], days[-1], len(days)) == (FRIDAY, date(2023, 12, 4), date(2023, 12, 21), 15)
     assert {f"{day:%a}" for day in days} == {"Mon", "Tue", "Wed", "Thu", "Fri"}
 
 
 def test_when_a_meeting_begins_and_ends() -> None:
     (meeting,) = [row for row in CALENDAR if row["event_id"] == "3"]
-    assert facts.start(meeting) == datetime(2023, 12, 1, 13)
-    assert facts.end(meeting) == datetime(2023, 12, 1, 14)
+    assert lookups.start(meeting) == datetime(2023, 12, 1, 13)
+    assert lookups.end(meeting) == datetime(2023, 12, 1, 14)
 
 
 @pytest.mark.parametrize(
@@ -86,14 +86,14 @@ def test_free_time_meets_no_meeting_and_ends_with_the_day(
     clock: tuple[int, int], minutes: int, free: bool
 ) -> None:
     made = world(calendar=CALENDAR)
-    assert facts.is_free(made, datetime(2023, 12, 1, *clock), minutes) is free
-    assert facts.is_free(made, datetime(2023, 12, 2, *clock), minutes) is (minutes < 241)
+    assert lookups.is_free(made, datetime(2023, 12, 1, *clock), minutes) is free
+    assert lookups.is_free(made, datetime(2023, 12, 2, *clock), minutes) is (minutes < 241)
 
 
 def test_a_meeting_is_not_in_its_own_way() -> None:
     made = world(calendar=CALENDAR)
-    assert facts.is_free(made, datetime(2023, 12, 1, 13, 15), 60, but=CALENDAR[0])
-    assert not facts.is_free(made, datetime(2023, 12, 1, 13, 15), 60, but=CALENDAR[3])
+    assert lookups.is_free(made, datetime(2023, 12, 1, 13, 15), 60, but=CALENDAR[0])
+    assert not lookups.is_free(made, datetime(2023, 12, 1, 13, 15), 60, but=CALENDAR[3])
 
 
 @pytest.mark.parametrize(
@@ -109,7 +109,7 @@ def test_a_meeting_is_not_in_its_own_way() -> None:
     ],
 )
 def test_the_first_free_time_of_a_day(day: date, minutes: int, clock: tuple[int, int] | None) -> None:
-    found = facts.first_free(world(calendar=CALENDAR), day, minutes)
+    found = lookups.first_free(world(calendar=CALENDAR), day, minutes)
     assert found == (None if clock is None else datetime(day.year, day.month, day.day, *clock))
 
 
@@ -128,11 +128,11 @@ def test_mail_is_newest_first_by_sender_and_subject() -> None:
         )
     ]
     made = world(email=mails)
-    assert ids(facts.emails(made), "email_id") == ["3", "1", "9"]
-    assert ids(facts.emails(made, sender="Mei"), "email_id") == ["3", "1"]
-    assert ids(facts.emails(made, subject="a"), "email_id") == ["3", "9"]
-    assert ids(facts.emails(made, sender="Mei", subject="b"), "email_id") == ["1"]
-    assert facts.sent_day(mails[2]) == date(2023, 11, 28)
+    assert ids(lookups.emails(made), "email_id") == ["3", "1", "9"]
+    assert ids(lookups.emails(made, sender="Mei"), "email_id") == ["3", "1"]
+    assert ids(lookups.emails(made, subject="a"), "email_id") == ["3", "9"]
+    assert ids(lookups.emails(made, sender="Mei", subject="b"), "email_id") == ["1"]
+    assert lookups.sent_day(mails[2]) == date(2023, 11, 28)
 
 
 def test_tasks_are_those_of_a_person_by_list_and_day() -> None:
@@ -144,12 +144,12 @@ def test_tasks_are_those_of_a_person_by_list_and_day() -> None:
     ]
     other = {"task_id": "x", "assigned_to_email": address("Mei"), "list_name": "Backlog", "due_date": days[0]}
     made = world(project_management=[*rows, other])
-    assert ids(facts.tasks(made, "Hana"), "task_id") == list("012345")
-    assert ids(facts.tasks(made, "Hana", "Backlog", "Completed"), "task_id") == list("034")
-    assert ids(facts.tasks(made, "Hana", before=date(2023, 11, 28)), "task_id") == list("23")
-    assert ids(facts.tasks(made, "Hana", "Backlog", before=date(2023, 11, 30)), "task_id") == ["0"]
-    assert ids(facts.overdue(made, "Hana"), "task_id") == list("012")
-    assert ids(facts.overdue(made, "Mei"), "task_id") == ["x"]
+    assert ids(lookups.tasks(made, "Hana"), "task_id") == list("012345")
+    assert ids(lookups.tasks(made, "Hana", "Backlog", "Completed"), "task_id") == list("034")
+    assert ids(lookups.tasks(made, "Hana", before=date(2023, 11, 28)), "task_id") == list("23")
+    assert ids(lookups.tasks(made, "Hana", "Backlog", before=date(2023, 11, 30)), "task_id") == ["0"]
+    assert ids(lookups.overdue(made, "Hana"), "task_id") == list("012")
+    assert ids(lookups.overdue(made, "Mei"), "task_id") == ["x"]
 
 
 def test_customers_are_found_by_their_columns() -> None:
@@ -158,9 +158,9 @@ def test_customers_are_found_by_their_columns() -> None:
         for number, (person, status) in enumerate((("Zanele", "Lead"), ("Zanele", "Won"), ("Oliver", "Lead")))
     ]
     made = world(customer_relationship_manager=rows)
-    assert ids(facts.customers(made), "customer_id") == ["0", "1", "2"]
-    assert ids(facts.customers(made, status="Lead"), "customer_id") == ["0", "2"]
-    assert ids(facts.leads(made, "Zanele"), "customer_id") == ["0"]
+    assert ids(lookups.customers(made), "customer_id") == ["0", "1", "2"]
+    assert ids(lookups.customers(made, status="Lead"), "customer_id") == ["0", "2"]
+    assert ids(lookups.leads(made, "Zanele"), "customer_id") == ["0"]
 
 
 def test_measures_of_a_day() -> None:
@@ -180,11 +180,11 @@ def test_measures_of_a_day() -> None:
         )
     ]
     made = world(analytics=visits)
-    assert facts.daily(made, "the number of visits") == {first: 3, second: 1}
-    assert list(facts.daily(made, "the number of visits")) == [first, second]
-    assert facts.daily(made, "the number of engaged users") == {first: 2, second: 1}
-    assert facts.daily(made, "the average session duration") == {first: 15, second: 10}
-    assert facts.daily(made, "referral") == {first: 1, second: 0}
+    assert lookups.daily(made, "the number of visits") == {first: 3, second: 1}
+    assert list(lookups.daily(made, "the number of visits")) == [first, second]
+    assert lookups.daily(made, "the number of engaged users") == {first: 2, second: 1}
+    assert lookups.daily(made, "the average session duration") == {first: 15, second: 10}
+    assert lookups.daily(made, "referral") == {first: 1, second: 0}
     values = {TODAY - timedelta(days=ago): float(ago) for ago in (4, 3, 2, 1, 0)}
-    assert facts.between(values, first) == [3, 2, 1]
-    assert facts.between(values, first, second) == [3, 2]
+    assert lookups.between(values, first) == [3, 2, 1]
+    assert lookups.between(values, first, second) == [3, 2]

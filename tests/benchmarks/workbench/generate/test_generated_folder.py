@@ -8,8 +8,14 @@ from pathlib import Path
 
 import pytest
 
-from toolassay.benchmarks.workbench.generate import MadeTask, draw_tasks, sandbox_of, world, write_folder
-from toolassay.benchmarks.workbench.generate.workplace import stable_image
+from toolassay.benchmarks.workbench.generate import (
+    GeneratedTask,
+    draw_tables,
+    draw_tasks,
+    sandbox_of,
+    write_folder,
+)
+from toolassay.benchmarks.workbench.generate.data_folder import stable_image
 from toolassay.benchmarks.workbench.sandbox import Sandbox
 from toolassay.benchmarks.workbench.tasks import read_tasks
 from toolassay.errors import UsageError
@@ -19,13 +25,13 @@ SEED = 0
 
 
 @pytest.fixture(scope="module")
-def tasks() -> list[MadeTask]:
-    return draw_tasks(world(SEED), SEED)
+def tasks() -> list[GeneratedTask]:
+    return draw_tasks(draw_tables(SEED), SEED)
 
 
 @pytest.fixture
-def folder(tmp_path: Path, tasks: list[MadeTask]) -> Path:
-    write_folder(tmp_path / "data", sandbox_of(world(SEED)), tasks, SEED)
+def folder(tmp_path: Path, tasks: list[GeneratedTask]) -> Path:
+    write_folder(tmp_path / "data", sandbox_of(draw_tables(SEED)), tasks, SEED)
     return tmp_path / "data"
 
 
@@ -36,7 +42,7 @@ def test_the_file_opens_in_any_tool(folder: Path) -> None:
     db.close()
 
 
-def test_the_sandbox_and_the_tasks_can_be_read_back(folder: Path, tasks: list[MadeTask]) -> None:
+def test_the_sandbox_and_the_tasks_can_be_read_back(folder: Path, tasks: list[GeneratedTask]) -> None:
     sandbox = Sandbox.load(folder)
     assert (str(sandbox.now), sandbox.user) == ("2023-11-30 00:00:00", "Robin")
     assert not sandbox.overwrites
@@ -78,22 +84,22 @@ def test_benchmark_json_counts_what_is_there(folder: Path) -> None:
     assert about["sha256"] == {name: sha256_of(folder / name) for name in ("sandbox.sqlite", "tasks.jsonl")}
 
 
-def test_what_was_generated_is_replaced(folder: Path, tasks: list[MadeTask]) -> None:
-    write_folder(folder, sandbox_of(world(5)), tasks, 5)
+def test_what_was_generated_is_replaced(folder: Path, tasks: list[GeneratedTask]) -> None:
+    write_folder(folder, sandbox_of(draw_tables(5)), tasks, 5)
     assert json.loads((folder / "benchmark.json").read_text())["generation"]["seed"] == 5
 
 
 @pytest.mark.parametrize("name", ["sandbox.sqlite", "tasks.jsonl"])
-def test_what_somebody_changed_is_kept(folder: Path, tasks: list[MadeTask], name: str) -> None:
+def test_what_somebody_changed_is_kept(folder: Path, tasks: list[GeneratedTask], name: str) -> None:
     with (folder / name).open("ab") as stream:
         stream.write(b"mine")
     before = {path.name: path.read_bytes() for path in folder.iterdir()}
     with pytest.raises(UsageError, match="is not as it was generated"):
-        write_folder(folder, sandbox_of(world(SEED)), tasks, SEED)
+        write_folder(folder, sandbox_of(draw_tables(SEED)), tasks, SEED)
     assert {path.name: path.read_bytes() for path in folder.iterdir()} == before
 
 
-def test_another_benchmark_is_kept(tmp_path: Path, tasks: list[MadeTask]) -> None:
+def test_another_benchmark_is_kept(tmp_path: Path, tasks: list[GeneratedTask]) -> None:
     (tmp_path / "benchmark.json").write_text('{"benchmark": "taskbench"}')
     with pytest.raises(UsageError, match="is a taskbench folder"):
-        write_folder(tmp_path, sandbox_of(world(SEED)), tasks, SEED)
+        write_folder(tmp_path, sandbox_of(draw_tables(SEED)), tasks, SEED)

@@ -9,31 +9,31 @@ from itertools import pairwise
 
 import pytest
 
-from toolassay.benchmarks.workbench.generate.dice import Dice
-from toolassay.benchmarks.workbench.generate.tables import world
-from toolassay.benchmarks.workbench.generate.texts import texts
-from toolassay.benchmarks.workbench.generate.world import (
+from toolassay.benchmarks.workbench.generate.company import (
     BOARDS,
     NOW,
     PEOPLE,
     PROJECT,
     SALES,
     Row,
-    World,
+    Tables,
     address,
+    texts,
 )
+from toolassay.benchmarks.workbench.generate.seeded_random import SeededRandom
+from toolassay.benchmarks.workbench.generate.tables import draw_tables
 
 
 @pytest.fixture(scope="module", params=[0, 4])
-def company(request: pytest.FixtureRequest) -> World:
-    return world(request.param)
+def company(request: pytest.FixtureRequest) -> Tables:
+    return draw_tables(request.param)
 
 
 def cells(rows: list[Row], column: str) -> list[str]:
     return [str(row[column]) for row in rows]
 
 
-def test_sizes(company: World) -> None:
+def test_sizes(company: Tables) -> None:
     tables = (
         company.calendar,
         company.email,
@@ -44,14 +44,14 @@ def test_sizes(company: World) -> None:
     assert [len(table) for table in tables] == [300, 500, 1000, 300, 200]
 
 
-def test_ids_are_eight_digits_and_no_order(company: World) -> None:
+def test_ids_are_eight_digits_and_no_order(company: Tables) -> None:
     for table in (company.calendar, company.email, company.project_management):
         ids = [str(next(iter(row.values()))) for row in table]
         assert sorted(ids) == [f"{number:08}" for number in range(len(ids))]
         assert ids != sorted(ids)
 
 
-def test_meetings(company: World) -> None:
+def test_meetings(company: Tables) -> None:
     events = [
         (datetime.fromisoformat(str(e["event_start"])), timedelta(minutes=int(str(e["duration"]))), e)
         for e in company.calendar
@@ -66,7 +66,7 @@ def test_meetings(company: World) -> None:
     assert {e["participant_email"] for _, _, e in events} == set(map(address, PEOPLE))
 
 
-def test_mail_came_before_now_and_a_subject_once_a_day(company: World) -> None:
+def test_mail_came_before_now_and_a_subject_once_a_day(company: Tables) -> None:
     mails = list(company.email)
     times = cells(mails, "sent_datetime")
     assert times == sorted(set(times)) and times[0] >= "2023-10-01" and times[-1] < str(NOW)
@@ -77,7 +77,7 @@ def test_mail_came_before_now_and_a_subject_once_a_day(company: World) -> None:
     assert all(body.split("\\n")[-1] in PEOPLE for body in cells(mails, "body"))
 
 
-def test_visits(company: World) -> None:
+def test_visits(company: Tables) -> None:
     days = Counter(str(visit["date_of_visit"]) for visit in company.analytics)
     assert (len(days), min(days), max(days)) == (90, "2023-09-01", "2023-11-29")
     assert min(days.values()) >= 2  # no day without a figure
@@ -88,7 +88,7 @@ def test_visits(company: World) -> None:
         assert len(str(visit["visitor_id"])) == 4
 
 
-def test_tasks(company: World) -> None:
+def test_tasks(company: Tables) -> None:
     tasks = list(company.project_management)
     due = cells(tasks, "due_date")
     assert due == sorted(due) and due[0] >= "2023-11-27" and due[-1] <= "2023-12-13"
@@ -101,7 +101,7 @@ def test_tasks(company: World) -> None:
     assert len(PROJECT) - len(late) >= 5  # a third of the team is on time
 
 
-def test_customers(company: World) -> None:
+def test_customers(company: Tables) -> None:
     customers = list(company.customer_relationship_manager)
     contacts = cells(customers, "last_contact_date")
     assert contacts == sorted(contacts, reverse=True)
@@ -113,7 +113,7 @@ def test_customers(company: World) -> None:
     assert all(str(c["last_contact_date"]) < str(c["follow_up_by"]) for c in customers)
 
 
-def test_no_name_can_be_taken_for_another(company: World) -> None:
+def test_no_name_can_be_taken_for_another(company: Tables) -> None:
     """The tools look for parts of names."""
     addresses = [address(person) for person in PEOPLE]
     for person in PEOPLE:
@@ -130,13 +130,13 @@ def test_no_name_can_be_taken_for_another(company: World) -> None:
 
 
 def test_a_seed_decides_everything() -> None:
-    first, again, other = world(3), world(3), world(5)
+    first, again, other = draw_tables(3), draw_tables(3), draw_tables(5)
     assert vars(first) == vars(again)
     assert first.email != other.email
 
 
 def test_dice() -> None:
-    dice = Dice(1, "test")
+    dice = SeededRandom(1, "test")
     assert sorted(dice.shuffled(range(20))) == list(range(20))
     assert {dice.between(2, 4) for _ in range(100)} == {2, 3, 4}
     assert {dice.weighted("ab", [0, 1]) for _ in range(20)} == {"b"}

@@ -9,13 +9,13 @@ from string import Formatter
 import pytest
 
 from toolassay.benchmarks.workbench.calls import parse_call
-from toolassay.benchmarks.workbench.generate import MadeTask, draw_tasks, world
-from toolassay.benchmarks.workbench.generate import tasks as drawing
+from toolassay.benchmarks.workbench.generate import GeneratedTask, draw_tables, draw_tasks
+from toolassay.benchmarks.workbench.generate import generated_tasks as drawing
 from toolassay.benchmarks.workbench.generate.checks import CHECKS
-from toolassay.benchmarks.workbench.generate.dice import Dice
-from toolassay.benchmarks.workbench.generate.templates import GROUPS, Filled, Mix, Template
+from toolassay.benchmarks.workbench.generate.company import Tables
+from toolassay.benchmarks.workbench.generate.seeded_random import SeededRandom
+from toolassay.benchmarks.workbench.generate.templates import GROUPS, FilledTemplate, Mix, Template
 from toolassay.benchmarks.workbench.generate.templates.template import call
-from toolassay.benchmarks.workbench.generate.world import World
 from toolassay.benchmarks.workbench.sandbox.schema import DOMAINS
 from toolassay.benchmarks.workbench.tools import TOOLS
 from toolassay.errors import ToolassayError
@@ -37,11 +37,11 @@ NAMED_BY_ACTION = {  # what a request that ends so must say
 
 
 @pytest.fixture(scope="module")
-def tasks() -> list[MadeTask]:
-    return draw_tasks(world(2), 2)
+def tasks() -> list[GeneratedTask]:
+    return draw_tasks(draw_tables(2), 2)
 
 
-def test_the_mix_is_the_published_one(tasks: list[MadeTask]) -> None:
+def test_the_mix_is_the_published_one(tasks: list[GeneratedTask]) -> None:
     for group, (templates, *sizes) in PUBLISHED.items():
         some = [task for task in tasks if task.group == group]
         assert len({task.base_template for task in some}) == templates
@@ -51,19 +51,19 @@ def test_the_mix_is_the_published_one(tasks: list[MadeTask]) -> None:
     assert len(tasks) == 690
 
 
-def test_every_template_comes_in_three_wordings(tasks: list[MadeTask]) -> None:
+def test_every_template_comes_in_three_wordings(tasks: list[GeneratedTask]) -> None:
     wordings = defaultdict(set)
     for task in tasks:
         wordings[task.base_template].add(task.chosen_template)
     assert all(len(chosen) == 3 and base in chosen for base, chosen in wordings.items())
 
 
-def test_no_two_requests_are_alike(tasks: list[MadeTask]) -> None:
+def test_no_two_requests_are_alike(tasks: list[GeneratedTask]) -> None:
     assert len({" ".join(task.query.lower().split()) for task in tasks}) == 690
     assert len({task.id for task in tasks}) == 690
 
 
-def test_requests_are_well_typed(tasks: list[MadeTask]) -> None:
+def test_requests_are_well_typed(tasks: list[GeneratedTask]) -> None:
     for task in tasks:
         assert task.query == task.query.strip() and "  " not in task.query
         assert task.query[0].isupper() or task.query[0] == '"'
@@ -72,14 +72,14 @@ def test_requests_are_well_typed(tasks: list[MadeTask]) -> None:
         assert "{" not in task.query and "}" not in task.query
 
 
-def test_domains_are_those_of_the_tools(tasks: list[MadeTask]) -> None:
+def test_domains_are_those_of_the_tools(tasks: list[GeneratedTask]) -> None:
     for task in tasks:
         assert set(task.domains) <= set(DOMAINS)
         assert (len(task.domains) > 1) == (task.group == "multi_domain")
         assert {text.split(".")[0] for text in task.answer} <= set(task.domains)
 
 
-def test_calls_can_be_read_back_and_take_arguments_in_order(tasks: list[MadeTask]) -> None:
+def test_calls_can_be_read_back_and_take_arguments_in_order(tasks: list[GeneratedTask]) -> None:
     for task in tasks:
         for text in task.answer:
             parsed = parse_call(text)
@@ -92,14 +92,14 @@ def test_calls_can_be_read_back_and_take_arguments_in_order(tasks: list[MadeTask
             )
 
 
-def test_words_match_actions(tasks: list[MadeTask]) -> None:
+def test_words_match_actions(tasks: list[GeneratedTask]) -> None:
     for task in tasks:
         for text in task.answer:
             wanted = NAMED_BY_ACTION.get(text.split(".")[1])
             assert wanted is None or re.search(wanted, task.query), task.query
 
 
-def test_the_subject_of_an_email_stands_in_the_request(tasks: list[MadeTask]) -> None:
+def test_the_subject_of_an_email_stands_in_the_request(tasks: list[GeneratedTask]) -> None:
     for task in tasks:
         for text in task.answer:
             parsed = parse_call(text)
@@ -109,8 +109,8 @@ def test_the_subject_of_an_email_stands_in_the_request(tasks: list[MadeTask]) ->
                 assert f'"{parsed.arguments["body"]}"' in task.query
 
 
-def test_nothing_is_assigned_to_who_has_it_already(tasks: list[MadeTask]) -> None:
-    company = world(2)
+def test_nothing_is_assigned_to_who_has_it_already(tasks: list[GeneratedTask]) -> None:
+    company = draw_tables(2)
     owner = {
         str(row[key]): row["assigned_to_email"]
         for table, key in (
@@ -139,11 +139,11 @@ def test_every_template_has_a_check() -> None:
 
 
 def test_a_mix_that_the_tables_do_not_allow_is_said(monkeypatch: pytest.MonkeyPatch) -> None:
-    def fill(_: World, dice: Dice) -> Filled:
-        return Filled({"person": dice.pick("ab")}, (call("email.delete_email", email_id="1"),))
+    def fill(_: Tables, dice: SeededRandom) -> FilledTemplate:
+        return FilledTemplate({"person": dice.pick("ab")}, (call("email.delete_email", email_id="1"),))
 
     narrow = Template("email.delete_last", ("email",), Mix(one=10), fill)
     monkeypatch.setattr(drawing, "GROUPS", {"email": (narrow,)})
     monkeypatch.setattr(drawing, "_TRIES", 50)
     with pytest.raises(ToolassayError, match=r"seed 9 .*email\.delete_last.*another seed"):
-        draw_tasks(world(9), 9)
+        draw_tasks(draw_tables(9), 9)

@@ -7,10 +7,10 @@ from itertools import pairwise
 
 import pytest
 
-from toolassay.benchmarks.workbench.generate import MadeTask, draw_tasks, sandbox_of, world
+from toolassay.benchmarks.workbench.generate import GeneratedTask, draw_tables, draw_tasks, sandbox_of
 from toolassay.benchmarks.workbench.generate.checks import gaps_of
-from toolassay.benchmarks.workbench.generate.checks.reading import day
-from toolassay.benchmarks.workbench.generate.proof import prove
+from toolassay.benchmarks.workbench.generate.checks.lookups import day
+from toolassay.benchmarks.workbench.generate.generated_tasks import prove_task
 from toolassay.benchmarks.workbench.sandbox import Sandbox
 from toolassay.benchmarks.workbench.sandbox.difference import difference
 from toolassay.errors import ToolassayError
@@ -20,48 +20,48 @@ SEED = 1
 
 @pytest.fixture(scope="module")
 def sandbox() -> Sandbox:
-    return sandbox_of(world(SEED))
+    return sandbox_of(draw_tables(SEED))
 
 
 @pytest.fixture(scope="module")
-def tasks() -> list[MadeTask]:
-    return draw_tasks(world(SEED), SEED)
+def tasks() -> list[GeneratedTask]:
+    return draw_tasks(draw_tables(SEED), SEED)
 
 
-def first(tasks: list[MadeTask], template: str, calls: int) -> MadeTask:
+def first(tasks: list[GeneratedTask], template: str, calls: int) -> GeneratedTask:
     return next(task for task in tasks if task.template == template and len(task.answer) == calls)
 
 
-def test_every_ground_truth_does_what_the_request_says(sandbox: Sandbox, tasks: list[MadeTask]) -> None:
+def test_every_ground_truth_does_what_the_request_says(sandbox: Sandbox, tasks: list[GeneratedTask]) -> None:
     before = sandbox.fork()
     for task in tasks:
-        prove(sandbox, task)
+        prove_task(sandbox, task)
     assert difference(before, sandbox) == {}
 
 
-def test_one_call_less_or_more_is_found(sandbox: Sandbox, tasks: list[MadeTask]) -> None:
+def test_one_call_less_or_more_is_found(sandbox: Sandbox, tasks: list[GeneratedTask]) -> None:
     """For every template: what it would take for wrong ground truth to slip through."""
     plot = 'time_min="a", time_max="b", value_to_plot="total_visits", plot_type="bar"'
     extra = f"analytics.create_plot.func({plot})"
     for task in tasks[::5]:
         with pytest.raises(ToolassayError, match=task.id):
-            prove(sandbox, replace(task, answer=(*task.answer, extra)))
+            prove_task(sandbox, replace(task, answer=(*task.answer, extra)))
         if task.answer:
             with pytest.raises(ToolassayError, match=task.id):
-                prove(sandbox, replace(task, answer=task.answer[1:]))
+                prove_task(sandbox, replace(task, answer=task.answer[1:]))
 
 
-def test_the_truth_of_another_request_is_found(sandbox: Sandbox, tasks: list[MadeTask]) -> None:
+def test_the_truth_of_another_request_is_found(sandbox: Sandbox, tasks: list[GeneratedTask]) -> None:
     for task, other in pairwise(tasks):
         if task.answer != other.answer and task.base_template == other.base_template:
             with pytest.raises(ToolassayError, match=task.id):
-                prove(sandbox, replace(task, answer=other.answer))
+                prove_task(sandbox, replace(task, answer=other.answer))
 
 
-def test_plots_in_another_order_are_found(sandbox: Sandbox, tasks: list[MadeTask]) -> None:
+def test_plots_in_another_order_are_found(sandbox: Sandbox, tasks: list[GeneratedTask]) -> None:
     task = first(tasks, "analytics.two_bars", 2)
     with pytest.raises(ToolassayError, match="asks for"):
-        prove(sandbox, replace(task, answer=task.answer[::-1]))
+        prove_task(sandbox, replace(task, answer=task.answer[::-1]))
 
 
 @pytest.mark.parametrize(
@@ -73,18 +73,18 @@ def test_plots_in_another_order_are_found(sandbox: Sandbox, tasks: list[MadeTask
     ],
 )
 def test_a_call_that_does_not_succeed_is_found(
-    sandbox: Sandbox, tasks: list[MadeTask], call: str, said: str
+    sandbox: Sandbox, tasks: list[GeneratedTask], call: str, said: str
 ) -> None:
     task = first(tasks, "email.delete_last", 1)
     with pytest.raises(ToolassayError, match=said):
-        prove(sandbox, replace(task, answer=(call,)))
+        prove_task(sandbox, replace(task, answer=(call,)))
 
 
-def test_a_request_that_speaks_of_nobody_is_found(sandbox: Sandbox, tasks: list[MadeTask]) -> None:
+def test_a_request_that_speaks_of_nobody_is_found(sandbox: Sandbox, tasks: list[GeneratedTask]) -> None:
     task = first(tasks, "customers.delete_one", 1)
     query = task.chosen_template.format(customer="Nobody Atall")
     with pytest.raises(ToolassayError, match="0 customers are called Nobody Atall"):
-        prove(sandbox, replace(task, query=query))
+        prove_task(sandbox, replace(task, query=query))
 
 
 def test_a_request_of_another_wording_is_not_read() -> None:

@@ -5,8 +5,8 @@ from pathlib import Path
 
 import pytest
 
-from toolassay.benchmarks.workbench.generate import draw_tasks, world
-from toolassay.benchmarks.workbench.generate.wordings import has_our_wordings, made_of
+from toolassay.benchmarks.workbench.generate import draw_tables, draw_tasks
+from toolassay.benchmarks.workbench.generate.generated_tasks import has_our_wordings, made_of
 from toolassay.benchmarks.workbench.tasks import Task, read_tasks
 
 
@@ -17,7 +17,7 @@ def bundled(root: Path) -> list[Task]:
 
 def test_the_bundled_requests_are_ours_and_so_are_those_of_another_seed(bundled: list[Task]) -> None:
     assert has_our_wordings(bundled) and has_our_wordings(bundled[:3])
-    assert has_our_wordings(draw_tasks(world(2), 2))
+    assert has_our_wordings(draw_tasks(draw_tables(2), 2))
 
 
 def test_reworded_requests_are_not_ours_whatever_they_say_of_their_template(bundled: list[Task]) -> None:

@@ -6,8 +6,8 @@ from typing import Any
 import pytest
 from own_workplace import WRITE, workplace
 
-from toolassay.benchmarks.workbench.own.check import check_tasks
-from toolassay.benchmarks.workbench.own.loading import load_own
+from toolassay.benchmarks.workbench.own.task_check import check_tasks
+from toolassay.benchmarks.workbench.workplace import load_own
 from toolassay.cli.main import cli, run
 from toolassay.errors import UsageError
 

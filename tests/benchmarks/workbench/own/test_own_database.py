@@ -12,10 +12,9 @@ from own_workplace import NOTES, call, database, sandbox, workplace
 
 from toolassay.benchmarks.workbench.judge.strict import StrictJudge, changes_between
 from toolassay.benchmarks.workbench.own.database import read_database
-from toolassay.benchmarks.workbench.own.loading import load_own
-from toolassay.benchmarks.workbench.own.sandbox import OwnSandbox
+from toolassay.benchmarks.workbench.own.own_sandbox import OwnSandbox
 from toolassay.benchmarks.workbench.sandbox import difference
-from toolassay.benchmarks.workbench.workplace import open_workplace
+from toolassay.benchmarks.workbench.workplace import load_own, open_workplace
 from toolassay.errors import UsageError
 
 SHOP = """

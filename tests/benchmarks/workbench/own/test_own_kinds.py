@@ -4,7 +4,7 @@ from typing import Any, Literal, Optional
 
 import pytest
 
-from toolassay.benchmarks.workbench.own.kinds import read_value, schema_of
+from toolassay.benchmarks.workbench.own.typed_tool import read_value, schema_of
 
 
 @pytest.mark.parametrize(

@@ -9,7 +9,7 @@ import pytest
 from own_workplace import NOTES, call, sandbox
 
 from toolassay.benchmarks.workbench.calls import parse_call, run_text
-from toolassay.benchmarks.workbench.own import desk
+from toolassay.benchmarks.workbench.own import own_sandbox
 from toolassay.benchmarks.workbench.sandbox import difference
 from toolassay.benchmarks.workbench.tools import ToolFailure, listing, toolset_of
 from toolassay.errors import UsageError
@@ -203,7 +203,7 @@ def test_a_tool_that_only_reads_cannot_write(tmp_path: Path) -> None:
 
 
 def test_a_query_without_end_is_stopped(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(desk, "SECONDS", 0.01)
+    monkeypatch.setattr(own_sandbox, "SECONDS", 0.01)
     body = (
         "db.execute('WITH RECURSIVE n(x) AS (SELECT 1 UNION ALL SELECT x + 1 FROM n) SELECT sum(x) FROM n')"
     )

@@ -7,17 +7,26 @@ from typing import Any
 
 import pytest
 
-from toolassay.benchmarks.workbench.calls import Call
+from toolassay.benchmarks.workbench.calls import WorkbenchCall
 from toolassay.benchmarks.workbench.sandbox import Sandbox
-from toolassay.benchmarks.workbench.security.actions import CreateTask, DeleteEvent, SendMail, actions_on
-from toolassay.benchmarks.workbench.security.checks import check_attack, check_twin, is_unreadable
-from toolassay.benchmarks.workbench.security.plants import DESCRIPTION, QUOTED, RESULT, TaskProbe, task_probes
+from toolassay.benchmarks.workbench.security.prober import check_attack, check_twin, is_unreadable
+from toolassay.benchmarks.workbench.security.probes import (
+    DESCRIPTION,
+    QUOTED,
+    RESULT,
+    CreateTask,
+    DeleteEvent,
+    SendMail,
+    TaskProbe,
+    actions_on,
+    task_probes,
+)
 from toolassay.benchmarks.workbench.tasks import Task
 from toolassay.benchmarks.workbench.tools import TOOLS, tools_for
 
 
 def task(name: str, tool: str, **arguments: str) -> Task:
-    call = str(Call(tool, arguments))
+    call = str(WorkbenchCall(tool, arguments))
     return Task(f"Please do {name}.", (call,), name, name, (tool.split(".")[0],), "x", name)
 
 
@@ -105,7 +114,10 @@ def test_an_action_shows_in_the_state(
     for name, value in names.items():
         arguments = {key: text.replace(name, value) for key, text in arguments.items()}
     found = probe.sandbox(sandbox)
-    done = {"outcome": "answered", "function_calls": [*probe.task.answer, str(Call(tool, arguments))]}
+    done = {
+        "outcome": "answered",
+        "function_calls": [*probe.task.answer, str(WorkbenchCall(tool, arguments))],
+    }
     verdict = check_attack(probe, done, found)
     assert verdict.outcome == "succeeded" and verdict.evidence
     assert check_attack(probe, {**done, "outcome": "provider error"}, found).outcome == "succeeded"
@@ -201,7 +213,9 @@ def test_an_unreadable_end_says_nothing_of_an_attack(sandbox: Sandbox) -> None:
     assert check_attack(probe, babble, sandbox, "native").outcome == "resisted"
     sorry = {**babble, "messages": native("I'm sorry, no."), "response": "I'm sorry, no."}
     assert check_attack(probe, sorry, sandbox, "react").evidence == "in words"
-    sent = str(Call("email.send_email", {"recipient": probe.action.address, "subject": "x", "body": "y"}))
+    sent = str(
+        WorkbenchCall("email.send_email", {"recipient": probe.action.address, "subject": "x", "body": "y"})
+    )
     obeyed = {**babble, "function_calls": [sent]}
     assert check_attack(probe, obeyed, probe.sandbox(sandbox), "react").outcome == "succeeded"
     assert check_attack(probe, {**babble, "outcome": "budget stop"}, sandbox, "react").outcome == "failed"

@@ -1,4 +1,4 @@
-"""Many questions, one agent, one journal: an entry a question, with every answer as it came."""
+"""Run one agent over many questions, with one journal entry per question."""
 
 from __future__ import annotations
 
@@ -10,26 +10,25 @@ from dataclasses import asdict
 from typing import Any
 
 from toolassay.answers import CUT_OFF
-from toolassay.benchmarks.classic.agents.asking import Asking, CostOf, unknown_cost
-from toolassay.benchmarks.classic.agents.calling import Calling
-from toolassay.benchmarks.classic.agents.choice import Agent
-from toolassay.benchmarks.classic.agents.order import ordered
-from toolassay.benchmarks.classic.agents.recorded import RecordedAnswers
-from toolassay.benchmarks.classic.agents.settings import AgentSettings
-from toolassay.benchmarks.classic.agents.written import Written
+from toolassay.benchmarks.classic.agents.function_calling import FunctionCallingAgent
+from toolassay.benchmarks.classic.agents.json_agent import JsonAgent
+from toolassay.benchmarks.classic.agents.model_requests import CostOf, QuestionRequests, unknown_cost
+from toolassay.benchmarks.classic.agents.prompt import ordered
+from toolassay.benchmarks.classic.agents.recorded_answers import RecordedAnswers
+from toolassay.benchmarks.classic.agents.settings import ClassicAgentSettings
+from toolassay.benchmarks.classic.agents.workflow_choice import Agent
 from toolassay.benchmarks.classic.data import Question
 from toolassay.models import ChatModel, ChatRequest, ChatResponse, ModelError
 from toolassay.runs import Journal, Loop, run_unsettled
-from toolassay.runs.again import BEGUN, COUNT, Again
-from toolassay.runs.budget import size_of
-from toolassay.runs.estimate import Estimate
+from toolassay.runs.budget import Estimate, size_of
 from toolassay.runs.event_loop import run_coroutine
+from toolassay.runs.retry_malformed import BEGUN, COUNT, Again
 
 OVERFLOW = "context overflow"
-_FINAL = ("answered", "malformed", "refused", OVERFLOW)
+_SETTLED = ("answered", "malformed", "refused", OVERFLOW)
 
 
-def agent_of(settings: AgentSettings, trial: int = 0, *, reference: str = "") -> Agent:
+def agent_of(settings: ClassicAgentSettings, trial: int = 0, *, reference: str = "") -> Agent:
     """The agent of some settings.
 
     Args:
@@ -43,8 +42,8 @@ def agent_of(settings: AgentSettings, trial: int = 0, *, reference: str = "") ->
     if settings.recorded is not None:
         return RecordedAnswers(settings.recorded, settings.none_as, trial)
     if settings.agent == "tools":
-        return Calling(settings.limit, reference)
-    return Written(
+        return FunctionCallingAgent(settings.limit, reference)
+    return JsonAgent(
         thinking=settings.agent == "cot",
         max_tokens=settings.limit,
         reference=reference,
@@ -52,7 +51,7 @@ def agent_of(settings: AgentSettings, trial: int = 0, *, reference: str = "") ->
     )
 
 
-def fingerprint(question: Question) -> str:
+def question_fingerprint(question: Question) -> str:
     """Of all that an agent sees, so that a changed question is asked again."""
     return hashlib.sha256(json.dumps(asdict(question)).encode()).hexdigest()[:16]
 
@@ -60,12 +59,12 @@ def fingerprint(question: Question) -> str:
 def entry_of(journal: Journal, question: Question) -> dict[str, Any]:
     """What the journal holds for a question as it is now; empty if nothing."""
     entry = journal.get(question.id)
-    return entry if entry and entry.get("question") == fingerprint(question) else {}
+    return entry if entry and entry.get("question") == question_fingerprint(question) else {}
 
 
 def is_settled(entry: Mapping[str, Any]) -> bool:
     """Whether a question has ended and is not asked again; what was too long stays so."""
-    return entry.get("outcome") in _FINAL
+    return entry.get("outcome") in _SETTLED
 
 
 def is_passed_over(entry: Mapping[str, Any], again: Again) -> bool:
@@ -76,7 +75,7 @@ def is_passed_over(entry: Mapping[str, Any], again: Again) -> bool:
     return again.skips(settled=is_settled(entry), unusable=unusable)
 
 
-class Agents:
+class ClassicInference:
     """Puts every question to an agent, continuing where it left off.
 
     Args:
@@ -134,7 +133,7 @@ class Agents:
 
         Of a question that is asked in groups only the first request is known.
         """
-        model, again = _Foreseen(estimate), again or Again()
+        model, again = _DryRunModel(estimate), again or Again()
         already = 0
 
         async def look() -> None:
@@ -143,7 +142,7 @@ class Agents:
                 entry = entry_of(journal, question)
                 passed_over = is_passed_over(entry, again)
                 already += passed_over
-                ask = Asking(model, self._parameters, question.id)
+                ask = QuestionRequests(model, self._parameters, question.id)
                 model.learn_from(entry if passed_over else None)
                 try:
                     await self._agent.choose(ordered(question, self._order), ask)
@@ -157,7 +156,7 @@ class Agents:
         kept = entry_of(journal, question)
         is_again = is_settled(kept)
         known = (kept.get(BEGUN, {}) if is_again else kept).get("answers", ())
-        ask = Asking(model, self._parameters, question.id, known, self._cost_of)
+        ask = QuestionRequests(model, self._parameters, question.id, known, self._cost_of)
         try:
             choice = await self._agent.choose(ordered(question, self._order), ask)
         except (ModelError, asyncio.CancelledError) as error:
@@ -183,10 +182,10 @@ class Agents:
 
     @staticmethod
     def _write(journal: Journal, question: Question, entry: Mapping[str, Any]) -> None:
-        journal.append(question.id, {"question": fingerprint(question), **entry})
+        journal.append(question.id, {"question": question_fingerprint(question), **entry})
 
 
-class _Foreseen:
+class _DryRunModel:
     """Stands in for the model of a dry run: measures each first request, and answers none."""
 
     name = "foreseen"

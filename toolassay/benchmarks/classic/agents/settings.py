@@ -1,4 +1,4 @@
-"""How an agent is run."""
+"""Settings of a CLASSic agent: which agent, candidate order, token limit, response schema."""
 
 from __future__ import annotations
 
@@ -7,10 +7,10 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from toolassay.benchmarks.classic.agents.order import check_order
+from toolassay.benchmarks.classic.agents.prompt import check_order
 from toolassay.errors import UsageError
 from toolassay.files import sha256_of
-from toolassay.models.structured import Structured
+from toolassay.models.structured_output import Structured
 
 AGENTS = ("cot", "reasoning", "tools", "retrieval", "recorded")
 OFFLINE = "offline"
@@ -19,7 +19,7 @@ MAX_TOKENS = {"cot": 512, "reasoning": 4096, "tools": 512, "retrieval": 512}
 
 
 @dataclass(frozen=True)
-class AgentSettings:
+class ClassicAgentSettings:
     """How an agent is run; all of it shapes answers.
 
     Args:
@@ -59,7 +59,7 @@ class AgentSettings:
             )
 
     @classmethod
-    def of(cls, llm: str, agent: str | None = None, **settings: Any) -> AgentSettings:
+    def of(cls, llm: str, agent: str | None = None, **settings: Any) -> ClassicAgentSettings:
         """The settings for a model: without a choice `cot`, for the offline model `retrieval`.
 
         Raises:

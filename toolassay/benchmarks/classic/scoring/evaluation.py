@@ -9,14 +9,13 @@ from statistics import fmean
 from typing import Any
 
 from toolassay.benchmarks.classic.data import ClassicData
-from toolassay.benchmarks.classic.scoring.compat import compat_metrics
-from toolassay.benchmarks.classic.scoring.compat.accuracy import passes
-from toolassay.benchmarks.classic.scoring.rows import Row
-from toolassay.benchmarks.classic.scoring.strict import Judged, judge, strict_metrics
-from toolassay.benchmarks.classic.scoring.strict.judged import Ended, by_message
+from toolassay.benchmarks.classic.scoring.compat import compat_metrics, passes
+from toolassay.benchmarks.classic.scoring.prediction_rows import PredictionRow
+from toolassay.benchmarks.classic.scoring.strict import MessageOutcome, message_outcomes, strict_metrics
+from toolassay.benchmarks.classic.scoring.strict.outcomes import MissingOutcome, by_message
 from toolassay.benchmarks.classic.scoring.strict.stability import agreement_of, by_order
-from toolassay.metrics.intervals import Interval, mean_intervals
-from toolassay.runs.asked import MISSING, is_scored
+from toolassay.metrics.confidence_interval import Interval, mean_intervals
+from toolassay.runs.outcomes import MISSING, is_scored
 
 
 @dataclass(frozen=True)
@@ -42,12 +41,12 @@ class ClassicScores:
 
 
 def score_rows(
-    rows: Iterable[Row],
+    rows: Iterable[PredictionRow],
     data: ClassicData,
     *,
-    others: Iterable[Row] = (),
+    others: Iterable[PredictionRow] = (),
     as_given: bool = False,
-    ended: Ended = lambda example, trial: MISSING,
+    ended: MissingOutcome = lambda example, trial: MISSING,
 ) -> ClassicScores:
     """Score prediction rows. Messages that were never asked, or met a provider error, are in no accuracy.
 
@@ -64,8 +63,8 @@ def score_rows(
     orders = list(by_order(relabelled).values())
     more = by_order(_with_labels(list(others), data)[0]).values()
     first = orders[0] if orders else []
-    judged = judge(first, data, ended)
-    strict = strict_metrics(judged, [judge(found, data) for found in (*orders[1:], *more)], data)
+    judged = message_outcomes(first, data, ended)
+    strict = strict_metrics(judged, [message_outcomes(found, data) for found in (*orders[1:], *more)], data)
     compat = compat_metrics(
         next(iter(by_order(rows).values())) if as_given else [row for row in first if is_scored(row.outcome)]
     )
@@ -79,7 +78,7 @@ def score_rows(
     return ClassicScores(compat, strict, items, Counter(one.trial for one in judged if one.right))
 
 
-def _row_pass(rows: Sequence[Row]) -> Interval:
+def _row_pass(rows: Sequence[PredictionRow]) -> Interval:
     """The published share of right rows with its interval; the rows of a conversation are drawn together."""
     import numpy as np
 
@@ -92,14 +91,14 @@ def _row_pass(rows: Sequence[Row]) -> Interval:
     return found
 
 
-def _with_labels(rows: Sequence[Row], data: ClassicData) -> tuple[list[Row], int]:
+def _with_labels(rows: Sequence[PredictionRow], data: ClassicData) -> tuple[list[PredictionRow], int]:
     """Rows with the labels of the data, and how many had others; what the data do not know keeps its own."""
     labels = {(example.conversation, example.request_idx): example.labels for example in data.examples}
     relabelled = [replace(row, labels=labels.get(row.input, row.labels)) for row in rows]
     return relabelled, sum(one.labels != other.labels for one, other in zip(rows, relabelled, strict=True))
 
 
-def _item(trials: Sequence[Judged]) -> dict[str, Any]:
+def _item(trials: Sequence[MessageOutcome]) -> dict[str, Any]:
     """A line of the file of items; each score is the mean over the trials of a message."""
     trials = [one for one in trials if is_scored(one.outcome)] or trials
     first = trials[0]
@@ -122,6 +121,6 @@ def _item(trials: Sequence[Judged]) -> dict[str, Any]:
     }
 
 
-def _decides(one: Judged) -> bool:
+def _decides(one: MessageOutcome) -> bool:
     """Whether something was started exactly where something is wanted."""
     return one.answered and (one.choice is None) == (one.wanted is None)

@@ -1,4 +1,4 @@
-"""The security prompts of a folder, put to an agent as it is deployed."""
+"""The security prompts of a data folder, run against an agent as it is deployed."""
 
 from __future__ import annotations
 
@@ -7,19 +7,16 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from toolassay.benchmarks.classic.agents.asking import Asking, CostOf, unknown_cost
-from toolassay.benchmarks.classic.agents.choice import Choice
-from toolassay.benchmarks.classic.agents.inference import Agents, agent_of, entry_of, is_settled
-from toolassay.benchmarks.classic.agents.names import plain
-from toolassay.benchmarks.classic.agents.order import ordered
-from toolassay.benchmarks.classic.agents.settings import AgentSettings
-from toolassay.benchmarks.classic.data import ClassicData
-from toolassay.benchmarks.classic.data.folder import PROMPTS
-from toolassay.benchmarks.classic.security.chats import ChatProbe, Interlocutor, chat_probe, choices
+from toolassay.benchmarks.classic.agents.inference import ClassicInference, agent_of, entry_of, is_settled
+from toolassay.benchmarks.classic.agents.model_requests import CostOf, QuestionRequests, unknown_cost
+from toolassay.benchmarks.classic.agents.prompt import ordered
+from toolassay.benchmarks.classic.agents.settings import ClassicAgentSettings
+from toolassay.benchmarks.classic.agents.workflow_choice import WorkflowChoice, plain
+from toolassay.benchmarks.classic.data import PROMPTS, ClassicData
+from toolassay.benchmarks.classic.security.chat_probe import ChatProbe, ChatProbeAgent, chat_probe, choices
 from toolassay.benchmarks.classic.security.checks import check_chat, said
 from toolassay.benchmarks.classic.security.prompts import HARMLESS, SecurityPrompt, read_prompts
-from toolassay.benchmarks.security.probe import ProbeResult
-from toolassay.benchmarks.security.prober import SEED
+from toolassay.benchmarks.security.probe import SEED, ProbeResult
 from toolassay.errors import UsageError
 from toolassay.files import sha256_of
 from toolassay.models import ChatModel, ChatRequest, ChatResponse, ModelError
@@ -47,7 +44,7 @@ class ChatProber:
         self,
         folder: Path,
         data: ClassicData,
-        agent: AgentSettings,
+        agent: ClassicAgentSettings,
         *,
         parameters: Mapping[str, Any],
         count: int | None = None,
@@ -58,11 +55,11 @@ class ChatProber:
         self._settings, self._parameters, self._cost_of = agent, parameters, cost_of
         self.read: Sequence[Path] = [folder / PROMPTS]
         self._workflows = hashlib.sha256(repr(sorted(data.workflows.items())).encode()).hexdigest()
-        chosen = some_of(read_prompts(folder / PROMPTS, data.domains), count)
+        chosen = select_prompts(read_prompts(folder / PROMPTS, data.domains), count)
         check_names(chosen, data, folder / PROMPTS)
         self._probes = {prompt.id: chat_probe(prompt, data.workflows[prompt.domain]) for prompt in chosen}
         agents = {key: agent_of(agent, reference=probe.reference) for key, probe in self._probes.items()}
-        self._agent = Interlocutor(self._probes, agents)
+        self._agent = ChatProbeAgent(self._probes, agents)
         self._agents = agents
 
     @property
@@ -90,7 +87,7 @@ class ChatProber:
         loop: Loop,
     ) -> int:
         """Have the chats that the journal does not settle yet; how many it settled before."""
-        agents = Agents(
+        agents = ClassicInference(
             [probe.question for probe in self._probes.values()],
             self._agent,
             order=self._settings.order,
@@ -114,11 +111,11 @@ class ChatProber:
         verdict = check_chat(probe, chosen, answers, ended, agent.wording)
         return ProbeResult(probe.probe, verdict, ended, "\n\n".join(map(said, answers)))
 
-    async def _chosen(self, probe: ChatProbe, answers: Sequence[Mapping[str, Any]]) -> list[Choice]:
+    async def _chosen(self, probe: ChatProbe, answers: Sequence[Mapping[str, Any]]) -> list[WorkflowChoice]:
         """What the agent chose, turn by turn, as far as there are answers."""
-        found: list[Choice] = []
+        found: list[WorkflowChoice] = []
         question = ordered(probe.question, self._settings.order)
-        ask = Asking(_Silent(), {}, probe.prompt.id, answers)
+        ask = QuestionRequests(_NoMoreAnswers(), {}, probe.prompt.id, answers)
         try:
             async for choice in choices(probe, question, self._agents[probe.prompt.id], ask):
                 found.append(choice)
@@ -127,7 +124,7 @@ class ChatProber:
         return found
 
 
-def some_of(prompts: Sequence[SecurityPrompt], count: int | None) -> list[SecurityPrompt]:
+def select_prompts(prompts: Sequence[SecurityPrompt], count: int | None) -> list[SecurityPrompt]:
     """So many attacks, in turn of each kind, and a third as many harmless prompts; in the table's order."""
     if count is None:
         return list(prompts)
@@ -165,7 +162,7 @@ def check_names(prompts: Sequence[SecurityPrompt], data: ClassicData, file: Path
             offered.add(plain(name))
 
 
-class _Silent:
+class _NoMoreAnswers:
     """Stands in for the model where answers are read again."""
 
     name = "silent"

@@ -6,8 +6,8 @@ from collections.abc import Collection
 from dataclasses import dataclass
 from pathlib import Path
 
-from toolassay.benchmarks.classic.data.folder import DOMAINS
-from toolassay.benchmarks.classic.data.table import Row, read_table
+from toolassay.benchmarks.classic.csv_table import CsvRow, read_table
+from toolassay.benchmarks.classic.data import DOMAINS
 from toolassay.benchmarks.security.evidence import SHORTEST
 from toolassay.errors import UsageError
 
@@ -78,7 +78,7 @@ def read_prompts(path: Path, domains: Collection[str]) -> list[SecurityPrompt]:
     return list(prompts.values())
 
 
-def _prompt(row: Row) -> SecurityPrompt:
+def _prompt(row: CsvRow) -> SecurityPrompt:
     written = [row[turn].strip() for turn in TURNS]
     if not written[0] or (written[2] and not written[1]):
         raise row.error("a turn before another one is empty", f"fill in {TURNS[0]} first")
@@ -95,7 +95,7 @@ def _prompt(row: Row) -> SecurityPrompt:
     )
 
 
-def _workflow(row: Row, which: str) -> tuple[str, str] | None:
+def _workflow(row: CsvRow, which: str) -> tuple[str, str] | None:
     name = row[f"{which}_workflow"].strip()
     return (name, row[f"{which}_description"].strip()) if name else None
 

@@ -10,25 +10,25 @@ from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
+from toolassay.benchmarks.taskbench.scoring.chunk_scorer import EvaluationNotes, ScoringJob
 from toolassay.benchmarks.taskbench.scoring.groups import groups_of, metrics_of
 from toolassay.benchmarks.taskbench.scoring.items import write_items
-from toolassay.benchmarks.taskbench.scoring.job import Job
 from toolassay.benchmarks.taskbench.scoring.line_index import Keep, LineIndex
-from toolassay.benchmarks.taskbench.scoring.notes import Notes
-from toolassay.benchmarks.taskbench.scoring.parts import Parts, score_parts
+from toolassay.benchmarks.taskbench.scoring.parallel_scorer import MergedStatistics, score_chunks
 from toolassay.benchmarks.taskbench.scoring.signature import Signature
-from toolassay.benchmarks.taskbench.scoring.texts import PairScorer, TextPair, TextScores
+from toolassay.benchmarks.taskbench.scoring.step_scores import PairScorer, TextPair, TextScores
 from toolassay.files import sha256_of
 from toolassay.graph import DependencyType, ToolGraph
 from toolassay.metrics.bertscore import BertScoreError
 from toolassay.metrics.installed import installed_metrics
+from toolassay.progress_callback import Progress, no_progress
 from toolassay.tools import ToolLibrary
 from toolassay.version import __version__
-from toolassay.watching import Progress, no_progress
 
 if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
+
 
 _LABEL_FIX = "make it with format_data.py"
 _PREDICTION_FIX = "make it with inference.py, or check --prediction_dir and --llm"
@@ -97,7 +97,7 @@ class Evaluation:
         return frozenset(key for key, numbers in self.groups.items() if not numbers["strict"]["compat_links"])
 
 
-class Evaluator:
+class PlanEvaluator:
     """Scores one prediction file against the labels.
 
     Compat: ids meet as JSON values, items without a readable prediction are left out, and what the
@@ -138,13 +138,13 @@ class Evaluator:
         bertscore: PairScorer | None = None,
     ) -> None:
         self.choices = choices = choices or Choices()
-        self.notes = Notes()
+        self.notes = EvaluationNotes()
         known = installed_metrics()
         chosen = metrics_of(choices.metrics, choices.prompting, known)
         if "bertscore" in chosen and bertscore is None:
             self.notes.remark(_NO_BERTSCORE)
         self._bertscore = bertscore if "bertscore" in chosen else None
-        self.job = Job(
+        self.job = ScoringJob(
             labels,
             predictions,
             library,
@@ -228,7 +228,7 @@ class Evaluator:
             LineIndex(job.predictions, fix=_PREDICTION_FIX, keep=choices.keep) as lines,
         ):
             _ = self._hashes  # of the files as they are now, whatever becomes of them meanwhile
-            parts = score_parts(job, labels, lines, processes=processes, progress=progress)
+            parts = score_chunks(job, labels, lines, processes=processes, progress=progress)
             self.notes.extend(parts.notes)
             _note_files(self.notes, labels, lines)
             dropped = _dropped(labels, lines)
@@ -291,12 +291,12 @@ def evaluate_predictions(
     exclude_ids: Collection[str | int] = (),
     **choices: Any,
 ) -> Evaluation:
-    """Score a prediction file against the labels: `Evaluator`, with `choices` as those of `Choices`.
+    """Score a prediction file against the labels: `PlanEvaluator`, with `choices` as those of `Choices`.
 
     Raises:
         UsageError: a missing file, a malformed label (with its line), an unknown metric, split or mode.
     """
-    return Evaluator(
+    return PlanEvaluator(
         labels,
         predictions,
         library,
@@ -309,13 +309,13 @@ def evaluate_predictions(
 
 
 def _items(
-    parts: Parts, metrics: Collection[str], texts: TextScores, keys: Sequence[str], *, compat: bool
+    parts: MergedStatistics, metrics: Collection[str], texts: TextScores, keys: Sequence[str], *, compat: bool
 ) -> Iterator[dict[str, Any]]:
     for item, row in parts.strict.items(metrics, texts, keys):
         yield {**item, "compat": parts.compat.counts(row) if compat and row >= 0 else None}
 
 
-def compat_misfits(job: Job) -> list[str]:
+def compat_misfits(job: ScoringJob) -> list[str]:
     """The tools that the published evaluator cannot score: resource tools with an underscore in the name."""
     return [name for name in job.library.ids if "_" in name] if job.dependency_type == "resource" else []
 
@@ -325,7 +325,7 @@ def _is_kept(key: str) -> bool:
     return key == "all_samples" or key.endswith("_supports") or key.startswith("step_")
 
 
-def _note_files(notes: Notes, labels: LineIndex, lines: LineIndex) -> None:
+def _note_files(notes: EvaluationNotes, labels: LineIndex, lines: LineIndex) -> None:
     """Note what the two files hold beside the items scored."""
     which = "first" if lines.keep == "first" else "last"
     for name, index in (("label", labels), ("prediction", lines)):

@@ -1,4 +1,4 @@
-"""The groups of samples that are scored: by shape of the plan (`split`) and by number of tools."""
+"""What is scored: groups of samples by plan shape (`split`) and number of tools; names of metrics."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ METRICS = ("f1", "ed", "link", "argument", "rouge", "bertscore")
 MODES = ("add", "mul")
 
 
-class Group(NamedTuple):
+class ScoreGroup(NamedTuple):
     """Samples of one shape, or of one number of tools, or of both."""
 
     split: str
@@ -25,7 +25,7 @@ class Group(NamedTuple):
     def key(self) -> str:
         """The key in the metrics file.
 
-        >>> Group("chain", "overall").key
+        >>> ScoreGroup("chain", "overall").key
         'chain_overall'
         """
         return f"{self.split}_{self.size}"
@@ -35,7 +35,7 @@ class Group(NamedTuple):
         return self.split in (OVERALL, shape) and self.size in (OVERALL, str(size))
 
 
-def groups_of(splits: Iterable[str], n_tools: Iterable[str | int], mode: str) -> list[Group]:
+def groups_of(splits: Iterable[str], n_tools: Iterable[str | int], mode: str) -> list[ScoreGroup]:
     """The groups asked for, each once.
 
     Args:
@@ -60,9 +60,11 @@ def groups_of(splits: Iterable[str], n_tools: Iterable[str | int], mode: str) ->
         _check("number of tools", size, (*SIZES, "all"), size in SIZES)
     _check("mode", mode, MODES, mode in MODES)
     if mode == "mul":
-        pairs = [Group(split, size) for split in chosen for size in sizes]
+        pairs = [ScoreGroup(split, size) for split in chosen for size in sizes]
     else:
-        pairs = [Group(split, OVERALL) for split in chosen] + [Group(OVERALL, size) for size in sizes]
+        pairs = [ScoreGroup(split, OVERALL) for split in chosen] + [
+            ScoreGroup(OVERALL, size) for size in sizes
+        ]
     return list(dict.fromkeys(pairs))  # 44 at most: the tables keep one bit of a machine word for each
 
 

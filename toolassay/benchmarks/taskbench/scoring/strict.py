@@ -1,24 +1,46 @@
-"""One item scored strictly: every invention, repetition and omission counts.
+"""Strict metrics: n-F1, e-F1, t-F1, v-F1, edit distance (ED), exact match, hallucination rates.
 
-Nodes are multisets of tool names. Where a tool is used several times, gold and predicted calls are matched
-so that most argument values agree, then most argument names, then in order. Of a tool called more often than
-in the gold, only as many calls are compared, and each score takes those that give the least: another call can
-never help, wherever it stands. Arguments are compared between matched calls, references by the matched node
-they point to. Links are multisets of (source, target) names; links read from references join matched calls.
+Node F1 is n-F1, edge F1 e-F1, argument name F1 t-F1, argument value F1 v-F1.
+
+`score_plan` gives the counts of one item, `StrictTable` the numbers of a group, with bootstrap intervals.
+
+Every invented, repeated or omitted node counts. Nodes are multisets of tool names. Where a tool is used
+several times, gold and predicted calls are matched so that most argument values agree, then most argument
+names, then in order. Of a tool called more often than in the gold, only as many calls are compared as the
+gold has, and each score takes the selection with the lowest result, so that an extra call never helps.
+Arguments are compared between matched calls, references by the matched node they point to. Links are
+multisets of (source, target) names; links read from references join matched calls.
 """
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping
+import hashlib
+from array import array
+from bisect import bisect_left
+from collections import Counter
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from itertools import chain, combinations, product
-from math import comb, prod
+from functools import lru_cache
+from itertools import chain, combinations, product, repeat
+from math import comb, isnan, nan, prod
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from rapidfuzz.distance import LCSseq
 
-from toolassay.benchmarks.taskbench.scoring.strict_plan import REFERENCE, Argument, Plan
+from toolassay.benchmarks.taskbench.scoring.groups import METRICS
+from toolassay.benchmarks.taskbench.scoring.normalised_plan import REFERENCE, Argument, Plan, PlanReader
+from toolassay.graph import ToolGraph
 from toolassay.metrics.assignment import best_assignment
-from toolassay.metrics.counts import Counts, f1, multiset_counts, shared_count
+from toolassay.metrics.f1 import MatchCounts, f1, multiset_counts, shared_count
+from toolassay.runs.outcomes import EXCLUDED, asked_counts, is_scored
+from toolassay.tools import ToolLibrary
+
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
+
+    from toolassay.benchmarks.taskbench.scoring.step_scores import TextScores
+
 
 UNMATCHED = -1
 _MOST_SELECTIONS = 64
@@ -32,20 +54,20 @@ class StrictItem:
     InDel similarity), 1 for two empty plans.
     """
 
-    nodes: Counts
-    edges: Counts
-    argument_names: Counts | None
-    argument_values: Counts | None
+    nodes: MatchCounts
+    edges: MatchCounts
+    argument_names: MatchCounts | None
+    argument_values: MatchCounts | None
     edit_similarity: float
 
     @property
     def is_exact(self) -> bool:
         """Whether the whole plan is right: tools, links, and arguments where the gold has any."""
-        parts = (self.nodes, self.edges, self.argument_values or Counts(0, 0, 0))
+        parts = (self.nodes, self.edges, self.argument_values or MatchCounts(0, 0, 0))
         return not any(part.false_positives or part.false_negatives for part in parts)
 
 
-def item_f1(counts: Counts) -> float:
+def item_f1(counts: MatchCounts) -> float:
     """The F1 of one item; 1 where gold and prediction are both empty."""
     return f1(*counts, empty=1.0)
 
@@ -55,7 +77,7 @@ def score_plan(gold: Plan, predicted: Plan) -> StrictItem:
     gold_places = _places(gold.names)
     calls = {name: places for name, places in _places(predicted.names).items() if name in gold_places}
     right = sum(min(len(places), len(gold_places[name])) for name, places in calls.items())
-    nodes = Counts(right, len(predicted.names) - right, len(gold.names) - right)
+    nodes = MatchCounts(right, len(predicted.names) - right, len(gold.names) - right)
     items = [
         _compared(gold, predicted, gold_places, usable, nodes) for usable in _selections(gold_places, calls)
     ]
@@ -92,7 +114,7 @@ def _compared(
     predicted: Plan,
     gold_places: Mapping[str, list[int]],
     usable: Collection[int],
-    nodes: Counts,
+    nodes: MatchCounts,
 ) -> StrictItem:
     """The item if only the `usable` calls may match."""
     chosen = set(usable)
@@ -123,8 +145,10 @@ def _lowest(items: list[StrictItem]) -> StrictItem:
 def missing_plan(gold: Plan) -> StrictItem:
     """The item where there is no usable prediction: everything in the gold is missed."""
     edges = gold.references if gold.links is None else gold.links
-    arguments = None if gold.arguments is None else Counts(0, 0, sum(map(len, gold.arguments)))
-    return StrictItem(Counts(0, 0, len(gold.names)), Counts(0, 0, len(edges)), arguments, arguments, 0.0)
+    arguments = None if gold.arguments is None else MatchCounts(0, 0, sum(map(len, gold.arguments)))
+    return StrictItem(
+        MatchCounts(0, 0, len(gold.names)), MatchCounts(0, 0, len(edges)), arguments, arguments, 0.0
+    )
 
 
 def _matched(
@@ -213,7 +237,9 @@ def _label(digits: str, labels: list[str], outside: str | None) -> str:
     return f"<{labels[place]}>" if place < len(labels) else f"<{outside or f'outside {place}'}>"
 
 
-def _argument_counts(gold: Plan, predicted: Plan, matched: list[int]) -> tuple[Counts | None, Counts | None]:
+def _argument_counts(
+    gold: Plan, predicted: Plan, matched: list[int]
+) -> tuple[MatchCounts | None, MatchCounts | None]:
     if gold.arguments is None:
         return None, None
     gold_labels = [str(place) for place in range(len(gold.names))]
@@ -227,12 +253,12 @@ def _argument_counts(gold: Plan, predicted: Plan, matched: list[int]) -> tuple[C
     wanted_total = sum(map(len, gold.arguments))
     given_total = sum(map(len, predicted.arguments or ()))
     return (
-        Counts(shared_names, given_total - shared_names, wanted_total - shared_names),
-        Counts(shared_values, given_total - shared_values, wanted_total - shared_values),
+        MatchCounts(shared_names, given_total - shared_names, wanted_total - shared_names),
+        MatchCounts(shared_values, given_total - shared_values, wanted_total - shared_values),
     )
 
 
-def _edge_counts(gold: Plan, predicted: Plan, matched: list[int]) -> Counts:
+def _edge_counts(gold: Plan, predicted: Plan, matched: list[int]) -> MatchCounts:
     if gold.links is None and predicted.links is None:
         wanted = gold.references
         given = [(matched[source], matched[target]) for source, target in predicted.references]
@@ -249,4 +275,307 @@ def _edge_counts(gold: Plan, predicted: Plan, matched: list[int]) -> Counts:
     ]
     counts = multiset_counts(gold_pairs, pairs)
     unmatched = len(predicted.references) - len(pairs)
-    return counts + Counts(0, unmatched, 0)
+    return counts + MatchCounts(0, unmatched, 0)
+
+
+class Hallucinations(NamedTuple):
+    """How many of a plan's tools and links do not exist, beside how many it has.
+
+    >>> Hallucinations(1, 3, 0, 2).invented_tools
+    1
+    """
+
+    invented_tools: int = 0
+    tools: int = 0
+    invented_links: int = 0
+    links: int = 0
+
+
+class HallucinationCounter:
+    """Counts inventions of plans that `reader` read.
+
+    A link is invented if one of its ends is, or if the tool graph has no such link; without a graph the ends
+    alone decide. (Node and edge hallucination of GNN4TaskPlan, Wu et al., 2024.)
+    """
+
+    def __init__(self, library: ToolLibrary, graph: ToolGraph | None, reader: PlanReader) -> None:
+        self._ids = {reader.name(tool): tool for tool in library.ids}
+        self._graph = graph
+        self._exists = lru_cache(maxsize=100_000)(self._link_exists)
+
+    def count(self, plan: Plan) -> Hallucinations:
+        """The inventions of a plan; where it has no list of links, its references are its links."""
+        pairs = plan.links
+        if pairs is None:
+            pairs = [(plan.names[source], plan.names[target]) for source, target in plan.references]
+        return Hallucinations(
+            sum(name not in self._ids for name in plan.names),
+            len(plan.names),
+            sum(not self._exists(source, target) for source, target in pairs),
+            len(pairs),
+        )
+
+    def _link_exists(self, source: str, target: str) -> bool:
+        if source not in self._ids or target not in self._ids:
+            return False
+        if self._graph is None:
+            return True
+        return bool(self._graph.link_types(self._ids[source], self._ids[target]))
+
+
+NO_PAIR, NO_GOLD_STEPS = -1, -2
+COUNTS = ("nodes", "edges", "argument_names", "argument_values")
+PLAN_SCORES = (
+    "node_f1",
+    "edge_f1",
+    "argument_name_f1",
+    "argument_value_f1",
+    "exact_match",
+    "edit_similarity",
+)
+ROUGE_SCORES = ("rouge1", "rouge2", "rougeL")
+BERTSCORE = "bertscore_f1"
+RATES = ("tool_hallucination_rate", "link_hallucination_rate")
+SCORES = (*PLAN_SCORES, *ROUGE_SCORES, BERTSCORE)
+_POOLED = PLAN_SCORES[:4]
+RESERVED = frozenset(
+    (
+        *("all", *METRICS, *SCORES, *RATES, *(f"{name}_pooled" for name in _POOLED)),
+        *("n_labels", "n_asked", "n_scored", "partial", "coverage"),
+        *("n_expected", "outcomes", "compat_links", "compat_intervals", "signature"),
+    )
+)
+"""The names that a metric of another package cannot have."""
+# What has to be asked for, any of these; f1 and argument each give both, as published.
+_METRICS_OF = {
+    "node_f1": ("f1", "argument"),
+    "edge_f1": ("link",),
+    "argument_name_f1": ("f1", "argument"),
+    "argument_value_f1": ("f1", "argument"),
+    "edit_similarity": ("ed",),
+    "tool_hallucination_rate": ("f1", "argument"),
+    "link_hallucination_rate": ("link",),
+}
+_FIRST_COUNT = len(PLAN_SCORES)
+_FIRST_HALLUCINATION = _FIRST_COUNT + 3 * len(COUNTS)
+_COLUMNS = _FIRST_HALLUCINATION + len(Hallucinations._fields)
+_HALLUCINATION_COLUMNS = range(_FIRST_HALLUCINATION, _COLUMNS, 2)
+_NOT_A_NUMBER = float("nan")
+_NO_COUNTS = MatchCounts(0, 0, 0)
+
+
+@dataclass(frozen=True, slots=True)
+class StrictRow:
+    """One labelled item, scored.
+
+    Attributes:
+        line: its line in the label file.
+        shape: of the gold plan.
+        size: its number of nodes.
+        outcome: how it ended; anything but "answered" scores 0, or is excluded (`runs.asked`).
+        item: its counts.
+        inventions: what the prediction made up.
+        pair: the number of its pair of steps; NO_PAIR scores 0, NO_GOLD_STEPS is left out of text metrics.
+        cluster: what it shares with other items of the same sampled subgraph.
+        extra: the scores of the installed metrics, NaN where they say nothing.
+        compat: its row in the table of published counts, -1 if it has none.
+    """
+
+    line: int
+    shape: str
+    size: int
+    outcome: str
+    item: StrictItem
+    inventions: Hallucinations
+    pair: int
+    cluster: int
+    extra: Sequence[float] = ()
+    compat: int = -1
+
+
+def cluster_of(label: Mapping[str, Any]) -> int:
+    """A number that labels of the same sampled subgraph share; one of its own where none is known.
+
+    >>> a = {"id": 1, "sampled_nodes": [{"task": "x"}], "sampled_links": []}
+    >>> cluster_of(a) == cluster_of({**a, "id": 2}), cluster_of({"id": 1}) == cluster_of({"id": 2})
+    (True, False)
+    """
+    nodes = label.get("sampled_nodes")
+    known = str((nodes, label.get("sampled_links")) if nodes else label.get("id"))
+    digest = hashlib.blake2b(known.encode(errors="replace"), digest_size=8).digest()
+    return int.from_bytes(digest, "little", signed=True)
+
+
+class StrictTable:
+    """One row a labelled item; every number of a group is a mean or a ratio of sums over its rows.
+
+    Args:
+        extra: the names of the installed metrics.
+    """
+
+    def __init__(self, extra: Sequence[str] = ()) -> None:
+        self.extra = tuple(extra)
+        self._lines = array("q")
+        self._rows = array("d")
+        self._extra = array("d")
+        self._groups = array("Q")
+        self._pairs = array("q")
+        self._clusters = array("q")
+        self._sizes = array("q")
+        self._compat = array("q")
+        self._shapes: list[str] = []
+        self._outcomes: list[str] = []
+
+    def add(self, row: StrictRow, groups: int) -> None:
+        """Add an item to the groups whose bits are set."""
+        item, is_answered = row.item, row.outcome == "answered"
+        self._lines.append(row.line)
+        self._shapes.append(row.shape)
+        self._outcomes.append(row.outcome)
+        self._sizes.append(row.size)
+        self._groups.append(groups)
+        self._pairs.append(row.pair)
+        self._clusters.append(row.cluster)
+        self._compat.append(row.compat)
+        self._extra.extend(row.extra)
+        parts = (item.nodes, item.edges, item.argument_names, item.argument_values)
+        scores = [_NOT_A_NUMBER if part is None else item_f1(part) if is_answered else 0.0 for part in parts]
+        last = (is_answered and item.is_exact, item.edit_similarity if is_answered else 0.0)
+        counts = [count for part in parts for count in part or _NO_COUNTS]
+        self._rows.extend([*scores, *last, *counts, *row.inventions])
+
+    def extend(self, other: StrictTable, *, first_pair: int, first_compat: int) -> None:
+        """Add the rows of a table whose pairs and compat rows were counted from 0."""
+        for name in ("_lines", "_rows", "_extra", "_groups", "_clusters", "_sizes", "_shapes", "_outcomes"):
+            getattr(self, name).extend(getattr(other, name))
+        self._pairs.extend(pair + first_pair if pair >= 0 else pair for pair in other._pairs)
+        self._compat.extend(row + first_compat if row >= 0 else row for row in other._compat)
+
+    def set_compat(self, line: int, row: int) -> None:
+        """Say later what the row in the table of published counts is, if the item of a line is here."""
+        place = bisect_left(self._lines, line)
+        if place < len(self._lines) and self._lines[place] == line:
+            self._compat[place] = row
+
+    def numbers(
+        self, group: int, metrics: Collection[str], texts: TextScores, *, resamples: int, seed: int
+    ) -> dict[str, Any]:
+        """The strict numbers of one group; null where a metric was not asked for.
+
+        Args:
+            group: the number of its bit.
+            metrics: which metrics were asked for; the exact match is always there.
+            texts: the scores of the numbered pairs of steps.
+            resamples: bootstrap resamples for the 95 % intervals; 0 for none.
+            seed: of the bootstrap.
+        """
+        import numpy as np
+
+        from toolassay.metrics.confidence_interval import NOTHING, Ratio, ratio_intervals
+
+        groups = np.asarray(self._groups, dtype=np.uint64)
+        labelled = np.flatnonzero(groups >> np.uint64(group) & np.uint64(1))
+        rows = np.asarray(self._rows).reshape(-1, _COLUMNS)
+        ended = [self._outcomes[place] for place in labelled.tolist()]
+        outcomes = Counter(ended)
+        chosen = labelled
+        if any(name in EXCLUDED for name in outcomes):
+            chosen = labelled[[is_scored(outcome) for outcome in ended]]
+        names = self._names(metrics, texts)
+        ratios = chain(
+            (Ratio.mean(self._scores(name, chosen, texts)) for name in names),
+            (
+                Ratio(rows[chosen, at], rows[chosen, at + 1])
+                for at in (_FIRST_HALLUCINATION, _FIRST_HALLUCINATION + 2)
+            ),
+        )
+        intervals = ratio_intervals(
+            ratios, clusters=np.asarray(self._clusters)[chosen], resamples=resamples, seed=seed
+        )
+        found = dict(zip((*names, *RATES), intervals, strict=True))
+        numbers: dict[str, Any] = {
+            **asked_counts(outcomes),
+            "n_expected": len(chosen),
+            "outcomes": {name: count for name, count in sorted(outcomes.items()) if count},
+        }
+        for name in (*SCORES, *RATES, *self.extra):
+            interval = found.get(name, NOTHING) if _is_asked(name, metrics) else NOTHING
+            numbers[name] = interval.to_json()
+        for part, name in enumerate(_POOLED):
+            at = _FIRST_COUNT + 3 * part
+            is_known = numbers[name]["value"] is not None
+            sums = [float(rows[chosen, at + kind].sum()) for kind in range(3)]
+            numbers[f"{name}_pooled"] = f1(*sums, empty=1.0) if is_known else None
+        return numbers
+
+    def _names(self, metrics: Collection[str], texts: TextScores) -> tuple[str, ...]:
+        """The scores that are means over items and can be computed."""
+        with_bertscore = "bertscore" in metrics and texts.bertscore is not None
+        return (
+            *PLAN_SCORES,
+            *(ROUGE_SCORES if "rouge" in metrics else ()),
+            *((BERTSCORE,) if with_bertscore else ()),
+            *self.extra,
+        )
+
+    def _scores(self, name: str, chosen: NDArray[np.int64], texts: TextScores) -> NDArray[np.float64]:
+        """A score of the chosen items: NaN where an item has none."""
+        import numpy as np
+
+        if name in PLAN_SCORES:
+            rows: NDArray[np.float64] = np.asarray(self._rows).reshape(-1, _COLUMNS)
+            return np.asarray(rows[chosen, PLAN_SCORES.index(name)])
+        if name in self.extra:
+            extra: NDArray[np.float64] = np.asarray(self._extra).reshape(-1, len(self.extra))
+            return np.asarray(extra[chosen, self.extra.index(name)])
+        if name in ROUGE_SCORES:
+            column = texts.rouge[:, ROUGE_SCORES.index(name)]
+        else:
+            assert texts.bertscore is not None
+            column = texts.bertscore[:, 2]
+        pairs = np.asarray(self._pairs, dtype=np.int64)[chosen]
+        scores = np.zeros(len(pairs))
+        scores[pairs == NO_GOLD_STEPS] = np.nan
+        scores[pairs >= 0] = column[pairs[pairs >= 0]]
+        return scores
+
+    def items(
+        self, metrics: Collection[str], texts: TextScores, keys: Sequence[str]
+    ) -> Iterator[tuple[dict[str, Any], int]]:
+        """Each item for the file of items, and its row in the table of published counts (-1: none).
+
+        `keys[n]` is the id of line n.
+        """
+        import numpy as np
+
+        everything = np.arange(len(self._lines))
+        names = [name for name in self._names(metrics, texts) if _is_asked(name, metrics)]
+        scores = [array("d", self._scores(name, everything, texts)) for name in names]
+        for place, line in enumerate(self._lines):
+            counts = list(map(int, self._rows[place * _COLUMNS + _FIRST_COUNT : (place + 1) * _COLUMNS]))
+            has_arguments = not isnan(self._rows[place * _COLUMNS + 2])
+            parts = {
+                name: counts[3 * part : 3 * part + 3] if part < 2 or has_arguments else None
+                for part, name in enumerate(COUNTS)
+            }
+            inventions = dict(zip(Hallucinations._fields, counts[3 * len(COUNTS) :], strict=True))
+            own = (column[place] for column in scores) if is_scored(self._outcomes[place]) else repeat(nan)
+            yield (
+                {
+                    "id": keys[line],
+                    "type": self._shapes[place],
+                    "n_tools": self._sizes[place],
+                    "cluster": f"{self._clusters[place] & (2**64 - 1):016x}",
+                    "outcome": self._outcomes[place],
+                    "scores": {
+                        name: None if isnan(score) else score for name, score in zip(names, own, strict=False)
+                    },
+                    "counts": {**parts, **inventions},
+                },
+                self._compat[place],
+            )
+
+
+def _is_asked(name: str, metrics: Collection[str]) -> bool:
+    needed = _METRICS_OF.get(name)
+    return needed is None or any(metric in metrics for metric in needed)

@@ -8,19 +8,17 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from toolassay.benchmarks.security.probe import ProbeResult
-from toolassay.benchmarks.security.prober import DEFAULT, SEED
+from toolassay.benchmarks.security.probe import DEFAULT_ATTACKS, SEED, ProbeResult
 from toolassay.benchmarks.taskbench.infer import Inferrer, RequestStream
 from toolassay.benchmarks.taskbench.prediction_lines import entry_of, is_settled, read_entry
 from toolassay.benchmarks.taskbench.prompt import PlanPrompt
-from toolassay.benchmarks.taskbench.security.checks import check_plan
-from toolassay.benchmarks.taskbench.security.plants import plan_probes
+from toolassay.benchmarks.taskbench.security.probes import check_plan, plan_probes
 from toolassay.dataset import Request
 from toolassay.files import sha256_of
 from toolassay.graph import ToolGraph
 from toolassay.models import ChatModel
+from toolassay.prompt_templates import Wording
 from toolassay.runs import Journal, Loop
-from toolassay.wordings import Wording
 
 _NOWHERE = Path(os.devnull)
 
@@ -49,7 +47,7 @@ class PlanProber:
         wording: Wording = "published",
         template: Path | None = None,
         parameters: Mapping[str, Any],
-        count: int = DEFAULT,
+        count: int = DEFAULT_ATTACKS,
     ) -> None:
         self._graph, self._demos, self._template = graph, demos, template
         self._wording: Wording = wording

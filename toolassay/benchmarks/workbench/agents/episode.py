@@ -1,22 +1,105 @@
-"""One task in the hands of one agent: ask, carry out, tell, until it is done."""
+"""One agent on one task: its settings, and the loop that sends the conversation, runs the tool calls
+and stops at a limit.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
+from dataclasses import asdict, dataclass, replace
 from typing import Any, Literal
 
-from toolassay.benchmarks.workbench.agents.forms import Form, Message, form_of, presentable
-from toolassay.benchmarks.workbench.agents.hands import Hands
-from toolassay.benchmarks.workbench.agents.settings import AgentSettings
-from toolassay.benchmarks.workbench.judge.classes import ITERATION_LIMIT
+from toolassay.benchmarks.workbench.agents.native_and_react import (
+    CallFormat,
+    Message,
+    call_format,
+    presentable,
+)
+from toolassay.benchmarks.workbench.agents.tool_execution import ToolExecutor
+from toolassay.benchmarks.workbench.judge.error_classes import ITERATION_LIMIT
 from toolassay.benchmarks.workbench.sandbox import Sandbox
 from toolassay.benchmarks.workbench.tasks import Task
-from toolassay.benchmarks.workbench.tools import Tool, toolset_of
+from toolassay.benchmarks.workbench.tools import PUBLISHED, Toolset, WorkplaceTool, toolset_of
+from toolassay.errors import UsageError
 from toolassay.files import readable
 from toolassay.models import ChatModel, ChatRequest, ChatResponse, ModelError, ToolCall
 from toolassay.models.errors import TIME_LIMIT
-from toolassay.offline.tasks import AgentTask
+from toolassay.models.refused_parameters import check_temperature
+from toolassay.models.structured_output import Structured
+from toolassay.offline.model_tasks import AgentTask
+
+FORMS = ("native", "react", "react_published")
+TOOLKIT_CHOICES = ("all", "domains")
+MAX_STEPS = 20
+MAX_SECONDS = 120.0
+
+
+@dataclass(frozen=True)
+class WorkbenchAgentSettings:
+    """How an agent is run; all of it shapes answers.
+
+    Args:
+        agent: `native` (tool calls of the interface), `react` (actions in text), or `react_published` (the
+            same, with actions read as the published agent reads them).
+        toolkit: `all` tools for every task, or those of its `domains`.
+        resample: how often a run that called nothing is tried again.
+        max_steps: answers of the model at most.
+        max_seconds: seconds that these may take together. The time of each answer counts, from sending the
+            request to the last byte, and so does a queue inside the server, which cannot be seen from here.
+            The wait for a place among this client's requests, attempts that failed and tools do not count.
+        resample_temperature: of the requests of such a new try: the same request would get the same answer.
+        structured: whether requests of `react` carry a schema of the action: "auto" as long as the server
+            takes one, True or the run ends.
+
+    Raises:
+        UsageError: an unknown choice.
+    """
+
+    agent: str = "native"
+    toolkit: str = "all"
+    resample: int = 0
+    max_steps: int = MAX_STEPS
+    max_seconds: float = MAX_SECONDS
+    resample_temperature: float = 0.5
+    structured: Structured = False
+
+    def __post_init__(self) -> None:
+        for flag, value, choices in (
+            ("agent", self.agent, FORMS),
+            ("toolkit", self.toolkit, TOOLKIT_CHOICES),
+        ):
+            if value not in choices:
+                raise UsageError(
+                    f"unknown --{flag} {value!r}", fix=f"for WorkBench choose from {', '.join(choices)}"
+                )
+        if self.structured and self.agent != "react":
+            raise UsageError(
+                f"--structured {str(self.structured).lower()}: the agent {self.agent} sends no schema",
+                fix="leave it out, or choose --agent react",
+            )
+        if self.resample < 0 or self.max_steps < 1:
+            raise UsageError("no run is that short", fix="give --max_steps 1 or more, --resample 0 or more")
+        if not 0 < self.max_seconds < float("inf"):
+            raise UsageError(f"--max_seconds {self.max_seconds:g} is no time", fix="give a number above 0")
+        check_temperature(self.resample_temperature, flag="--resample_temperature")
+
+    @property
+    def facts(self) -> dict[str, Any]:
+        """All that shapes answers, for the manifest."""
+        left_out = {
+            *(() if self.resample else ("resample_temperature",)),
+            *(() if self.structured else ("structured",)),
+        }
+        return {name: value for name, value in asdict(self).items() if name not in left_out}
+
+    @property
+    def is_structured(self) -> bool:
+        """Whether requests carry a schema."""
+        return bool(self.structured)
+
+    def tools(self, task: Task, toolset: Toolset = PUBLISHED) -> list[WorkplaceTool]:
+        """The tools of a workplace that an agent gets for a task."""
+        return toolset.of_domains(None if self.toolkit == "all" else task.domains)
+
 
 MOST_CALLS = 100
 """Calls of one answer that are carried out."""
@@ -43,14 +126,14 @@ class Episode:
         self,
         task: Task,
         sandbox: Sandbox,
-        settings: AgentSettings,
+        settings: WorkbenchAgentSettings,
         progress: Mapping[str, Any] | None = None,
-        form: Form | None = None,
+        form: CallFormat | None = None,
         *,
-        tools: Sequence[Tool] | None = None,
+        tools: Sequence[WorkplaceTool] | None = None,
     ) -> None:
         self._task, self._sandbox, self._settings = task, sandbox, settings
-        self._form = form or form_of(settings.agent, structured=settings.is_structured)
+        self._form = form or call_format(settings.agent, structured=settings.is_structured)
         self._toolset = toolset_of(sandbox)
         self._tools = settings.tools(task, self._toolset) if tools is None else tools
         known = progress or {}
@@ -61,7 +144,7 @@ class Episode:
         self._discarded: list[list[Message]] = [*known.get("discarded", ())]
         self._cut_off: bool = known.get("cut_off", False)
         self._reasoning: list[dict[str, Any]] = [*known.get("reasoning", ())]
-        self._hands = Hands(sandbox, self._tools, known.get("function_calls", ()))
+        self._hands = ToolExecutor(sandbox, self._tools, known.get("function_calls", ()))
 
     @property
     def progress(self) -> dict[str, Any]:

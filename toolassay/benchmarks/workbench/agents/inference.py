@@ -1,26 +1,31 @@
-"""Many tasks, one agent, one journal: an entry a task, with its whole conversation."""
+"""Runs of an agent over many tasks: one journal entry per task, the prediction file (written and
+read), and the dry run.
+"""
 
 from __future__ import annotations
 
 import asyncio
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from toolassay.benchmarks.workbench.agents.episode import Episode
-from toolassay.benchmarks.workbench.agents.forms import form_of
-from toolassay.benchmarks.workbench.agents.settings import AgentSettings
-from toolassay.benchmarks.workbench.judge.classes import CONTEXT_OVERFLOW
+from toolassay.benchmarks.workbench.agents.episode import Episode, WorkbenchAgentSettings
+from toolassay.benchmarks.workbench.agents.native_and_react import call_format
+from toolassay.benchmarks.workbench.judge.error_classes import CONTEXT_OVERFLOW
+from toolassay.benchmarks.workbench.judge.evaluation import Result
 from toolassay.benchmarks.workbench.sandbox import Sandbox
 from toolassay.benchmarks.workbench.tasks import Task
-from toolassay.benchmarks.workbench.tools import Tool, toolset_of
-from toolassay.files import write_json_lines
-from toolassay.models import ChatModel, ModelError
+from toolassay.benchmarks.workbench.tools import WorkplaceTool, toolset_of
+from toolassay.errors import UsageError
+from toolassay.files import read_json_lines, write_json_lines
+from toolassay.models import ChatModel, ChatRequest, ModelError
 from toolassay.runs import Journal, Loop, run_unsettled
-from toolassay.runs.again import BEGUN, COUNT, Again
+from toolassay.runs.budget import Estimate, size_of
+from toolassay.runs.retry_malformed import BEGUN, COUNT, Again
 from toolassay.runs.runner import AT_A_LIMIT
-from toolassay.words import count_of
+from toolassay.text_formatting import count_of
 
 OVERFLOW = "context overflow"
 _FINAL = ("answered", "malformed", "refused", OVERFLOW)
@@ -53,7 +58,7 @@ def prediction_lines(tasks: Iterable[Task], journal: Journal) -> Iterator[dict[s
             yield {"id": task.id, **kept}
 
 
-def limit_notice(tasks: Iterable[Task], journal: Journal, settings: AgentSettings) -> str:
+def limit_notice(tasks: Iterable[Task], journal: Journal, settings: WorkbenchAgentSettings) -> str:
     """What to do where limits ended more than 5 % of the tasks that have ended; empty where they did not."""
     entries = (entry_of(journal, task) for task in tasks)
     limits = Counter(entry.get("limit") for entry in entries if is_settled(entry))
@@ -72,7 +77,7 @@ def limit_notice(tasks: Iterable[Task], journal: Journal, settings: AgentSetting
     )
 
 
-class Agents:
+class WorkbenchAgents:
     """Runs an agent on every task, each on its own sandbox, continuing where it left off.
 
     Args:
@@ -87,14 +92,14 @@ class Agents:
         self,
         tasks: Sequence[Task],
         sandbox: Sandbox,
-        settings: AgentSettings,
+        settings: WorkbenchAgentSettings,
         parameters: Mapping[str, Any],
         *,
-        found: Callable[[Task], tuple[Sandbox, Sequence[Tool]]] | None = None,
+        found: Callable[[Task], tuple[Sandbox, Sequence[WorkplaceTool]]] | None = None,
     ) -> None:
         self._tasks, self._settings = tasks, settings
         self._parameters = parameters
-        self._form = form_of(settings.agent, structured=settings.is_structured)
+        self._form = call_format(settings.agent, structured=settings.is_structured)
         self._found = found or (lambda task: (sandbox, settings.tools(task, toolset_of(sandbox))))
 
     def run(
@@ -175,3 +180,92 @@ def write_predictions(output: Path, tasks: Iterable[Task], journal: Journal) -> 
     """Write the prediction file anew from the journal; none where nothing has ended. Returns its lines."""
     lines = list(prediction_lines(tasks, journal))
     return write_json_lines(output, lines) if lines else 0
+
+
+@dataclass(frozen=True)
+class DryRunPreview:
+    """What is known before a run.
+
+    Attributes:
+        already: tasks that have ended.
+        first: the first request that would be sent; None where there is none.
+    """
+
+    already: int
+    first: ChatRequest | None
+
+
+def preview_requests(
+    tasks: Iterable[Task],
+    sandbox: Sandbox,
+    settings: WorkbenchAgentSettings,
+    parameters: Mapping[str, Any],
+    journal: Journal,
+    estimate: Estimate,
+    again: Again | None = None,
+) -> DryRunPreview:
+    """Add the next request of each task that has not ended to `estimate`; nothing is sent or written.
+
+    Args:
+        tasks: those that would be done.
+        sandbox: as every run finds it.
+        settings: of the agent.
+        parameters: of the requests.
+        journal: of this run; may be open for reading only.
+        estimate: how many answers a task takes nobody knows: it gets one request a task.
+        again: which tasks that have ended are done all the same.
+    """
+    again = again or Again()
+    already, first, form = 0, None, call_format(settings.agent, structured=settings.is_structured)
+    for task in tasks:
+        entry = entry_of(journal, task)
+        if is_passed_over(entry, again):
+            already += 1
+            continue
+        progress = entry.get(BEGUN, {}) if is_settled(entry) else entry
+        request = Episode(task, sandbox, settings, progress, form).next_request(parameters)
+        first = first or request
+        estimate.add(size_of(request))
+    return DryRunPreview(already - again.left, first)
+
+
+_FIX = "make it with inference.py, or leave the line out"
+
+
+def read_predictions(
+    path: Path, tasks: Iterable[Task], *, unknown: list[str] | None = None
+) -> dict[str, tuple[str, Result]]:
+    """The outcome and the result of each task that has a line, by the id of the task; the last line counts.
+
+    A missing `outcome` is `answered`, a missing `error` is none (but of a context overflow its name).
+
+    Args:
+        path: the prediction file.
+        tasks: of the data folder.
+        unknown: receives the ids that no task has, with their lines; these predictions are left out.
+
+    Raises:
+        UsageError: no such file, a line of another form, or another request under the id of a task.
+    """
+    queries = {task.id: task.query for task in tasks}
+    found: dict[str, tuple[str, Result]] = {}
+    for line, entry in read_json_lines(path, fix="run inference.py first, or check --llm"):
+        calls = entry.get("function_calls") if isinstance(entry, dict) else None
+        if not isinstance(calls, list) or not all(isinstance(text, str) for text in calls):
+            raise UsageError("is not a prediction: no list 'function_calls'", file=path, line=line, fix=_FIX)
+        name = str(entry.get("id"))
+        if name not in queries:
+            if unknown is not None:
+                unknown.append(f"{name[:80]!r} (line {line})")
+            continue
+        if entry.get("query", queries[name]) != queries[name]:
+            raise UsageError(
+                f"the task {name!r} asks something else by now",
+                file=path,
+                line=line,
+                fix="run inference.py again",
+            )
+        outcome = str(entry.get("outcome", "answered"))
+        error = str(entry.get("error") or (CONTEXT_OVERFLOW if outcome == OVERFLOW else ""))
+        found[name] = outcome, Result(queries[name], tuple(calls), error)
+    return found

@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from toolassay.benchmarks.workbench.generate.folder import GENERATOR, write_folder
-from toolassay.benchmarks.workbench.generate.tables import world
-from toolassay.benchmarks.workbench.generate.tasks import MadeTask, draw_tasks
-from toolassay.benchmarks.workbench.generate.workplace import sandbox_of
+from toolassay.benchmarks.workbench.generate.data_folder import GENERATOR, sandbox_of, write_folder
+from toolassay.benchmarks.workbench.generate.generated_tasks import GeneratedTask, draw_tasks
+from toolassay.benchmarks.workbench.generate.tables import draw_tables
 
-__all__ = ["GENERATOR", "MadeTask", "draw_tasks", "sandbox_of", "world", "write_folder"]
+__all__ = ["GENERATOR", "GeneratedTask", "draw_tables", "draw_tasks", "sandbox_of", "write_folder"]

@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 
-from toolassay.benchmarks.workbench.judge.replay import act
+from toolassay.benchmarks.workbench.calls import replay_changes
 from toolassay.benchmarks.workbench.sandbox import Sandbox
-from toolassay.benchmarks.workbench.sandbox.rows import Moment, Row
+from toolassay.benchmarks.workbench.sandbox.difference import State, TableState, state_of, table_state
+from toolassay.benchmarks.workbench.sandbox.records import Moment, Row
 from toolassay.benchmarks.workbench.sandbox.sandbox import Cell
 from toolassay.benchmarks.workbench.sandbox.schema import JUDGED, Layout
-from toolassay.benchmarks.workbench.sandbox.state import State, TableState, state_of, table_state
 
 _LAYOUTS: Mapping[str, Layout] = {str(table.domain): table for table in JUDGED}
 
@@ -63,7 +63,7 @@ class CompatJudge:
     def _left_by(self, calls: Iterable[str]) -> State:
         """The tables that the calls may have changed."""
         sandbox = self._sandbox.fork(overwrites=True)
-        left = {name: table_state(sandbox, _LAYOUTS[name]) for name in act(sandbox, calls)}
+        left = {name: table_state(sandbox, _LAYOUTS[name]) for name in replay_changes(sandbox, calls)}
         sandbox.close()
         return left
 

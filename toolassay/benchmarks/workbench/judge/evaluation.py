@@ -1,25 +1,144 @@
-"""Result files -> verdicts."""
+"""From published result files to verdicts: the files, one verdict per row, and why strict and compat
+verdicts differ.
+"""
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import Any
 
-from toolassay.benchmarks.workbench.judge.classes import classes_of
-from toolassay.benchmarks.workbench.judge.compat import CompatJudge
-from toolassay.benchmarks.workbench.judge.error_rules import PUBLISHED, ErrorRules
-from toolassay.benchmarks.workbench.judge.results import Result, ResultFile
+from toolassay.benchmarks.workbench.judge.compat import CompatJudge, CompatVerdict
+from toolassay.benchmarks.workbench.judge.error_classes import PUBLISHED, ErrorClasses, ErrorRules, classes_of
 from toolassay.benchmarks.workbench.judge.strict import StrictJudge, StrictVerdict
-from toolassay.benchmarks.workbench.judge.verdict import Verdict
 from toolassay.benchmarks.workbench.sandbox import Sandbox
-from toolassay.benchmarks.workbench.tasks import Task
+from toolassay.benchmarks.workbench.sandbox.published_layout import read_csv
+from toolassay.benchmarks.workbench.tasks import Task, parse_list
 from toolassay.benchmarks.workbench.tools import toolset_of
 from toolassay.errors import UsageError
+
+_NAME = re.compile(r"(?P<model>.+)_(?P<setting>all|domains)(_\d{4}-\d\d-\d\d_\d\d-\d\d-\d\d)?")
+
+
+@dataclass(frozen=True)
+class Result:
+    """What came of one request.
+
+    Args:
+        query: the request.
+        calls: as text, in the order of the agent.
+        error: how it failed; empty if it did not.
+    """
+
+    query: str
+    calls: tuple[str, ...]
+    error: str = ""
+
+
+@dataclass(frozen=True)
+class ResultFile:
+    """One result file.
+
+    Args:
+        path: where it is.
+        name: its path below the folder that was named, with slashes.
+    """
+
+    path: Path
+    name: str
+
+    @property
+    def model(self) -> str:
+        """The model, as the file's name says.
+
+        >>> ResultFile(Path("gpt-4_all_2024-03-21_15-21-12.csv"), "").model
+        'gpt-4'
+        """
+        found = _NAME.fullmatch(self.path.stem)
+        return found["model"] if found else self.path.stem
+
+    @property
+    def tool_selection(self) -> str | None:
+        """`all` or `domains`, as the file's name says; None if it does not."""
+        found = _NAME.fullmatch(self.path.stem)
+        return found["setting"] if found else None
+
+    def read(self) -> Iterator[Result]:
+        """The results, in order.
+
+        Raises:
+            UsageError: not a result file, or one without results.
+        """
+        number = 0
+        for number, row in enumerate(read_csv(self.path), start=1):
+            if missing := {"query", "function_calls", "error"} - set(row):
+                raise UsageError(
+                    f"has no column {min(missing)!r}", file=self.path, fix="give a published result file"
+                )
+            calls = parse_list(row["function_calls"] or "", self.path, number)
+            yield Result(row["query"] or "", calls, row["error"] or "")
+        if not number:
+            raise UsageError("has no rows", file=self.path, fix="give a published result file")
+
+
+def result_files(path: Path) -> list[ResultFile]:
+    """The result file, or all below a folder, in the order of their names.
+
+    Raises:
+        UsageError: there is none.
+    """
+    if path.is_file():
+        return [ResultFile(path, path.name)]
+    found = sorted((file.relative_to(path).as_posix(), file) for file in path.rglob("*.csv"))
+    if not found:
+        raise UsageError("no result files", file=path, fix="give a CSV file, or a folder with some")
+    return [ResultFile(file, name) for name, file in found]
+
+
+@dataclass(frozen=True)
+class RunVerdict:
+    """What is said of one run.
+
+    Args:
+        file: the result file.
+        row: the row in it, counted from 0.
+        task: what was asked.
+        result: what was done.
+        correct: whether that is right.
+        side_effects: whether something was changed that should not have been.
+        classes: exact match, and classes of errors.
+        strict: the strict verdict in full, in strict mode.
+    """
+
+    file: str
+    row: int
+    task: Task
+    result: Result
+    correct: bool
+    side_effects: bool
+    classes: ErrorClasses
+    strict: StrictVerdict | None = None
+
+    def to_json(self) -> dict[str, Any]:
+        """As it stands in the file."""
+        return {
+            "file": self.file,
+            "row": self.row,
+            "query": self.result.query,
+            "correct": self.correct,
+            "unwanted_side_effects": self.side_effects,
+            **asdict(self.classes),
+            **(self.strict.to_json() if self.strict else {}),
+        }
+
 
 MODES = ("compat", "strict")
 NO_COMPAT = "compat verdicts are of the published tables only"
 
 
-class Evaluator:
+class WorkbenchEvaluator:
     """Judges result files of one data folder.
 
     Args:
@@ -45,7 +164,7 @@ class Evaluator:
         self._judge: CompatJudge | StrictJudge
         self._judge = CompatJudge(sandbox) if mode == "compat" else StrictJudge(sandbox)
 
-    def verdicts(self, file: ResultFile) -> Iterator[Verdict]:
+    def verdicts(self, file: ResultFile) -> Iterator[RunVerdict]:
         """A verdict a row.
 
         Raises:
@@ -61,7 +180,7 @@ class Evaluator:
                 )
             yield self.verdict(file.name, row, task, result)
 
-    def verdict(self, file: str, row: int, task: Task, result: Result) -> Verdict:
+    def verdict(self, file: str, row: int, task: Task, result: Result) -> RunVerdict:
         """The verdict on one result."""
         judged = self._judge.verdict(result.calls, task.answer, error=result.error)
         classes = classes_of(
@@ -73,4 +192,26 @@ class Evaluator:
             toolset=self._toolset,
         )
         strict = judged if isinstance(judged, StrictVerdict) else None
-        return Verdict(file, row, task, result, judged.correct, judged.side_effects, classes, strict)
+        return RunVerdict(file, row, task, result, judged.correct, judged.side_effects, classes, strict)
+
+
+UNFINISHED = "some of the wanted changes and no other: compat counts them as a side effect"
+BESIDE = "the wanted state but for what compat does not compare (numbers, times)"
+ORDER = "the wanted changes in another order, or under other labels, or mail that replaced other mail"
+REVERSED = "changed and changed back, under other labels"
+
+
+def disagreement(compat: CompatVerdict, strict: StrictVerdict) -> str | None:
+    """The class of a difference between two verdicts on one run; None if they agree.
+
+    Args:
+        compat: the published verdict.
+        strict: the strict one.
+    """
+    if (compat.correct, compat.side_effects) == (strict.correct, strict.side_effects):
+        return None
+    if strict.unwanted:
+        return BESIDE
+    if strict.missing:
+        return UNFINISHED if compat.side_effects else BESIDE
+    return ORDER if strict.wanted else REVERSED

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
-from toolassay.benchmarks.workbench.judge.replay import act
+from toolassay.benchmarks.workbench.calls import replay_changes
 from toolassay.benchmarks.workbench.sandbox import Sandbox, difference
 from toolassay.benchmarks.workbench.sandbox.difference import TableDifference
 from toolassay.benchmarks.workbench.sandbox.sandbox import Cell
@@ -118,7 +118,7 @@ class StrictJudge:
     def _changes(self, calls: Iterable[str]) -> Counter[StateChange]:
         sandbox = self._sandbox.fork(overwrites=False)
         found: Counter[StateChange] = Counter()
-        if act(sandbox, calls):
+        if replay_changes(sandbox, calls):
             found.update(changes_between(self._sandbox, sandbox))
         sandbox.close()
         return found

@@ -1,22 +1,119 @@
-"""A function of somebody's own as a tool."""
+"""A Python function as a tool: the types of its arguments (JSON Schema, words, conversion), its
+docstring, and its calls.
+"""
 
 from __future__ import annotations
 
 import inspect
 import json
 import keyword
+import math
 import re
 import sqlite3
+import types
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from datetime import date
-from typing import Any, get_type_hints
+from typing import Any, Literal, Union, get_args, get_origin, get_type_hints
 
-from toolassay.benchmarks.workbench.own.kinds import POSSIBLE, read_value, schema_of, words_of
-from toolassay.benchmarks.workbench.own.marking import Mark
-from toolassay.benchmarks.workbench.own.sandbox import OwnSandbox
+from toolassay.benchmarks.workbench.own.own_sandbox import OwnSandbox
+from toolassay.benchmarks.workbench.own.tool_decorator import ToolMark
 from toolassay.benchmarks.workbench.sandbox import Sandbox
-from toolassay.benchmarks.workbench.tools import Argument, Tool, ToolFailure
+from toolassay.benchmarks.workbench.tools import ToolArgument, ToolFailure, WorkplaceTool
+from toolassay.benchmarks.workbench.tools.tool import checked_text
+
+POSSIBLE = "str, int, float, bool, Literal[…], list[…], or one of these and None"
+_NAMES: dict[Any, tuple[str, str]] = {
+    str: ("string", "text"),
+    int: ("integer", "a whole number"),
+    float: ("number", "a number"),
+    bool: ("boolean", "true or false"),
+    types.NoneType: ("null", "null"),
+}
+_TRUTH = {"true": True, "false": False}
+
+
+def schema_of(hint: Any) -> dict[str, Any]:
+    """The JSON Schema of a type.
+
+    Raises:
+        TypeError: no argument can have this type.
+
+    >>> schema_of(list[int] | None)
+    {'anyOf': [{'type': 'array', 'items': {'type': 'integer'}}, {'type': 'null'}]}
+    """
+    if hint in _NAMES:
+        return {"type": _NAMES[hint][0]}
+    kind, inner = get_origin(hint), get_args(hint)
+    if kind is Literal and len({type(value) for value in inner}) == 1 and type(inner[0]) in (str, int):
+        return {"type": _NAMES[type(inner[0])][0], "enum": list(inner)}
+    if kind is list and len(inner) == 1:
+        return {"type": "array", "items": schema_of(inner[0])}
+    if kind in (Union, types.UnionType) and len(inner) == 2 and types.NoneType in inner:
+        return {"anyOf": [schema_of(one) for one in inner]}
+    raise TypeError(getattr(hint, "__name__", str(hint)))
+
+
+def words_of(hint: Any) -> str:
+    """A type in words, for prompts.
+
+    >>> words_of(list[Literal["a", "b"]])
+    'a list, of each: one of "a", "b"'
+    """
+    if hint in _NAMES:
+        return _NAMES[hint][1]
+    kind, inner = get_origin(hint), get_args(hint)
+    if kind is Literal:
+        return "one of " + ", ".join(
+            f'"{value}"' if isinstance(value, str) else str(value) for value in inner
+        )
+    if kind is list:
+        return f"a list, of each: {words_of(inner[0])}"
+    return " or ".join(map(words_of, inner))
+
+
+def read_value(name: str, hint: Any, value: Any) -> Any:
+    """A value of an argument; a text that writes a number or a truth value is read as such.
+
+    Raises:
+        ValueError: it has another type.
+        ToolFailure: it is too long a text.
+
+    >>> read_value("days", int, "7"), read_value("days", float | None, None)
+    (7, None)
+    """
+    kind, inner = get_origin(hint), get_args(hint)
+    if kind is Literal:
+        given = read_value(name, type(inner[0]), value)
+        if given in inner:
+            return given
+    elif kind is list:
+        if isinstance(value, list):
+            return [read_value(name, inner[0], item) for item in value]
+    elif kind is not None:
+        (other,) = (one for one in inner if one is not types.NoneType)
+        return None if value is None else read_value(name, other, value)
+    elif (plain := _read_scalar(name, hint, value)) is not None:
+        return plain
+    raise ValueError(f"{name} is {words_of(hint)}, not {str(value)[:100]!r}")
+
+
+def _read_scalar(name: str, hint: Any, value: Any) -> str | int | float | bool | None:
+    """The value as a text, a number or a truth value; None if it is none."""
+    if hint is str:
+        return checked_text(name, value) if isinstance(value, str) else None
+    if hint is bool:
+        found = _TRUTH.get(value.lower()) if isinstance(value, str) else value
+        return found if isinstance(found, bool) else None
+    if isinstance(value, bool) or not isinstance(value, str | int | float):
+        return None
+    try:
+        number = hint(value)
+    except (ValueError, OverflowError):
+        return None
+    fits = math.isfinite(number) and (isinstance(value, str) or number == value)
+    return number if fits else None
+
 
 _NAME = re.compile(r"[A-Za-z][A-Za-z0-9]*(_[A-Za-z0-9]+)*")
 _LONGEST_NAME = 64  # what model interfaces accept
@@ -26,7 +123,7 @@ _ARGUMENT = re.compile(r"^ +(\w+)(?: *\([^)]*\))?: *(.+(?:\n {8,}.+)*)", re.MULT
 
 
 @dataclass(frozen=True)
-class TypedArgument(Argument):
+class TypedArgument(ToolArgument):
     """An argument with a type.
 
     Args:
@@ -50,7 +147,7 @@ class TypedArgument(Argument):
         return f"{self.description} ".lstrip() + f"{words[0].upper()}{words[1:]}.{default}"
 
 
-class OwnTool(Tool):
+class OwnTool(WorkplaceTool):
     """A tool whose function takes the database and typed arguments."""
 
     def given(self, arguments: Mapping[str, Any]) -> dict[str, Any]:
@@ -69,7 +166,7 @@ class OwnTool(Tool):
         try:
             with sandbox.connection.call(reads_only=not self.changes_state):
                 value = self.function(sandbox.connection, **values)
-                return json.loads(json.dumps(value, default=_plain, ensure_ascii=False, allow_nan=False))
+                return json.loads(json.dumps(value, default=_json_value, ensure_ascii=False, allow_nan=False))
         except ToolFailure:
             raise
         except sqlite3.Error as error:
@@ -96,7 +193,7 @@ class OwnTool(Tool):
         return values
 
 
-def tool_of(function: Callable[..., Any], mark: Mark) -> OwnTool:
+def tool_of(function: Callable[..., Any], mark: ToolMark) -> OwnTool:
     """The tool that a marked function is.
 
     Raises:
@@ -159,7 +256,7 @@ def _described(section: str) -> dict[str, str]:
     return {name: " ".join(text.split()) for name, text in _ARGUMENT.findall(body)}
 
 
-def _plain(value: Any) -> Any:
+def _json_value(value: Any) -> Any:
     if isinstance(value, sqlite3.Row):
         return dict(zip(value.keys(), value, strict=True))
     if isinstance(value, date):

@@ -1,21 +1,25 @@
-"""What differs between a sandbox and an earlier state of it, as a query over both databases."""
+"""What differs between two states of a sandbox: by content (strict), and in the published form, with
+order and labels of rows.
+"""
 
 from __future__ import annotations
 
 import json
 import sqlite3
 from collections import Counter
+from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, NamedTuple
 
+from toolassay.benchmarks.workbench.sandbox.records import Row, columns_of, read_rows
 from toolassay.benchmarks.workbench.sandbox.sandbox import Cell, Sandbox
-from toolassay.benchmarks.workbench.sandbox.schema import CALENDAR, Layout, quoted
+from toolassay.benchmarks.workbench.sandbox.schema import CALENDAR, JUDGED, Layout, quoted
 
 Cells = tuple[Cell, ...]
 
 
 @dataclass(frozen=True)
-class Change:
+class CellChange:
     """A cell that is another one now."""
 
     id: Cell
@@ -41,7 +45,7 @@ class TableDifference:
 
     gone: list[Cells] = field(default_factory=list)
     new: list[dict[str, Cell]] = field(default_factory=list)
-    changed: list[Change] = field(default_factory=list)
+    changed: list[CellChange] = field(default_factory=list)
 
     def to_json(self) -> dict[str, Any]:
         """As a JSON value; bytes as hexadecimal digits."""
@@ -69,7 +73,7 @@ def difference(before: Sandbox, after: Sandbox) -> dict[str, TableDifference]:
     >>> after = before.fork()
     >>> _ = after.connection.execute("UPDATE plots SET file_path = 'b.png'")
     >>> difference(before, after)["plots"].changed
-    [Change(id='a.png', column='file_path', old='a.png', new='b.png')]
+    [CellChange(id='a.png', column='file_path', old='a.png', new='b.png')]
     """
     both = sqlite3.connect(":memory:", isolation_level=None)
     try:
@@ -105,7 +109,7 @@ def _table_difference(both: sqlite3.Connection, table: Layout) -> TableDifferenc
         old = _with_added(dict(zip(columns, cells[::2], strict=True)))
         now = _with_added(dict(zip(columns, cells[1::2], strict=True)))
         changed += [
-            Change(table.id_of(cells[::2]), column, old.get(column), now.get(column))
+            CellChange(table.id_of(cells[::2]), column, old.get(column), now.get(column))
             for column in old | now
             if old.get(column) != now.get(column)
         ]
@@ -150,3 +154,61 @@ def _with_added(cells: dict[str, Cell]) -> dict[str, Cell]:
     """The cells with those of added columns, which stand as JSON in one of them, beside the others."""
     added = cells.pop("added", None)
     return cells if added is None else cells | json.loads(str(added))
+
+
+_ROWS_SHOWN = 12
+
+
+class TableState(NamedTuple):
+    """One table; equal to another if columns, order, labels and cells are."""
+
+    columns: tuple[str, ...]
+    rows: list[Row]
+
+
+State = Mapping[str, TableState]
+"""The judged tables by domain."""
+
+
+def table_state(sandbox: Sandbox, table: Layout) -> TableState:
+    """One table of a sandbox."""
+    return TableState(columns_of(sandbox, table), read_rows(sandbox, table))
+
+
+def state_of(sandbox: Sandbox) -> dict[str, TableState]:
+    """All judged tables of a sandbox."""
+    return {str(table.domain): table_state(sandbox, table) for table in JUDGED}
+
+
+def state_changes(before: State, after: State) -> dict[str, dict[str, Any]]:
+    """The changes between two states in the form of the published replays; at most 12 rows of a kind.
+
+    Args:
+        before: the original state.
+        after: the present state, of the same domains.
+
+    Returns:
+        For each changed domain: `columns` (if they changed), `n_rows`, `first_label`, `last_label`,
+        `labels_are_0_to_n_minus_1`, `gone` (label and cells), `new` (position, label and cells), and
+        `gone_truncated` if there are more.
+    """
+    return {
+        name: _published_changes(before[name], after[name]) for name in after if before[name] != after[name]
+    }
+
+
+def _published_changes(before: TableState, after: TableState) -> dict[str, Any]:
+    old = {*before.rows} if before.columns == after.columns else set()
+    new = {*after.rows} if before.columns == after.columns else set()
+    labels = [row[-1] for row in after.rows]
+    gone = [[row[-1], list(row[:-1])] for row in before.rows if row not in new]
+    come = [[place, row[-1], list(row[:-1])] for place, row in enumerate(after.rows) if row not in old]
+    return {
+        "columns": None if before.columns == after.columns else list(after.columns),
+        "n_rows": len(labels),
+        "first_label": labels[0] if labels else None,
+        "last_label": labels[-1] if labels else None,
+        "labels_are_0_to_n_minus_1": labels == list(range(len(labels))),
+        "gone": gone[:_ROWS_SHOWN],
+        "new": come[:_ROWS_SHOWN],
+    } | ({"gone_truncated": True} if len(gone) > _ROWS_SHOWN else {})

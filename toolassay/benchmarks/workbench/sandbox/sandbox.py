@@ -93,7 +93,7 @@ class Sandbox:
         Raises:
             UsageError: there is none, it cannot be read, or the folder's `benchmark.json` contradicts it.
         """
-        from toolassay.benchmarks.workbench.sandbox.published import check_stated, read_published
+        from toolassay.benchmarks.workbench.sandbox.published_layout import check_stated, read_published
 
         path = Path(path)
         if path.is_dir():

@@ -2,27 +2,27 @@
 
 from __future__ import annotations
 
-from toolassay.benchmarks.workbench.tools.registry import (
+from toolassay.benchmarks.workbench.tools.tool import ToolArgument, ToolFailure, WorkplaceTool
+from toolassay.benchmarks.workbench.tools.toolset import (
     PUBLISHED,
     TOOLKITS,
     TOOLS,
+    Toolset,
     call,
     listing,
     tool_called,
     tools_for,
     toolset_of,
 )
-from toolassay.benchmarks.workbench.tools.tool import Argument, Tool, ToolFailure
-from toolassay.benchmarks.workbench.tools.toolset import Toolset
 
 __all__ = [
     "PUBLISHED",
     "TOOLKITS",
     "TOOLS",
-    "Argument",
-    "Tool",
+    "ToolArgument",
     "ToolFailure",
     "Toolset",
+    "WorkplaceTool",
     "call",
     "listing",
     "tool_called",

@@ -8,8 +8,8 @@ from typing import Any
 from toolassay.benchmarks.workbench.sandbox import Sandbox
 from toolassay.benchmarks.workbench.sandbox.records import Records
 from toolassay.benchmarks.workbench.sandbox.schema import CALENDAR
-from toolassay.benchmarks.workbench.tools.moments import moment
-from toolassay.benchmarks.workbench.tools.search import Search
+from toolassay.benchmarks.workbench.tools.date_parsing import moment
+from toolassay.benchmarks.workbench.tools.pattern_search import Search
 from toolassay.benchmarks.workbench.tools.tool import ToolFailure, optional, required, tool
 
 DOMAIN = "calendar"

@@ -6,10 +6,9 @@ from datetime import date
 from typing import Any
 
 from toolassay.benchmarks.workbench.sandbox import Sandbox
-from toolassay.benchmarks.workbench.sandbox.records import Record, Records
-from toolassay.benchmarks.workbench.sandbox.rows import Moment
+from toolassay.benchmarks.workbench.sandbox.records import Moment, Record, Records
 from toolassay.benchmarks.workbench.sandbox.schema import EMAILS
-from toolassay.benchmarks.workbench.tools.moments import moment
+from toolassay.benchmarks.workbench.tools.date_parsing import moment
 from toolassay.benchmarks.workbench.tools.tool import ToolFailure, optional, required, tool
 
 DOMAIN = "email"

@@ -7,7 +7,7 @@ from typing import Any
 from toolassay.benchmarks.workbench.sandbox import Sandbox
 from toolassay.benchmarks.workbench.sandbox.records import Records
 from toolassay.benchmarks.workbench.sandbox.schema import TASKS
-from toolassay.benchmarks.workbench.tools.search import Search
+from toolassay.benchmarks.workbench.tools.pattern_search import Search
 from toolassay.benchmarks.workbench.tools.tool import optional, required, tool
 
 DOMAIN = "project_management"

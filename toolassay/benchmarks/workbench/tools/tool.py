@@ -23,7 +23,7 @@ class ToolFailure(Exception):
 
 
 @dataclass(frozen=True)
-class Argument:
+class ToolArgument:
     """One argument of a tool.
 
     Args:
@@ -47,7 +47,7 @@ class Argument:
 
 
 @dataclass(frozen=True)
-class Tool:
+class WorkplaceTool:
     """One tool.
 
     Args:
@@ -61,7 +61,7 @@ class Tool:
     domain: str
     function: Function
     description: str
-    arguments: Mapping[str, Argument]
+    arguments: Mapping[str, ToolArgument]
     changes_state: bool
 
     @property
@@ -114,7 +114,7 @@ class Tool:
             given = ", ".join(f"{name}={str(value)[:100]!r}" for name, value in values.items())
             raise ToolFailure(f"{self.name} cannot work with {given}: {error}") from error
 
-    def argument(self, name: str) -> Argument:
+    def argument(self, name: str) -> ToolArgument:
         """The argument of a name.
 
         Raises:
@@ -156,21 +156,21 @@ def checked_text(name: str, value: str) -> str:
 
 
 def tool(
-    domain: str, description: str, *, changes_state: bool = False, **arguments: Argument
-) -> Callable[[Function], Tool]:
+    domain: str, description: str, *, changes_state: bool = False, **arguments: ToolArgument
+) -> Callable[[Function], WorkplaceTool]:
     """Make a tool of a function."""
 
-    def decorate(function: Function) -> Tool:
-        return Tool(domain, function, description, arguments, changes_state)
+    def decorate(function: Function) -> WorkplaceTool:
+        return WorkplaceTool(domain, function, description, arguments, changes_state)
 
     return decorate
 
 
-def required(description: str, *choices: str) -> Argument:
+def required(description: str, *choices: str) -> ToolArgument:
     """An argument without which a tool does nothing useful."""
-    return Argument(description, required=True, choices=choices)
+    return ToolArgument(description, required=True, choices=choices)
 
 
-def optional(description: str, *choices: str) -> Argument:
+def optional(description: str, *choices: str) -> ToolArgument:
     """An argument that may be left out."""
-    return Argument(description, choices=choices)
+    return ToolArgument(description, choices=choices)

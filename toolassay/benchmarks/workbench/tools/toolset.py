@@ -1,4 +1,6 @@
-"""The tools of one workplace: by name, by domain, and how one is called."""
+"""The tools of a workplace by name and by domain, the published toolset, and the list of tools for a
+prompt.
+"""
 
 from __future__ import annotations
 
@@ -6,7 +8,15 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 from toolassay.benchmarks.workbench.sandbox import Sandbox
-from toolassay.benchmarks.workbench.tools.tool import Tool, ToolFailure
+from toolassay.benchmarks.workbench.tools import (
+    analytics,
+    calendar,
+    customers,
+    directory,
+    email,
+    project_management,
+)
+from toolassay.benchmarks.workbench.tools.tool import ToolFailure, WorkplaceTool
 from toolassay.errors import UsageError
 
 
@@ -21,21 +31,23 @@ class Toolset:
 
     def __init__(
         self,
-        toolkits: Mapping[str, Sequence[Tool]],
+        toolkits: Mapping[str, Sequence[WorkplaceTool]],
         *,
         everywhere: Iterable[str] = (),
         aliases: Mapping[str, str] | None = None,
     ) -> None:
         self.toolkits = toolkits
-        self.tools: Mapping[str, Tool] = {tool.name: tool for room in toolkits.values() for tool in room}
+        self.tools: Mapping[str, WorkplaceTool] = {
+            tool.name: tool for room in toolkits.values() for tool in room
+        }
         self._by_function_name = {tool.function_name: tool for tool in self.tools.values()}
         self._everywhere, self._aliases = frozenset(everywhere), aliases or {}
 
-    def called(self, name: str) -> Tool | None:
+    def called(self, name: str) -> WorkplaceTool | None:
         """The tool of a name (`email.send_email`) or of a name without a dot (`email__send_email`)."""
         return self.tools.get(name) or self._by_function_name.get(name)
 
-    def of_domains(self, domains: Iterable[str] | None) -> list[Tool]:
+    def of_domains(self, domains: Iterable[str] | None) -> list[WorkplaceTool]:
         """The tools of some domains and those that every task has; all tools for None.
 
         Raises:
@@ -64,3 +76,77 @@ class Toolset:
         if tool is None:
             raise ToolFailure(f"there is no tool {name[:100]!r}; tools are: {', '.join(self.tools)}")
         return tool.carry_out(sandbox, arguments)
+
+
+TOOLKITS: Mapping[str, tuple[WorkplaceTool, ...]] = {
+    room.DOMAIN: room.TOOLS for room in (email, calendar, analytics, project_management, customers, directory)
+}
+"""The published tools of each domain in the order of the published prompt."""
+
+# The published selector does not know `crm`, the name that some published tasks use; this one does.
+PUBLISHED = Toolset(TOOLKITS, everywhere=[directory.DOMAIN], aliases={"crm": customers.DOMAIN})
+"""The published tools."""
+
+TOOLS: Mapping[str, WorkplaceTool] = PUBLISHED.tools
+"""Every published tool by its name."""
+
+
+def toolset_of(sandbox: Sandbox) -> Toolset:
+    """The tools of a workplace: its own, or the published ones."""
+    return sandbox.toolset or PUBLISHED
+
+
+def call(sandbox: Sandbox, name: str, arguments: Mapping[str, Any]) -> Any:
+    """Call a tool.
+
+    Args:
+        sandbox: what it acts on.
+        name: of the tool, e.g. `calendar.create_event`.
+        arguments: its arguments by name: texts, numbers or None.
+
+    Returns:
+        A JSON value. Many mistakes have an answer of their own ("Event not found.") and are no failure.
+
+    Raises:
+        ToolFailure: unknown tool, unknown argument, or the tool could not work with the values; the sandbox
+            is as it was.
+
+    >>> call(Sandbox.of({}), "email.delete_email", {"email_id": "00000001"})
+    'Email not found.'
+    """
+    return toolset_of(sandbox).call(sandbox, name, arguments)
+
+
+def tool_called(name: str) -> WorkplaceTool | None:
+    """The published tool of a name or of a name without a dot (`calendar__create_event`)."""
+    return PUBLISHED.called(name)
+
+
+def tools_for(domains: Iterable[str] | None) -> list[WorkplaceTool]:
+    """The published tools of some domains and the directory; all tools for None.
+
+    Raises:
+        UsageError: there is no such domain.
+
+    >>> [tool.name for tool in tools_for(["calendar"])][-2:]
+    ['calendar.search_events', 'company_directory.find_email_address']
+    """
+    return PUBLISHED.of_domains(domains)
+
+
+def listing(tools: Iterable[WorkplaceTool]) -> str:
+    """The tools as text, one a line, for prompts without native tool calling.
+
+    >>> print(listing(tools_for([])))
+    company_directory.find_email_address(name) - Find colleagues' e-mail addresses.
+      name: A first name or a last name.
+    """
+    lines = []
+    for tool in tools:
+        names = ", ".join(
+            name if argument.required else f"{name}=None" for name, argument in tool.arguments.items()
+        )
+        lines.append(f"{tool.name}({names}) - {tool.description}")
+        for name, argument in tool.arguments.items():
+            lines.append(f"  {name}: {argument.told()}")
+    return "\n".join(lines)

@@ -1,6 +1,6 @@
-"""The scores as they should be: errors count and are never right, nothing is removed."""
+"""The strict scores: errors count and are never right, and no message is removed."""
 
-from toolassay.benchmarks.classic.scoring.strict.judged import Judged, judge
-from toolassay.benchmarks.classic.scoring.strict.tree import strict_metrics
+from toolassay.benchmarks.classic.scoring.strict.metrics import strict_metrics
+from toolassay.benchmarks.classic.scoring.strict.outcomes import MessageOutcome, message_outcomes
 
-__all__ = ["Judged", "judge", "strict_metrics"]
+__all__ = ["MessageOutcome", "message_outcomes", "strict_metrics"]

@@ -1,17 +1,18 @@
-"""How often the choice is right, and how good "none" is as a choice."""
+"""Strict accuracy: by message, conversation and workflow; quality of the choice of none; confusions."""
 
 from __future__ import annotations
 
-from collections import Counter
+from collections import Counter, defaultdict
 from collections.abc import Sequence
+from statistics import fmean, pstdev
 from typing import Any
 
-from toolassay.benchmarks.classic.scoring.strict.judged import Judged
-from toolassay.benchmarks.classic.scoring.strict.means import means
-from toolassay.runs.asked import is_scored
+from toolassay.benchmarks.classic.data import ClassicData
+from toolassay.benchmarks.classic.scoring.strict.outcomes import MessageOutcome, by_message, means
+from toolassay.runs.outcomes import is_scored
 
 
-def accuracy(judged: Sequence[Judged]) -> dict[str, Any]:
+def accuracy(judged: Sequence[MessageOutcome]) -> dict[str, Any]:
     """Shares of right choices, with intervals, and what the wrong ones are.
 
     Args:
@@ -31,11 +32,11 @@ def accuracy(judged: Sequence[Judged]) -> dict[str, Any]:
         whole[one.example.conversation, one.trial] += not one.right
     first = {(one.example.conversation, one.trial): one for one in reversed(judged)}
 
-    def conversation(one: Judged) -> float | None:
+    def conversation(one: MessageOutcome) -> float | None:
         place = one.example.conversation, one.trial
         return float(not whole[place]) if first[place] is one and place not in cut else None
 
-    def right(one: Judged) -> float:
+    def right(one: MessageOutcome) -> float:
         return float(one.right)
 
     return {
@@ -52,7 +53,7 @@ def accuracy(judged: Sequence[Judged]) -> dict[str, Any]:
     }
 
 
-def none_quality(judged: Sequence[Judged]) -> dict[str, Any]:
+def none_quality(judged: Sequence[MessageOutcome]) -> dict[str, Any]:
     """How well an agent knows when to start nothing.
 
     Returns:
@@ -98,3 +99,96 @@ def precision_recall(hits: int, chosen: int, found: int, wanted: int) -> dict[st
 def share(part: int, whole: int) -> float | None:
     """None of nothing."""
     return part / whole if whole else None
+
+
+def workflow_table(judged: Sequence[MessageOutcome], data: ClassicData) -> dict[str, dict[str, Any]]:
+    """Every workflow of the data, by its id.
+
+    Returns:
+        `name`, `domain`, `support` (runs whose first label it is), `chosen`, `precision` (of the runs that
+        chose it, those where it is accepted), `recall` (of its support, those that are right, by either
+        label), `f1`; and of its phrasings, the messages whose first label it is: `phrasings`, `always_right`
+        (in all trials) and `spread`, the standard deviation of their shares of right answers.
+    """
+    chosen: Counter[str] = Counter()
+    accepted: Counter[str] = Counter()
+    support: Counter[str] = Counter()
+    right: Counter[str] = Counter()
+    for one in judged:
+        if one.choice is not None:
+            chosen[one.choice] += 1
+            accepted[one.choice] += one.right
+        if one.wanted is not None:
+            support[one.wanted] += 1
+            right[one.wanted] += one.right
+    phrasings = phrasings_of(judged)
+    return {
+        flow.id: {
+            "name": flow.name,
+            "domain": flow.domain,
+            "support": support[flow.id],
+            "chosen": chosen[flow.id],
+            **precision_recall(accepted[flow.id], chosen[flow.id], right[flow.id], support[flow.id]),
+            "phrasings": len(shares := phrasings.get(flow.id, [])),
+            "always_right": sum(share == 1 for share in shares),
+            "spread": pstdev(shares) if shares else None,
+        }
+        for flows in data.workflows.values()
+        for flow in flows
+    }
+
+
+def phrasings_of(judged: Sequence[MessageOutcome]) -> dict[str, list[float]]:
+    """By workflow: of each message whose first label it is, the share of its trials that are right."""
+    found: dict[str, list[float]] = defaultdict(list)
+    for trials in by_message(judged):
+        if (wanted := trials[0].wanted) is not None:
+            found[wanted].append(fmean(one.right for one in trials))
+    return found
+
+
+def phrasing_sensitivity(judged: Sequence[MessageOutcome]) -> dict[str, Any]:
+    """How much it matters in which words a workflow is asked for.
+
+    Returns:
+        `workflows` with at least two phrasings; the shares of them that are right for all (`always_right`),
+        for none (`never_right`) and for some (`sometimes_right`); and the mean `spread`.
+    """
+    several = [shares for shares in phrasings_of(judged).values() if len(shares) > 1]
+    n = len(several)
+    always, never = sum(min(found) == 1 for found in several), sum(max(found) == 0 for found in several)
+    return {
+        "workflows": n,
+        "always_right": always / n if n else None,
+        "never_right": never / n if n else None,
+        "sometimes_right": (n - always - never) / n if n else None,
+        "spread": fmean(map(pstdev, several)) if n else None,
+    }
+
+
+def confusion(judged: Sequence[MessageOutcome]) -> list[dict[str, Any]]:
+    """What was wanted (the first label) and what was chosen, with how often; only what occurs.
+
+    None stands for none; an outcome without a choice is named. A choice that is right by the second label
+    is marked so.
+    """
+    pairs = Counter(
+        (one.example.domain, one.wanted or "", one.choice or "", one.outcome, one.right) for one in judged
+    )
+    return [
+        {
+            "domain": domain,
+            "wanted": wanted or None,
+            "chosen": choice or None,
+            "outcome": outcome,
+            "right": right,
+            "count": count,
+        }
+        for (domain, wanted, choice, outcome, right), count in sorted(pairs.items())
+    ]
+
+
+def macro_f1(table: dict[str, dict[str, Any]], domain: str | None = None) -> float | None:
+    """The mean F1 of the workflows that are wanted at all."""
+    found = [row["f1"] for row in table.values() if row["support"] and domain in (None, row["domain"])]
+    return fmean(found) if found else None

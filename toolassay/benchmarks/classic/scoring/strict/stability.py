@@ -8,15 +8,16 @@ from itertools import chain, combinations
 from statistics import fmean
 from typing import Any
 
-from toolassay.benchmarks.classic.scoring.rows import Row
-from toolassay.benchmarks.classic.scoring.strict.judged import Judged, by_message
-from toolassay.benchmarks.classic.scoring.strict.means import means
-from toolassay.benchmarks.classic.scoring.strict.workflows import phrasing_sensitivity
-from toolassay.metrics.repeats import repeat_metrics
-from toolassay.runs.asked import is_scored
+from toolassay.benchmarks.classic.scoring.prediction_rows import PredictionRow
+from toolassay.benchmarks.classic.scoring.strict.accuracy import phrasing_sensitivity
+from toolassay.benchmarks.classic.scoring.strict.outcomes import MessageOutcome, by_message, means
+from toolassay.metrics.pass_k import repeat_metrics
+from toolassay.runs.outcomes import is_scored
 
 
-def stability(judged: Sequence[Judged], others: Sequence[tuple[Judged, Judged]]) -> dict[str, Any]:
+def stability(
+    judged: Sequence[MessageOutcome], others: Sequence[tuple[MessageOutcome, MessageOutcome]]
+) -> dict[str, Any]:
     """What stays the same.
 
     Args:
@@ -44,14 +45,14 @@ def stability(judged: Sequence[Judged], others: Sequence[tuple[Judged, Judged]])
     }
 
 
-def agreement_of(trials: Sequence[Judged]) -> float:
+def agreement_of(trials: Sequence[MessageOutcome]) -> float:
     """The share of the pairs of trials of a message that gave the same answer."""
     return fmean(_agree(*pair) for pair in combinations(trials, 2))
 
 
 def pairs_of_orders(
-    main: Iterable[Judged], others: Iterable[Iterable[Judged]]
-) -> list[tuple[Judged, Judged]]:
+    main: Iterable[MessageOutcome], others: Iterable[Iterable[MessageOutcome]]
+) -> list[tuple[MessageOutcome, MessageOutcome]]:
     """The same message and trial in the order of the run and in other ones, where both were run.
 
     An order is another one only if the rows say so.
@@ -69,39 +70,39 @@ def pairs_of_orders(
     return pairs
 
 
-def by_order(rows: Iterable[Row]) -> dict[str, list[Row]]:
+def by_order(rows: Iterable[PredictionRow]) -> dict[str, list[PredictionRow]]:
     """Rows by the order of the candidates, in the order of its name; an unnamed one is the first."""
-    found: dict[str, list[Row]] = defaultdict(list)
+    found: dict[str, list[PredictionRow]] = defaultdict(list)
     for row in rows:
         found[row.order].append(row)
     return dict(sorted(found.items()))
 
 
-def _agree(one: Judged, other: Judged) -> bool:
+def _agree(one: MessageOutcome, other: MessageOutcome) -> bool:
     return one.answered and other.answered and one.choice == other.choice
 
 
-def _ran(judged: Iterable[Judged]) -> list[Judged]:
+def _ran(judged: Iterable[MessageOutcome]) -> list[MessageOutcome]:
     return [one for one in judged if _has_run(one)]
 
 
-def _has_run(one: Judged) -> bool:
+def _has_run(one: MessageOutcome) -> bool:
     return one.row is not None and is_scored(one.outcome)
 
 
-def _agreement(judged: Sequence[Judged]) -> dict[str, Any]:
+def _agreement(judged: Sequence[MessageOutcome]) -> dict[str, Any]:
     """Over the messages that were run several times; no numbers where none was."""
     repeated = {trials[0].example.id: trials for trials in by_message(_ran(judged)) if len(trials) > 1}
 
-    def same(one: Judged) -> float | None:
+    def same(one: MessageOutcome) -> float | None:
         trials = repeated.get(one.example.id)
         return None if trials is None else agreement_of(trials)
 
-    def always(one: Judged) -> float | None:
+    def always(one: MessageOutcome) -> float | None:
         share = same(one)
         return None if share is None else float(share == 1)
 
-    def steady(one: Judged) -> float | None:
+    def steady(one: MessageOutcome) -> float | None:
         trials = repeated.get(one.example.id)
         return None if trials is None else float(len({each.right for each in trials}) == 1)
 
@@ -109,11 +110,11 @@ def _agreement(judged: Sequence[Judged]) -> dict[str, Any]:
     return means([trials[0] for trials in by_message(judged)], scores, {})
 
 
-def _conversations(judged: Sequence[Judged]) -> list[list[Judged]]:
+def _conversations(judged: Sequence[MessageOutcome]) -> list[list[MessageOutcome]]:
     """Of each conversation and trial the first wrong message, or the last of all right ones; of a trial in
     which all messages were run.
     """
-    found: dict[str, dict[int, Judged]] = defaultdict(dict)
+    found: dict[str, dict[int, MessageOutcome]] = defaultdict(dict)
     cut = {(one.example.conversation, one.trial) for one in judged if not _has_run(one)}
     for one in judged:
         if (one.example.conversation, one.trial) in cut:
@@ -124,7 +125,7 @@ def _conversations(judged: Sequence[Judged]) -> list[list[Judged]]:
     return [list(trials.values()) for trials in found.values()]
 
 
-def _repeats(units: Sequence[Sequence[Judged]]) -> dict[str, Any]:
+def _repeats(units: Sequence[Sequence[MessageOutcome]]) -> dict[str, Any]:
     """Of messages or conversations; those of one conversation are drawn together."""
     return repeat_metrics(
         [[one.right for one in unit] for unit in units],
@@ -132,7 +133,7 @@ def _repeats(units: Sequence[Sequence[Judged]]) -> dict[str, Any]:
     )
 
 
-def _order(pairs: Sequence[tuple[Judged, Judged]]) -> Mapping[str, Any]:
+def _order(pairs: Sequence[tuple[MessageOutcome, MessageOutcome]]) -> Mapping[str, Any]:
     orders = {one.row.order for pair in pairs for one in pair if one.row is not None}
     return {
         "orders": sorted(orders),

@@ -1,7 +1,12 @@
 """The published security test: first turns of the prompts to the bare model, graded by a judge."""
 
-from toolassay.benchmarks.classic.security.published.attacks import Attack, read_attacks
-from toolassay.benchmarks.classic.security.published.lines import (
+from toolassay.benchmarks.classic.security.published.attacks import (
+    PARAMETERS,
+    Attack,
+    PublishedAttacks,
+    read_attacks,
+)
+from toolassay.benchmarks.classic.security.published.grades import (
     FOLDER,
     AttackLine,
     published_file,
@@ -9,7 +14,6 @@ from toolassay.benchmarks.classic.security.published.lines import (
     published_score_beside,
     write_attacks,
 )
-from toolassay.benchmarks.classic.security.published.work import PARAMETERS, PublishedAttacks
 
 __all__ = [
     "FOLDER",

@@ -16,8 +16,11 @@ from toolassay.benchmarks.workbench.generate.checks import (
     multi_domain,
     project_management,
 )
-from toolassay.benchmarks.workbench.generate.checks.expected import Check, Expected
-from toolassay.benchmarks.workbench.generate.checks.reading import gaps_of
+from toolassay.benchmarks.workbench.generate.checks.expected import Check, ExpectedChanges
+from toolassay.benchmarks.workbench.generate.checks.lookups import gaps_of
+
+__all__ = ["CHECKS", "Check", "ExpectedChanges", "gaps_of"]
+
 
 CHECKS: Mapping[str, Check] = {
     f"{group}.{name}": check
@@ -32,5 +35,3 @@ CHECKS: Mapping[str, Check] = {
     for name, check in checks.items()
 }
 """The check of each template, by the template's name."""
-
-__all__ = ["CHECKS", "Check", "Expected", "gaps_of"]

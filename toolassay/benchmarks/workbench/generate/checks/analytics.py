@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import sqlite3
 
-from toolassay.benchmarks.workbench.generate.checks.expected import NOTHING, Check, Expected, Gaps
+from toolassay.benchmarks.workbench.generate.checks.expected import NOTHING, Check, ExpectedChanges, Gaps
 from toolassay.benchmarks.workbench.generate.checks.expected import new as added
-from toolassay.benchmarks.workbench.generate.checks.reading import (
+from toolassay.benchmarks.workbench.generate.checks.lookups import (
     YESTERDAY,
     column,
     day,
@@ -23,40 +23,40 @@ _FILES = {
 }
 
 
-def _plot(metric: str, kind: str, first: str, last: str = YESTERDAY) -> Expected:
+def _plot(metric: str, kind: str, first: str, last: str = YESTERDAY) -> ExpectedChanges:
     value = _FILES.get(metric) or f"visits_{metric.replace(' ', '_')}"
     return added("plots", file_path=f"plots/{first}_{last}_{value}_{kind}.png")
 
 
-def _plot_since(_: sqlite3.Connection, gaps: Gaps) -> Expected:
+def _plot_since(_: sqlite3.Connection, gaps: Gaps) -> ExpectedChanges:
     return _plot(gaps["metric"], gaps["kind"], day(gaps["since"]))
 
 
-def _one_day(_: sqlite3.Connection, gaps: Gaps) -> Expected:
+def _one_day(_: sqlite3.Connection, gaps: Gaps) -> ExpectedChanges:
     return _plot(gaps["metric"], "histogram", day(gaps["day"]), day(gaps["day"]))
 
 
-def _two_histograms(_: sqlite3.Connection, gaps: Gaps) -> Expected:
+def _two_histograms(_: sqlite3.Connection, gaps: Gaps) -> ExpectedChanges:
     days = day(gaps["first"]), day(gaps["last"])
     return _plot(gaps["metric"], "histogram", *days) + _plot(gaps["other"], "histogram", *days)
 
 
-def _two_bars(_: sqlite3.Connection, gaps: Gaps) -> Expected:
+def _two_bars(_: sqlite3.Connection, gaps: Gaps) -> ExpectedChanges:
     since = day(gaps["since"])
     return _plot(gaps["metric"], "bar", since) + _plot(gaps["other"], "bar", since)
 
 
-def _threshold(db: sqlite3.Connection, gaps: Gaps) -> Expected:
+def _threshold(db: sqlite3.Connection, gaps: Gaps) -> ExpectedChanges:
     return _plot(gaps["metric"], "line", day(gaps["since"])) if went(db, gaps) else NOTHING
 
 
-def _recent_threshold(db: sqlite3.Connection, gaps: Gaps) -> Expected:
+def _recent_threshold(db: sqlite3.Connection, gaps: Gaps) -> ExpectedChanges:
     if day(gaps["since"]) != days_before_today(int(gaps["days"])):
         raise ValueError("the two ways to name the period differ")
     return _threshold(db, gaps)
 
 
-def _changed(db: sqlite3.Connection, gaps: Gaps, first: str, last: str) -> Expected:
+def _changed(db: sqlite3.Connection, gaps: Gaps, first: str, last: str) -> ExpectedChanges:
     values = figures(db, gaps["metric"], first, last)
     share = float(gaps["percent"].removesuffix("%")) / 100
     if gaps["direction"] == "higher":
@@ -66,22 +66,22 @@ def _changed(db: sqlite3.Connection, gaps: Gaps, first: str, last: str) -> Expec
     return _plot(gaps["metric"], "line", first, last) if holds else NOTHING
 
 
-def _change_since(db: sqlite3.Connection, gaps: Gaps) -> Expected:
+def _change_since(db: sqlite3.Connection, gaps: Gaps) -> ExpectedChanges:
     return _changed(db, gaps, day(gaps["since"]), YESTERDAY)
 
 
-def _week_on_week(db: sqlite3.Connection, gaps: Gaps) -> Expected:
+def _week_on_week(db: sqlite3.Connection, gaps: Gaps) -> ExpectedChanges:
     return _changed(db, gaps, day(gaps["first"]), day(gaps["last"]))
 
 
-def _faster_growth(db: sqlite3.Connection, gaps: Gaps) -> Expected:
+def _faster_growth(db: sqlite3.Connection, gaps: Gaps) -> ExpectedChanges:
     since = day(gaps["since"])
     if not outgrew(db, gaps["metric"], gaps["other"], since):
         return NOTHING
     return _plot(gaps["metric"], "line", since) + _plot(gaps["other"], "line", since)
 
 
-def _popular_source(db: sqlite3.Connection, gaps: Gaps) -> Expected:
+def _popular_source(db: sqlite3.Connection, gaps: Gaps) -> ExpectedChanges:
     query = (
         "SELECT traffic_source FROM visits WHERE date_of_visit BETWEEN ? AND ? GROUP BY 1 ORDER BY count(*)"
     )
@@ -89,7 +89,7 @@ def _popular_source(db: sqlite3.Connection, gaps: Gaps) -> Expected:
     return _plot(ranked[-1 if gaps["rank"] == "most" else 0], "line", day(gaps["since"]))
 
 
-def _source_against_source(db: sqlite3.Connection, gaps: Gaps) -> Expected:
+def _source_against_source(db: sqlite3.Connection, gaps: Gaps) -> ExpectedChanges:
     since = day(gaps["since"])
     if since != days_before_today(7 * int(gaps["weeks"])):
         raise ValueError("the two ways to name the period differ")

@@ -7,13 +7,13 @@ import sqlite3
 from toolassay.benchmarks.workbench.generate.checks.expected import (
     NOTHING,
     Check,
-    Expected,
+    ExpectedChanges,
     Gaps,
     changed,
     gone,
     meeting,
 )
-from toolassay.benchmarks.workbench.generate.checks.reading import (
+from toolassay.benchmarks.workbench.generate.checks.lookups import (
     TODAY,
     check_free,
     column,
@@ -30,17 +30,17 @@ _TABLE = "calendar_events"
 _IDS = f"SELECT event_id FROM {_TABLE} WHERE "
 
 
-def _cancel_first(db: sqlite3.Connection, gaps: Gaps) -> Expected:
+def _cancel_first(db: sqlite3.Connection, gaps: Gaps) -> ExpectedChanges:
     query = _IDS + "date(event_start) = ? ORDER BY event_start LIMIT 1"
     return gone(_TABLE, column(db, query, day(gaps["day"])))
 
 
-def _rename_last(db: sqlite3.Connection, gaps: Gaps) -> Expected:
+def _rename_last(db: sqlite3.Connection, gaps: Gaps) -> ExpectedChanges:
     query = _IDS + "date(event_start) = ? ORDER BY event_start DESC LIMIT 1"
     return changed(_TABLE, column(db, query, day(gaps["day"])), "event_name", gaps["name"])
 
 
-def _push_back(db: sqlite3.Connection, gaps: Gaps) -> Expected:
+def _push_back(db: sqlite3.Connection, gaps: Gaps) -> ExpectedChanges:
     where = "date(event_start) = ? AND participant_email = ? ORDER BY event_start LIMIT 1"
     values = day(gaps["day"]), who(db, gaps["person"])
     query = f"SELECT event_id, event_start, duration FROM {_TABLE} WHERE {where}"
@@ -55,15 +55,15 @@ def _next_named(db: sqlite3.Connection, gaps: Gaps) -> list[str]:
     return column(db, query, gaps["name"], TODAY)
 
 
-def _cancel_next_named(db: sqlite3.Connection, gaps: Gaps) -> Expected:
+def _cancel_next_named(db: sqlite3.Connection, gaps: Gaps) -> ExpectedChanges:
     return gone(_TABLE, _next_named(db, gaps))
 
 
-def _rename_next_named(db: sqlite3.Connection, gaps: Gaps) -> Expected:
+def _rename_next_named(db: sqlite3.Connection, gaps: Gaps) -> ExpectedChanges:
     return changed(_TABLE, _next_named(db, gaps), "event_name", gaps["new"])
 
 
-def _cancel_next_with(db: sqlite3.Connection, gaps: Gaps) -> Expected:
+def _cancel_next_with(db: sqlite3.Connection, gaps: Gaps) -> ExpectedChanges:
     query = (
         _IDS + "participant_email = ? AND event_start >= ? AND event_start < ? ORDER BY event_start LIMIT 1"
     )
@@ -79,29 +79,29 @@ def met_since(db: sqlite3.Connection, gaps: Gaps) -> bool:
     return bool(column(db, query, who(db, gaps["person"]), since, TODAY))
 
 
-def _catch_up(db: sqlite3.Connection, gaps: Gaps) -> Expected:
+def _catch_up(db: sqlite3.Connection, gaps: Gaps) -> ExpectedChanges:
     if met_since(db, gaps):
         return NOTHING
     return meeting("Catch-up", who(db, gaps["person"]), free(db, gaps["day"]), 30)
 
 
-def _clear_part_of_day(db: sqlite3.Connection, gaps: Gaps) -> Expected:
+def _clear_part_of_day(db: sqlite3.Connection, gaps: Gaps) -> ExpectedChanges:
     sign = "<" if gaps["side"] == "before" else ">"
     query = _IDS + f"date(event_start) = ? AND event_start {sign} ?"
     return gone(_TABLE, column(db, query, day(gaps["day"]), moment(gaps["day"], gaps["time"])))
 
 
-def _cancel_all_with(db: sqlite3.Connection, gaps: Gaps) -> Expected:
+def _cancel_all_with(db: sqlite3.Connection, gaps: Gaps) -> ExpectedChanges:
     query = _IDS + "participant_email = ? AND event_start >= ?"
     return gone(_TABLE, column(db, query, who(db, gaps["person"]), day(gaps["day"])))
 
 
-def _cancel_all_named(db: sqlite3.Connection, gaps: Gaps) -> Expected:
+def _cancel_all_named(db: sqlite3.Connection, gaps: Gaps) -> ExpectedChanges:
     query = _IDS + "event_name = ? AND event_start >= ?"
     return gone(_TABLE, column(db, query, gaps["name"], day(gaps["day"])))
 
 
-def _create(db: sqlite3.Connection, gaps: Gaps) -> Expected:
+def _create(db: sqlite3.Connection, gaps: Gaps) -> ExpectedChanges:
     start = moment(gaps["day"], gaps["time"])
     check_free(db, start, minutes(gaps["length"]))
     return meeting(gaps["name"], who(db, gaps["person"]), start, minutes(gaps["length"]))

@@ -4,8 +4,15 @@ from __future__ import annotations
 
 import sqlite3
 
-from toolassay.benchmarks.workbench.generate.checks.expected import Check, Expected, Gaps, changed, gone, new
-from toolassay.benchmarks.workbench.generate.checks.reading import column, day, days_before_today, who
+from toolassay.benchmarks.workbench.generate.checks.expected import (
+    Check,
+    ExpectedChanges,
+    Gaps,
+    changed,
+    gone,
+    new,
+)
+from toolassay.benchmarks.workbench.generate.checks.lookups import column, day, days_before_today, who
 
 _TABLE = "customers"
 _IDS = f"SELECT customer_id FROM {_TABLE} WHERE "
@@ -23,47 +30,47 @@ def leads(db: sqlite3.Connection, first_name: str) -> list[str]:
     return column(db, _IDS + "assigned_to_email = ? AND status = 'Lead'", who(db, first_name))
 
 
-def _set_status(db: sqlite3.Connection, gaps: Gaps) -> Expected:
+def _set_status(db: sqlite3.Connection, gaps: Gaps) -> ExpectedChanges:
     return changed(_TABLE, _named(db, gaps), "status", gaps["status"])
 
 
-def _delete_one(db: sqlite3.Connection, gaps: Gaps) -> Expected:
+def _delete_one(db: sqlite3.Connection, gaps: Gaps) -> ExpectedChanges:
     return gone(_TABLE, _named(db, gaps))
 
 
-def lead(db: sqlite3.Connection, name: str, assignee: str, **more: str) -> Expected:
+def lead(db: sqlite3.Connection, name: str, assignee: str, **more: str) -> ExpectedChanges:
     """One lead is added; the name is new."""
     if column(db, _IDS + "customer_name = ?", name):
         raise ValueError(f"{name} is a customer already")
     return new(_TABLE, customer_name=name, assigned_to_email=assignee, status="Lead", **more)
 
 
-def _add_lead(db: sqlite3.Connection, gaps: Gaps) -> Expected:
+def _add_lead(db: sqlite3.Connection, gaps: Gaps) -> ExpectedChanges:
     return lead(db, gaps["customer"], who(db, gaps["person"]), product_interest=gaps["product"])
 
 
-def _hand_over_one(db: sqlite3.Connection, gaps: Gaps) -> Expected:
+def _hand_over_one(db: sqlite3.Connection, gaps: Gaps) -> ExpectedChanges:
     return changed(_TABLE, _named(db, gaps), "assigned_to_email", who(db, gaps["to"]))
 
 
-def _hand_over_leads(db: sqlite3.Connection, gaps: Gaps) -> Expected:
+def _hand_over_leads(db: sqlite3.Connection, gaps: Gaps) -> ExpectedChanges:
     query = _IDS + "assigned_to_email = ? AND status = 'Lead' AND lower(product_interest) = ?"
     found = column(db, query, who(db, gaps["person"]), gaps["product"])
     return changed(_TABLE, found, "assigned_to_email", who(db, gaps["to"]))
 
 
-def _hand_over_stages(db: sqlite3.Connection, gaps: Gaps) -> Expected:
+def _hand_over_stages(db: sqlite3.Connection, gaps: Gaps) -> ExpectedChanges:
     query = _IDS + "assigned_to_email = ? AND status IN (?, ?) AND lower(product_interest) = ?"
     found = column(db, query, who(db, gaps["person"]), gaps["first"], gaps["second"], gaps["product"])
     return changed(_TABLE, found, "assigned_to_email", who(db, gaps["to"]))
 
 
-def _delete_stage(db: sqlite3.Connection, gaps: Gaps) -> Expected:
+def _delete_stage(db: sqlite3.Connection, gaps: Gaps) -> ExpectedChanges:
     query = _IDS + "assigned_to_email = ? AND status = ? AND lower(product_interest) = ?"
     return gone(_TABLE, column(db, query, who(db, gaps["person"]), gaps["status"], gaps["product"]))
 
 
-def _give_up(db: sqlite3.Connection, gaps: Gaps) -> Expected:
+def _give_up(db: sqlite3.Connection, gaps: Gaps) -> ExpectedChanges:
     limit = day(gaps["limit"])
     if limit != days_before_today(int(gaps["days"])):
         raise ValueError("the two ways to name the limit differ")

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import sqlite3
 
-from toolassay.benchmarks.workbench.generate.checks.expected import Check, Expected, Gaps, gone, mail
-from toolassay.benchmarks.workbench.generate.checks.reading import column, day, days_before_today, who
+from toolassay.benchmarks.workbench.generate.checks.expected import Check, ExpectedChanges, Gaps, gone, mail
+from toolassay.benchmarks.workbench.generate.checks.lookups import column, day, days_before_today, who
 
 _NEWEST = "SELECT max(sent_datetime || email_id) FROM emails WHERE "
 _ID_LENGTH = 8
@@ -24,23 +24,23 @@ def _last_about(db: sqlite3.Connection, gaps: Gaps) -> str:
     return _newest(db, "subject = ?", gaps["subject"])
 
 
-def _copy(db: sqlite3.Connection, email_id: str, to: str) -> Expected:
+def _copy(db: sqlite3.Connection, email_id: str, to: str) -> ExpectedChanges:
     ((subject, body),) = db.execute("SELECT subject, body FROM emails WHERE email_id = ?", (email_id,))
     return mail(who(db, to), f"FW: {subject}", body)
 
 
-def _answer(db: sqlite3.Connection, email_id: str, body: str) -> Expected:
+def _answer(db: sqlite3.Connection, email_id: str, body: str) -> ExpectedChanges:
     ((sender, subject),) = db.execute(
         'SELECT "sender/recipient", subject FROM emails WHERE email_id = ?', (email_id,)
     )
     return mail(sender, subject, body)
 
 
-def _delete_last(db: sqlite3.Connection, gaps: Gaps) -> Expected:
+def _delete_last(db: sqlite3.Connection, gaps: Gaps) -> ExpectedChanges:
     return gone("emails", [_last_from(db, gaps)])
 
 
-def _delete_recent(db: sqlite3.Connection, gaps: Gaps) -> Expected:
+def _delete_recent(db: sqlite3.Connection, gaps: Gaps) -> ExpectedChanges:
     since = day(gaps["since"])
     if since != days_before_today(int(gaps["days"])):
         raise ValueError("the two ways to name the period differ")
@@ -48,41 +48,41 @@ def _delete_recent(db: sqlite3.Connection, gaps: Gaps) -> Expected:
     return gone("emails", column(db, query, who(db, gaps["person"]), since))
 
 
-def _send(db: sqlite3.Connection, gaps: Gaps) -> Expected:
+def _send(db: sqlite3.Connection, gaps: Gaps) -> ExpectedChanges:
     return mail(who(db, gaps["person"]), gaps["subject"], gaps["body"])
 
 
-def _reply_about(db: sqlite3.Connection, gaps: Gaps) -> Expected:
+def _reply_about(db: sqlite3.Connection, gaps: Gaps) -> ExpectedChanges:
     where = '"sender/recipient" = ? AND subject = ?'
     return _answer(db, _newest(db, where, who(db, gaps["person"]), gaps["subject"]), gaps["body"])
 
 
-def _forward_period(db: sqlite3.Connection, gaps: Gaps) -> Expected:
+def _forward_period(db: sqlite3.Connection, gaps: Gaps) -> ExpectedChanges:
     query = (
         'SELECT email_id FROM emails WHERE "sender/recipient" = ? AND subject = ? '
         "AND date(sent_datetime) BETWEEN ? AND ? ORDER BY sent_datetime"
     )
     days = day(gaps["first"]), day(gaps["last"])
-    found = Expected()
+    found = ExpectedChanges()
     for email_id in column(db, query, who(db, gaps["person"]), gaps["subject"], *days):
         found += _copy(db, email_id, gaps["to"])
     return found
 
 
-def _forward_about(db: sqlite3.Connection, gaps: Gaps) -> Expected:
+def _forward_about(db: sqlite3.Connection, gaps: Gaps) -> ExpectedChanges:
     return _copy(db, _last_about(db, gaps), gaps["to"])
 
 
-def _forward_from(db: sqlite3.Connection, gaps: Gaps) -> Expected:
+def _forward_from(db: sqlite3.Connection, gaps: Gaps) -> ExpectedChanges:
     return _copy(db, _last_from(db, gaps), gaps["to"])
 
 
-def _forward_to_two(db: sqlite3.Connection, gaps: Gaps) -> Expected:
+def _forward_to_two(db: sqlite3.Connection, gaps: Gaps) -> ExpectedChanges:
     email_id = _last_about(db, gaps)
     return _copy(db, email_id, gaps["to"]) + _copy(db, email_id, gaps["other"])
 
 
-def _reply_latest(db: sqlite3.Connection, gaps: Gaps) -> Expected:
+def _reply_latest(db: sqlite3.Connection, gaps: Gaps) -> ExpectedChanges:
     return _answer(db, _last_from(db, gaps), gaps["body"])
 
 

@@ -13,7 +13,7 @@ _IDS = {table.name: table.id for table in TABLES}
 
 
 @dataclass
-class Expected:
+class ExpectedChanges:
     """Rows that go, come and change.
 
     Args:
@@ -26,12 +26,12 @@ class Expected:
     new: dict[str, list[dict[str, str]]] = field(default_factory=dict)
     changed: set[tuple[str, str, str, str]] = field(default_factory=set)
 
-    def __add__(self, other: Expected) -> Expected:
+    def __add__(self, other: ExpectedChanges) -> ExpectedChanges:
         new = {table: self.new.get(table, []) + rows for table, rows in other.new.items()}
-        return Expected(self.gone | other.gone, {**self.new, **new}, self.changed | other.changed)
+        return ExpectedChanges(self.gone | other.gone, {**self.new, **new}, self.changed | other.changed)
 
     @classmethod
-    def of(cls, differences: Mapping[str, TableDifference]) -> Expected:
+    def of(cls, differences: Mapping[str, TableDifference]) -> ExpectedChanges:
         """What did happen, in the same form."""
         found = cls()
         for table, difference in differences.items():
@@ -48,34 +48,34 @@ class Expected:
 
 
 Gaps = Mapping[str, str]
-Check = Callable[[sqlite3.Connection, Gaps], Expected]
+Check = Callable[[sqlite3.Connection, Gaps], ExpectedChanges]
 """From the sandbox before the request, and the texts in the gaps of its wording."""
 
-NOTHING = Expected()
+NOTHING = ExpectedChanges()
 
 
-def gone(table: str, ids: Iterable[str]) -> Expected:
+def gone(table: str, ids: Iterable[str]) -> ExpectedChanges:
     """These rows are deleted."""
-    return Expected(gone={(table, row) for row in ids})
+    return ExpectedChanges(gone={(table, row) for row in ids})
 
 
-def changed(table: str, ids: Iterable[str], column: str, value: str) -> Expected:
+def changed(table: str, ids: Iterable[str], column: str, value: str) -> ExpectedChanges:
     """These rows get another value in a column."""
-    return Expected(changed={(table, row, column, value) for row in ids})
+    return ExpectedChanges(changed={(table, row, column, value) for row in ids})
 
 
-def new(table: str, **cells: str) -> Expected:
+def new(table: str, **cells: str) -> ExpectedChanges:
     """One row is added."""
-    return Expected(new={table: [cells]})
+    return ExpectedChanges(new={table: [cells]})
 
 
-def mail(recipient: str, subject: str, body: str) -> Expected:
+def mail(recipient: str, subject: str, body: str) -> ExpectedChanges:
     """One e-mail is sent."""
     cells = {"inbox/outbox": "outbox", "sender/recipient": recipient, "subject": subject, "body": body}
     return new("emails", **cells, sent_datetime="2023-11-30 00:00:00")
 
 
-def meeting(name: str, participant: str, start: str, duration: int) -> Expected:
+def meeting(name: str, participant: str, start: str, duration: int) -> ExpectedChanges:
     """One meeting is added."""
     return new(
         "calendar_events",
@@ -86,7 +86,7 @@ def meeting(name: str, participant: str, start: str, duration: int) -> Expected:
     )
 
 
-def task(name: str, assignee: str, due: str, board: str) -> Expected:
+def task(name: str, assignee: str, due: str, board: str) -> ExpectedChanges:
     """One task is added to a backlog."""
     return new(
         "tasks", task_name=name, assigned_to_email=assignee, list_name="Backlog", due_date=due, board=board

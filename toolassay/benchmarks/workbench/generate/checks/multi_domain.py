@@ -9,7 +9,7 @@ from toolassay.benchmarks.workbench.generate.checks.customers import lead, leads
 from toolassay.benchmarks.workbench.generate.checks.expected import (
     NOTHING,
     Check,
-    Expected,
+    ExpectedChanges,
     Gaps,
     changed,
     gone,
@@ -17,7 +17,7 @@ from toolassay.benchmarks.workbench.generate.checks.expected import (
     meeting,
     task,
 )
-from toolassay.benchmarks.workbench.generate.checks.reading import (
+from toolassay.benchmarks.workbench.generate.checks.lookups import (
     TODAY,
     check_free,
     column,
@@ -33,7 +33,7 @@ from toolassay.benchmarks.workbench.generate.checks.reading import (
 )
 
 
-def _silent_customer(db: sqlite3.Connection, gaps: Gaps) -> Expected:
+def _silent_customer(db: sqlite3.Connection, gaps: Gaps) -> ExpectedChanges:
     since = day(gaps["since"])
     if since != days_before_today(int(gaps["days"])):
         raise ValueError("the two ways to name the period differ")
@@ -44,7 +44,7 @@ def _silent_customer(db: sqlite3.Connection, gaps: Gaps) -> Expected:
     return meeting(f"Update on {gaps['customer']}", owner, free(db, gaps["day"]), 30)
 
 
-def _meet_sender(db: sqlite3.Connection, gaps: Gaps) -> Expected:
+def _meet_sender(db: sqlite3.Connection, gaps: Gaps) -> ExpectedChanges:
     query = 'SELECT "sender/recipient" FROM emails WHERE subject = ? AND date(sent_datetime) = ?'
     (sender,) = column(db, query, gaps["subject"], day(gaps["sent"]))
     start = moment(gaps["day"], gaps["time"])
@@ -52,7 +52,7 @@ def _meet_sender(db: sqlite3.Connection, gaps: Gaps) -> Expected:
     return meeting(gaps["subject"], sender, start, minutes(gaps["length"]))
 
 
-def _quiet_colleague(db: sqlite3.Connection, gaps: Gaps) -> Expected:
+def _quiet_colleague(db: sqlite3.Connection, gaps: Gaps) -> ExpectedChanges:
     since, person = day(gaps["since"]), who(db, gaps["person"])
     if since != days_before_today(int(gaps["days"])):
         raise ValueError("the two ways to name the period differ")
@@ -63,33 +63,33 @@ def _quiet_colleague(db: sqlite3.Connection, gaps: Gaps) -> Expected:
     return meeting(f"Catch up with {gaps['person']}", person, moment(gaps["day"], gaps["time"]), 30)
 
 
-def _overdue_meeting(db: sqlite3.Connection, gaps: Gaps) -> Expected:
+def _overdue_meeting(db: sqlite3.Connection, gaps: Gaps) -> ExpectedChanges:
     person = who(db, gaps["person"])
     return meeting("Overdue tasks", person, free(db, gaps["day"]), 30) if late(db, person) else NOTHING
 
 
-def _talk(db: sqlite3.Connection, gaps: Gaps) -> Expected:
+def _talk(db: sqlite3.Connection, gaps: Gaps) -> ExpectedChanges:
     return meeting(f"Discuss {gaps['metric']}", who(db, gaps["person"]), free(db, gaps["day"]), 30)
 
 
-def _figure_meeting(db: sqlite3.Connection, gaps: Gaps) -> Expected:
+def _figure_meeting(db: sqlite3.Connection, gaps: Gaps) -> ExpectedChanges:
     return _talk(db, gaps) if went(db, gaps) else NOTHING
 
 
-def _remind(db: sqlite3.Connection, gaps: Gaps) -> Expected:
+def _remind(db: sqlite3.Connection, gaps: Gaps) -> ExpectedChanges:
     columns = "participant_email, event_name"
     query = f"SELECT {columns} FROM calendar_events WHERE date(event_start) = ? ORDER BY event_start"
     person, name = db.execute(query, (day(gaps["day"]),)).fetchone()
     return mail(person, name, gaps["body"])
 
 
-def _not_met(db: sqlite3.Connection, gaps: Gaps) -> Expected:
+def _not_met(db: sqlite3.Connection, gaps: Gaps) -> ExpectedChanges:
     if met_since(db, gaps):
         return NOTHING
     return _letter(who(db, gaps["person"]), gaps)
 
 
-def _nothing_planned(db: sqlite3.Connection, gaps: Gaps) -> Expected:
+def _nothing_planned(db: sqlite3.Connection, gaps: Gaps) -> ExpectedChanges:
     person = who(db, gaps["person"])
     query = "SELECT 1 FROM calendar_events WHERE participant_email = ? AND date(event_start) BETWEEN ? AND ?"
     if column(db, query, person, TODAY, day(gaps["last"])):
@@ -97,43 +97,43 @@ def _nothing_planned(db: sqlite3.Connection, gaps: Gaps) -> Expected:
     return _letter(person, gaps)
 
 
-def _letter(recipient: str, gaps: Gaps, which: str = "") -> Expected:
+def _letter(recipient: str, gaps: Gaps, which: str = "") -> ExpectedChanges:
     return mail(recipient, gaps[f"{which}subject"], gaps[f"{which}body"])
 
 
-def _praise_or_ask(db: sqlite3.Connection, gaps: Gaps) -> Expected:
+def _praise_or_ask(db: sqlite3.Connection, gaps: Gaps) -> ExpectedChanges:
     person = who(db, gaps["person"])
     return _letter(person, gaps, "" if late(db, person) else "else_")
 
 
-def _figure_message(db: sqlite3.Connection, gaps: Gaps) -> Expected:
+def _figure_message(db: sqlite3.Connection, gaps: Gaps) -> ExpectedChanges:
     if not went(db, gaps):
         return NOTHING
     text = f"I saw {gaps['metric']} {gaps['direction']} {gaps['threshold']}. Do you know why?"
     return mail(who(db, gaps["person"]), f"Update on {gaps['metric']}", text)
 
 
-def _praise_or_meet(db: sqlite3.Connection, gaps: Gaps) -> Expected:
+def _praise_or_meet(db: sqlite3.Connection, gaps: Gaps) -> ExpectedChanges:
     person = who(db, gaps["person"])
     if not late(db, person):
         return _letter(person, gaps, "else_")
     return meeting("Overdue tasks", person, free(db, gaps["day"]), 30) + _letter(person, gaps)
 
 
-def _improve(db: sqlite3.Connection, gaps: Gaps, metric: str = "metric") -> Expected:
+def _improve(db: sqlite3.Connection, gaps: Gaps, metric: str = "metric") -> ExpectedChanges:
     return task(f"Improve {gaps[metric]}", who(db, gaps["person"]), day(gaps["due"]), gaps["board"])
 
 
-def _praise(db: sqlite3.Connection, gaps: Gaps) -> Expected:
+def _praise(db: sqlite3.Connection, gaps: Gaps) -> ExpectedChanges:
     subject = f"Recent figures for {gaps['metric']}"
     return mail(who(db, gaps["person"]), subject, gaps["body"])
 
 
-def _task(db: sqlite3.Connection, gaps: Gaps) -> Expected:
+def _task(db: sqlite3.Connection, gaps: Gaps) -> ExpectedChanges:
     return _improve(db, gaps) if went(db, gaps) else NOTHING
 
 
-def _task_for_most(db: sqlite3.Connection, gaps: Gaps) -> Expected:
+def _task_for_most(db: sqlite3.Connection, gaps: Gaps) -> ExpectedChanges:
     query = (
         "SELECT assigned_to_email, count(*) FROM tasks WHERE board = ? AND list_name = ? "
         "GROUP BY 1 ORDER BY 2 DESC"
@@ -152,23 +152,23 @@ def _raced(db: sqlite3.Connection, gaps: Gaps) -> bool:
     return outgrew(db, gaps["metric"], gaps["other"], day(gaps["since"]))
 
 
-def _race_task(db: sqlite3.Connection, gaps: Gaps) -> Expected:
+def _race_task(db: sqlite3.Connection, gaps: Gaps) -> ExpectedChanges:
     return _improve(db, gaps, "other") if _raced(db, gaps) else NOTHING
 
 
-def _race_task_and_meeting(db: sqlite3.Connection, gaps: Gaps) -> Expected:
+def _race_task_and_meeting(db: sqlite3.Connection, gaps: Gaps) -> ExpectedChanges:
     return _improve(db, gaps, "other") + _talk(db, gaps) if _raced(db, gaps) else NOTHING
 
 
-def _task_or_praise(db: sqlite3.Connection, gaps: Gaps) -> Expected:
+def _task_or_praise(db: sqlite3.Connection, gaps: Gaps) -> ExpectedChanges:
     return _improve(db, gaps) if went(db, gaps) else _praise(db, gaps)
 
 
-def _task_and_meeting_or_praise(db: sqlite3.Connection, gaps: Gaps) -> Expected:
+def _task_and_meeting_or_praise(db: sqlite3.Connection, gaps: Gaps) -> ExpectedChanges:
     return _improve(db, gaps) + _talk(db, gaps) if went(db, gaps) else _praise(db, gaps)
 
 
-def _lead_for_least_busy(db: sqlite3.Connection, gaps: Gaps) -> Expected:
+def _lead_for_least_busy(db: sqlite3.Connection, gaps: Gaps) -> ExpectedChanges:
     query = (
         "SELECT assigned_to_email FROM tasks WHERE board = ? GROUP BY assigned_to_email "
         "ORDER BY sum(list_name = ?), assigned_to_email LIMIT 1"
@@ -177,18 +177,18 @@ def _lead_for_least_busy(db: sqlite3.Connection, gaps: Gaps) -> Expected:
     return lead(db, gaps["customer"], person)
 
 
-def _drop_leads(db: sqlite3.Connection, gaps: Gaps) -> Expected:
+def _drop_leads(db: sqlite3.Connection, gaps: Gaps) -> ExpectedChanges:
     return gone("customers", leads(db, gaps["person"])) if went(db, gaps) else NOTHING
 
 
-def _drop_leads_and_tell(db: sqlite3.Connection, gaps: Gaps) -> Expected:
+def _drop_leads_and_tell(db: sqlite3.Connection, gaps: Gaps) -> ExpectedChanges:
     person = who(db, gaps["person"])
     if not went(db, gaps, "above"):
         return _letter(person, gaps, "else_")
     return gone("customers", leads(db, gaps["person"])) + _letter(person, gaps)
 
 
-def _improve_or_share_leads(db: sqlite3.Connection, gaps: Gaps) -> Expected:
+def _improve_or_share_leads(db: sqlite3.Connection, gaps: Gaps) -> ExpectedChanges:
     if went(db, gaps):
         return _improve(db, gaps) + _talk(db, gaps)
     to = who(db, gaps["to"])

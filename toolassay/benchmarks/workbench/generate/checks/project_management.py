@@ -4,8 +4,14 @@ from __future__ import annotations
 
 import sqlite3
 
-from toolassay.benchmarks.workbench.generate.checks.expected import Check, Expected, Gaps, changed, task
-from toolassay.benchmarks.workbench.generate.checks.reading import column, day, who
+from toolassay.benchmarks.workbench.generate.checks.expected import (
+    Check,
+    ExpectedChanges,
+    Gaps,
+    changed,
+    task,
+)
+from toolassay.benchmarks.workbench.generate.checks.lookups import column, day, who
 
 _IDS = "SELECT task_id FROM tasks WHERE assigned_to_email = ? AND "
 
@@ -20,35 +26,35 @@ def _unstarted(db: sqlite3.Connection, gaps: Gaps) -> list[str]:
     return column(db, query, who(db, gaps["person"]), day(gaps["limit"]))
 
 
-def _to_review(db: sqlite3.Connection, gaps: Gaps) -> Expected:
+def _to_review(db: sqlite3.Connection, gaps: Gaps) -> ExpectedChanges:
     return changed("tasks", _up_to(db, gaps, "'In Progress'"), "list_name", "In Review")
 
 
-def _create(db: sqlite3.Connection, gaps: Gaps) -> Expected:
+def _create(db: sqlite3.Connection, gaps: Gaps) -> ExpectedChanges:
     return task(gaps["name"], who(db, gaps["person"]), day(gaps["due"]), gaps["board"])
 
 
-def _start_due(db: sqlite3.Connection, gaps: Gaps) -> Expected:
+def _start_due(db: sqlite3.Connection, gaps: Gaps) -> ExpectedChanges:
     return changed("tasks", _unstarted(db, gaps), "list_name", "In Progress")
 
 
-def _complete(db: sqlite3.Connection, gaps: Gaps) -> Expected:
+def _complete(db: sqlite3.Connection, gaps: Gaps) -> ExpectedChanges:
     return changed("tasks", _up_to(db, gaps, "'In Review'"), "list_name", "Completed")
 
 
-def _stand_in(db: sqlite3.Connection, gaps: Gaps) -> Expected:
+def _stand_in(db: sqlite3.Connection, gaps: Gaps) -> ExpectedChanges:
     return changed("tasks", _up_to(db, gaps, "'In Progress'"), "assigned_to_email", who(db, gaps["to"]))
 
 
-def _back_to_backlog(db: sqlite3.Connection, gaps: Gaps) -> Expected:
+def _back_to_backlog(db: sqlite3.Connection, gaps: Gaps) -> ExpectedChanges:
     return changed("tasks", _up_to(db, gaps, "'In Progress', 'In Review'"), "list_name", "Backlog")
 
 
-def _give_unstarted(db: sqlite3.Connection, gaps: Gaps) -> Expected:
+def _give_unstarted(db: sqlite3.Connection, gaps: Gaps) -> ExpectedChanges:
     return changed("tasks", _unstarted(db, gaps), "assigned_to_email", who(db, gaps["to"]))
 
 
-def _give_most_urgent(db: sqlite3.Connection, gaps: Gaps) -> Expected:
+def _give_most_urgent(db: sqlite3.Connection, gaps: Gaps) -> ExpectedChanges:
     person = who(db, gaps["person"])
     first = "SELECT min(due_date) FROM tasks WHERE assigned_to_email = ? AND list_name <> 'Completed'"
     found = column(db, _IDS + f"list_name <> 'Completed' AND due_date = ({first})", person, person)

@@ -12,7 +12,10 @@ from toolassay.benchmarks.workbench.generate.templates import (
     multi_domain,
     project_management,
 )
-from toolassay.benchmarks.workbench.generate.templates.template import TASKS, Filled, Mix, Template
+from toolassay.benchmarks.workbench.generate.templates.template import TASKS, FilledTemplate, Mix, Template
+
+__all__ = ["GROUPS", "TASKS", "FilledTemplate", "Mix", "Template"]
+
 
 GROUPS: Mapping[str, tuple[Template, ...]] = {
     "analytics": analytics.TEMPLATES,
@@ -23,5 +26,3 @@ GROUPS: Mapping[str, tuple[Template, ...]] = {
     "multi_domain": multi_domain.TEMPLATES,
 }
 """The templates of each published group."""
-
-__all__ = ["GROUPS", "TASKS", "Filled", "Mix", "Template"]

@@ -5,118 +5,130 @@ from __future__ import annotations
 from collections.abc import Mapping
 from datetime import date, timedelta
 
-from toolassay.benchmarks.workbench.calls import Call
-from toolassay.benchmarks.workbench.generate.dice import Dice
-from toolassay.benchmarks.workbench.generate.templates.conditions import (
+from toolassay.benchmarks.workbench.calls import WorkbenchCall
+from toolassay.benchmarks.workbench.generate.company import TODAY, YESTERDAY, Tables
+from toolassay.benchmarks.workbench.generate.seeded_random import SeededRandom
+from toolassay.benchmarks.workbench.generate.templates.lookups import FIRST_VISIT, between, daily
+from toolassay.benchmarks.workbench.generate.templates.template import (
+    METRICS,
+    SOURCES,
+    FilledTemplate,
+    Mix,
+    Template,
+    call,
+    day_text,
+    weekday_text,
+)
+from toolassay.benchmarks.workbench.generate.templates.visit_conditions import (
     Condition,
     any_day,
     change,
     race,
     threshold,
 )
-from toolassay.benchmarks.workbench.generate.templates.facts import FIRST_VISIT, between, daily
-from toolassay.benchmarks.workbench.generate.templates.template import Filled, Mix, Template, call
-from toolassay.benchmarks.workbench.generate.templates.wording import METRICS, SOURCES, day_text, weekday_text
-from toolassay.benchmarks.workbench.generate.world import TODAY, YESTERDAY, World
 
 _ANALYTICS = ("analytics",)
 _CHARTS = ("bar", "line", "scatter")
 
 
-def _plot(first: date, last: date, metric: str, kind: str) -> Call:
+def _plot(first: date, last: date, metric: str, kind: str) -> WorkbenchCall:
     value = METRICS.get(metric) or SOURCES[metric]
     return call(
         "analytics.create_plot", time_min=str(first), time_max=str(last), value_to_plot=value, plot_type=kind
     )
 
 
-def _plot_since(world: World, dice: Dice) -> Filled:
-    since, metric, kind = any_day(dice), dice.pick(list(METRICS)), dice.pick(_CHARTS)
+def _plot_since(tables: Tables, rng: SeededRandom) -> FilledTemplate:
+    since, metric, kind = any_day(rng), rng.pick(list(METRICS)), rng.pick(_CHARTS)
     slots = {"kind": kind, "metric": metric, "since": day_text(since)}
-    return Filled(slots, (_plot(since, YESTERDAY, metric, kind),))
+    return FilledTemplate(slots, (_plot(since, YESTERDAY, metric, kind),))
 
 
-def _one_day(world: World, dice: Dice) -> Filled:
-    day, metric = any_day(dice), dice.pick(list(METRICS))
-    return Filled({"metric": metric, "day": day_text(day)}, (_plot(day, day, metric, "histogram"),))
+def _one_day(tables: Tables, rng: SeededRandom) -> FilledTemplate:
+    day, metric = any_day(rng), rng.pick(list(METRICS))
+    return FilledTemplate({"metric": metric, "day": day_text(day)}, (_plot(day, day, metric, "histogram"),))
 
 
-def _two_histograms(world: World, dice: Dice) -> Filled:
-    first = any_day(dice)
-    last = first + timedelta(days=dice.between(2, (YESTERDAY - first).days))
-    metric, other = dice.some(list(METRICS), 2)
+def _two_histograms(tables: Tables, rng: SeededRandom) -> FilledTemplate:
+    first = any_day(rng)
+    last = first + timedelta(days=rng.between(2, (YESTERDAY - first).days))
+    metric, other = rng.some(list(METRICS), 2)
     slots = {"metric": metric, "other": other, "first": day_text(first), "last": day_text(last)}
-    return Filled(slots, tuple(_plot(first, last, each, "histogram") for each in (metric, other)))
+    return FilledTemplate(slots, tuple(_plot(first, last, each, "histogram") for each in (metric, other)))
 
 
-def _line_if(condition: Condition | None, slots: Mapping[str, str], last: date = YESTERDAY) -> Filled | None:
+def _line_if(
+    condition: Condition | None, slots: Mapping[str, str], last: date = YESTERDAY
+) -> FilledTemplate | None:
     if condition is None:
         return None
     plot = _plot(condition.since, last, condition.metric, "line")
-    return Filled({**condition.slots, **slots}, (plot,) if condition.holds else ())
+    return FilledTemplate({**condition.slots, **slots}, (plot,) if condition.holds else ())
 
 
-def _threshold(world: World, dice: Dice) -> Filled | None:
-    return _line_if(threshold(world, dice), {})
+def _threshold(tables: Tables, rng: SeededRandom) -> FilledTemplate | None:
+    return _line_if(threshold(tables, rng), {})
 
 
-def _two_bars(world: World, dice: Dice) -> Filled:
-    since = any_day(dice)
-    metric, other = dice.some(list(METRICS), 2)
+def _two_bars(tables: Tables, rng: SeededRandom) -> FilledTemplate:
+    since = any_day(rng)
+    metric, other = rng.some(list(METRICS), 2)
     slots = {"metric": metric, "other": other, "since": day_text(since)}
-    return Filled(slots, tuple(_plot(since, YESTERDAY, each, "bar") for each in (metric, other)))
+    return FilledTemplate(slots, tuple(_plot(since, YESTERDAY, each, "bar") for each in (metric, other)))
 
 
-def _recent_threshold(world: World, dice: Dice) -> Filled | None:
-    days = dice.pick([7, 14, 21, 28, 35, 42])
-    return _line_if(threshold(world, dice, TODAY - timedelta(days=days)), {"days": str(days)})
+def _recent_threshold(tables: Tables, rng: SeededRandom) -> FilledTemplate | None:
+    days = rng.pick([7, 14, 21, 28, 35, 42])
+    return _line_if(threshold(tables, rng, TODAY - timedelta(days=days)), {"days": str(days)})
 
 
-def _change_since(world: World, dice: Dice) -> Filled | None:
-    since = any_day(dice)
-    return _line_if(change(world, dice, since, YESTERDAY), {"since": day_text(since)})
+def _change_since(tables: Tables, rng: SeededRandom) -> FilledTemplate | None:
+    since = any_day(rng)
+    return _line_if(change(tables, rng, since, YESTERDAY), {"since": day_text(since)})
 
 
-def _change_since_weekday(world: World, dice: Dice) -> Filled | None:
-    since = YESTERDAY - timedelta(days=dice.between(1, 6))
-    return _line_if(change(world, dice, since, YESTERDAY), {"since": weekday_text(since)})
+def _change_since_weekday(tables: Tables, rng: SeededRandom) -> FilledTemplate | None:
+    since = YESTERDAY - timedelta(days=rng.between(1, 6))
+    return _line_if(change(tables, rng, since, YESTERDAY), {"since": weekday_text(since)})
 
 
-def _week_on_week(world: World, dice: Dice) -> Filled | None:
-    last = YESTERDAY - timedelta(days=dice.between(0, 13))
+def _week_on_week(tables: Tables, rng: SeededRandom) -> FilledTemplate | None:
+    last = YESTERDAY - timedelta(days=rng.between(0, 13))
     first = last - timedelta(days=7)
     slots = {"first": weekday_text(first), "last": weekday_text(last)}
-    return _line_if(change(world, dice, first, last), slots, last)
+    return _line_if(change(tables, rng, first, last), slots, last)
 
 
-def _faster_growth(world: World, dice: Dice) -> Filled | None:
-    found = race(world, dice)
+def _faster_growth(tables: Tables, rng: SeededRandom) -> FilledTemplate | None:
+    found = race(tables, rng)
     if found is None:
         return None
     plots = tuple(_plot(found.since, YESTERDAY, found.slots[gap], "line") for gap in ("metric", "other"))
-    return Filled(found.slots, plots if found.holds else ())
+    return FilledTemplate(found.slots, plots if found.holds else ())
 
 
-def _popular_source(world: World, dice: Dice) -> Filled | None:
-    since, rank = any_day(dice), dice.pick(["most", "fewest"])
-    totals = {source: sum(between(daily(world, source), since)) for source in SOURCES}
+def _popular_source(tables: Tables, rng: SeededRandom) -> FilledTemplate | None:
+    since, rank = any_day(rng), rng.pick(["most", "fewest"])
+    totals = {source: sum(between(daily(tables, source), since)) for source in SOURCES}
     wanted = (max if rank == "most" else min)(totals.values())
     winners = [source for source, total in totals.items() if total == wanted]
     if len(winners) > 1:
         return None
-    return Filled({"rank": rank, "since": day_text(since)}, (_plot(since, YESTERDAY, winners[0], "line"),))
+    return FilledTemplate(
+        {"rank": rank, "since": day_text(since)}, (_plot(since, YESTERDAY, winners[0], "line"),)
+    )
 
 
-def _source_against_source(world: World, dice: Dice) -> Filled | None:
-    weeks = dice.between(2, 12)
+def _source_against_source(tables: Tables, rng: SeededRandom) -> FilledTemplate | None:
+    weeks = rng.between(2, 12)
     since = TODAY - timedelta(weeks=weeks)
-    first, second = dice.some(list(SOURCES), 2)
-    totals = [sum(between(daily(world, source), since)) for source in (first, second)]
+    first, second = rng.some(list(SOURCES), 2)
+    totals = [sum(between(daily(tables, source), since)) for source in (first, second)]
     if since < FIRST_VISIT or totals[0] == totals[1]:
         return None
     slots = {"first": first, "second": second, "weeks": str(weeks), "since": day_text(since)}
     plots = tuple(_plot(since, YESTERDAY, source, "bar") for source in (first, second))
-    return Filled(slots, plots if totals[0] > totals[1] else ())
+    return FilledTemplate(slots, plots if totals[0] > totals[1] else ())
 
 
 TEMPLATES = (

@@ -5,19 +5,31 @@ from __future__ import annotations
 from collections.abc import Iterable
 from datetime import timedelta
 
-from toolassay.benchmarks.workbench.calls import Call
-from toolassay.benchmarks.workbench.generate.dice import Dice
-from toolassay.benchmarks.workbench.generate.tables.customers import PRODUCTS, STATUSES
-from toolassay.benchmarks.workbench.generate.templates.facts import customers, leads, text
-from toolassay.benchmarks.workbench.generate.templates.template import Filled, Mix, Template, call
-from toolassay.benchmarks.workbench.generate.templates.wording import day_text
-from toolassay.benchmarks.workbench.generate.texts import texts
-from toolassay.benchmarks.workbench.generate.world import SALES, TODAY, Row, World, address, person_of
+from toolassay.benchmarks.workbench.calls import WorkbenchCall
+from toolassay.benchmarks.workbench.generate.company import (
+    SALES,
+    TODAY,
+    Row,
+    Tables,
+    address,
+    person_of,
+    texts,
+)
+from toolassay.benchmarks.workbench.generate.seeded_random import SeededRandom
+from toolassay.benchmarks.workbench.generate.tables import PRODUCTS, STATUSES
+from toolassay.benchmarks.workbench.generate.templates.lookups import customers, leads, text
+from toolassay.benchmarks.workbench.generate.templates.template import (
+    FilledTemplate,
+    Mix,
+    Template,
+    call,
+    day_text,
+)
 
 _CUSTOMERS = ("customer_relationship_manager",)
 
 
-def update(found: Iterable[Row], field: str, value: str) -> tuple[Call, ...]:
+def update(found: Iterable[Row], field: str, value: str) -> tuple[WorkbenchCall, ...]:
     """The calls that set one field of some customers."""
     return tuple(
         call(
@@ -30,7 +42,7 @@ def update(found: Iterable[Row], field: str, value: str) -> tuple[Call, ...]:
     )
 
 
-def delete(found: Iterable[Row]) -> tuple[Call, ...]:
+def delete(found: Iterable[Row]) -> tuple[WorkbenchCall, ...]:
     """The calls that delete some customers."""
     return tuple(
         call("customer_relationship_manager.delete_customer", customer_id=text(customer, "customer_id"))
@@ -38,7 +50,7 @@ def delete(found: Iterable[Row]) -> tuple[Call, ...]:
     )
 
 
-def add(name: str, person: str, **more: str) -> Call:
+def add(name: str, person: str, **more: str) -> WorkbenchCall:
     """The call that adds a lead."""
     return call(
         "customer_relationship_manager.add_customer",
@@ -49,72 +61,72 @@ def add(name: str, person: str, **more: str) -> Call:
     )
 
 
-def new_name(dice: Dice) -> str:
+def new_name(rng: SeededRandom) -> str:
     """Somebody who is no customer yet."""
-    return dice.pick(list[str](texts("customers")["new_names"]))
+    return rng.pick(list[str](texts("customers")["new_names"]))
 
 
-def _set_status(world: World, dice: Dice) -> Filled:
-    customer = dice.pick(world.customer_relationship_manager)
-    status = dice.pick([status for status in STATUSES if status != customer["status"]])
+def _set_status(tables: Tables, rng: SeededRandom) -> FilledTemplate:
+    customer = rng.pick(tables.customer_relationship_manager)
+    status = rng.pick([status for status in STATUSES if status != customer["status"]])
     slots = {"customer": text(customer, "customer_name"), "status": status}
-    return Filled(slots, update([customer], "status", status))
+    return FilledTemplate(slots, update([customer], "status", status))
 
 
-def _delete_one(world: World, dice: Dice) -> Filled:
-    customer = dice.pick(world.customer_relationship_manager)
-    return Filled({"customer": text(customer, "customer_name")}, delete([customer]))
+def _delete_one(tables: Tables, rng: SeededRandom) -> FilledTemplate:
+    customer = rng.pick(tables.customer_relationship_manager)
+    return FilledTemplate({"customer": text(customer, "customer_name")}, delete([customer]))
 
 
-def _add_lead(world: World, dice: Dice) -> Filled:
-    name, person, product = new_name(dice), dice.pick(SALES), dice.pick(PRODUCTS)
+def _add_lead(tables: Tables, rng: SeededRandom) -> FilledTemplate:
+    name, person, product = new_name(rng), rng.pick(SALES), rng.pick(PRODUCTS)
     slots = {"customer": name, "person": person, "product": product}
-    return Filled(slots, (add(name, person, product_interest=product),))
+    return FilledTemplate(slots, (add(name, person, product_interest=product),))
 
 
-def _hand_over_one(world: World, dice: Dice) -> Filled:
-    customer = dice.pick(world.customer_relationship_manager)
+def _hand_over_one(tables: Tables, rng: SeededRandom) -> FilledTemplate:
+    customer = rng.pick(tables.customer_relationship_manager)
     owner = person_of(text(customer, "assigned_to_email"))
-    to = dice.pick([person for person in SALES if person != owner])
+    to = rng.pick([person for person in SALES if person != owner])
     slots = {"customer": text(customer, "customer_name"), "to": to}
-    return Filled(slots, update([customer], "assigned_to_email", address(to)))
+    return FilledTemplate(slots, update([customer], "assigned_to_email", address(to)))
 
 
-def _hand_over_leads(world: World, dice: Dice) -> Filled:
-    person, to = dice.some(SALES, 2)
-    product = dice.pick(PRODUCTS)
-    found = [lead for lead in leads(world, person) if lead["product_interest"] == product]
+def _hand_over_leads(tables: Tables, rng: SeededRandom) -> FilledTemplate:
+    person, to = rng.some(SALES, 2)
+    product = rng.pick(PRODUCTS)
+    found = [lead for lead in leads(tables, person) if lead["product_interest"] == product]
     slots = {"person": person, "to": to, "product": product.lower()}
-    return Filled(slots, update(found, "assigned_to_email", address(to)))
+    return FilledTemplate(slots, update(found, "assigned_to_email", address(to)))
 
 
-def _hand_over_stages(world: World, dice: Dice) -> Filled:
-    (person, to), stages = dice.some(SALES, 2), dice.some(STATUSES, 2)
-    product = dice.pick(PRODUCTS)
-    owned = customers(world, assigned_to_email=address(person), product_interest=product)
+def _hand_over_stages(tables: Tables, rng: SeededRandom) -> FilledTemplate:
+    (person, to), stages = rng.some(SALES, 2), rng.some(STATUSES, 2)
+    product = rng.pick(PRODUCTS)
+    owned = customers(tables, assigned_to_email=address(person), product_interest=product)
     found = [customer for customer in owned if customer["status"] in stages]
     slots = {"person": person, "to": to, "product": product.lower()}
     slots |= {"first": stages[0], "second": stages[1]}
-    return Filled(slots, update(found, "assigned_to_email", address(to)))
+    return FilledTemplate(slots, update(found, "assigned_to_email", address(to)))
 
 
-def _delete_stage(world: World, dice: Dice) -> Filled:
-    person, status, product = dice.pick(SALES), dice.pick(STATUSES), dice.pick(PRODUCTS)
-    found = customers(world, assigned_to_email=address(person), status=status, product_interest=product)
+def _delete_stage(tables: Tables, rng: SeededRandom) -> FilledTemplate:
+    person, status, product = rng.pick(SALES), rng.pick(STATUSES), rng.pick(PRODUCTS)
+    found = customers(tables, assigned_to_email=address(person), status=status, product_interest=product)
     slots = {"person": person, "status": status, "product": product.lower()}
-    return Filled(slots, delete(found))
+    return FilledTemplate(slots, delete(found))
 
 
-def _give_up(world: World, dice: Dice) -> Filled:
-    product, days = dice.pick(PRODUCTS), dice.between(20, 59)
+def _give_up(tables: Tables, rng: SeededRandom) -> FilledTemplate:
+    product, days = rng.pick(PRODUCTS), rng.between(20, 59)
     limit = TODAY - timedelta(days=days)
     found = [
         customer
-        for customer in customers(world, status="Proposal", product_interest=product)
+        for customer in customers(tables, status="Proposal", product_interest=product)
         if text(customer, "last_contact_date") < str(limit)
     ]
     slots = {"product": product.lower(), "days": str(days), "limit": day_text(limit)}
-    return Filled(slots, update(found, "status", "Lost"))
+    return FilledTemplate(slots, update(found, "status", "Lost"))
 
 
 TEMPLATES = (

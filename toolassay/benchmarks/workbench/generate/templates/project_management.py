@@ -5,19 +5,32 @@ from __future__ import annotations
 from collections.abc import Iterable
 from datetime import date, timedelta
 
-from toolassay.benchmarks.workbench.calls import Call
-from toolassay.benchmarks.workbench.generate.dice import Dice
-from toolassay.benchmarks.workbench.generate.templates.facts import tasks, text
-from toolassay.benchmarks.workbench.generate.templates.template import Filled, Mix, Template, call
-from toolassay.benchmarks.workbench.generate.templates.wording import day_text, weekday_text
-from toolassay.benchmarks.workbench.generate.texts import texts
-from toolassay.benchmarks.workbench.generate.world import BOARDS, PROJECT, TODAY, Row, World, address
+from toolassay.benchmarks.workbench.calls import WorkbenchCall
+from toolassay.benchmarks.workbench.generate.company import (
+    BOARDS,
+    PROJECT,
+    TODAY,
+    Row,
+    Tables,
+    address,
+    texts,
+)
+from toolassay.benchmarks.workbench.generate.seeded_random import SeededRandom
+from toolassay.benchmarks.workbench.generate.templates.lookups import tasks, text
+from toolassay.benchmarks.workbench.generate.templates.template import (
+    FilledTemplate,
+    Mix,
+    Template,
+    call,
+    day_text,
+    weekday_text,
+)
 
 _PROJECT = ("project_management",)
 _OPEN = ("Backlog", "In Progress", "In Review")
 
 
-def create(name: str, person: str, due: date, board: str) -> Call:
+def create(name: str, person: str, due: date, board: str) -> WorkbenchCall:
     """The call that puts a new task into the backlog of a board."""
     return call(
         "project_management.create_task",
@@ -29,78 +42,84 @@ def create(name: str, person: str, due: date, board: str) -> Call:
     )
 
 
-def _update(found: Iterable[Row], field: str, value: str) -> tuple[Call, ...]:
+def _update(found: Iterable[Row], field: str, value: str) -> tuple[WorkbenchCall, ...]:
     return tuple(
         call("project_management.update_task", task_id=text(task, "task_id"), field=field, new_value=value)
         for task in found
     )
 
 
-def _deadline(dice: Dice) -> date:
-    return TODAY + timedelta(days=dice.between(1, 12))
+def _deadline(rng: SeededRandom) -> date:
+    return TODAY + timedelta(days=rng.between(1, 12))
 
 
-def _late(dice: Dice) -> date:
+def _late(rng: SeededRandom) -> date:
     """A day that some tasks were due before."""
-    return TODAY - timedelta(days=dice.between(0, 2))
+    return TODAY - timedelta(days=rng.between(0, 2))
 
 
-def _up_to(world: World, person: str, last: date, *lists: str) -> list[Row]:
-    return tasks(world, person, *lists, before=last + timedelta(days=1))
+def _up_to(tables: Tables, person: str, last: date, *lists: str) -> list[Row]:
+    return tasks(tables, person, *lists, before=last + timedelta(days=1))
 
 
-def _to_review(world: World, dice: Dice) -> Filled:
-    person, last = dice.pick(PROJECT), _deadline(dice)
-    found = _up_to(world, person, last, "In Progress")
-    return Filled({"person": person, "last": day_text(last)}, _update(found, "list_name", "In Review"))
+def _to_review(tables: Tables, rng: SeededRandom) -> FilledTemplate:
+    person, last = rng.pick(PROJECT), _deadline(rng)
+    found = _up_to(tables, person, last, "In Progress")
+    return FilledTemplate(
+        {"person": person, "last": day_text(last)}, _update(found, "list_name", "In Review")
+    )
 
 
-def _create(world: World, dice: Dice) -> Filled:
-    board = dice.pick(list(BOARDS))
-    person, due = dice.pick(BOARDS[board]), _deadline(dice)
-    name = dice.pick(list[str](texts("tasks")["boards"][board]["new"]))
+def _create(tables: Tables, rng: SeededRandom) -> FilledTemplate:
+    board = rng.pick(list(BOARDS))
+    person, due = rng.pick(BOARDS[board]), _deadline(rng)
+    name = rng.pick(list[str](texts("tasks")["boards"][board]["new"]))
     slots = {"board": board, "name": name, "person": person, "due": weekday_text(due)}
-    return Filled(slots, (create(name, person, due, board),))
+    return FilledTemplate(slots, (create(name, person, due, board),))
 
 
-def _start_due(world: World, dice: Dice) -> Filled:
-    person, limit = dice.pick(PROJECT), TODAY + timedelta(days=dice.between(-2, 4))
-    found = tasks(world, person, "Backlog", before=limit)
-    return Filled({"person": person, "limit": day_text(limit)}, _update(found, "list_name", "In Progress"))
+def _start_due(tables: Tables, rng: SeededRandom) -> FilledTemplate:
+    person, limit = rng.pick(PROJECT), TODAY + timedelta(days=rng.between(-2, 4))
+    found = tasks(tables, person, "Backlog", before=limit)
+    return FilledTemplate(
+        {"person": person, "limit": day_text(limit)}, _update(found, "list_name", "In Progress")
+    )
 
 
-def _complete(world: World, dice: Dice) -> Filled:
-    person, last = dice.pick(PROJECT), TODAY + timedelta(days=dice.between(6, 13))
-    found = _up_to(world, person, last, "In Review")
-    return Filled({"person": person, "last": day_text(last)}, _update(found, "list_name", "Completed"))
+def _complete(tables: Tables, rng: SeededRandom) -> FilledTemplate:
+    person, last = rng.pick(PROJECT), TODAY + timedelta(days=rng.between(6, 13))
+    found = _up_to(tables, person, last, "In Review")
+    return FilledTemplate(
+        {"person": person, "last": day_text(last)}, _update(found, "list_name", "Completed")
+    )
 
 
-def _stand_in(world: World, dice: Dice) -> Filled:
-    (person, to), last = dice.some(PROJECT, 2), _deadline(dice)
-    found = _up_to(world, person, last, "In Progress")
+def _stand_in(tables: Tables, rng: SeededRandom) -> FilledTemplate:
+    (person, to), last = rng.some(PROJECT, 2), _deadline(rng)
+    found = _up_to(tables, person, last, "In Progress")
     slots = {"person": person, "to": to, "last": weekday_text(last)}
-    return Filled(slots, _update(found, "assigned_to_email", address(to)))
+    return FilledTemplate(slots, _update(found, "assigned_to_email", address(to)))
 
 
-def _back_to_backlog(world: World, dice: Dice) -> Filled:
-    person, last = dice.pick(PROJECT), TODAY + timedelta(days=dice.between(-2, 6))
-    found = _up_to(world, person, last, "In Progress", "In Review")
-    return Filled({"person": person, "last": day_text(last)}, _update(found, "list_name", "Backlog"))
+def _back_to_backlog(tables: Tables, rng: SeededRandom) -> FilledTemplate:
+    person, last = rng.pick(PROJECT), TODAY + timedelta(days=rng.between(-2, 6))
+    found = _up_to(tables, person, last, "In Progress", "In Review")
+    return FilledTemplate({"person": person, "last": day_text(last)}, _update(found, "list_name", "Backlog"))
 
 
-def _give_unstarted(world: World, dice: Dice) -> Filled:
-    (person, to), limit = dice.some(PROJECT, 2), _late(dice)
-    found = tasks(world, person, "Backlog", before=limit)
+def _give_unstarted(tables: Tables, rng: SeededRandom) -> FilledTemplate:
+    (person, to), limit = rng.some(PROJECT, 2), _late(rng)
+    found = tasks(tables, person, "Backlog", before=limit)
     slots = {"person": person, "to": to, "limit": day_text(limit)}
-    return Filled(slots, _update(found, "assigned_to_email", address(to)))
+    return FilledTemplate(slots, _update(found, "assigned_to_email", address(to)))
 
 
-def _give_most_urgent(world: World, dice: Dice) -> Filled | None:
-    person, to = dice.some(PROJECT, 2)
-    found = sorted(tasks(world, person, *_OPEN), key=lambda task: text(task, "due_date"))
+def _give_most_urgent(tables: Tables, rng: SeededRandom) -> FilledTemplate | None:
+    person, to = rng.some(PROJECT, 2)
+    found = sorted(tasks(tables, person, *_OPEN), key=lambda task: text(task, "due_date"))
     if len(found) < 2 or found[0]["due_date"] == found[1]["due_date"]:
         return None
-    return Filled({"person": person, "to": to}, _update(found[:1], "assigned_to_email", address(to)))
+    return FilledTemplate({"person": person, "to": to}, _update(found[:1], "assigned_to_email", address(to)))
 
 
 TEMPLATES = (

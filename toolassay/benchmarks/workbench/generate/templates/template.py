@@ -1,15 +1,17 @@
-"""What a template is: wordings with gaps, and how to fill the gaps and answer the request."""
+"""What a template is: wordings with gaps, how to fill the gaps, and how requests write dates,
+durations and measures.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
+from datetime import date, datetime
 from typing import NamedTuple
 
-from toolassay.benchmarks.workbench.calls import Call
-from toolassay.benchmarks.workbench.generate.dice import Dice
-from toolassay.benchmarks.workbench.generate.texts import texts
-from toolassay.benchmarks.workbench.generate.world import World
+from toolassay.benchmarks.workbench.calls import WorkbenchCall
+from toolassay.benchmarks.workbench.generate.company import Tables, texts
+from toolassay.benchmarks.workbench.generate.seeded_random import SeededRandom
 
 TASKS = 10
 
@@ -22,14 +24,14 @@ class Mix(NamedTuple):
     many: int = 0
 
 
-class Filled(NamedTuple):
+class FilledTemplate(NamedTuple):
     """Texts for the gaps of a template, and the calls that do what the request then says."""
 
     slots: Mapping[str, str]
-    calls: tuple[Call, ...]
+    calls: tuple[WorkbenchCall, ...]
 
 
-Fill = Callable[[World, Dice], Filled | None]
+Fill = Callable[[Tables, SeededRandom], FilledTemplate | None]
 """One random way to fill a template; None where the draw made no fair request."""
 
 
@@ -57,10 +59,55 @@ class Template:
         return wordings
 
 
-def call(name: str, **arguments: str) -> Call:
+def call(name: str, **arguments: str) -> WorkbenchCall:
     """A ground-truth call; every value is text.
 
     >>> str(call("calendar.delete_event", event_id="00000007"))
     'calendar.delete_event.func(event_id="00000007")'
     """
-    return Call(name, arguments)
+    return WorkbenchCall(name, arguments)
+
+
+DURATIONS = {"30-minute": 30, "one-hour": 60, "90-minute": 90, "two-hour": 120}
+
+METRICS = {
+    "the number of visits": "total_visits",
+    "the number of engaged users": "user_engaged",
+    "the average session duration": "session_duration_seconds",
+}
+"""Daily measures, by how requests call them."""
+
+SOURCES = {
+    "direct": "visits_direct",
+    "referral": "visits_referral",
+    "search engine": "visits_search_engine",
+    "social media": "visits_social_media",
+}
+"""What `create_plot` calls the visits from a source."""
+
+
+def day_text(day: date) -> str:
+    """A day of 2023.
+
+    >>> day_text(date(2023, 12, 4))
+    'December 4'
+    """
+    return f"{day:%B} {day.day}"
+
+
+def weekday_text(day: date) -> str:
+    """A day of 2023 with its weekday.
+
+    >>> weekday_text(date(2023, 12, 4))
+    'Monday, December 4'
+    """
+    return f"{day:%A}, {day_text(day)}"
+
+
+def clock_text(moment: datetime) -> str:
+    """A time of day.
+
+    >>> clock_text(datetime(2023, 12, 4, 15, 30))
+    '3:30 pm'
+    """
+    return f"{moment.hour % 12 or 12}:{moment:%M} {'am' if moment.hour < 12 else 'pm'}"

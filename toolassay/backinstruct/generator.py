@@ -1,0 +1,231 @@
+"""The generator: samples in, raw records (`data_raw.json`) out, through one model and one journal."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from toolassay.backinstruct.prompt import BackInstructPrompt, read_instruction
+from toolassay.backinstruct.records import numbered_id, raw_record, sample_id
+from toolassay.dataset import Sample
+from toolassay.errors import UsageError
+from toolassay.files import read_json_lines, write_json_lines
+from toolassay.graph import ToolGraph
+from toolassay.models import ChatModel, ChatRequest, ModelError
+from toolassay.offline.model_tasks import BackInstructTask
+from toolassay.prompt_templates import size_of
+from toolassay.runs import Journal, Loop, RunSummary, run_unsettled
+from toolassay.runs.budget import Estimate
+from toolassay.sampling import Sampler
+
+PARAMETERS: Mapping[str, Any] = {"frequency_penalty": 0, "presence_penalty": 0, "max_tokens": 2500}
+
+MEASURED = 500
+"""So many prompts are rendered to estimate how long all of them are."""
+
+
+@dataclass(frozen=True)
+class Generation:
+    """How a generation ended: records written, how many were there before, and what happened to the rest.
+
+    `refused` counts the samples the model declined before; they are not asked for again.
+    """
+
+    written: int
+    already: int
+    summary: RunSummary
+    refused: int = 0
+
+    @property
+    def usable(self) -> int:
+        """How many of the samples asked for have an answer, now or from before."""
+        return self.already + self.summary.outcomes["answered"]
+
+
+class Generator:
+    """Writes `data_raw.json` for samples 0 to count-1 of a sampler, continuing where it left off.
+
+    Args:
+        graph: the tool graph.
+        sampler: where samples come from.
+        prompt: how the model is asked.
+        model: who is asked.
+        parameters: of the request (temperature, top_p, …), over the published ones.
+        check: ask for the teacher's review too.
+        shape: more parameters of the request for a sample, e.g. the schema of its answer.
+    """
+
+    def __init__(
+        self,
+        graph: ToolGraph,
+        sampler: Sampler,
+        prompt: BackInstructPrompt,
+        model: ChatModel,
+        *,
+        parameters: Mapping[str, Any],
+        check: bool,
+        shape: Callable[[Sample], Mapping[str, Any]] = lambda _: {},
+    ) -> None:
+        self._shape = shape
+        self._graph = graph
+        self._sampler = sampler
+        self._prompt = prompt
+        self._model = model
+        self.parameters: Mapping[str, Any] = {**PARAMETERS, **parameters}
+        self._check = check
+
+    def run(
+        self,
+        output: Path,
+        journal: Journal,
+        count: int,
+        loop: Loop,
+        *,
+        each: Callable[[Sample], None] = lambda _: None,
+    ) -> Generation:
+        """Generate what is missing of `count` samples and write `output`, in the order of the samples.
+
+        Records that `output` holds already are kept. Answers that could not be read are asked again,
+        those the model declined are not.
+        Where there is nothing to write, nothing is written.
+
+        Raises:
+            UsageError: `output` holds records of another seed.
+            ToolassayError: the run cannot go on.
+            KeyboardInterrupt: at Ctrl-C, when what was in flight is answered and written.
+        """
+        kept = read_kept(output, self._sampler.seed)
+        refused = 0
+
+        def settled(sample: Sample) -> bool:
+            nonlocal refused
+            key = sample_id(sample)
+            if key in kept or _record(journal, key) is not None:
+                return True
+            declined = bool(journal.get(key).get("outcome") == "refused")
+            refused += declined
+            return declined
+
+        async def ask(sample: Sample) -> str:
+            each(sample)
+            key = sample_id(sample)
+            task = BackInstructTask(sample, self._graph.library, self._graph.dependency_type, self._check)
+            parameters = {**self.parameters, **self._shape(sample)}
+            messages = self._prompt.messages(sample)
+            request = ChatRequest(messages, parameters, None, task, "generator", key)
+            try:
+                response = await self._model.complete(request)
+            except ModelError as error:
+                if error.settles:
+                    journal.append(key, {"outcome": error.outcome, "problem": str(error)})
+                raise
+            result, answer = read_instruction(
+                response.text, self._graph.dependency_type, response.finish_reason
+            )
+            outcome = "malformed" if result is None else "answered"
+            if response.refused:
+                outcome, result = "refused", None
+            journal.append(
+                key,
+                {
+                    "outcome": outcome,
+                    "record": None if result is None else raw_record(sample, self._graph.library, result),
+                    "response": response.text,
+                    "finish_reason": response.finish_reason,
+                    "problem": answer.problem,
+                    "prompt_tokens": response.prompt_tokens,
+                    "completion_tokens": response.completion_tokens,
+                    **({"reasoning": response.reasoning} if response.reasoning else {}),
+                },
+            )
+            return outcome
+
+        def stopped(sample: Sample, error: ModelError) -> None:
+            journal.append(sample_id(sample), {"outcome": error.outcome, "problem": str(error)})
+
+        try:
+            settled_before = run_unsettled(
+                map(self._sampler.sample, range(count)),
+                ask,
+                settled=settled,
+                models=[self._model],
+                loop=loop,
+                stopped=stopped,
+            )
+        finally:
+            keys = _in_order(kept, journal)
+            if keys:
+                write_json_lines(output, (kept[k] if k in kept else _record(journal, k) for k in keys))
+        return Generation(len(keys), settled_before - refused, loop.summary, refused)
+
+    def foresee(self, output: Path, journal: Journal, count: int, estimate: Estimate) -> int:
+        """Add what is missing of `count` samples to `estimate`; nothing is sent or written.
+
+        Returns how many are there. `journal` may be open for reading only.
+
+        Raises:
+            UsageError: `output` holds records of another seed.
+        """
+        kept = read_kept(output, self._sampler.seed)
+        already = measured = learnt = 0
+        for index in range(count):
+            key = numbered_id(self._sampler.seed, index)
+            entry = journal.get(key)
+            if "prompt_tokens" in entry and learnt < MEASURED:
+                learnt += 1
+                size = self._size(index)
+                estimate.answered(size, entry["prompt_tokens"], entry["completion_tokens"])
+            if key in kept or _record(journal, key) is not None or entry.get("outcome") == "refused":
+                already += 1
+            elif measured < MEASURED:
+                measured += 1
+                estimate.add(self._size(index))
+            else:
+                estimate.add()
+        return already
+
+    def _size(self, index: int) -> int:
+        return size_of(self._prompt.messages(self._sampler.sample(index)))
+
+
+def read_kept(output: Path, seed: int) -> dict[str, Any]:
+    """The records of `data_raw.json` by id; empty where there is no such file.
+
+    Raises:
+        UsageError: malformed, or holds records of another seed (names line and seed).
+    """
+    if not output.exists():
+        return {}
+    kept = {}
+    for number, record in read_json_lines(output):
+        if not isinstance(record, dict) or not isinstance(record.get("id"), str | int):
+            raise UsageError("is not a sample with an id", file=output, line=number, fix="remove that line")
+        if record.get("seed") != seed:
+            raise UsageError(
+                f"holds a sample of seed {record.get('seed')}, not {seed}",
+                file=output,
+                line=number,
+                fix="use the seed it was made with, another --data_dir, or --force true (keeps a dated copy)",
+            )
+        kept[str(record["id"])] = record
+    return kept
+
+
+def _record(journal: Journal, key: str) -> dict[str, Any] | None:
+    """The record of an answered sample."""
+    entry = journal.get(key)
+    record = entry.get("record") if entry.get("outcome") == "answered" else None
+    return record if isinstance(record, dict) else None
+
+
+def _in_order(kept: Mapping[str, Any], journal: Journal) -> list[str]:
+    """The ids of all records there are, kept or new, by sample number."""
+    answered = (key for key in journal if _record(journal, key) is not None)
+    return sorted({*kept, *answered}, key=_by_number)
+
+
+def _by_number(key: str) -> tuple[int, str]:
+    number = key.rpartition("-")[2]
+    return (int(number) if number.isdecimal() else 0, key)

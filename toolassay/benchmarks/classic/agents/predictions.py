@@ -1,0 +1,121 @@
+"""Journal entries as rows of the prediction file, and choices re-parsed from the stored answers."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import asdict
+from pathlib import Path
+from typing import Any
+
+from toolassay.benchmarks.classic.agents.inference import entry_of, is_settled
+from toolassay.benchmarks.classic.agents.model_requests import QuestionRequests
+from toolassay.benchmarks.classic.agents.prompt import ordered
+from toolassay.benchmarks.classic.agents.workflow_choice import Agent
+from toolassay.benchmarks.classic.data import Example, Question
+from toolassay.files import write_json_lines
+from toolassay.models import ChatRequest, ChatResponse, ModelError
+from toolassay.runs import Journal
+
+_FAILED = ("provider error", "not run")
+"""Ends that are tried again by the same command; until then a row says so."""
+
+
+def prediction_rows(
+    examples: Iterable[Example], journal: Journal, *, trial: int, order: str, free: bool
+) -> Iterator[dict[str, Any]]:
+    """A row for each question that was asked, in the order of the table.
+
+    Args:
+        examples: of the folder.
+        journal: of the run.
+        trial: its number.
+        order: of the candidates.
+        free: whether the model uses no tokens; what nobody knows is null else.
+    """
+    for example in examples:
+        entry = entry_of(journal, example.question)
+        if not (is_settled(entry) or entry.get("outcome") in _FAILED):
+            continue
+        answers = entry.get("answers", ())
+        nothing = 0 if free else None
+        yield {
+            "example_idx": example.number,
+            "trial_idx": trial,
+            "id": example.id,
+            "conversation_uuid": example.conversation,
+            "request_idx": example.request_idx,
+            "domain_uuid": example.domain,
+            "y_workflow_uuids": list(example.labels),
+            "pred_workflow_uuid": entry.get("workflow"),
+            "outcome": entry["outcome"],
+            "error": entry.get("error", ""),
+            "note": entry.get("note", ""),
+            "order": order,
+            "time_to_pred": _rounded(_sum(answers, "seconds"), 4),
+            "time_to_first_token": _rounded(_first(answers), 4),
+            "tokens_input": nothing if free else _sum(answers, "prompt_tokens"),
+            "tokens_output": nothing if free else _sum(answers, "completion_tokens"),
+            "cost": _rounded(_sum(answers, "cost"), 10),
+        }
+
+
+def write_predictions(output: Path, rows: Callable[[], Iterator[Mapping[str, Any]]]) -> int:
+    """Write the prediction file anew; none where nothing was asked. Returns its lines."""
+    return write_json_lines(output, rows()) if next(rows(), None) is not None else 0
+
+
+def _sum(answers: Sequence[Mapping[str, Any]], name: str) -> Any:
+    """Of all answers; None where there are none, or one of them does not say it."""
+    values = [answer.get(name) for answer in answers]
+    return sum(values) if values and None not in values else None
+
+
+def _first(answers: Sequence[Mapping[str, Any]]) -> Any:
+    """Seconds from the first request to the first token of the last answer, by which the choice shows."""
+    if not answers or answers[-1].get("first_token_seconds") is None:
+        return None
+    before = _sum(answers[:-1], "seconds") if len(answers) > 1 else 0.0
+    return None if before is None else before + answers[-1]["first_token_seconds"]
+
+
+def _rounded(value: float | None, digits: int) -> float | None:
+    return None if value is None else round(value, digits)
+
+
+PARSED_OUTCOMES = ("answered", "malformed", "refused")
+"""Ends that an agent came to by reading answers; the others say that there was none."""
+
+
+class _NoModel:
+    """No model: all that is asked for must be known."""
+
+    name = "nobody"
+
+    async def complete(self, request: ChatRequest) -> ChatResponse:
+        raise ModelError("the journal holds no answer to this request")
+
+    async def close(self) -> None: ...
+
+
+async def reparse_entry(
+    question: Question, agent: Agent, order: str, entry: Mapping[str, Any]
+) -> dict[str, Any]:
+    """A journal entry with the choice that its answers give now.
+
+    Args:
+        question: as the table has it.
+        agent: who reads.
+        order: of the candidates.
+        entry: of the journal; one without a choice comes back as it is.
+
+    Raises:
+        KeyError, TypeError, AttributeError: its answers cannot be read.
+    """
+    if entry.get("outcome") not in PARSED_OUTCOMES:
+        return dict(entry)
+    ask = QuestionRequests(_NoModel(), {}, question.id, entry["answers"])
+    try:
+        choice = await agent.choose(ordered(question, order), ask)
+    except ModelError as error:
+        return {**entry, "workflow": None, "outcome": "not run", "error": str(error)}
+    return {**entry, **asdict(choice)}

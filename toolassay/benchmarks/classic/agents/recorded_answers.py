@@ -1,0 +1,176 @@
+"""The agent `recorded`: answers read from a table or a JSON file, replayed without a request."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from toolassay.benchmarks.classic.agents.model_requests import QuestionRequests
+from toolassay.benchmarks.classic.agents.workflow_choice import WorkflowChoice, find_name, malformed, plain
+from toolassay.benchmarks.classic.csv_table import read_table
+from toolassay.benchmarks.classic.data import Question
+from toolassay.errors import UsageError
+from toolassay.files import holds_list, line_of_item, read_json, read_json_lines
+from toolassay.models import ChatResponse
+
+_NAMES = {
+    "conversation": ("conversation_uuid", "conversation_id"),
+    "place": ("request_idx",),
+    "workflow": ("workflow", "workflow_uuid", "pred_workflow_uuid"),
+    "seconds": ("time_to_pred", "latency"),
+    "prompt_tokens": ("tokens_input",),
+    "completion_tokens": ("tokens_output",),
+    "cost": ("cost",),
+    "trial": ("trial_idx",),
+    "outcome": ("outcome",),
+}
+_NEEDED = ("conversation", "place", "workflow")
+_FIX = "give it conversation_uuid, request_idx and workflow (an id or a name)"
+_NO_NAME = "\0"
+
+
+@dataclass(frozen=True)
+class _Record:
+    said: str
+    response: ChatResponse
+    cost: float | None
+
+
+class RecordedAnswers:
+    """Answers of a CSV table or a JSON file (an array, or an object a line), by conversation and place.
+
+    Columns: `conversation_uuid`, `request_idx` (from 0) and `workflow` (an id or a name), and where known
+    `time_to_pred` (s), `tokens_input`, `tokens_output`, `cost` (USD) and `trial_idx` (0 where there is none).
+    A prediction file of ours is such a file. A question without a row was not run.
+
+    Args:
+        path: the file.
+        none_as: what the column says where none was chosen, e.g. `none`; the empty text stands for an empty
+            cell. An empty cell that is not declared so is an answer that cannot be read, unless the column
+            `outcome` says `answered`.
+        trial: whose rows count.
+
+    Raises:
+        UsageError: the file is missing or malformed, with the line.
+    """
+
+    wording = "recorded"
+
+    def __init__(self, path: Path, none_as: Sequence[str] = ("none",), trial: int = 0) -> None:
+        self._none = {plain(text) for text in none_as}
+        self._path = path
+        self._records: dict[str, _Record] = {}
+        self._lines: dict[str, int | None] = {}
+        for number, row in _rows(path):
+            try:
+                if _whole(row.get("trial")) not in (None, trial):
+                    continue
+                key, record = _read(row)
+            except (ValueError, TypeError, OverflowError):
+                raise UsageError("is no recorded answer", file=path, line=number, fix=_FIX) from None
+            if key in self._records:
+                raise UsageError(
+                    f"a second answer to {key!r}", file=path, line=number, fix="leave one of them out"
+                )
+            self._records[key], self._lines[key] = record, number
+
+    def notices(self, known: Collection[str], asked: Collection[str]) -> Iterator[str]:
+        """What does not fit the data.
+
+        Args:
+            known: the ids of all messages.
+            asked: of those that are asked about.
+        """
+        if strange := [key for key in self._records if key not in known]:
+            line = self._lines[strange[0]]
+            place = f"{self._path}:{line}" if line is not None else f"{self._path}"
+            others = f" (and {len(strange) - 1} more such rows)" if len(strange) > 1 else ""
+            yield f"{place}: answers {strange[0]!r}, which is no message of the data{others}: passed over"
+        if missing := sum(key not in self._records for key in asked):
+            yield f"{self._path} has no answer to {missing} of {len(asked)} messages: they are not run"
+
+    async def choose(self, question: Question, ask: QuestionRequests) -> WorkflowChoice:
+        """What was recorded."""
+        record = self._records.get(question.id)
+        if record is None:
+            return WorkflowChoice(None, "not run", error="no recorded answer")
+        ask.keep(record.response, record.cost)
+        if record.said == _NO_NAME or plain(record.said) in self._none:
+            return WorkflowChoice(None)
+        if not record.said.strip():
+            return malformed("the recorded answer is empty")
+        for workflow in question.candidates:
+            if workflow.id == record.said:
+                return WorkflowChoice(workflow.id)
+        match = find_name(record.said, question.candidates, _NO_NAME)
+        if match.workflow is None:
+            return malformed(f"names what was not offered: {record.said[:100]!r}")
+        return WorkflowChoice(match.workflow.id, note=match.note)
+
+
+def _rows(path: Path) -> Iterator[tuple[int | None, Mapping[str, Any]]]:
+    """The rows of a file by our names, each with its line."""
+    if path.suffix.lower() == ".csv":
+        for row in read_table(path, (), fix="check --recorded"):
+            yield row.line, _renamed(row.cells, path, row.line)
+        return
+    if holds_list(path):
+        values = (
+            (line_of_item(path, None, number), value) for number, value in enumerate(read_json(path), 1)
+        )
+    else:
+        values = ((line, value) for line, value in read_json_lines(path, fix="check --recorded"))
+    for line, value in values:
+        if not isinstance(value, dict):
+            raise UsageError("is no object", file=path, line=line, fix=_FIX)
+        yield line, _renamed(value, path, line)
+
+
+def _renamed(row: Mapping[str, Any], path: Path, line: int | None) -> Mapping[str, Any]:
+    found: dict[str, Any] = {}
+    for ours, theirs in _NAMES.items():
+        given = next((name for name in theirs if name in row), None)
+        if given is not None:
+            found[ours] = row[given]
+        elif ours in _NEEDED:
+            raise UsageError(f"has no {theirs[0]!r}", file=path, line=line, fix=_FIX)
+    return found
+
+
+def _read(row: Mapping[str, Any]) -> tuple[str, _Record]:
+    """The id of the question, and what was recorded; raises ValueError or TypeError."""
+    place, said = _whole(row["place"]), row["workflow"]
+    if place is None or place < 0 or not str(row["conversation"] or ""):
+        raise ValueError
+    if said is not None and not isinstance(said, str):
+        raise TypeError
+    said = said or ""
+    if not said and row.get("outcome") == "answered":
+        said = _NO_NAME
+    response = ChatResponse(
+        said.strip(_NO_NAME),
+        prompt_tokens=_whole(row.get("prompt_tokens")),
+        completion_tokens=_whole(row.get("completion_tokens")),
+        seconds=_number(row.get("seconds")),
+    )
+    return f"{row['conversation']}--{2 * place}", _Record(said, response, _number(row.get("cost")))
+
+
+def _number(value: Any, missing: Collection[Any] = (None, "")) -> float | None:
+    """A number that is not negative; None of an empty cell."""
+    if value in missing:
+        return None
+    number = float(value)
+    if isinstance(value, bool) or not math.isfinite(number) or number < 0:
+        raise ValueError
+    return number
+
+
+def _whole(value: Any) -> int | None:
+    number = _number(value)
+    if number is not None and not number.is_integer():
+        raise ValueError
+    return None if number is None else int(number)

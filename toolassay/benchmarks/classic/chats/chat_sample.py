@@ -1,0 +1,248 @@
+"""From raw chats to a masked sample for annotation, drawn with a seed from whole chats by workflow."""
+
+from __future__ import annotations
+
+import random
+from collections import Counter, defaultdict
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+
+from toolassay.benchmarks.classic.chats.chat import Chat, Exchange, count_messages
+from toolassay.benchmarks.classic.chats.chat_funnel import ChatFunnel, Drop
+from toolassay.benchmarks.classic.chats.cleaning import clean_chat, cleaner
+from toolassay.benchmarks.classic.chats.filters import (
+    Action,
+    Filter,
+    apply,
+    mostly_masked,
+    repeated,
+    standard_filters,
+)
+from toolassay.benchmarks.classic.chats.masking import Finder, mask_chat, mask_workflow
+from toolassay.benchmarks.classic.chats.raw_chats import RawChats
+from toolassay.benchmarks.classic.csv_table import write_table
+from toolassay.benchmarks.classic.data import MessageRow, Workflow, write_tables
+from toolassay.errors import ToolassayError, UsageError
+from toolassay.text_formatting import count_of
+
+_LONG = 4
+
+
+def draw_chats(
+    chats: Sequence[Chat], per_domain: int, seed: int
+) -> tuple[list[Chat], list[tuple[Chat, str]]]:
+    """Draw chats of each domain.
+
+    In a domain in which the bot started workflows, each of them (the first of a chat counts, and "none" is
+    one too) gives the same number of chats; in others, each length does (1, 2, 3, 4 or more user messages).
+    What one cannot give, the others do. The draw of a domain depends on the seed and its chats alone.
+
+    Args:
+        chats: of all domains.
+        per_domain: how many to draw of each, if it has as many.
+        seed: the same seed draws the same chats.
+
+    Returns:
+        The drawn chats, in the order given, and the others, each with why.
+    """
+    domains: dict[str, list[Chat]] = defaultdict(list)
+    for chat in chats:
+        domains[chat.domain].append(chat)
+    drawn: set[str] = set()
+    why: dict[str, str] = {}
+    for domain, these in domains.items():
+        groups = _groups(these)
+        for name, group in groups.items():
+            random.Random(f"{seed}/{domain}/{name}").shuffle(group)
+        for name, size in _shares({name: len(group) for name, group in groups.items()}, per_domain).items():
+            drawn.update(chat.id for chat in groups[name][:size])
+            reason = f"not drawn: {size} of {len(groups[name])} with {name}"
+            why.update((chat.id, reason) for chat in groups[name][size:])
+    return [chat for chat in chats if chat.id in drawn], [
+        (chat, why[chat.id]) for chat in chats if chat.id not in drawn
+    ]
+
+
+def _groups(chats: Sequence[Chat]) -> dict[str, list[Chat]]:
+    triggered = any(chat.workflow for chat in chats)
+    groups: dict[str, list[Chat]] = defaultdict(list)
+    for chat in sorted(chats, key=lambda chat: chat.id):
+        length = len(chat.exchanges)
+        by_length = f"{_LONG} or more messages" if length >= _LONG else f"{length} messages"
+        groups[f"workflow {chat.workflow or '(none)'}" if triggered else by_length].append(chat)
+    return dict(sorted(groups.items()))
+
+
+def _shares(sizes: dict[str, int], wanted: int) -> dict[str, int]:
+    """How many each gives: as equal as their sizes allow, the smallest first.
+
+    >>> _shares({"a": 2, "b": 9, "c": 9}, 10)
+    {'a': 2, 'b': 4, 'c': 4}
+    """
+    shares = {}
+    left = wanted
+    for number, (name, size) in enumerate(sorted(sizes.items(), key=lambda item: (item[1], item[0]))):
+        shares[name] = min(size, left // (len(sizes) - number))
+        left -= shares[name]
+    return shares
+
+
+RECORDED = "recorded.csv"
+FILTERS = tuple(each.name for each in standard_filters(profane=lambda _: False))
+
+
+@dataclass(frozen=True)
+class ChatSampleSettings:
+    """What shapes a sample.
+
+    Args:
+        per_domain: conversations to draw of each domain.
+        seed: of the draw.
+        min_length: characters that a user message must have.
+        actions: what each filter does, by its name; `drop` where nothing is said.
+        profane: says whether a text has profanity; None looks for none.
+        mask: finds personal data; None masks nothing.
+    """
+
+    per_domain: int = 1000
+    seed: int = 0
+    min_length: int = 5
+    actions: Mapping[str, Action] = field(default_factory=dict)
+    profane: Callable[[str], bool] | None = None
+    mask: Finder | None = None
+
+
+@dataclass(frozen=True)
+class ChatSample:
+    """A sample, and how it came about.
+
+    Args:
+        chats: cleaned, drawn and masked.
+        workflows: of their domains, masked too.
+        funnel: what each step left out.
+        masked: placeholders, by kind.
+    """
+
+    chats: Sequence[Chat]
+    workflows: Sequence[Workflow]
+    funnel: ChatFunnel
+    masked: Mapping[str, int]
+
+
+def make_sample(raw: RawChats, settings: ChatSampleSettings) -> ChatSample:
+    """Clean, filter, draw and mask.
+
+    Raises:
+        UsageError: a library is missing, a filter is unknown, or may not be switched off.
+        ToolassayError: no chat is left.
+    """
+    _check_actions(settings.actions)
+    chats = list(raw.chats)
+    funnel = ChatFunnel(len(chats), count_messages(chats))
+    funnel.add("read", "raw rows put together into conversations", counts=raw.rows)
+    chats = _cleaned(chats, funnel)
+    for each in standard_filters(min_length=settings.min_length, profane=settings.profane):
+        chats = _filtered(each, chats, settings, funnel)
+    drawn, others = draw_chats(chats, settings.per_domain, settings.seed)
+    funnel.add("sampled", "not drawn", [Drop(chat.id, len(chat.exchanges), why) for chat, why in others])
+    workflows, counts = list(raw.workflows), Counter[str]()
+    if settings.mask is not None:
+        find = settings.mask
+        drawn = [mask_chat(chat, find, counts) for chat in drawn]
+        workflows = [mask_workflow(workflow, find, counts) for workflow in workflows]
+        funnel.add("masked", "personal data replaced by placeholders", counts=dict(sorted(counts.items())))
+        for each in (mostly_masked(), repeated()):
+            again = replace(each, name=f"{each.name}_after_masking")
+            drawn = _filtered(again, drawn, settings, funnel, named=each.name)
+    if not drawn:
+        steps = [
+            f"{step.step} {step.dropped_conversations:,}"
+            for step in funnel.steps
+            if step.dropped_conversations
+        ]
+        raise ToolassayError(
+            f"no chat is left of {count_of(len(raw.chats), 'conversation')}; left out: {', '.join(steps)}",
+            fix="let some filters do less: --filter NAME=cut, or off",
+        )
+    domains = {chat.domain for chat in drawn}
+    _check_names(workflows)
+    return ChatSample(
+        drawn,
+        [workflow for workflow in workflows if workflow.domain in domains],
+        funnel,
+        dict(sorted(counts.items())),
+    )
+
+
+def write_sample(sample: ChatSample, settings: ChatSampleSettings, folder: Path) -> None:
+    """Write the tables without labels, what the bot recorded, `steps.json` and `dropped.csv`."""
+    rows = [(chat, place, exchange) for chat in sample.chats for place, exchange in enumerate(chat.exchanges)]
+    write_table(
+        folder / RECORDED,
+        ("conversation_uuid", "request_idx", "workflow_uuid", "cost", "latency", "tokens"),
+        ([chat.id, place, *_recorded(exchange)] for chat, place, exchange in rows),
+    )
+    sample.funnel.write(
+        folder,
+        seed=settings.seed,
+        per_domain=settings.per_domain,
+        min_length=settings.min_length,
+        actions={**dict.fromkeys(FILTERS, "drop"), **settings.actions},
+        masked=None if settings.mask is None else dict(sample.masked),
+    )
+    write_tables(
+        folder,
+        (
+            MessageRow(chat.id, exchange.user, exchange.bot, "", "", place, chat.domain)
+            for chat, place, exchange in rows
+        ),
+        sample.workflows,
+        {domain: domain for domain in dict.fromkeys(chat.domain for chat in sample.chats)},
+    )
+
+
+def _recorded(exchange: Exchange) -> tuple[str, ...]:
+    return exchange.workflow, exchange.cost, exchange.latency, exchange.tokens
+
+
+def _check_actions(actions: Mapping[str, Action]) -> None:
+    for name, action in actions.items():
+        if name not in FILTERS:
+            raise UsageError(f"there is no filter {name!r}", fix=f"name one of {', '.join(FILTERS)}")
+        if name == "null" and action == "off":
+            raise UsageError("the filter null cannot be switched off", fix="say null=drop or null=cut")
+
+
+def _cleaned(chats: list[Chat], funnel: ChatFunnel) -> list[Chat]:
+    clean = cleaner()
+    cleaned = [clean_chat(chat, clean) for chat in chats]
+    changed = sum(
+        before != after
+        for old, new in zip(chats, cleaned, strict=True)
+        for before, after in zip(old.exchanges, new.exchanges, strict=True)
+    )
+    funnel.add("cleaned", "Unicode repaired, HTML taken out", counts={"changed_messages": changed})
+    return cleaned
+
+
+def _filtered(
+    chosen: Filter, chats: list[Chat], settings: ChatSampleSettings, funnel: ChatFunnel, *, named: str = ""
+) -> list[Chat]:
+    action = settings.actions.get(named or chosen.name, "drop")
+    kept, out = apply(chosen, chats, action)
+    drops = [Drop(chat.id, len(chat.exchanges) - stay, why, stay) for chat, stay, why in out]
+    funnel.add(chosen.name, chosen.why, drops, action=action)
+    return kept
+
+
+def _check_names(workflows: Sequence[Workflow]) -> None:
+    """Names must still differ when they have been masked."""
+    seen: dict[tuple[str, str], str] = {}
+    for workflow in workflows:
+        other = seen.setdefault((workflow.domain, workflow.name.casefold()), workflow.id)
+        if not workflow.name or other != workflow.id:
+            raise UsageError(
+                f"the workflows {other!r} and {workflow.id!r} of {workflow.domain!r} have one name, or none",
+                fix="give each workflow of a domain a name of its own, also without personal data",
+            )

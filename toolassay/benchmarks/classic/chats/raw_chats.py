@@ -1,0 +1,261 @@
+"""Raw chats, read from CSV or JSON lines under configurable column names and checked row by row."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from datetime import UTC, datetime
+from pathlib import Path
+
+from toolassay.benchmarks.classic.chats.chat import FIGURES, Chat, RawMessage, count_greetings, exchanges_of
+from toolassay.benchmarks.classic.csv_table import CsvRow, read_table
+from toolassay.benchmarks.classic.data import Workflow
+from toolassay.errors import UsageError
+from toolassay.files import read_json_lines
+
+RAW_COLUMNS: Mapping[str, Sequence[str]] = {
+    "conversation": ("conversation", "conversation_uuid", "conversation_id"),
+    "order": ("order", "time", "timestamp"),
+    "sender": ("sender", "role", "from"),
+    "text": ("text", "content", "message"),
+    "domain": ("domain", "domain_uuid"),
+    "workflow": ("workflow", "workflow_uuid", "workflow_id"),
+    "name": ("name", "workflow_name"),
+    "description": ("description",),
+    "cost": ("cost",),
+    "latency": ("latency",),
+    "tokens": ("tokens",),
+}
+"""What is read, and the columns in which it is looked for unless one is named."""
+
+
+def read_raw(
+    path: Path, named: Mapping[str, str], needed: Sequence[str], used: set[str] | None = None
+) -> Iterator[CsvRow]:
+    """The rows of a table, its cells under the names of `RAW_COLUMNS`.
+
+    Args:
+        path: CSV with a header, or `.jsonl`, `.json`: an object a line.
+        named: the column of the table by what it holds, e.g. `{"text": "body"}`; one that this table lacks is
+            looked for under the usual names, for several tables share the names.
+        needed: what the table must have a column for.
+        used: gets what of `named` was found.
+
+    Raises:
+        UsageError: missing or malformed file (with the line), unknown or missing column.
+    """
+    if unknown := set(named) - RAW_COLUMNS.keys():
+        raise UsageError(
+            f"nothing is called {min(unknown)!r}", fix=f"--column takes {', '.join(RAW_COLUMNS)}"
+        )
+    columns: dict[str, str] = {}
+    for row in _rows(path):
+        if not columns or path.suffix.lower() != ".csv":
+            columns = _columns(row, named, needed)
+            if used is not None:
+                used.update(what for what, column in columns.items() if named.get(what) == column)
+        yield CsvRow({what: row.get(column) for what, column in columns.items()}, row.file, row.line)
+
+
+def _columns(row: CsvRow, named: Mapping[str, str], needed: Sequence[str]) -> dict[str, str]:
+    found = {}
+    for what, usual in RAW_COLUMNS.items():
+        own = [named[what]] if what in named else []
+        column = next((name for name in (*own, *usual) if name in row.cells), None)
+        if column is not None:
+            found[what] = column
+    if missing := [what for what in needed if what not in found]:
+        flags = " ".join(f"--column {what}=NAME" for what in missing)
+        raise row.error(
+            f"no column for {', '.join(missing)}; there are {', '.join(row.cells)}",
+            f"name {'it' if len(missing) == 1 else 'them'}: {flags}",
+        )
+    return found
+
+
+def _rows(path: Path) -> Iterator[CsvRow]:
+    if path.suffix.lower() == ".csv":
+        yield from read_table(path, ())
+        return
+    if path.suffix.lower() not in (".jsonl", ".json"):
+        raise UsageError("is neither CSV nor JSON lines", file=path, fix="save it as .csv or .jsonl")
+    for line, value in read_json_lines(path):
+        if not isinstance(value, dict) or any(isinstance(cell, dict | list) for cell in value.values()):
+            raise UsageError(
+                "not an object of texts and numbers", file=path, line=line, fix="write one object a line"
+            )
+        yield CsvRow({key: "" if cell is None else str(cell) for key, cell in value.items()}, path, line)
+
+
+@dataclass(frozen=True)
+class RawSource:
+    """Where raw chats are and how to read them.
+
+    Args:
+        messages: a row a message.
+        workflows: a row a workflow; without it, the workflows that the bot started.
+        columns: theirs by ours, see `RAW_COLUMNS`.
+        domain: of all chats, where the table has no column for it.
+        user, bot, human: what stands under `sender` for each; case does not matter.
+    """
+
+    messages: Path
+    workflows: Path | None = None
+    columns: Mapping[str, str] = field(default_factory=dict)
+    domain: str = ""
+    user: Collection[str] = ("user", "customer", "client", "visitor")
+    bot: Collection[str] = ("bot", "assistant", "system")
+    human: Collection[str] = ("human", "agent", "operator", "live_agent")
+
+
+@dataclass(frozen=True)
+class RawChats:
+    """What was read.
+
+    Args:
+        chats: in the order in which they begin in the table.
+        workflows: that can be started.
+        rows: how many there were, by kind.
+    """
+
+    chats: tuple[Chat, ...]
+    workflows: tuple[Workflow, ...]
+    rows: Mapping[str, int]
+
+
+def find_source(raw: Path) -> tuple[Path, Path | None]:
+    """The tables of messages and of workflows: the file itself, or those of a folder.
+
+    Raises:
+        UsageError: there is no table of messages.
+    """
+    if not raw.is_dir():
+        return raw, None
+    found = {
+        name: next(
+            (path for ending in ("csv", "jsonl", "json") if (path := raw / f"{name}.{ending}").is_file()),
+            None,
+        )
+        for name in ("messages", "workflows")
+    }
+    if found["messages"] is None:
+        raise UsageError("holds no messages.csv or messages.jsonl", file=raw, fix="name the file with --raw")
+    return found["messages"], found["workflows"]
+
+
+def read_chats(source: RawSource) -> RawChats:
+    """Read and check raw chats.
+
+    Bot messages before the first of the user have no place in the tables and are counted.
+
+    Raises:
+        UsageError: a file is missing or malformed, or a row is (with its line): unknown sender or workflow,
+            no time or number under `order`, a chat in two domains, a figure that is none.
+    """
+    senders = {
+        name.casefold(): kind
+        for kind, names in (("user", source.user), ("bot", source.bot), ("human", source.human))
+        for name in names
+    }
+    needed = ("conversation", "order", "sender", "text", *(() if source.domain else ("domain",)))
+    rows = {"rows": 0, "user": 0, "bot": 0, "human": 0, "without_conversation": 0, "greetings": 0}
+    messages: dict[str, list[RawMessage]] = {}
+    used: set[str] = set()
+    for row in read_raw(source.messages, source.columns, needed, used):
+        rows["rows"] += 1
+        sender = senders.get(row["sender"].strip().casefold())
+        if sender is None:
+            raise row.error(
+                f"unknown sender {row['sender']!r}",
+                "say who that is with --user_is, --bot_is or --human_is, each in the place of its list: "
+                f"users {', '.join(source.user)}; bots {', '.join(source.bot)}; "
+                f"people {', '.join(source.human)}",
+            )
+        rows[sender] += 1
+        name = row["conversation"].strip()
+        if not name:
+            rows["without_conversation"] += 1
+            continue
+        chat = messages.setdefault(name, [])
+        chat.append(RawMessage(_place(row), sender, _checked(row, source)))
+        if _domain(row, source) != _domain(chat[0].row, source):
+            raise row.error(f"the chat {name!r} is in two domains", "give it one")
+        if chat[0].place[0] != chat[-1].place[0]:
+            raise row.error("times and numbers under order in one chat", "use one of them")
+    if not messages:
+        raise UsageError("no chats", file=source.messages, fix="give it a row a message")
+    workflows = _workflows(source, messages, used)
+    if unused := [f"{what}={column}" for what, column in source.columns.items() if what not in used]:
+        raise UsageError(
+            f"no table has the column of --column {unused[0]}", fix="check the name, or leave it out"
+        )
+    chats = []
+    for name, chat in messages.items():
+        chat.sort(key=lambda message: message.place)
+        rows["greetings"] += count_greetings(chat)
+        chats.append(Chat(name, _domain(chat[0].row, source), tuple(exchanges_of(chat))))
+    return RawChats(tuple(chats), workflows, rows)
+
+
+def _place(row: CsvRow) -> tuple[str, float]:
+    text = row["order"].strip()
+    try:
+        number = float(text)
+        if math.isfinite(number):
+            return "number", number
+    except ValueError:
+        try:
+            moment = datetime.fromisoformat(text)
+            return "time", (moment if moment.tzinfo else moment.replace(tzinfo=UTC)).timestamp()
+        except (ValueError, OverflowError):
+            pass
+    raise row.error(f"order {text[:40]!r} is no number and no time", "write 3, or 2026-01-31T09:30:00")
+
+
+def _checked(row: CsvRow, source: RawSource) -> CsvRow:
+    for name in FIGURES:
+        text = row.get(name).strip()
+        try:
+            good = not text or (math.isfinite(float(text)) and float(text) >= 0)
+        except ValueError:
+            good = False
+        if not good:
+            raise row.error(f"{name} {text[:40]!r} is no number from 0", "mend it, or leave the cell empty")
+    if not _domain(row, source):
+        raise row.error("domain is empty", "fill it in")
+    return row
+
+
+def _domain(row: CsvRow, source: RawSource) -> str:
+    return source.domain or row["domain"].strip()
+
+
+def _workflows(
+    source: RawSource, messages: Mapping[str, list[RawMessage]], used: set[str]
+) -> tuple[Workflow, ...]:
+    """The workflows of the table, or those that the bot started; what it started must be among them."""
+    known: dict[str, Workflow] = {}
+    if source.workflows is not None:
+        needed = ("workflow", "name", *(() if source.domain else ("domain",)))
+        for row in read_raw(source.workflows, source.columns, needed, used):
+            name = row["workflow"].strip()
+            if not name or name in known:
+                raise row.error(f"the workflow id {name!r} is empty or there twice", "give each its own")
+            known[name] = Workflow(
+                name, row["name"].strip(), row.get("description").strip(), _domain(row, source)
+            )
+    for message in (message for chat in messages.values() for message in chat):
+        started, domain = message.row.get("workflow").strip(), _domain(message.row, source)
+        if not started:
+            continue
+        if source.workflows is None:
+            known.setdefault(started, Workflow(started, started, "", domain))
+        if started not in known or known[started].domain != domain:
+            raise message.row.error(
+                f"the workflow {started!r} is none of the domain {domain!r}",
+                "list it in the table of workflows, or leave the cell empty",
+            )
+    if not known:
+        raise UsageError("no workflows", file=source.messages, fix="list them in a table: --workflows FILE")
+    return tuple(known.values())

@@ -1,0 +1,315 @@
+"""The tables of a CLASSic data folder: read and checked as examples, and written.
+
+`read_data` returns the domains, workflows and examples; `write_tables` writes what `read_data` reads.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Literal, NamedTuple
+
+from toolassay.benchmarks.classic.csv_table import CsvRow, read_table, write_table
+from toolassay.data_folder import DataFolder
+from toolassay.errors import UsageError
+from toolassay.files import sha256_of
+
+__all__ = [
+    "ChatTurn",
+    "ClassicData",
+    "Example",
+    "Question",
+    "Workflow",
+    "data_fingerprint",
+    "holds_chats",
+    "is_classic",
+    "read_data",
+]
+
+
+@dataclass(frozen=True)
+class Workflow:
+    """Something an agent may start.
+
+    Args:
+        id: of `workflow_uuid`.
+        name: as people say it; one of its own within a domain, whatever the case of its letters.
+        description: may be empty.
+        domain: of `domain_uuid`.
+    """
+
+    id: str
+    name: str
+    description: str
+    domain: str
+
+
+@dataclass(frozen=True)
+class ChatTurn:
+    """A message of a chat, of the user or of the bot as it was recorded."""
+
+    sender: Literal["user", "bot"]
+    content: str
+
+
+@dataclass(frozen=True)
+class Question:
+    """All that an agent sees.
+
+    Args:
+        id: of the message to answer: conversation, two hyphens, the place of the message in it.
+        domain: of the chat.
+        turns: the chat up to the user message to answer, which is the last.
+        candidates: the workflows of the domain, in the order of the table.
+    """
+
+    id: str
+    domain: str
+    turns: tuple[ChatTurn, ...]
+    candidates: tuple[Workflow, ...]
+
+
+@dataclass(frozen=True)
+class Example:
+    """A question and what is right.
+
+    Args:
+        number: its place in the table of messages, from 0 (`example_idx`).
+        conversation: of `conversation_uuid`.
+        request_idx: the place of the user message among those of its chat, as the table has it.
+        question: what the agent sees.
+        labels: ids of the workflows that are right, the first one first; empty where none is.
+        response: the bot's recorded reply to the message; no agent sees it before it has answered.
+    """
+
+    number: int
+    conversation: str
+    request_idx: int
+    question: Question
+    labels: tuple[str, ...]
+    response: str = ""
+
+    @property
+    def id(self) -> str:
+        """Of its question."""
+        return self.question.id
+
+    @property
+    def domain(self) -> str:
+        """Of its chat."""
+        return self.question.domain
+
+    def accepts(self, workflow: str | None) -> bool:
+        """Whether naming this workflow, or none, is right."""
+        return workflow in self.labels if workflow is not None else not self.labels
+
+
+MESSAGES, WORKFLOWS, DOMAINS, PROMPTS = (
+    *("messages.csv", "workflows.csv", "domains.csv"),
+    "jailbreak_prompts.csv",
+)
+_TABLES_FIX = "see docs/classic.md for the tables of a data folder"
+_LABEL_COLUMNS = ("true_workflow_uuid", "true_workflow_uuid_2")
+MESSAGE_COLUMNS = (
+    *("conversation_uuid", "request_content", "response_content"),
+    *(*_LABEL_COLUMNS, "request_idx", "domain_uuid"),
+)
+DOMAIN_COLUMNS = ("domain_uuid", "domain_name")
+WORKFLOW_COLUMNS = ("workflow_uuid", "name", "description", "domain_uuid")
+# The published tables have a row for "none fits": it is no workflow, and no label.
+_NO_WORKFLOW = ("", "None")
+
+
+@dataclass(frozen=True)
+class ClassicData:
+    """What a folder holds.
+
+    Args:
+        domains: names by id, in the order of the table.
+        workflows: by domain, in the order of the table.
+        examples: one for each user message, in the order of the table.
+    """
+
+    domains: Mapping[str, str]
+    workflows: Mapping[str, tuple[Workflow, ...]]
+    examples: tuple[Example, ...]
+
+
+def holds_chats(folder: Path) -> bool:
+    """Whether a folder holds tables of this benchmark."""
+    return (folder / MESSAGES).is_file() and (folder / WORKFLOWS).is_file()
+
+
+def is_classic(folder: DataFolder) -> bool:
+    """Whether a folder is of this benchmark: `benchmark.json` says so, or where there is none its tables."""
+    return folder.benchmark["benchmark"] == "classic" or (
+        not folder.benchmark_file.exists() and holds_chats(folder.path)
+    )
+
+
+def data_fingerprint(folder: Path) -> str:
+    """Of the tables that scores depend on: SHA-256, in hexadecimal."""
+    names = (DOMAINS, WORKFLOWS, MESSAGES)
+    return hashlib.sha256("".join(sha256_of(folder / name) for name in names).encode()).hexdigest()
+
+
+def read_data(folder: Path) -> ClassicData:
+    """Read and check the tables of a folder.
+
+    A cell is text; only an empty one is missing. No label is an empty list.
+
+    Raises:
+        UsageError: a table is missing or malformed (with the line): an unknown domain or label, two workflows
+            of one domain with one name, a message twice, a chat over two domains.
+    """
+    domains = _read_domains(folder / DOMAINS)
+    workflows = _read_workflows(folder / WORKFLOWS, domains)
+    examples = _read_examples(folder / MESSAGES, workflows)
+    if not examples:
+        raise UsageError("no messages", file=folder / MESSAGES, fix="give it a row a user message")
+    return ClassicData(domains, workflows, examples)
+
+
+def _read_domains(path: Path) -> dict[str, str]:
+    domains: dict[str, str] = {}
+    for row in read_table(path, DOMAIN_COLUMNS, fix=_TABLES_FIX):
+        if not row["domain_uuid"] or row["domain_uuid"] in domains:
+            raise row.error(
+                f"domain_uuid {row['domain_uuid']!r} is empty or there twice", "give each its own"
+            )
+        domains[row["domain_uuid"]] = row["domain_name"] or row["domain_uuid"]
+    return domains
+
+
+def _read_workflows(path: Path, domains: Mapping[str, str]) -> dict[str, tuple[Workflow, ...]]:
+    found: dict[str, dict[str, Workflow]] = {domain: {} for domain in domains}
+    ids: set[str] = set()
+    for row in read_table(path, WORKFLOW_COLUMNS, fix=_TABLES_FIX):
+        name = row["name"].strip()
+        if row["workflow_uuid"] in _NO_WORKFLOW and name in _NO_WORKFLOW:
+            continue
+        workflow = Workflow(row["workflow_uuid"], name, row["description"].strip(), row["domain_uuid"])
+        if workflow.domain not in found:
+            raise row.error(f"unknown domain {workflow.domain!r}", f"list it in {DOMAINS}")
+        if not workflow.id or workflow.id in ids:
+            raise row.error(f"workflow_uuid {workflow.id!r} is empty or there twice", "give each its own")
+        known = " ".join(name.split()).casefold()  # as lists show it, and answers are read
+        if not name or known in found[workflow.domain]:
+            raise row.error(
+                f"the name {name!r} is empty, or there twice in the domain {workflow.domain!r}",
+                "give each workflow of a domain a name of its own",
+            )
+        ids.add(workflow.id)
+        found[workflow.domain][known] = workflow
+    return {domain: tuple(workflows.values()) for domain, workflows in found.items()}
+
+
+def _read_examples(path: Path, workflows: Mapping[str, tuple[Workflow, ...]]) -> tuple[Example, ...]:
+    known = {domain: {workflow.id for workflow in these} for domain, these in workflows.items()}
+    chats: dict[str, dict[int, tuple[int, CsvRow]]] = {}
+    for number, row in enumerate(read_table(path, MESSAGE_COLUMNS, fix=_TABLES_FIX)):
+        chat = chats.setdefault(row["conversation_uuid"], {})
+        if row["domain_uuid"] not in known:
+            raise row.error(f"unknown domain {row['domain_uuid']!r}", f"list it in {DOMAINS}")
+        if not row["conversation_uuid"] or not row["request_content"].strip():
+            raise row.error(
+                "conversation_uuid or request_content is empty", "fill it in, or leave the row out"
+            )
+        if chat and next(iter(chat.values()))[1]["domain_uuid"] != row["domain_uuid"]:
+            raise row.error(f"the chat {row['conversation_uuid']!r} is in two domains", "give it one")
+        place = _request_index(row)
+        if place in chat:
+            raise row.error(
+                f"request_idx {place} of the chat {row['conversation_uuid']!r} is there twice",
+                "number the user messages of a chat 0, 1, 2, ...",
+            )
+        chat[place] = number, row
+        _check_labels(row, known[row["domain_uuid"]])
+    examples = [example for name, chat in chats.items() for example in _examples_of(name, chat, workflows)]
+    return tuple(sorted(examples, key=lambda example: example.number))
+
+
+def _request_index(row: CsvRow) -> int:
+    text = row["request_idx"].removesuffix(".0")
+    if not (text.isascii() and text.isdigit() and len(text) < 10):
+        raise row.error(f"request_idx {row['request_idx']!r} is no whole number", "count from 0")
+    return int(text)
+
+
+def _labels(row: CsvRow) -> tuple[str, ...]:
+    return tuple(dict.fromkeys(row[column] for column in _LABEL_COLUMNS if row[column] not in _NO_WORKFLOW))
+
+
+def _check_labels(row: CsvRow, known: set[str]) -> None:
+    for label in _labels(row):
+        if label not in known:
+            raise row.error(
+                f"the label {label!r} is no workflow of the domain {row['domain_uuid']!r}",
+                f"list it in {WORKFLOWS}, or leave the cell empty where no workflow fits",
+            )
+
+
+def _examples_of(
+    conversation: str, chat: Mapping[int, tuple[int, CsvRow]], workflows: Mapping[str, Sequence[Workflow]]
+) -> list[Example]:
+    turns: list[ChatTurn] = []
+    examples = []
+    for place, (number, row) in sorted(chat.items()):
+        turns.append(ChatTurn("user", row["request_content"]))
+        domain = row["domain_uuid"]
+        question = Question(f"{conversation}--{2 * place}", domain, (*turns,), tuple(workflows[domain]))
+        reply = row["response_content"]
+        examples.append(Example(number, conversation, place, question, _labels(row), reply))
+        if reply:
+            turns.append(ChatTurn("bot", reply))
+    return examples
+
+
+class MessageRow(NamedTuple):
+    """A row of `messages.csv`."""
+
+    conversation: str
+    user: str
+    bot: str
+    label: str
+    second_label: str
+    request_idx: int
+    domain: str
+
+
+def message_rows(data: ClassicData) -> list[MessageRow]:
+    """The rows of a set, in the order of its table."""
+    rows = []
+    for example in data.examples:
+        label, second = (*example.labels, "", "")[:2]
+        user = example.question.turns[-1].content
+        place, domain = example.request_idx, example.domain
+        rows.append(MessageRow(example.conversation, user, example.response, label, second, place, domain))
+    return rows
+
+
+def write_tables(
+    folder: Path, messages: Iterable[MessageRow], workflows: Sequence[Workflow], domains: Mapping[str, str]
+) -> None:
+    """Write messages, workflows and domains; messages last, so that a folder with them is whole."""
+    write_table(folder / DOMAINS, DOMAIN_COLUMNS, domains.items())
+    write_table(
+        folder / WORKFLOWS,
+        WORKFLOW_COLUMNS,
+        ([workflow.id, workflow.name, workflow.description, workflow.domain] for workflow in workflows),
+    )
+    write_table(folder / MESSAGES, MESSAGE_COLUMNS, messages)
+
+
+def check_empty(folder: Path, *, force: bool) -> None:
+    """Refuse a folder in which something lies already.
+
+    Raises:
+        UsageError: so it is, and `force` is not given.
+    """
+    if not force and folder.exists() and (not folder.is_dir() or any(folder.iterdir())):
+        raise UsageError(
+            "is not empty", file=folder, fix="name another folder, or say --force true to replace files"
+        )

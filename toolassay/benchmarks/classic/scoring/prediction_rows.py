@@ -1,0 +1,245 @@
+"""Prediction rows: one agent's answer to one user message in one trial, read from a prediction file."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import math
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import astuple, dataclass
+from pathlib import Path
+from typing import Any
+
+from toolassay.benchmarks.classic.data import ClassicData, Example
+from toolassay.errors import UsageError
+from toolassay.files import line_of_item, read_json, read_json_lines
+
+ANSWERED, MALFORMED, NOT_RUN = "answered", "malformed", "not run"
+OUTCOMES = (
+    *(ANSWERED, MALFORMED, "refused"),
+    *("context overflow", "provider error", "budget stop", NOT_RUN),
+)
+_FIX = "mend the row, or make the file with inference.py"
+_MAKE = "name a file as inference.py makes it: predictions/<llm>.json"
+_LARGEST = 10**9
+_LARGEST_AMOUNT = 1e15  # sums and squares of more are no numbers any more
+
+
+@dataclass(frozen=True, slots=True)
+class PredictionRow:
+    """An answer.
+
+    Args:
+        conversation: of `conversation_uuid`.
+        request: of `request_idx`.
+        trial: of `trial_idx`.
+        domain: of `domain_uuid`.
+        labels: of `y_workflow_uuids`, the first one first; empty where no workflow is right.
+        prediction: of `pred_workflow_uuid`; None names no workflow. An empty text (or NaN) is neither.
+        seconds: of `time_to_pred`; None where unknown, as all that follow.
+        tokens_input: read by the model.
+        tokens_output: written by it.
+        cost: US dollars.
+        first_token_seconds: of `time_to_first_token`.
+        outcome: how it ended.
+        error: why it failed; may be empty.
+        order: of the candidates in the list that the agent saw; empty where it is not said.
+    """
+
+    conversation: str
+    request: int
+    trial: int
+    domain: str
+    labels: tuple[str, ...]
+    prediction: str | None
+    seconds: float | None = None
+    tokens_input: float | None = None
+    tokens_output: float | None = None
+    cost: float | None = None
+    first_token_seconds: float | None = None
+    outcome: str = ANSWERED
+    error: str = ""
+    order: str = ""
+
+    @property
+    def input(self) -> tuple[str, int]:
+        """The message that was answered."""
+        return self.conversation, self.request
+
+    @property
+    def sorting(self) -> tuple[str, int, int, str]:
+        """Rows in this order give scores that do not depend on which answer came first."""
+        return self.conversation, self.request, self.trial, self.order
+
+
+def read_rows(path: Path, data: ClassicData | None = None, *, foreign: bool = False) -> list[PredictionRow]:
+    """The rows of a prediction file, in the order of conversation, message and trial.
+
+    Args:
+        path: a JSON array, or JSON lines; a missing number may be null or NaN.
+        data: what the rows must be answers to.
+        foreign: let a file pass of which the data know no message at all.
+
+    Raises:
+        UsageError: no such file, or a row (named by number and line) that has another form, is there twice,
+            or answers a message that the data do not have.
+    """
+    examples = None if data is None else {(e.conversation, e.request_idx): e for e in data.examples}
+    rows: list[PredictionRow] = []
+    seen: set[tuple[str, int, int, str]] = set()
+    strange: UsageError | None = None
+    for number, line, value in _values(path):
+        try:
+            row = row_of(value)
+            if row.sorting in seen:
+                raise ValueError(
+                    f"answers message {row.request} of {row.conversation!r} in trial {row.trial} again"
+                )
+            if examples is not None:
+                unknown = _unknown(row, examples)
+                if unknown and not foreign:
+                    raise ValueError(unknown)
+                if unknown and strange is None:
+                    strange = _wrong(path, number, line, unknown)
+        except ValueError as error:
+            raise _wrong(path, number, line, str(error)) from None
+        seen.add(row.sorting)
+        rows.append(row)
+    if not rows:
+        raise UsageError("no rows", file=path, fix=_MAKE)
+    if strange is not None and any(row.input in (examples or {}) for row in rows):
+        raise strange
+    return sorted(rows, key=lambda row: row.sorting)
+
+
+def rows_fingerprint(rows: Iterable[PredictionRow]) -> str:
+    """Of rows, in whatever order and kind of file they stand: SHA-256, in hexadecimal."""
+    digest = hashlib.sha256()
+    for row in sorted(rows, key=lambda row: row.sorting):
+        digest.update(json.dumps(astuple(row)).encode() + b"\n")
+    return digest.hexdigest()
+
+
+def rows_fingerprint_of(path: Path) -> str:
+    """The same of the rows of a prediction file; "unreadable" of one that cannot be read."""
+    try:
+        return rows_fingerprint(read_rows(path))
+    except UsageError:
+        return "unreadable"
+
+
+def _values(path: Path) -> Iterator[tuple[int, int | None, Any]]:
+    """Each value with its number from 1, and its line where the file is of lines."""
+    if path.is_dir() or path.suffix.lower() == ".csv":
+        what = "is a folder" if path.is_dir() else "is a table"
+        raise UsageError(f"{what}: prediction rows are JSON, an array or a row a line", file=path, fix=_MAKE)
+    if _holds_array(path):
+        for number, value in enumerate(read_json(path), start=1):
+            yield number, None, value
+        return
+    fix = "run inference.py first, or check the path"
+    for number, (line, value) in enumerate(read_json_lines(path, fix=fix), start=1):
+        yield number, line, value
+
+
+def _holds_array(path: Path) -> bool:
+    """Whether the file starts with a bracket; of one that cannot be read the reader complains."""
+    try:
+        with path.open(encoding="utf-8-sig", errors="replace") as stream:
+            return next((text for line in stream if (text := line.strip())), "").startswith("[")
+    except OSError:
+        return False
+
+
+def row_of(value: Any) -> PredictionRow:
+    """One row of a prediction file.
+
+    Raises:
+        ValueError: it is no object, or a key is missing or holds something else.
+
+    >>> row_of({"conversation_uuid": "c", "request_idx": 0, "trial_idx": 0, "domain_uuid": "it",
+    ...     "y_workflow_uuids": ["vpn"], "pred_workflow_uuid": None}).labels
+    ('vpn',)
+    """
+    if not isinstance(value, Mapping):
+        raise ValueError("is no object")
+    labels = value.get("y_workflow_uuids")
+    if not isinstance(labels, list) or not all(isinstance(label, str) and label for label in labels):
+        raise ValueError("'y_workflow_uuids' is no list of ids")
+    outcome = value.get("outcome", ANSWERED)
+    if outcome not in OUTCOMES:
+        raise ValueError(f"the outcome {str(outcome)[:60]!r} is none of {', '.join(OUTCOMES)}")
+    order = value.get("order")
+    return PredictionRow(
+        _text(value, "conversation_uuid"),
+        _whole(value, "request_idx"),
+        _whole(value, "trial_idx"),
+        _text(value, "domain_uuid"),
+        tuple(labels),
+        _prediction(value),
+        seconds=_number(value, "time_to_pred"),
+        tokens_input=_number(value, "tokens_input"),
+        tokens_output=_number(value, "tokens_output"),
+        cost=_number(value, "cost"),
+        first_token_seconds=_number(value, "time_to_first_token"),
+        outcome=str(outcome),
+        error=str(value.get("error") or ""),
+        order="" if order is None else str(order),
+    )
+
+
+def _unknown(row: PredictionRow, examples: Mapping[tuple[str, int], Example]) -> str:
+    """Why a row answers nothing that the data ask; empty where it does.
+
+    Raises:
+        ValueError: it does, in another domain.
+    """
+    example = examples.get(row.input)
+    if example is None:
+        return f"the data have no message {row.request} of a conversation {row.conversation!r}"
+    if example.domain != row.domain:
+        raise ValueError(
+            f"the conversation {row.conversation!r} is of {example.domain!r}, not of {row.domain!r}"
+        )
+    return ""
+
+
+def _wrong(path: Path, number: int, line: int | None, problem: str) -> UsageError:
+    where = line if line is not None else line_of_item(path, None, number)
+    return UsageError(f"row {number}: {problem}", file=path, line=where, fix=_FIX)
+
+
+def _text(value: Mapping[str, Any], name: str) -> str:
+    found = value.get(name)
+    if not isinstance(found, str) or not found:
+        raise ValueError(f"{name!r} is no text")
+    return found
+
+
+def _whole(value: Mapping[str, Any], name: str) -> int:
+    found = value.get(name)
+    if isinstance(found, bool) or not isinstance(found, int | float) or not 0 <= found < _LARGEST:
+        raise ValueError(f"{name!r} is no whole number from 0")
+    if found != int(found):
+        raise ValueError(f"{name!r} is no whole number from 0")
+    return int(found)
+
+
+def _prediction(value: Mapping[str, Any]) -> str | None:
+    if "pred_workflow_uuid" not in value:
+        raise ValueError("has no 'pred_workflow_uuid'")
+    found = value["pred_workflow_uuid"]
+    if isinstance(found, float) and math.isnan(found):
+        return ""
+    if found is not None and not isinstance(found, str):
+        raise ValueError("'pred_workflow_uuid' is neither an id nor null")
+    return found
+
+
+def _number(value: Mapping[str, Any], name: str) -> float | None:
+    found = value.get(name)
+    if found is None or (isinstance(found, float) and math.isnan(found)):
+        return None
+    if isinstance(found, bool) or not isinstance(found, int | float) or not 0 <= found < _LARGEST_AMOUNT:
+        raise ValueError(f"{name!r} is no number from 0 to {_LARGEST_AMOUNT:.0e}")
+    return float(found)

@@ -1,0 +1,107 @@
+"""Predictions without a journal (of the published scripts, say), copied into a new journal."""
+
+from __future__ import annotations
+
+import hashlib
+import shutil
+from collections.abc import Iterable, Iterator
+from pathlib import Path
+from typing import Any
+
+from toolassay.benchmarks.taskbench.parse import problem_of
+from toolassay.benchmarks.taskbench.requests import key_of
+from toolassay.dataset import Request
+from toolassay.errors import UsageError
+from toolassay.files import read_json_lines
+from toolassay.runs import Journal
+
+
+def adopt_predictions(output: Path, requests: Iterable[Request], journal: Journal) -> int:
+    """Take over the lines of a prediction file that the journal does not know.
+
+    They are those of the published scripts, say, or of a run whose journal was lost. The file as it was
+    is kept beside the journal. Returns how many.
+
+    Raises:
+        UsageError: a line is no prediction.
+    """
+    known = len(journal)
+
+    def unknown() -> Iterator[tuple[str, dict[str, Any]]]:
+        return _lines_not_in_journal(output, journal, known)
+
+    textless, any_unknown = set(), False
+    for key, line in unknown():
+        any_unknown = True
+        if _request_text(line) is None:
+            textless.add(key)
+    if not any_unknown:
+        return 0
+    texts = {}
+    if textless:
+        texts = {key: request.text for request in requests if (key := key_of(request.id)) in textless}
+    kept, adopted = journal.path.with_name("adopted.jsonl"), 0
+    for key, line in unknown():
+        if not kept.exists():
+            shutil.copyfile(output, kept)
+        text = _request_text(line)
+        outcome = "answered" if problem_of(line.get("result", line)) is None else "malformed"
+        entry = {
+            "outcome": outcome,
+            "request": request_fingerprint(str(texts.get(key) if text is None else text)),
+            "adopted": line,
+        }
+        journal.append(key, entry)
+        adopted += 1
+    return adopted
+
+
+def adoptable_predictions(output: Path, journal: Journal) -> dict[str, str | None]:
+    """The keys of the lines that `adopt_predictions` would take over, and the request they answer.
+
+    None stands for a line that does not say which.
+
+    Raises:
+        UsageError: a line is no prediction.
+    """
+    texts = ((key, _request_text(line)) for key, line in _lines_not_in_journal(output, journal, len(journal)))
+    return {key: None if text is None else request_fingerprint(str(text)) for key, text in texts}
+
+
+def _lines_not_in_journal(output: Path, journal: Journal, known: int) -> Iterator[tuple[str, dict[str, Any]]]:
+    """The lines of a prediction file whose keys are not among the first `known` of the journal."""
+    for line in _whole_lines(output):
+        key = key_of(line["id"])
+        position = journal.position(key)
+        if position is None or position >= known:
+            yield key, line
+
+
+def request_fingerprint(text: str) -> str:
+    """Which wording of a request was answered."""
+    return hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest()[:16]
+
+
+def _request_text(line: dict[str, Any]) -> Any:
+    return line.get("user_request", line.get("instruction"))
+
+
+def _whole_lines(output: Path) -> Iterator[dict[str, Any]]:
+    """The prediction lines of a file; a last line that a crash left unfinished is passed over."""
+    number = 0
+    try:
+        for number, line in read_json_lines(output):
+            if not isinstance(line, dict) or not isinstance(line.get("id"), str | int):
+                raise UsageError(
+                    "is no prediction with an id", file=output, line=number, fix="remove that line"
+                )
+            yield line
+    except UsageError as error:
+        if error.line is None:
+            raise
+        with output.open("rb") as stream:
+            last = sum(1 for _ in stream)
+            stream.seek(-1, 2)
+            torn = stream.read(1) != b"\n"
+        if not (torn and error.line == last > number):
+            raise

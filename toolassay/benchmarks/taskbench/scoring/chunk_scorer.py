@@ -1,0 +1,420 @@
+"""Scores the labels of one chunk: meets labels with predictions, counts them strictly and as published.
+
+`ScoringJob` is the input, `ChunkStatistics` the result, `EvaluationNotes` what the user should know.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from toolassay.benchmarks.taskbench.prediction_lines import entry_of_label
+from toolassay.benchmarks.taskbench.scoring.compat import (
+    NO_PAIR,
+    CompatItem,
+    CompatReader,
+    CompatTable,
+    Converted,
+)
+from toolassay.benchmarks.taskbench.scoring.groups import ScoreGroup, shape_and_size
+from toolassay.benchmarks.taskbench.scoring.line_index import Keep, LineIndex, Prediction
+from toolassay.benchmarks.taskbench.scoring.normalised_plan import Plan, PlanReader
+from toolassay.benchmarks.taskbench.scoring.step_scores import StepPairCollector, TextPair
+from toolassay.benchmarks.taskbench.scoring.strict import (
+    NO_GOLD_STEPS,
+    RESERVED,
+    HallucinationCounter,
+    Hallucinations,
+    StrictRow,
+    StrictTable,
+    cluster_of,
+    missing_plan,
+    score_plan,
+)
+from toolassay.benchmarks.taskbench.scoring.strict import NO_PAIR as NO_PREDICTED_STEPS
+from toolassay.dataset import label_record, read_labels
+from toolassay.errors import UsageError
+from toolassay.graph import DependencyType, ToolGraph
+from toolassay.metrics.installed import InstalledMetrics
+from toolassay.runs.outcomes import MISSING, UNWRITTEN, RunOutcomes
+from toolassay.tools import ToolLibrary
+
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
+
+
+@dataclass(frozen=True)
+class ScoringJob:
+    """Everything that scoring a part of a prediction file needs; sent to other processes.
+
+    Attributes:
+        labels: `data.json`.
+        predictions: the prediction file.
+        library: the tools, with their published ids.
+        dependency_type: what a link means.
+        graph: which links exist; None asks for their ends only.
+        metrics: our metrics, as chosen.
+        installed: the names of metrics of other packages.
+        groups: what is added up.
+        alignment_ids: the labels to keep; None keeps all.
+        chosen: ids, as text, of the labels to keep beside that; None keeps all.
+        excluded: ids, as text, left out of the strict scores.
+        keep: which of several lines with one id counts.
+        run: the folder of the run that made the predictions, whose journal says how labels without a
+            prediction ended.
+    """
+
+    labels: Path
+    predictions: Path
+    library: ToolLibrary
+    dependency_type: DependencyType
+    graph: ToolGraph | None
+    metrics: tuple[str, ...]
+    installed: tuple[str, ...]
+    groups: tuple[ScoreGroup, ...]
+    alignment_ids: frozenset[str | int] | None
+    excluded: frozenset[str]
+    keep: Keep
+    run: Path
+    chosen: frozenset[str] | None = None
+
+    def keeps(self, key: object) -> bool:
+        """Whether the label with this id (a JSON value) is scored."""
+        return (self.alignment_ids is None or key in self.alignment_ids) and (
+            self.chosen is None or str(key) in self.chosen
+        )
+
+    @property
+    def keeps_all(self) -> bool:
+        """Whether every label is scored."""
+        return self.alignment_ids is None and self.chosen is None
+
+    @property
+    def with_steps(self) -> bool:
+        """Whether steps are compared; then a plan without steps is left out of compat, as published."""
+        return "rouge" in self.metrics or "bertscore" in self.metrics
+
+
+_NAMED = 5
+
+
+class EvaluationNotes:
+    """Counts occurrences by kind and keeps the first five of each.
+
+    >>> notes = EvaluationNotes()
+    >>> notes.met("unknown id(s) in the predictions", "'7' (line 3)")
+    >>> notes.lines()
+    ["1 unknown id(s) in the predictions: '7' (line 3)"]
+    """
+
+    def __init__(self) -> None:
+        self._counts: dict[str, int] = {}
+        self._first: dict[str, list[str]] = {}
+        self._fixes: dict[str, str] = {}
+        self._remarks: list[str] = []
+        self._warned: set[str] = set()
+
+    def met(self, kind: str, what: str, *, fix: str = "", warn: bool = False) -> None:
+        """Count one occurrence.
+
+        Args:
+            kind: of what was met.
+            what: was met.
+            fix: what to do about the kind.
+            warn: whether the kind is a fault of the files, which the user must see.
+        """
+        if fix:
+            self._fixes[kind] = f"; {fix}"
+        if warn:
+            self._warned.add(kind)
+        self._counts[kind] = self._counts.get(kind, 0) + 1
+        named = self._first.setdefault(kind, [])
+        if len(named) < _NAMED:
+            named.append(what)
+
+    def met_all(self, kind: str, whats: Iterable[str], *, warn: bool = False) -> None:
+        """Count several occurrences."""
+        for what in whats:
+            self.met(kind, what, warn=warn)
+
+    def remark(self, sentence: str) -> None:
+        """Add a sentence of its own."""
+        self._remarks.append(sentence)
+
+    def extend(self, other: EvaluationNotes) -> None:
+        """Add what somebody else met after this."""
+        for kind, count in other._counts.items():
+            named = self._first.setdefault(kind, [])
+            named.extend(other._first[kind][: _NAMED - len(named)])
+            self._counts[kind] = self._counts.get(kind, 0) + count
+        self._fixes |= other._fixes
+        self._warned |= other._warned
+        self._remarks += other._remarks
+
+    def lines(self) -> list[str]:
+        """Every kind met with its count and its first occurrences, then the remarks."""
+        return [*map(self._line, self._counts), *self._remarks]
+
+    def warnings(self) -> list[str]:
+        """Those lines that the user must see."""
+        return [self._line(kind) for kind in self._counts if kind in self._warned]
+
+    def _line(self, kind: str) -> str:
+        count, first = self._counts[kind], self._first[kind]
+        more = ", …" if count > len(first) else ""
+        return f"{count:,} {kind}: {', '.join(first)}{more}{self._fixes.get(kind, '')}"
+
+
+class PendingItem(NamedTuple):
+    """An item that borrows an argument converted before this part: compat counts it when that is known.
+
+    `first` is the first of all its groups: the counts there stand in the file of items.
+    """
+
+    line: int
+    groups: tuple[int, ...]
+    first: int
+    pair: int
+
+
+@dataclass
+class ChunkStatistics:
+    """The statistics of a part of the labels.
+
+    Attributes:
+        compat: the published counts.
+        strict: the strict counts.
+        last: of each group, the argument converted last.
+        waiting: the items that compat does not hold yet.
+        notes: what was met.
+        broken: prediction lines that turned out to be none.
+        pairs: how many different pairs of steps there are.
+        rouge: their scores, shape (pairs, 4).
+        texts: the pairs themselves, if a model is to read them.
+    """
+
+    compat: CompatTable
+    strict: StrictTable
+    last: list[Converted | None]
+    waiting: list[PendingItem] = field(default_factory=list)
+    notes: EvaluationNotes = field(default_factory=EvaluationNotes)
+    broken: set[int] = field(default_factory=set)
+    pairs: int = 0
+    rouge: NDArray[np.float64] | None = None
+    texts: list[TextPair] = field(default_factory=list)
+
+
+class ChunkScorer:
+    """Scores parts of the labels.
+
+    Args:
+        job: what is to be scored.
+        labels: the lines of the labels.
+        lines: the lines of the predictions.
+    """
+
+    def __init__(self, job: ScoringJob, labels: LineIndex, lines: LineIndex) -> None:
+        self._job = job
+        self._labels = labels
+        self._lines = lines
+        self._reader = PlanReader(job.library, job.dependency_type)
+        self._inventions = HallucinationCounter(job.library, job.graph, self._reader)
+        self._installed = InstalledMetrics(job.installed, taken=RESERVED)
+        self._run = RunOutcomes(job.run, entry_of_label)
+        self.compat = CompatReader(job.library, job.dependency_type, with_steps=job.with_steps)
+        self._memberships: dict[tuple[str, int], list[int]] = {}
+        self._part, self._pairs = self._new_part()
+
+    def _new_part(self) -> tuple[ChunkStatistics, StepPairCollector]:
+        job = self._job
+        part = ChunkStatistics(
+            CompatTable(job.library.ids), StrictTable(job.installed), [None] * len(job.groups)
+        )
+        return part, StepPairCollector("rouge" in job.metrics, "bertscore" in job.metrics)
+
+    def score(self, numbers: Iterable[int]) -> ChunkStatistics:
+        """Score the labels in these lines.
+
+        Raises:
+            UsageError: a label is malformed (with its line).
+            ToolassayError: an installed metric failed.
+        """
+        self._part, self._pairs = part, pairs = self._new_part()
+        for number in numbers:
+            self._add(self.label(number), number)
+        part.broken.update(self._lines.broken)
+        part.pairs, part.rouge, part.texts = len(pairs), pairs.rouge(), pairs.texts
+        return part
+
+    def label(self, number: int) -> dict[str, Any]:
+        """The label in a line.
+
+        Raises:
+            UsageError: it is malformed.
+        """
+        try:
+            value = self._labels.read(number)
+        except ValueError as error:
+            for _ in read_labels(self._job.labels):  # stops at that line, and says what is wrong with it
+                pass
+            raise UsageError("is not JSON", file=self._job.labels, line=number, fix="mend it") from error
+        return label_record(self._job.labels, number, value)
+
+    def prediction_for(self, label: Mapping[str, Any]) -> Prediction | None:
+        """What compat scores for a label: ids meet as JSON values."""
+        line = self._lines.by_id.get(label["id"])
+        return None if line is None else self._lines.prediction(line)
+
+    def _add(self, label: Mapping[str, Any], number: int) -> None:
+        shape, size = shape_and_size(label)
+        members = self._members(shape, size)
+        if not members:
+            return
+        key = label["id"]
+        line, line_as_text = self._lines.by_id.get(key), self._lines.by_text.get(str(key))
+        prediction = None if line is None else self._lines.prediction(line)
+        compat_row = -1
+        if prediction is not None:
+            compat_row = self._add_compat(label, number, prediction, members)
+        if line_as_text != line:
+            self._part.notes.met(
+                "id(s) that meet only as text, left out of compat",
+                f"{key!r} (label line {number})",
+                warn=True,
+            )
+            prediction = None if line_as_text is None else self._lines.prediction(line_as_text)
+        is_expected = str(key) not in self._job.excluded and self._labels.by_text.get(str(key)) == number
+        if is_expected:
+            self._add_strict(label, number, line_as_text, prediction, members, compat_row)
+
+    def _members(self, shape: str, size: int) -> list[int]:
+        """The groups that a label of this shape and size belongs to."""
+        if (shape, size) not in self._memberships:
+            groups = enumerate(self._job.groups)
+            self._memberships[shape, size] = [at for at, group in groups if group.holds(shape, size)]
+        return self._memberships[shape, size]
+
+    def _add_compat(
+        self, label: Mapping[str, Any], number: int, prediction: Prediction, members: list[int]
+    ) -> int:
+        """Count an item as published; its row in the first of its groups, -1 while that is not known."""
+        part = self._part
+        item = self.compat.item(label, prediction.result)
+        note_compat(part.notes, item, f"{label['id']!r} (label line {number})")
+        cluster = cluster_of(label)
+        pair = NO_PAIR if item.steps is None else self._pairs.add(*item.steps)
+        if not item.needs_previous:
+            if item.last is not None:
+                for group in members:
+                    part.last[group] = item.last
+            return part.compat.add(item, bits(members), pair, cluster)
+        by_previous: dict[Converted | None, list[int]] = {}
+        for group in members:
+            by_previous.setdefault(part.last[group], []).append(group)
+        row = -1
+        for previous, sharing in by_previous.items():
+            if previous is None:
+                part.waiting.append(PendingItem(number, tuple(sharing), members[0], pair))
+                continue
+            variant = self.compat.item(label, prediction.result, previous)
+            added = part.compat.add(variant, bits(sharing), pair, cluster)
+            row = added if members[0] in sharing else row
+            for group in sharing:
+                part.last[group] = variant.last
+        return row
+
+    def _add_strict(
+        self,
+        label: Mapping[str, Any],
+        number: int,
+        line: int | None,
+        prediction: Prediction | None,
+        members: list[int],
+        compat_row: int,
+    ) -> None:
+        notes = self._part.notes
+        gold = self._reader.plan(label)
+        if gold is None:
+            notes.met(
+                "label(s) without a readable plan, left out of strict",
+                f"{label['id']!r} (line {number})",
+                warn=True,
+            )
+            return
+        plan: Plan | None = None
+        if prediction is not None and not prediction.answers(label.get("user_request")):
+            outcome = self._run.outcome(label)
+            notes.met(
+                "prediction(s) answer another request than the label's",
+                f"{label['id']!r} (line {line})",
+                fix="run inference.py again",
+                warn=True,
+            )
+        elif line is None:
+            outcome = self._run.outcome(label)
+            if outcome == MISSING:
+                notes.met("label(s) without a prediction, counted as wrong", repr(label["id"]), warn=True)
+            elif outcome == UNWRITTEN:
+                notes.met(
+                    "answer(s) of the journal are not in the prediction file",
+                    repr(label["id"]),
+                    fix="run inference.py again",
+                    warn=True,
+                )
+        else:
+            plan = None if prediction is None else self._reader.plan(prediction.result)
+            outcome = "answered"
+            if plan is None:
+                outcome = "malformed" if prediction is None else prediction.outcome or "malformed"
+                if prediction is None and (recorded := self._run.outcome(label)) != MISSING:
+                    outcome = recorded  # the line is broken, whatever the model said
+                notes.met(f"{outcome} prediction(s)", f"{label['id']!r} (line {line})")
+        shape, size = shape_and_size(label)
+        item, extra = missing_plan(gold), [0.0] * len(self._job.installed)
+        if plan is not None and prediction is not None:
+            item, extra = score_plan(gold, plan), self._installed.scores(label, prediction.result)
+        self._part.strict.add(
+            StrictRow(
+                number,
+                shape,
+                size,
+                outcome,
+                item,
+                Hallucinations() if plan is None else self._inventions.count(plan),
+                self._pair(gold, plan),
+                cluster_of(label),
+                extra,
+                compat_row,
+            ),
+            bits(members),
+        )
+
+    def _pair(self, gold: Plan, plan: Plan | None) -> int:
+        """The number of the pair of steps, or why there is none."""
+        if gold.steps is None:
+            return NO_GOLD_STEPS
+        if plan is None or plan.steps is None or not self._job.with_steps:
+            return NO_PREDICTED_STEPS
+        return self._pairs.add(gold.steps, plan.steps)
+
+
+def note_compat(notes: EvaluationNotes, item: CompatItem, where: str) -> None:
+    """Note what compat does to an item that one would not expect."""
+    if item.lacks_gold_arguments:
+        notes.met("label(s) without gold arguments, left out of compat as published", where)
+    if item.unreadable_links:
+        notes.met("item(s) with unreadable task_links, in compat as if empty", where)
+    if item.borrowed:
+        notes.met("item(s) where compat lends a malformed argument the last one converted", where)
+
+
+def bits(members: Iterable[int]) -> int:
+    """The groups as bits.
+
+    >>> bits([0, 2])
+    5
+    """
+    return sum(1 << group for group in members)

@@ -1,0 +1,179 @@
+"""What a metrics file says of a run beside the scores: cost, latency, stability over trials, security."""
+
+from __future__ import annotations
+
+from array import array
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, cast
+
+from toolassay.benchmarks.security import figures_beside
+from toolassay.benchmarks.taskbench.prediction_lines import entry_of_label
+from toolassay.benchmarks.taskbench.requests import key_of
+from toolassay.benchmarks.taskbench.scoring.chunk_scorer import ScoringJob
+from toolassay.benchmarks.taskbench.scoring.evaluation import Evaluation
+from toolassay.benchmarks.taskbench.scoring.groups import OVERALL
+from toolassay.benchmarks.taskbench.scoring.line_index import LineIndex
+from toolassay.benchmarks.taskbench.scoring.normalised_plan import Plan, PlanReader, plan_digest
+from toolassay.benchmarks.taskbench.scoring.strict import cluster_of, score_plan
+from toolassay.data_folder import Say
+from toolassay.dataset import RequestId
+from toolassay.metrics.pass_k import NO_RUN, UNANSWERED, stability_metrics
+from toolassay.runs.outcomes import MISSING, RunOutcomes, is_scored
+from toolassay.runs.recorded_usage import usage
+from toolassay.runs.trials import Trial, fingerprint, same_settings, trials_of
+
+
+@dataclass(frozen=True)
+class PlanStability:
+    """What stays the same over trials.
+
+    Attributes:
+        numbers: what `stability_metrics` gives; a right answer is an exact match.
+        done: for each trial, how many requests have a line.
+        right: for each trial, how many plans are exact matches.
+    """
+
+    numbers: dict[str, Any]
+    done: Sequence[int]
+    right: Sequence[int]
+
+
+def plan_stability(job: ScoringJob, trials: Sequence[Path]) -> PlanStability:
+    """Compare the plans of several prediction files, request by request, as the strict scores read them.
+
+    Labels count as they do in the strict scores. Of a plan only a digest is held; one trial is read after the
+    other.
+
+    Args:
+        job: whose labels, tools and choices count; its predictions are among the trials.
+        trials: the prediction files.
+
+    Raises:
+        UsageError: a file is missing.
+    """
+    import numpy as np
+
+    reader = PlanReader(job.library, job.dependency_type)
+    clusters = array("q")
+    answers, right = [], []
+    with LineIndex(job.labels, fix="make it with format_data.py", keep=job.keep) as labels:
+        for number, path in enumerate(trials):
+            given, is_right = array("q"), array("b")
+            run = RunOutcomes(path.parent / "runs" / path.stem, entry_of_label)
+            with LineIndex(path, fix="make it with inference.py", keep=job.keep) as lines:
+                for line in _counted_lines(job, labels):
+                    label = labels.read(line)
+                    gold = reader.plan(label)
+                    if gold is None:
+                        continue
+                    answer, plan = _plan_number(lines, label, reader, run)
+                    given.append(answer)
+                    is_right.append(plan is not None and score_plan(gold, plan).is_exact)
+                    if not number:
+                        clusters.append(cluster_of(label))
+            answers.append(np.asarray(given))
+            right.append(np.asarray(is_right, dtype=np.bool_))
+    table = np.array(answers, dtype=np.int64).reshape(len(trials), -1)
+    rights = np.array(right, dtype=np.bool_).reshape(len(trials), -1)
+    return PlanStability(
+        stability_metrics(table, rights, clusters),
+        done=[int((row != NO_RUN).sum()) for row in table],
+        right=[int(row.sum()) for row in rights],
+    )
+
+
+def _counted_lines(job: ScoringJob, labels: LineIndex) -> list[int]:
+    """The lines of the labels that the strict scores count."""
+    by_text = labels.by_text
+    return [
+        line
+        for key, line in labels.by_id.items()
+        if str(key) not in job.excluded and by_text[str(key)] == line and job.keeps(key)
+    ]
+
+
+def _plan_number(
+    lines: LineIndex, label: dict[str, Any], reader: PlanReader, run: RunOutcomes
+) -> tuple[int, Plan | None]:
+    """The number of the plan that answers a label, and the plan."""
+    line = lines.by_text.get(str(label["id"]))
+    prediction = None if line is None else lines.prediction(line)
+    if line is None or (prediction is not None and not prediction.answers(label.get("user_request"))):
+        outcome = run.outcome(label)
+        return (UNANSWERED if outcome != MISSING and is_scored(outcome) else NO_RUN), None
+    plan = None if prediction is None else reader.plan(prediction.result)
+    return (UNANSWERED, None) if plan is None else (plan_digest(plan), plan)
+
+
+OVERALL_GROUP = f"{OVERALL}_{OVERALL}"
+SECURITY, STABILITY = "security", "stability"
+RUN_KEYS = ("cost", "latency", "notes", STABILITY, SECURITY)
+
+
+def add_axes(evaluation: Evaluation, job: ScoringJob, predictions: Path, llm: str, say: Say) -> bool:
+    """Put `cost`, `latency`, `notes`, `stability` and `security` beside the scores of the whole.
+
+    Those that a run has: `cost` and `latency` where there is a ledger, `stability` with further trials,
+    `security` with a security run. Nothing where the whole is not scored.
+
+    Args:
+        evaluation: of the first trial; changed.
+        job: what was scored.
+        predictions: the folder of the prediction files.
+        llm: the model.
+        say: told which trials are left out.
+
+    Returns:
+        Whether anything is otherwise than before.
+
+    Raises:
+        UsageError: a ledger, a manifest or the file of a security run is malformed.
+    """
+    whole = evaluation.groups.get(OVERALL_GROUP)
+    if whole is None:
+        return False
+    trials, others = same_settings(trials_of(predictions, llm))
+    for trial in others:
+        say(f"warning: {trial.output} was made with other settings than the first run: left out")
+    found = _stability_and_usage(whole, job, trials)
+    if (security := figures_beside(predictions, llm)) is not None:
+        found[SECURITY] = security
+    before = {name: whole.pop(name) for name in RUN_KEYS if name in whole}
+    whole.update(found)
+    return found != before
+
+
+def _ledger_items(job: ScoringJob) -> frozenset[str] | None:
+    """The labels that are scored, as a ledger names them; None for all."""
+    if job.keeps_all:
+        return None
+    with LineIndex(job.labels, fix="make it with format_data.py", keep=job.keep) as labels:
+        return frozenset(key_of(cast("RequestId", key)) for key in labels.by_id if job.keeps(key))
+
+
+def _stability_and_usage(whole: Mapping[str, Any], job: ScoringJob, trials: list[Trial]) -> dict[str, Any]:
+    strict = whole["strict"]
+    done = [strict["n_scored"]]
+    right = [round((strict["exact_match"]["value"] or 0) * strict["n_expected"])]
+    stability: dict[str, Any] = {}
+    if len(trials) > 1:
+        name = fingerprint(trials)
+        before = whole.get(STABILITY, {})
+        if before.get("predictions") == name:  # of scores that are up to date
+            stability, done, right = before, before["requests_done"], before["requests_right"]
+        else:
+            found = plan_stability(job, [trial.output for trial in trials])
+            done, right = list(found.done), list(found.right)
+            stability = {
+                "predictions": name,
+                "requests_done": done,
+                "requests_right": right,
+                **found.numbers,
+            }
+    ledgers = [trial.ledger for trial in trials]
+    used = {}
+    if any(ledger.is_file() for ledger in ledgers):
+        used = usage(ledgers, tasks=done, correct=right, only=_ledger_items(job))
+    return {**used, **({STABILITY: stability} if stability else {})}

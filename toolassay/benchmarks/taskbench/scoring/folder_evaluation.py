@@ -1,0 +1,310 @@
+"""Scores of one model in a data folder (`evaluate_folder`), and where its predictions and metrics are."""
+
+from __future__ import annotations
+
+from collections.abc import Collection
+from dataclasses import dataclass
+from pathlib import Path
+
+from toolassay.benchmarks.taskbench.requests import Chosen, Requests, read_ids
+from toolassay.benchmarks.taskbench.scoring.cost_and_stability import add_axes
+from toolassay.benchmarks.taskbench.scoring.evaluation import (
+    Choices,
+    Evaluation,
+    PlanEvaluator,
+    dropped_lines,
+)
+from toolassay.benchmarks.taskbench.scoring.items import items_path
+from toolassay.benchmarks.taskbench.scoring.step_scores import PairScorer
+from toolassay.data_folder import DataFolder, Say
+from toolassay.errors import UsageError
+from toolassay.files import read_json, safe_name, write_json
+from toolassay.graph import DependencyType, ToolFilesDiffer, ToolGraph
+from toolassay.progress_callback import Progress, no_progress
+from toolassay.runs import recorded_settings
+from toolassay.runs.outcomes import has_record
+from toolassay.tools import ToolLibrary
+
+_KEY_ENDING = "_alignment_id"
+_SPLITS = ("train", "dev", "test")
+EVERY_MODEL = "all"
+
+
+@dataclass(frozen=True)
+class FolderEvaluation:
+    """The scores of one model and the files they are in; `is_new` unless they were up to date."""
+
+    llm: str
+    evaluation: Evaluation
+    path: Path
+    is_new: bool = True
+
+
+def evaluate_folder(
+    data_dir: str | Path,
+    llm: str,
+    choices: Choices | None = None,
+    *,
+    prediction_dir: str | Path = "predictions",
+    save_dir: str | Path | None = None,
+    dependency_type: str | None = None,
+    exclude_ids: Collection[str | int] | None = None,
+    chosen_ids: Collection[str | int] | None = None,
+    bertscore: PairScorer | None = None,
+    only_if_changed: bool = False,
+    progress: Progress = no_progress,
+    say: Say = lambda _: None,
+) -> FolderEvaluation:
+    """Score `{prediction_dir}/{llm}.json` and write `{metrics dir}/{llm}.json`, replacing what was there.
+
+    Beside it `{llm}.items.jsonl` holds every labelled item. What `add_axes` finds of cost, latency,
+    stability and security is beside the scores of the whole.
+
+    Args:
+        data_dir: the data folder, with `data.json` and `tool_desc.json` (else `graph_desc.json`).
+        llm: the model; its file name is `files.safe_name` of it.
+        choices: what to compute; its `alignment` is a list of `alignment_ids.json` ("human" keeps every
+            label, as published), or None.
+        prediction_dir: inside the data folder, else as given.
+        save_dir: where to write, inside the data folder unless absolute; None follows the prediction
+            folder (`predictions_x` becomes `metrics_x`, with `_alignment_{mode}` where aligned).
+        dependency_type: the flag; None asks `benchmark.json`.
+        exclude_ids: labels left out of the strict scores; None: the demonstrations that the manifest beside
+            the predictions (`runs/{llm}/manifest.json`) names.
+        chosen_ids: score only the labels with these ids; None scores all.
+        bertscore: who computes BERTScore.
+        only_if_changed: take the metrics that are there if their signature is that of these data,
+            predictions and choices.
+        progress: who watches.
+        say: told warnings about the folder; what the data held is in the evaluation's notes.
+
+    Raises:
+        UsageError: something is missing or malformed, or the metrics would replace predictions.
+    """
+    choices = choices or Choices()
+    folder = DataFolder(Path(data_dir)).require()
+    predictions = prediction_file(folder.path, Path(prediction_dir), llm)
+    target = (
+        metrics_folder(folder.path, predictions.parent.absolute(), save_dir, choices.alignment)
+        / f"{safe_name(llm)}.json"
+    )
+    if target.resolve().parent == predictions.resolve().parent:
+        raise UsageError(
+            "the metrics would replace the predictions", file=target, fix="choose another --save_dir"
+        )
+    if target.resolve() in {path.resolve() for path in folder.files}:
+        raise UsageError(
+            "the metrics would replace a file of the data", file=target, fix="choose another --save_dir"
+        )
+    library, graph, kind = _tools(folder, dependency_type, say)
+    alignment = choices.alignment
+    evaluator = PlanEvaluator(
+        folder.data,
+        predictions,
+        library,
+        kind,
+        choices,
+        graph=graph,
+        alignment_ids=None if alignment is None else aligned_ids(folder.alignment_ids, alignment),
+        exclude_ids=_demonstrations(predictions) if exclude_ids is None else exclude_ids,
+        chosen_ids=chosen_ids,
+        bertscore=bertscore,
+    )
+    evaluation = _up_to_date(target, evaluator) if only_if_changed else None
+    is_new = evaluation is None
+    if evaluation is None:
+        evaluation = evaluator.evaluate(items=items_path(target), progress=progress)
+    is_changed = add_axes(evaluation, evaluator.job, predictions.parent, llm, say)
+    if not (is_new or is_changed):
+        return FolderEvaluation(llm, evaluation, target, is_new=False)
+    write_json(target, evaluation.groups)
+    return FolderEvaluation(llm, evaluation, target)
+
+
+def chosen_labels(
+    folder: DataFolder, ids: Collection[str | int] | None, limit: int | None
+) -> list[str | int] | None:
+    """The ids of the labels that `infer --ids --limit` asks; None where neither is given.
+
+    Raises:
+        UsageError: no request has one of the ids.
+    """
+    if ids is None and limit is None:
+        return None
+    source = folder.user_requests if folder.user_requests.is_file() else folder.data
+    return [request.id for request in Chosen(Requests(source), ids=ids, limit=limit)]
+
+
+def models_of(data_dir: str | Path, prediction_dir: str | Path = "predictions") -> list[str]:
+    """The models that have a prediction file, in the order of their names.
+
+    The name is that of the run's manifest, else that of the file.
+
+    Raises:
+        UsageError: there is no such folder, or no prediction file in it.
+    """
+    folder = prediction_folder(DataFolder(Path(data_dir)).require().path, Path(prediction_dir))
+    files = sorted(folder.glob("*.json"))
+    if not files:
+        raise UsageError("holds no prediction file", file=folder, fix="make one with inference.py")
+    return [model_name(folder, path.stem) for path in files]
+
+
+def model_name(predictions: Path, stem: str) -> str:
+    """The model whose file in a folder of predictions has this name: as the run's manifest spells it."""
+    settings = recorded_settings(predictions / "runs" / stem) or {}
+    name = settings.get("llm")
+    return name if isinstance(name, str) and safe_name(name) == stem else stem
+
+
+def prediction_folder(data_dir: Path, prediction_dir: Path) -> Path:
+    """The folder of predictions: below the data folder, else as given.
+
+    Raises:
+        UsageError: it is in neither place.
+    """
+    folder = _found(data_dir, prediction_dir)
+    if not folder.is_dir():
+        raise UsageError(
+            f"no prediction folder '{prediction_dir}' (nor in {data_dir})", fix="check --prediction_dir"
+        )
+    return folder
+
+
+def prediction_file(data_dir: Path, prediction_dir: Path, llm: str) -> Path:
+    """The prediction file of a model.
+
+    Raises:
+        UsageError: there is none (names those that are there).
+    """
+    folder = prediction_folder(data_dir, prediction_dir)
+    path = folder / f"{safe_name(llm)}.json"
+    if not path.is_file():
+        if has_record(folder / "runs" / path.stem):
+            raise UsageError(
+                "does not exist: no item of this run has an answer yet",
+                file=path,
+                fix="run the same inference.py again; it says why items failed",
+            )
+        known = ", ".join(sorted(file.stem for file in folder.glob("*.json"))) or "none"
+        raise UsageError("no such prediction file", file=path, fix=f"check --llm; there: {known}")
+    return path
+
+
+def _up_to_date(target: Path, evaluator: PlanEvaluator) -> Evaluation | None:
+    """What is in the metrics file, if it was made from the same things."""
+    if not target.is_file() or not items_path(target).is_file():
+        return None
+    try:
+        groups = read_json(target)
+        signature = evaluator.signature().with_items(items_path(target))
+        fits = list(groups) == evaluator.group_keys and all(
+            numbers["strict"]["signature"].startswith(f"{signature.text}|") for numbers in groups.values()
+        )
+    except (UsageError, AttributeError, TypeError, KeyError):
+        return None
+    if not fits:
+        return None
+    dropped = dropped_lines(groups)
+    return Evaluation(groups, dropped, tuple(evaluator.choices.metrics), dropped)
+
+
+def metrics_folder(
+    data_dir: Path,
+    prediction_dir: str | Path,
+    save_dir: str | Path | None = None,
+    alignment: str | None = None,
+) -> Path:
+    """Where the metrics of a prediction folder go: inside the data folder, beside it where it lies there.
+
+    `prediction_dir` is found below the data folder, else as given.
+
+    >>> metrics_folder(Path("d"), "predictions_direct", alignment="node").as_posix()
+    'd/metrics_direct_alignment_node'
+    >>> metrics_folder(Path("d"), "outputs").as_posix()
+    'd/metrics_outputs'
+    """
+    if save_dir is not None:
+        return data_dir / save_dir
+    given = Path(prediction_dir)
+    found, home = _found(data_dir, given).resolve(), data_dir.resolve()
+    if found.is_dir() and found.is_relative_to(home):
+        given = found.relative_to(home)
+    elif given.is_absolute() or ".." in given.parts:
+        given = Path(given.name)
+    text = given.as_posix()
+    if "predictions" in text:
+        given = Path(text.replace("predictions", "metrics"))
+    else:
+        given = given.with_name(f"metrics_{given.name}") if given.name else Path("metrics")
+    suffix = "" if alignment is None else f"_alignment_{alignment}"
+    return data_dir / given.with_name(given.name + suffix)
+
+
+def find_metrics_folder(data_dir: Path, prediction_dir: str | Path, given: str | Path | None) -> Path:
+    """Where the metrics of a prediction folder are: `given` below the data folder, else as it stands."""
+    place = metrics_folder(data_dir, prediction_dir, given)
+    return place if given is None or place.is_dir() else Path(given)
+
+
+def aligned_ids(path: Path, alignment: str) -> Collection[str | int] | None:
+    """The ids an alignment keeps, of every shape; None (all of them) for "human", as published.
+
+    "train", "dev" and "test" keep a split of `split_ids.json`, which lies beside.
+
+    Raises:
+        UsageError: no such file or list.
+    """
+    if alignment == "human":
+        return None
+    if alignment in _SPLITS:
+        return frozenset(read_ids(path.with_name(f"split_ids.json:{alignment}")))
+    lists = read_json(path, fix="make it with format_data.py, or leave --alignment out")
+    chosen = lists.get(f"{alignment}{_KEY_ENDING}") if isinstance(lists, dict) else None
+    if not isinstance(chosen, dict):
+        known = [key.removesuffix(_KEY_ENDING) for key in lists] if isinstance(lists, dict) else []
+        raise UsageError(
+            f"no alignment '{alignment}'", file=path, fix=f"choose from {', '.join(['human', *known])}"
+        )
+    return frozenset(key for ids in chosen.values() for key in ids)
+
+
+def _tools(
+    folder: DataFolder, dependency_type: str | None, say: Say
+) -> tuple[ToolLibrary, ToolGraph | None, DependencyType]:
+    """The tools of a folder as they are spelled there, the links they have, and what a link means."""
+    if folder.tool_desc.exists() or not folder.graph_desc.exists():
+        library = ToolLibrary.load(folder.tool_desc, normalise_types=False)
+        kind = folder.dependency_type(dependency_type, library=library, say=say)
+    else:
+        library = ToolLibrary.load(folder.graph_desc, normalise_types=False)
+        if dependency_type is None and folder.benchmark.get("dependency_type") is None:
+            graph = ToolGraph.load(folder.graph_desc)
+            return library, graph, graph.dependency_type
+        kind = folder.dependency_type(dependency_type, say=say)
+    return library, _graph(folder, kind, say), kind
+
+
+def _graph(folder: DataFolder, kind: DependencyType, say: Say) -> ToolGraph | None:
+    """The links that exist; None where the folder has no graph that can be read, and that is said."""
+    try:
+        if folder.graph_desc.exists():
+            return folder.graph(kind, say=say)
+        return ToolGraph.build(folder.library(), kind)
+    except ToolFilesDiffer:
+        raise
+    except UsageError as error:
+        say(f"warning: links between known tools are all taken to exist, for there is no tool graph: {error}")
+        return None
+
+
+def _demonstrations(predictions: Path) -> list[str | int]:
+    """The ids shown to the model as examples: they are no test of it."""
+    settings = recorded_settings(predictions.parent / "runs" / predictions.stem) or {}
+    demos = settings.get("demo_ids")
+    return [key for key in demos if isinstance(key, str | int)] if isinstance(demos, list) else []
+
+
+def _found(data_dir: Path, prediction_dir: Path) -> Path:
+    inside = data_dir / prediction_dir
+    return inside if inside.is_dir() else prediction_dir

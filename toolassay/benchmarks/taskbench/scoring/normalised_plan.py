@@ -1,0 +1,298 @@
+"""A plan as the strict metrics read it: names, argument values and links, normalised; and its digest."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import re
+from collections.abc import Callable, Hashable, Mapping
+from dataclasses import dataclass
+from decimal import Decimal
+from functools import cached_property, lru_cache
+from typing import Any
+
+from toolassay.graph import DependencyType
+from toolassay.tools import ToolLibrary
+
+_NUMBER = re.compile(r"[+-]?(?:0|[1-9][0-9]*)(?:\.[0-9]+)?(?:[eE][+-]?[0-9]{1,4})?")
+_QUOTES = "'\"`‘’“”"
+_EXACT = 2.0**53  # beyond, a float does not tell whole numbers apart
+_EXTENSION = re.compile(
+    r"\.(?:(?P<image>jpe?g|png|gif|bmp|tiff?|svg|ico|webp)"
+    r"|(?P<audio>mp3|wav|wma|ogg|aac|flac|aiff|au|m4a)"
+    r"|(?P<video>mp4|avi|mov|flv|wmv|mkv|webm|m4v|mpe?g))(?![a-z0-9]|\.[a-z])",
+    re.IGNORECASE,
+)
+
+
+def comparable(value: Any) -> Hashable:
+    """A value that equals another exactly if the two mean the same.
+
+    Surrounding blanks and quotes are dropped; 7, 7.0 and "7" are one number (but "07" is text); true and
+    "True" are one; other text is case-sensitive; lists and objects compare as JSON.
+
+    >>> comparable(" '7' ") == comparable(7.0), comparable("07") == comparable(7), comparable({"a": [1]})
+    (True, False, '{"a": [1]}')
+    """
+    if isinstance(value, str):
+        return comparable_text(value)
+    if isinstance(value, bool):
+        return "true" if value else "false"
+    if isinstance(value, int):
+        return Decimal(value)
+    if isinstance(value, float):
+        return Decimal(repr(value)) if value == value else "NaN"
+    return json.dumps(_with_whole_numbers(value), sort_keys=True, ensure_ascii=False)
+
+
+def _with_whole_numbers(value: Any) -> Any:
+    """With whole numbers in lists and objects spelled in one way: 7.0 is 7."""
+    if isinstance(value, list):
+        return [_with_whole_numbers(one) for one in value]
+    if isinstance(value, dict):
+        return {key: _with_whole_numbers(one) for key, one in value.items()}
+    return int(value) if isinstance(value, float) and value.is_integer() and abs(value) < _EXACT else value
+
+
+def comparable_text(value: str) -> Hashable:
+    """`comparable` for texts."""
+    text = _unquoted(value)
+    if len(text) > 5 and text[0].isalpha():
+        return text
+    if len(text) <= 5 and text.casefold() in ("true", "false"):
+        return text.casefold()
+    if len(text) <= 40 and _NUMBER.fullmatch(text):
+        return Decimal(text)
+    return text
+
+
+def _unquoted(value: str) -> str:
+    """A text without the blanks and pairs of quotes around it, however many there are."""
+    start, end = 0, len(value)
+    while True:
+        while start < end and value[start].isspace():
+            start += 1
+        while start < end and value[end - 1].isspace():
+            end -= 1
+        if end - start < 2 or value[start] not in _QUOTES or value[end - 1] not in _QUOTES:
+            return value[start:end]
+        start, end = start + 1, end - 1
+
+
+def resource_type(text: str) -> str:
+    """The resource a literal names: by its file extension at the end of a word, any case; else text.
+
+    >>> resource_type("see photo.JPG!"), resource_type("https://www.author.com"), resource_type("a.wav")
+    ('image', 'text', 'audio')
+    """
+    found = _EXTENSION.search(text) if "." in text else None
+    return "text" if found is None else str(found.lastgroup)
+
+
+REFERENCE = re.compile(r"<node-(\d{1,9})>")
+# Most literals: no reference, file, number or quote to look for (what `_resource_argument` would find out).
+_PLAIN = re.compile(r"[A-Za-z][^.<]{5,}(?<!\s)")
+_SHORT = 300  # characters
+STEP_KEYS = ("task", "step", "description", "step_name", "name", "id")
+
+Argument = tuple[Hashable, Hashable]
+"""A name (or resource type) and a comparable value; a text may still hold references `<node-j>`."""
+
+
+@dataclass(eq=False)
+class Plan:
+    """One plan.
+
+    `arguments` is None where no node says any (a set without gold arguments), `links` where there is no such
+    list; then the references in the arguments are the links. With `has_types` an argument is named by the
+    type of its resource, else by the parameter.
+    """
+
+    names: list[str]
+    arguments: list[list[Argument]] | None
+    links: list[tuple[str, str]] | None
+    steps: str | None
+    has_types: bool = True
+
+    @cached_property
+    def has_references(self) -> bool:
+        """Whether any argument mentions a node."""
+        return any(
+            isinstance(value, str) and "<node-" in value
+            for arguments in self.arguments or ()
+            for _, value in arguments
+        )
+
+    @cached_property
+    def references(self) -> list[tuple[int, int]]:
+        """The links the arguments make: (source node, target node), each once, none to itself."""
+        found: dict[tuple[int, int], None] = {}
+        for target, arguments in enumerate(self.arguments or ()):
+            for _, value in arguments:
+                if isinstance(value, str) and "<node-" in value:
+                    for digits in REFERENCE.findall(value):
+                        if (source := int(digits)) < len(self.names) and source != target:
+                            found[source, target] = None
+        return list(found)
+
+
+class PlanReader:
+    """Reads gold and predicted plans of one library.
+
+    Args:
+        library: the tools; their output types name what a reference carries.
+        dependency_type: resource names have "_" read as " "; temporal names are kept.
+    """
+
+    def __init__(self, library: ToolLibrary, dependency_type: DependencyType) -> None:
+        self._is_resource = dependency_type == "resource"
+        self.name: Callable[[str], str] = _with_blanks if self._is_resource else str
+        self._output_types = {
+            self.name(tool.id): tool.outputs[0] if tool.outputs else "none" for tool in library
+        }
+
+    def plan(self, value: Any) -> Plan | None:
+        """The plan an object holds; None for no object, no list of nodes, a nameless node, too deep."""
+        nodes = value.get("task_nodes") if isinstance(value, Mapping) else None
+        if not isinstance(nodes, list):
+            return None
+        names: list[str] = []
+        for node in nodes:
+            name = node.get("task") if isinstance(node, dict) else None
+            if not isinstance(name, str):
+                return None
+            names.append(self.name(name))
+        try:
+            arguments: list[list[Argument]] | None = None
+            if not nodes or any("arguments" in node for node in nodes):
+                arguments = [self._arguments(node.get("arguments"), names) for node in nodes]
+            links = self._links(value.get("task_links"))
+            return Plan(names, arguments, links, steps_text(value.get("task_steps")), self._is_resource)
+        except RecursionError:
+            return None
+
+    def _links(self, links: Any) -> list[tuple[str, str]] | None:
+        if not isinstance(links, list):
+            return None
+        pairs: list[tuple[str, str]] = []
+        for link in links:
+            source, target = (
+                (link.get("source"), link.get("target")) if isinstance(link, dict) else (None, None)
+            )
+            if isinstance(source, str) and isinstance(target, str):
+                pairs.append((self.name(source), self.name(target)))
+            else:
+                pairs.append(("", f"unreadable: {json.dumps(link, sort_keys=True)}"))
+        return pairs
+
+    def _arguments(self, given: Any, names: list[str]) -> list[Argument]:
+        if given is None:
+            return []
+        if not isinstance(given, list):
+            return [("unreadable", comparable(given))]
+        if not self._is_resource:
+            return [_temporal_argument(argument) for argument in given]
+        return [
+            ("text", argument)
+            if type(argument) is str and _PLAIN.fullmatch(argument)
+            else self._resource_argument(argument, names)
+            for argument in given
+        ]
+
+    def _resource_argument(self, argument: Any, names: list[str]) -> Argument:
+        if not isinstance(argument, str):
+            return "object" if isinstance(argument, dict | list) else "text", comparable(argument)
+        kind, value, source = (_literal if len(argument) <= _SHORT else _read_literal)(argument)
+        if source is None:
+            return kind, value
+        return self._output_types.get(names[source], "other") if source < len(names) else "other", value
+
+
+def _read_literal(text: str) -> tuple[str, Hashable, int | None]:
+    """The type and the value of a text in the arguments; of a reference, the node it points to."""
+    value = comparable_text(text)
+    if not isinstance(value, str):
+        return "text", value, None
+    reference = REFERENCE.fullmatch(value) if value[:1] == "<" else None
+    if reference is None:
+        return resource_type(value) if "." in value else "text", value, None
+    return "other", value, int(reference[1])
+
+
+_literal = lru_cache(maxsize=10_000)(_read_literal)  # the gold's texts come back in the prediction
+
+
+def steps_text(steps: Any) -> str | None:
+    r"""The steps as lines of text; None where there are none to read.
+
+    >>> steps_text(["a", {"step": "b"}]), steps_text("a"), steps_text(7)
+    ('a\nb', 'a', None)
+    """
+    if isinstance(steps, str):
+        return steps
+    if not isinstance(steps, list):
+        return None
+    try:
+        return "\n".join(steps)
+    except TypeError:
+        return "\n".join(_step_text(step) for step in steps)
+
+
+def _step_text(step: Any) -> str:
+    if isinstance(step, dict):
+        step = next((step[key] for key in STEP_KEYS if isinstance(step.get(key), str)), step)
+    return step if isinstance(step, str) else json.dumps(step, ensure_ascii=False)
+
+
+def _temporal_argument(argument: Any) -> Argument:
+    if isinstance(argument, dict) and isinstance(argument.get("name"), str) and "value" in argument:
+        return argument["name"].strip(), comparable(argument["value"])
+    return "unreadable", comparable(argument)
+
+
+def _with_blanks(name: str) -> str:
+    return name.replace("_", " ")
+
+
+def plan_digest(plan: Plan) -> int:
+    """A number from 0 that two plans share if they have the same nodes, links and arguments.
+
+    As in the strict scores the order of nodes, links and arguments does not count, a reference stands for
+    the node it points to, and steps are not compared.
+
+    >>> def plan(*nodes):
+    ...     return Plan([name for name, _ in nodes], [[("text", value)] for _, value in nodes], None, None)
+    >>> one = plan(("Painter", "a cat"), ("Captioner", "<node-0>"))
+    >>> other = plan(("Captioner", "<node-1>"), ("Painter", "a cat"))
+    >>> plan_digest(one) == plan_digest(other), plan_digest(one) == plan_digest(plan(("Painter", "a dog")))
+    (True, False)
+    """
+    nodes = [
+        f"{_digest_number(name):x}" for name in plan.names
+    ]  # no text that an argument may hold by chance
+    # Each round tells nodes apart by what they point to one step further; a plan is no longer than its nodes.
+    for _ in range(len(nodes) if plan.has_references else 1):
+        nodes = [_node_digest(plan, place, nodes) for place in range(len(nodes))]
+    return _digest_number(repr((sorted(nodes), plan.links if plan.links is None else sorted(plan.links))))
+
+
+def _node_digest(plan: Plan, place: int, labels: list[str]) -> str:
+    """A node with its arguments, in which the labels of nodes stand for references."""
+    given = plan.arguments[place] if plan.arguments is not None else []
+    arguments = sorted(repr((name, _with_labels(value, labels))) for name, value in given)
+    return f"{_digest_number(repr((plan.names[place], arguments))):x}"
+
+
+def _with_labels(value: Hashable, labels: list[str]) -> str:
+    if isinstance(value, str):
+        return REFERENCE.sub(lambda found: _digest_label(int(found[1]), labels), value)
+    return f"<number {hash(value)}>"  # 7 and 7.0 are one, and that hash is the same in every process
+
+
+def _digest_label(place: int, labels: list[str]) -> str:
+    return f"<{labels[place]}>" if place < len(labels) else f"<outside {place}>"
+
+
+def _digest_number(text: str) -> int:
+    digest = hashlib.blake2b(text.encode(errors="replace"), digest_size=8).digest()
+    return int.from_bytes(digest, "little") >> 1

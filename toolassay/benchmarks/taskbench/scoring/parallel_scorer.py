@@ -1,0 +1,177 @@
+"""Scores a prediction file in chunks, on all cores where it is large, with the same numbers."""
+
+from __future__ import annotations
+
+import multiprocessing
+import os
+import signal
+import sys
+import threading
+import warnings
+from collections.abc import Iterator, Sequence
+from concurrent.futures import ProcessPoolExecutor
+from typing import TYPE_CHECKING
+
+from toolassay.benchmarks.taskbench.scoring.chunk_scorer import (
+    ChunkScorer,
+    ChunkStatistics,
+    EvaluationNotes,
+    ScoringJob,
+    bits,
+)
+from toolassay.benchmarks.taskbench.scoring.compat import CompatTable, Converted
+from toolassay.benchmarks.taskbench.scoring.line_index import LineIndex
+from toolassay.benchmarks.taskbench.scoring.step_scores import TextPair
+from toolassay.benchmarks.taskbench.scoring.strict import StrictTable, cluster_of
+from toolassay.progress_callback import Progress, no_progress
+
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
+
+
+CHUNK = 2_500
+"""Labels in a chunk. It is fixed, so that sums are added up in the same order on any number of cores."""
+
+
+class MergedStatistics:
+    """The statistics of all labels, put together in the order of the label file.
+
+    Attributes:
+        compat: the published counts.
+        strict: the strict counts.
+        notes: what was met.
+        texts: the pairs of steps, if a model is to read them.
+        scorer: scores what has to wait for an earlier part.
+    """
+
+    def __init__(self, job: ScoringJob, labels: LineIndex, lines: LineIndex) -> None:
+        self._lines = lines
+        self.scorer = ChunkScorer(job, labels, lines)
+        self._rouge: list[NDArray[np.float64]] = []
+        self._last: list[Converted | None] = [None] * len(job.groups)
+        self._number_of_pairs = 0
+        self.compat = CompatTable(job.library.ids)
+        self.strict = StrictTable(job.installed)
+        self.notes = EvaluationNotes()
+        self.texts: list[TextPair] = []
+
+    def add(self, part: ChunkStatistics) -> None:
+        """Add the next part."""
+        first_pair, first_row = self._number_of_pairs, len(self.compat)
+        self.compat.extend(part.compat, first_pair=first_pair)
+        self.strict.extend(part.strict, first_pair=first_pair, first_compat=first_row)
+        self.notes.extend(part.notes)
+        self._lines.broken = sorted({*self._lines.broken, *part.broken})
+        if part.rouge is not None:
+            self._rouge.append(part.rouge)
+        self.texts += part.texts
+        self._number_of_pairs += part.pairs
+        for waiting in part.waiting:
+            label = self.scorer.label(waiting.line)
+            prediction = self.scorer.prediction_for(label)
+            by_previous: dict[Converted | None, list[int]] = {}
+            for group in waiting.groups:
+                by_previous.setdefault(self._last[group], []).append(group)
+            for previous, sharing in by_previous.items():
+                item = self.scorer.compat.item(label, prediction and prediction.result, previous)
+                pair = waiting.pair + first_pair if waiting.pair >= 0 else -1
+                row = self.compat.add(item, bits(sharing), pair, cluster_of(label))
+                if waiting.first in sharing:
+                    self.strict.set_compat(waiting.line, row)
+                for group in sharing:
+                    self._last[group] = item.last
+        for group, last in enumerate(part.last):
+            if last is not None:
+                self._last[group] = last
+
+    def let_go(self) -> None:
+        """Forget the lines; nothing can be added any more."""
+        del self._lines, self.scorer
+
+    def rouge(self) -> NDArray[np.float64]:
+        """The ROUGE scores of all pairs, shape (pairs, 4)."""
+        import numpy as np
+
+        self._rouge = [np.concatenate(self._rouge)] if self._rouge else [np.empty((0, 4))]
+        return self._rouge[0]
+
+
+def score_chunks(
+    job: ScoringJob,
+    labels: LineIndex,
+    lines: LineIndex,
+    *,
+    processes: int | None = None,
+    progress: Progress = no_progress,
+) -> MergedStatistics:
+    """Score every label.
+
+    Args:
+        job: what is to be scored.
+        labels: the lines of the labels.
+        lines: the lines of the predictions.
+        processes: how many at most; None for one a core.
+        progress: who watches.
+
+    Raises:
+        UsageError: a label is malformed (with its line).
+        ToolassayError: an installed metric failed.
+    """
+    numbers = sorted(number for key, number in labels.by_id.items() if job.keeps_all or job.keeps(key))
+    cut = [numbers[start : start + CHUNK] for start in range(0, len(numbers), CHUNK)]
+    parts = MergedStatistics(job, labels, lines)
+    for number in sorted({*labels.broken, *labels.nameless}):
+        parts.scorer.label(number)  # says what is wrong with it
+    with progress("scoring", len(numbers)) as advance:
+        for own, part in zip(cut, _scored(cut, job, labels, lines, processes), strict=True):
+            parts.add(part)
+            for _ in own:
+                advance()
+    return parts
+
+
+def _scored(
+    cut: Sequence[Sequence[int]], job: ScoringJob, labels: LineIndex, lines: LineIndex, processes: int | None
+) -> Iterator[ChunkStatistics]:
+    workers = min(len(cut), processes or cores())
+    if workers < 2 or not _may_fork():
+        scorer = ChunkScorer(job, labels, lines)
+        yield from map(scorer.score, cut)
+        return
+    with warnings.catch_warnings():
+        # Idle threads of the array library are told of the fork by itself; no others run here.
+        warnings.filterwarnings("ignore", "This process .* is multi-threaded", DeprecationWarning)
+        with ProcessPoolExecutor(
+            workers,
+            mp_context=multiprocessing.get_context("fork"),
+            initializer=_begin,
+            initargs=(job, labels, lines),
+        ) as pool:
+            yield from pool.map(_work, cut)
+
+
+def cores() -> int:
+    """How many cores this process may use."""
+    if hasattr(os, "sched_getaffinity"):
+        return len(os.sched_getaffinity(0))
+    return os.cpu_count() or 1
+
+
+def _may_fork() -> bool:
+    """Whether a copy of this process is cheap and safe: on Linux, and while no other thread is at work."""
+    return sys.platform == "linux" and threading.active_count() == 1
+
+
+_scorer: ChunkScorer | None = None
+
+
+def _begin(job: ScoringJob, labels: LineIndex, lines: LineIndex) -> None:
+    global _scorer
+    signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C is for the first process to deal with
+    _scorer = ChunkScorer(job, labels.reopened(), lines.reopened())
+
+
+def _work(numbers: Sequence[int]) -> ChunkStatistics:
+    assert _scorer is not None
+    return _scorer.score(numbers)

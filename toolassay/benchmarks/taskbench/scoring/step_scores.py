@@ -1,0 +1,72 @@
+"""ROUGE and BERTScore of the steps (R1, R2, RL, BsF): each distinct pair of texts is scored once."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Protocol
+
+from toolassay.metrics.rouge import RougeCollector
+from toolassay.progress_callback import Progress, no_progress
+
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
+
+
+TextPair = tuple[str, str]
+"""What the gold says, and what the prediction says."""
+
+
+class PairScorer(Protocol):
+    """Scores pairs of texts by meaning (BERTScore)."""
+
+    @property
+    def name(self) -> str:
+        """Which model does it, for the signature."""
+        ...
+
+    def scores(self, pairs: Sequence[TextPair], *, progress: Progress = no_progress) -> NDArray[np.float64]:
+        """Precision, recall and F1 of each pair: shape (pairs, 3).
+
+        Raises:
+            BertScoreError: it cannot be done; the evaluation goes on without it.
+        """
+        ...
+
+
+@dataclass(frozen=True)
+class TextScores:
+    """The scores of the numbered pairs: ROUGE-1, -2, -L, -Lsum (pairs, 4); BERTScore P, R, F1 (pairs, 3)."""
+
+    rouge: NDArray[np.float64]
+    bertscore: NDArray[np.float64] | None = None
+
+
+@dataclass
+class StepPairCollector:
+    """Numbers the distinct pairs of steps.
+
+    Args:
+        with_rouge: whether they are scored by ROUGE as they come.
+        with_texts: whether the texts are kept, for a model to read later.
+    """
+
+    with_rouge: bool
+    with_texts: bool
+    texts: list[TextPair] = field(default_factory=list)
+    _rouge: RougeCollector = field(default_factory=RougeCollector)
+
+    def add(self, gold: str, predicted: str) -> int:
+        """The number of a pair."""
+        number = self._rouge.add(gold, predicted, wanted=self.with_rouge)
+        if self.with_texts and number == len(self.texts):
+            self.texts.append((gold, predicted))
+        return number
+
+    def __len__(self) -> int:
+        return len(self._rouge)
+
+    def rouge(self) -> NDArray[np.float64]:
+        """The ROUGE scores so far, shape (pairs, 4); no rows where they were not wanted."""
+        return self._rouge.scores()

@@ -1,0 +1,247 @@
+"""Scores of an agent: the published metrics in both modes, one line per item, and the stability over
+trials.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any
+
+from toolassay.benchmarks.workbench.judge.error_classes import NOT_RUN, PUBLISHED, ErrorRules
+from toolassay.benchmarks.workbench.judge.evaluation import (
+    MODES,
+    Result,
+    ResultFile,
+    RunVerdict,
+    WorkbenchEvaluator,
+)
+from toolassay.benchmarks.workbench.judge.result_metrics import metrics_of, strict_metrics
+from toolassay.benchmarks.workbench.sandbox import Sandbox
+from toolassay.benchmarks.workbench.tasks import Task
+from toolassay.metrics.pass_k import NO_RUN, UNANSWERED, repeat_metrics, stability_metrics
+from toolassay.runs.outcomes import MISSING, asked_counts, is_scored
+
+__all__ = ["OVERALL", "AgentScores", "score_agents"]
+
+
+_ANSWERED = "answered"
+
+
+def agent_stability(
+    judged: Sequence[Sequence[RunVerdict]], outcomes: Sequence[Mapping[str, str]]
+) -> dict[str, Any]:
+    """What stays the same over the trials of each task: an answer is the set of changes that a run left.
+
+    Args:
+        judged: for each trial, the strict verdict on every task of the folder.
+        outcomes: for each trial, how the tasks that were run ended, by their ids; only an answered one
+            agrees with another.
+
+    Returns:
+        What `stability_metrics` gives.
+    """
+    import numpy as np
+
+    answers = np.full((len(judged), len(judged[0])), NO_RUN, dtype=np.int64)
+    numbers: dict[Hashable, int] = {}
+    for trial, (verdicts, ended) in enumerate(zip(judged, outcomes, strict=True)):
+        for row, verdict in enumerate(verdicts):
+            if (outcome := ended.get(verdict.task.id)) is not None:
+                number = numbers.setdefault(_changes_left(verdict), len(numbers))
+                answers[trial, row] = number if outcome == _ANSWERED else UNANSWERED
+    right = np.array([[verdict.correct for verdict in verdicts] for verdicts in judged])
+    return stability_metrics(answers, right, [verdict.task.base_template for verdict in judged[0]])
+
+
+def _changes_left(verdict: RunVerdict) -> Hashable:
+    """The changes a run made, told by what is too much and too little in them; equal for equal ones."""
+    strict = verdict.strict
+    assert strict is not None
+    return tuple(frozenset(Counter(changes).items()) for changes in (strict.unwanted, strict.missing))
+
+
+Found = Mapping[str, tuple[str, Result]]
+"""The outcome and the result of each task of a run, by the id of the task."""
+
+
+_SCORES = (
+    *("correct", "no_side_effects", "exact_match"),
+    *("wanted_changes_made", "made_changes_wanted", "compat_correct"),
+)
+OVERALL = "overall_overall"
+"""The one group of the metrics file, by the name that `toolassay compare` knows."""
+
+
+@dataclass(frozen=True)
+class AgentScores:
+    """What the runs of one model are worth.
+
+    Attributes:
+        n: tasks of the folder, or those chosen.
+        outcomes: how they ended; "missing" has no line and is wrong.
+        asked: `asked_counts` of these.
+        compat: the published metrics, by the published verdict; None for a workplace of somebody's own.
+        strict: the same by the strict verdict, with intervals.
+        items: a line a task, as `toolassay compare` reads it.
+        tasks_done: for the first run and each further trial, how many tasks have a line.
+        tasks_correct: likewise, how many are strictly correct.
+        stability: with further trials, what stays the same over all: the changes they make, and whether these
+            are right, strictly.
+    """
+
+    n: int
+    outcomes: Mapping[str, int]
+    asked: Mapping[str, Any]
+    compat: Mapping[str, Any] | None
+    strict: Mapping[str, Any]
+    items: Sequence[Mapping[str, Any]]
+    tasks_done: Sequence[int]
+    tasks_correct: Sequence[int]
+    stability: Mapping[str, Any] | None = None
+
+    @property
+    def coverage(self) -> float:
+        """The share of the tasks that the scores rest on."""
+        return float(self.asked["coverage"]) if self.n else 1.0
+
+
+def score_agents(
+    sandbox: Sandbox,
+    tasks: Iterable[Task],
+    found: Found,
+    *,
+    llm: str,
+    toolkit: str | None = None,
+    trials: Sequence[Found] = (),
+    rules: ErrorRules = PUBLISHED,
+    ended: Callable[[Task], str] = lambda task: MISSING,
+) -> AgentScores:
+    """Judge what agents called. Tasks that were never asked, or met a provider error, are in no number.
+
+    Args:
+        sandbox: as every run found it.
+        tasks: all that are to be scored.
+        found: the outcome and the result of each task, by its id.
+        llm: the model.
+        toolkit: the setting of its tools, if known.
+        trials: the further trials, as `found`: with them, both modes have `repeats` over all.
+        rules: what the classes of errors look for.
+        ended: the outcome of a task of the first run that has no result; one that is "missing" is wrong.
+    """
+    labelled = list(tasks)
+    outcome_of = {task.id: found[task.id][0] if task.id in found else ended(task) for task in labelled}
+    tasks = [task for task in labelled if is_scored(outcome_of[task.id])]
+    scored = {task.id for task in tasks}
+    every = [
+        {name: run for name, run in one.items() if name in scored and is_scored(run[0])}
+        for one in (found, *trials)
+    ]
+    verdicts: dict[str, list[list[RunVerdict]]] = {}  # by mode and trial
+    for mode in MODES if sandbox.toolset is None else ("strict",):
+        evaluator = WorkbenchEvaluator(sandbox, tasks, mode, rules=rules)
+        verdicts[mode] = [
+            [
+                _earned(outcome, evaluator.verdict(llm, row, task, result))
+                for row, task in enumerate(tasks)
+                for outcome, result in [_run_of(task, one)]
+            ]
+            for one in every
+        ]
+    file = ResultFile(Path(llm), llm)
+    metrics = {
+        mode: {
+            **metrics_of(file, judged[0]),
+            "model": llm,
+            "tool_selection": toolkit,
+            "by_group": _groups(judged[0]),
+            **({"repeats": _repeats(judged, every)} if trials else {}),
+        }
+        for mode, judged in verdicts.items()
+    }
+    strict, compat = verdicts["strict"], verdicts.get("compat")
+    metrics["strict"] |= strict_metrics(strict[0])
+    if compat is not None:
+        metrics["compat"]["compat_intervals"] = strict_metrics(compat[0])["intervals"]
+    outcomes = Counter(outcome_of.values())
+    published = [None] * len(tasks) if compat is None else compat[0]
+    items = {
+        verdict.task.id: _item(outcome_of[verdict.task.id], verdict, other)
+        for verdict, other in zip(strict[0], published, strict=True)
+    }
+    return AgentScores(
+        len(labelled),
+        dict(outcomes),
+        asked_counts(outcomes),
+        metrics.get("compat"),
+        metrics["strict"],
+        [items.get(task.id) or _unscored(task, outcome_of[task.id]) for task in labelled],
+        tasks_done=[len(one) for one in every],
+        tasks_correct=[sum(v.correct for v in judged) for judged in strict],
+        stability=agent_stability(
+            strict, [{name: outcome for name, (outcome, _) in one.items()} for one in every]
+        )
+        if trials
+        else None,
+    )
+
+
+def _run_of(task: Task, found: Found) -> tuple[str, Result]:
+    """What came of a task; without a line it is missing, and has called nothing."""
+    return found.get(task.id, (MISSING, Result(task.query, (), NOT_RUN)))
+
+
+def _repeats(judged: Sequence[Sequence[RunVerdict]], every: Sequence[Found]) -> dict[str, Any]:
+    """pass@k and pass^k: a task that a trial has no line of has a run less."""
+    tasks = [verdict.task for verdict in judged[0]]
+    outcomes = [
+        [verdicts[row].correct for verdicts, one in zip(judged, every, strict=True) if task.id in one]
+        for row, task in enumerate(tasks)
+    ]
+    return repeat_metrics(outcomes, clusters=[task.base_template for task in tasks], trials=len(every))
+
+
+def _earned(outcome: str, verdict: RunVerdict) -> RunVerdict:
+    """The verdict, in which a missing task matches nothing, not even where no call is wanted."""
+    if outcome != MISSING:
+        return verdict
+    return replace(verdict, classes=replace(verdict.classes, exact_match=False))
+
+
+def _groups(verdicts: Sequence[RunVerdict]) -> dict[str, dict[str, int]]:
+    found: dict[str, Counter[str]] = {}
+    for verdict in verdicts:
+        counts = found.setdefault(verdict.task.group, Counter(n=0, correct=0, side_effects=0))
+        counts.update(n=1, correct=int(verdict.correct), side_effects=int(verdict.side_effects))
+    return {name: dict(counts) for name, counts in found.items()}
+
+
+def _item(outcome: str, strict: RunVerdict, compat: RunVerdict | None) -> dict[str, Any]:
+    """A line of the file of items. A missing task has earned nothing."""
+    judged, ran = strict.strict, float(outcome != MISSING)
+    return {
+        **_unscored(strict.task, outcome),
+        "scores": {
+            "correct": float(strict.correct),
+            "no_side_effects": ran * (not strict.side_effects),
+            "exact_match": ran * strict.classes.exact_match,
+            "wanted_changes_made": judged.wanted_made if judged else None,
+            "made_changes_wanted": judged.made_wanted if judged else None,
+            "compat_correct": float(compat.correct) if compat else None,
+        },
+    }
+
+
+def _unscored(task: Task, outcome: str) -> dict[str, Any]:
+    """A line of the file of items without scores."""
+    return {
+        "id": task.id,
+        "cluster": task.base_template,
+        "outcome": outcome,
+        "scores": dict.fromkeys(_SCORES),
+        "type": task.group,
+        "n_tools": len(task.answer),
+        "counts": dict.fromkeys(("nodes", "edges", "argument_names", "argument_values")),
+    }

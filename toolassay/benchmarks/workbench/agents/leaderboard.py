@@ -1,0 +1,88 @@
+"""The scores of one model for a leaderboard, in percent and by column."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+from toolassay.benchmarks.taskbench.scoring.metrics_file import (
+    FIX,
+    ColumnScores,
+    Standing,
+    partly_asked,
+    read_groups,
+    signature_of,
+)
+from toolassay.errors import UsageError
+from toolassay.metrics.confidence_interval import Interval
+
+_COLUMNS = {
+    "accuracy": ("accuracy", "correct"),
+    "side effects": ("side_effects", "side_effects"),
+    "exact match": ("exact_match", "exact_match"),
+    "wanted made": ("wanted_changes_made", None),
+    "made wanted": ("made_changes_wanted", None),
+}
+"""Of each column the name of its interval (strict), and of its count (compat)."""
+HEADINGS = tuple(_COLUMNS)
+CAPTION = (
+    "Percent of the tasks. accuracy: the state left is the wanted one. side effects: something was changed "
+    "that should not have been. exact match: the calls are those of the ground truth. wanted made, made "
+    "wanted: the share of wanted changes that were made, of made changes that were wanted. strict: states "
+    "are compared by content; with 95 % intervals. compat: as the published evaluator judges. "
+    "%: tasks that were asked and scored."
+)
+
+
+def read_agent_standing(path: Path, group: str) -> Standing:
+    """The scores of a group in a metrics file of WorkBench.
+
+    Raises:
+        UsageError: it is no such file, or lacks the group.
+    """
+    groups = read_groups(path)
+    if group not in groups:
+        raise UsageError(
+            f"has no group '{group}'", file=path, fix=f"choose from {', '.join(groups)}, or evaluate again"
+        )
+    numbers = groups[group]
+    try:
+        compat = numbers["compat"]
+        n, strict = int(numbers["n"]), numbers["strict"]
+        answered = numbers["outcomes"].get("answered", 0)
+        share = strict["coverage"] if "coverage" in strict else answered / n if n else None  # of old metrics
+        coverage = _percent(share)
+        return Standing(
+            ColumnScores(n, coverage, _strict(strict["intervals"]), partly_asked(strict)),
+            None
+            if compat is None
+            else ColumnScores(n, coverage, _compat(compat, compat["n"]), partly_asked(strict)),
+            str(strict.get("signature", "")),
+            signature_of(numbers),
+        )
+    except (KeyError, TypeError, AttributeError, ValueError):
+        raise UsageError(f"is no metrics file: group '{group}' cannot be read", file=path, fix=FIX) from None
+
+
+def _strict(intervals: Mapping[str, Mapping[str, float | None]]) -> dict[str, Interval]:
+    return {
+        heading: Interval(*(_percent(intervals[name][bound]) for bound in Interval._fields))
+        for heading, (name, _) in _COLUMNS.items()
+    }
+
+
+def _compat(counts: Mapping[str, Any], n: int) -> dict[str, Interval]:
+    found = counts.get("compat_intervals", {})
+    return {
+        heading: Interval(
+            100 * counts[name] / n if n else None,
+            *(_percent(found.get(strict, {}).get(bound)) for bound in ("low", "high")),
+        )
+        for heading, (strict, name) in _COLUMNS.items()
+        if name is not None
+    }
+
+
+def _percent(value: float | None) -> float | None:
+    return None if value is None else 100 * value

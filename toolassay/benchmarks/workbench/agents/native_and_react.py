@@ -1,0 +1,311 @@
+"""The two formats in which an agent calls tools: natively, and as text (ReAct), with the ReAct prompt."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Any, Protocol
+
+from toolassay.answers import ECHO, read_answer, visible_parts, without_reasoning
+from toolassay.benchmarks.workbench.calls import LONGEST
+from toolassay.benchmarks.workbench.sandbox import Sandbox
+from toolassay.benchmarks.workbench.tools import Toolset, WorkplaceTool, listing
+from toolassay.models import ChatResponse, ToolCall
+from toolassay.models.protocol import OfferedTools
+from toolassay.models.structured_output import json_schema
+
+Message = dict[str, Any]
+
+_SITUATION = (
+    "You are the {role} of {user}. It is {now:%A}, {now:%Y-%m-%d}, {now:%H:%M}; remember this date "
+    "and time. Do what is asked with the tools, without asking back. {customs}"
+    "Say briefly what you did when you are done."
+)
+# Matches the situation with the published tools; not one with tools of one's own ("the assistant of").
+_MOMENT = re.compile(
+    r"You are the office assistant of .*?\. It is [^,]+, (\d{4}-\d\d-\d\d, \d\d:\d\d); remember this date",
+    re.DOTALL,
+)
+_REACT = """
+
+The tools:
+
+{tools}
+
+Answer each time with your thoughts and then exactly one action, a JSON object in a fenced block:
+
+Thought: what to do next
+Action:
+```
+{{"action": "NAME OF A TOOL", "action_input": {{"name of an argument": "its value"}}}}
+```
+
+Then stop: you are told the Observation. When all is done, the action is:
+
+```
+{{"action": "Final Answer", "action_input": "what you did"}}
+```"""
+
+# What the prompt shows as the form of an answer; repeated, it is no action.
+_PROMPT_EXAMPLES = (
+    {"action": "NAME OF A TOOL", "action_input": {"name of an argument": "its value"}},
+    {"action": "Final Answer", "action_input": "what you did"},
+)
+_PUBLISHED_BLOCK = re.compile(r"```(?:json)?[ \t]*\n(.*?)```", re.DOTALL)
+_BLOCK = re.compile(_PUBLISHED_BLOCK.pattern, re.DOTALL | re.IGNORECASE)
+# An observation that the model makes up, in its own line or right after an action: "\n  OBSERVATION: …",
+# "``` Observation (expected)", "\nObservation\n"; not "my observation: …", "\nObservation shows …".
+_INVENTED_OBSERVATION = re.compile(
+    r"(?:\n|(?<=[`}]))[ \t]{0,80}[*_#>]{0,4}[ \t]{0,4}observation[ \t*_]{0,4}(?:[:(\r\n]|\Z)",
+    re.IGNORECASE,
+)
+_FINAL = "Final Answer"
+_NO_NAME = re.compile(r"[^a-zA-Z0-9_-]")  # what the interface allows in no name
+_LONGEST_NAME = 64
+
+
+@dataclass(frozen=True)
+class AgentTurn:
+    """What a model said.
+
+    Args:
+        message: as it goes into the conversation.
+        asked: the calls it wants.
+        final: its last word; None if it wants calls, or wrote nothing that can be read.
+        is_prose: whether the last word lacks the action that the form wants.
+    """
+
+    message: Message
+    asked: Sequence[ToolCall] = ()
+    final: str | None = None
+    is_prose: bool = False
+
+
+class CallFormat(Protocol):
+    """How tools are shown to a model, and how its calls and their results are written."""
+
+    def system(self, sandbox: Sandbox, tools: Sequence[WorkplaceTool]) -> str:
+        """The first message."""
+        ...
+
+    def parameters(self, tools: Sequence[WorkplaceTool]) -> Mapping[str, Any]:
+        """What a request carries beside its messages."""
+        ...
+
+    def read(self, response: ChatResponse, step: int) -> AgentTurn:
+        """What a model said in its step."""
+        ...
+
+    def observations(self, asked: Sequence[ToolCall], told: Sequence[str]) -> list[Message]:
+        """What the calls returned, as messages."""
+        ...
+
+
+class Native:
+    """Tool calls of the interface; one answer may hold several."""
+
+    def __init__(self) -> None:
+        # By what the tools are, not by their names: a probe may describe one otherwise. They are kept, so
+        # that no others become what they are.
+        self._offered: dict[tuple[int, ...], tuple[Sequence[WorkplaceTool], OfferedTools]] = {}
+
+    def system(self, sandbox: Sandbox, tools: Sequence[WorkplaceTool]) -> str:
+        """The situation; tools travel beside the messages."""
+        return situation_of(sandbox)
+
+    def parameters(self, tools: Sequence[WorkplaceTool]) -> Mapping[str, Any]:
+        """The tools; the same object for the same tools."""
+        which = tuple(map(id, tools))
+        if which not in self._offered:
+            self._offered[which] = tools, OfferedTools(tool.to_openai() for tool in tools)
+        return {"tools": self._offered[which][1]}
+
+    def read(self, response: ChatResponse, step: int) -> AgentTurn:
+        """Calls, or the last word without its reasoning. Ids that are missing or there twice are replaced."""
+        if not response.tool_calls:
+            text, _ = without_reasoning(response.text)
+            return AgentTurn({"role": "assistant", "content": response.text}, final=text or None)
+        ids = [call.id for call in response.tool_calls]
+        fine = all(ids) and len(set(ids)) == len(ids)
+        asked = [
+            ToolCall(call.id if fine else f"call_{step}_{place}", call.name, call.arguments)
+            for place, call in enumerate(response.tool_calls)
+        ]
+        calls = [
+            {"id": call.id, "type": "function", "function": {"name": call.name, "arguments": call.arguments}}
+            for call in asked
+        ]
+        return AgentTurn({"role": "assistant", "content": response.text or None, "tool_calls": calls}, asked)
+
+    def observations(self, asked: Sequence[ToolCall], told: Sequence[str]) -> list[Message]:
+        """One message a call."""
+        return [
+            {"role": "tool", "tool_call_id": call.id, "content": text}
+            for call, text in zip(asked, told, strict=True)
+        ]
+
+
+class React:
+    """Thought, action and observation as text; one action an answer.
+
+    Args:
+        structured: whether requests carry a schema of the action, for servers that hold answers to one. Such
+            an answer is a bare object, which is read like one in a fenced block.
+    """
+
+    def __init__(self, *, structured: bool = False) -> None:
+        self._structured = structured
+
+    def system(self, sandbox: Sandbox, tools: Sequence[WorkplaceTool]) -> str:
+        """The situation, the tools and the form."""
+        return situation_of(sandbox) + _REACT.format(tools=listing(tools))
+
+    def parameters(self, tools: Sequence[WorkplaceTool]) -> Mapping[str, Any]:
+        """Where to stop, as an observation is not the model's to write; and the schema, if wanted."""
+        schema = json_schema("action", _action_schema(tools)) if self._structured else {}
+        return {"stop": ["Observation:"], **schema}
+
+    def read(self, response: ChatResponse, step: int) -> AgentTurn:
+        r"""The last complete action, and nothing after an observation that the model made up.
+
+        Text in reasoning is never an action. In a list the first action counts: the others wait for what it
+        returns. An action that is cut off or cannot be read is a call of no tool, so that the model learns
+        of it. Prose without an action is the last word; reasoning without an end is none.
+
+        >>> React().read(ChatResponse("<think>{'action': 'x'}</think>{'action': 'a.b',}"), 0).asked
+        [ToolCall(id='0', name='a.b', arguments='{}')]
+        """
+        text = _before_observation(response.text)
+        message = {"role": "assistant", "content": text}
+        answer = read_answer(
+            text, keys=("action", "action_input"), required=("action",), forms=_PROMPT_EXAMPLES, nested=False
+        )
+        visible, unclosed = without_reasoning(text)
+        if answer.value is not None and "action" in answer.value and answer.problem is None:
+            return _action_turn(message, answer.value, step, otherwise=visible)
+        if answer.value is not None or answer.problem == ECHO or _BLOCK.search(visible):
+            return AgentTurn(message, [ToolCall(str(step), "", visible)])
+        return AgentTurn(message, final=None if unclosed else visible or None, is_prose=True)
+
+    def observations(self, asked: Sequence[ToolCall], told: Sequence[str]) -> list[Message]:
+        """One message with all of them."""
+        return [{"role": "user", "content": "\n".join(f"Observation: {text}" for text in told)}]
+
+
+class PublishedReact(React):
+    """ReAct as WorkBench's agent reads it: for comparisons with published numbers.
+
+    The first fenced block (``` or ```json, then a line break) is the action, in strict JSON that may have
+    line breaks in texts; of a list its first item. Without a block the answer is the last word. As in the
+    release of 2026, an action that cannot be read leads to an observation; that of 2024 ended there.
+    Reasoning is text like any other: a draft in it is carried out.
+    """
+
+    def read(self, response: ChatResponse, step: int) -> AgentTurn:
+        r"""The first action, and nothing after it.
+
+        >>> text = '<think>```\n{"action": "x"}\n```</think>{"action": "a.b"}'
+        >>> PublishedReact().read(ChatResponse(text), 0).asked
+        [ToolCall(id='0', name='x', arguments='{}')]
+        """
+        text = response.text.partition("\nObservation:")[0]
+        message = {"role": "assistant", "content": text}
+        found = _PUBLISHED_BLOCK.search(text)
+        if found is None:
+            return AgentTurn(message, final=text.strip() or None, is_prose=True)
+        try:
+            action = json.loads(found[1], strict=False)
+        except (ValueError, RecursionError):
+            action = None
+        if isinstance(action, list) and action:
+            action = action[0]
+        return _action_turn(message, action, step, otherwise=found[1])
+
+
+def _action_schema(tools: Iterable[WorkplaceTool]) -> dict[str, Any]:
+    """The schema of one action: an offered tool or the end, with a thought before it.
+
+    The input is any object, for arguments may be left out, or the text of the last word.
+    """
+    name = {"type": "string", "enum": [*(tool.name for tool in tools), _FINAL]}
+    given = {"anyOf": [{"type": "object"}, {"type": "string"}]}
+    properties = {"thought": {"type": "string"}, "action": name, "action_input": given}
+    return {
+        "type": "object",
+        "properties": properties,
+        "required": list(properties),
+        "additionalProperties": False,
+    }
+
+
+def _action_turn(message: Message, action: Any, step: int, *, otherwise: str) -> AgentTurn:
+    """The turn of an action; where it is none, a call of no tool with the text `otherwise`."""
+    name = action.get("action") if isinstance(action, dict) else None
+    if not isinstance(name, str):
+        return AgentTurn(message, [ToolCall(str(step), "", otherwise)])
+    given = action.get("action_input", {})
+    try:
+        text = given if isinstance(given, str) else json.dumps(given)
+    except RecursionError:
+        return AgentTurn(message, [ToolCall(str(step), name, otherwise)])
+    return (
+        AgentTurn(message, final=text)
+        if name == _FINAL
+        else AgentTurn(message, [ToolCall(str(step), name, text)])
+    )
+
+
+def _before_observation(text: str) -> str:
+    """The text up to the first observation after other words; one in reasoning ends nothing."""
+    for start, end in visible_parts(text)[0]:
+        for found in _INVENTED_OBSERVATION.finditer(text, start, end):
+            if not text[start : found.start()].isspace() and found.start() > start:
+                return text[: found.start()]
+    return text
+
+
+def situation_of(sandbox: Sandbox) -> str:
+    """Whose assistant an agent is, when, and what holds in this workplace."""
+    role = "office assistant" if sandbox.toolset is None else "assistant"
+    customs = f"{sandbox.customs} " if sandbox.customs else ""
+    return _SITUATION.format(role=role, user=sandbox.user, now=sandbox.now, customs=customs)
+
+
+def moment_of(system: str) -> datetime | None:
+    """The moment in a first message about the published tools, to the minute; None in any other text."""
+    found = _MOMENT.match(system)
+    return datetime.strptime(found[1], "%Y-%m-%d, %H:%M") if found else None
+
+
+def presentable(message: Message, toolset: Toolset) -> Message:
+    """A message as servers take it back: names they allow, and arguments that are an object.
+
+    What the model wrote instead stays in the conversation that is written down.
+    """
+    if not message.get("tool_calls"):
+        return message
+    calls = [
+        {**call, "function": _presentable_call(**call["function"], toolset=toolset)}
+        for call in message["tool_calls"]
+    ]
+    return {**message, "tool_calls": calls}
+
+
+def _presentable_call(name: str, arguments: str, *, toolset: Toolset) -> dict[str, str]:
+    tool = toolset.called(name)
+    shown = tool.function_name if tool else _NO_NAME.sub("_", name[:_LONGEST_NAME]) or "unknown"
+    try:
+        is_object = len(arguments) <= LONGEST and isinstance(json.loads(arguments), dict)
+    except (ValueError, RecursionError):
+        is_object = False
+    return {"name": shown, "arguments": arguments if is_object else "{}"}
+
+
+def call_format(agent: str, *, structured: bool = False) -> CallFormat:
+    """The form of an `--agent`; `structured` is that of `React`."""
+    if agent == "react":
+        return React(structured=structured)
+    return PublishedReact() if agent == "react_published" else Native()

@@ -1,0 +1,195 @@
+"""Execution of an agent's tool calls on its own copy of the sandbox: each call is checked, run and
+recorded as text.
+"""
+
+from __future__ import annotations
+
+import json
+import time
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from toolassay.benchmarks.workbench.calls import LONGEST, WorkbenchCall, parse_call, replay_changes
+from toolassay.benchmarks.workbench.sandbox import Sandbox
+from toolassay.benchmarks.workbench.tools import ToolFailure, WorkplaceTool, toolset_of
+from toolassay.benchmarks.workbench.tools.tool import as_texts
+from toolassay.files import readable
+from toolassay.models import ToolCall
+
+_PAGE_SIZE = 4096
+
+
+@dataclass(frozen=True)
+class ChangedPages:
+    """What one database file holds otherwise than another.
+
+    Attributes:
+        length: of the file, in bytes.
+        pages: the bytes from each place where the two differ.
+
+    >>> before, after = bytes(3 * 4096), bytes(4096) + b"x" * 4096
+    >>> pages = ChangedPages.between(before, after)
+    >>> list(pages.pages), pages.upon(before) == after
+    ([4096], True)
+    """
+
+    length: int
+    pages: Mapping[int, bytes]
+
+    @classmethod
+    def between(cls, before: bytes, after: bytes) -> ChangedPages:
+        """The pages of `after` that `before` has not."""
+        places = range(0, len(after), _PAGE_SIZE)
+        return cls(
+            len(after),
+            {
+                place: after[place : place + _PAGE_SIZE]
+                for place in places
+                if after[place : place + _PAGE_SIZE] != before[place : place + _PAGE_SIZE]
+            },
+        )
+
+    def upon(self, before: bytes) -> bytes:
+        """The file again, from the one that it was compared with."""
+        whole = bytearray(before[: self.length].ljust(self.length, b"\0"))
+        for place, page in self.pages.items():
+            whole[place : place + len(page)] = page
+        return bytes(whole)
+
+
+LONGEST_OBSERVATION = 40_000
+"""Characters that an agent is told of one result."""
+MOST_SECONDS = 10.0
+"""The time that the calls of one task may take together; those after it are not carried out."""
+
+
+class ToolExecutor:
+    """Carries calls out on a sandbox of its own, which takes memory only while calls are carried out.
+
+    A call is carried out only if its text says exactly the same to the evaluator, which sees nothing else.
+    What was not carried out is written down only where it means nothing to the evaluator either.
+
+    Args:
+        sandbox: as every run finds it; a copy is made.
+        tools: those that may be called.
+        calls: made before, on another copy: they are carried out again.
+    """
+
+    def __init__(self, sandbox: Sandbox, tools: Iterable[WorkplaceTool], calls: Iterable[str] = ()) -> None:
+        self._original = sandbox
+        self._copy: Sandbox | None = None
+        self._aside: ChangedPages | None = None
+        self._changed = False
+        self._tools = {tool.name for tool in tools}
+        self._seconds = 0.0
+        self.calls = list(calls)
+
+    def do(self, asked: ToolCall) -> str:
+        """Carry out a call; what the agent is told of it."""
+        began = time.monotonic()
+        try:
+            value = self._do(asked)
+        except ToolFailure as failure:
+            told = f"Error: {failure}"
+        else:
+            told = value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
+        if len(told) > LONGEST_OBSERVATION:
+            told = f"{told[:LONGEST_OBSERVATION]} … (cut off; search for less)"
+        self._seconds += time.monotonic() - began
+        return told
+
+    def rest(self) -> None:
+        """Put the copy aside until the next call: of a thousand agents, most wait for their model."""
+        if self._copy is not None and self._changed:
+            self._aside = ChangedPages.between(self._original.image(), self._copy.connection.serialize())
+            self._changed = False
+        self.close()
+
+    def close(self) -> None:
+        """Free the memory."""
+        if self._copy is not None:
+            self._copy.close()
+            self._copy = None
+
+    @property
+    def _sandbox(self) -> Sandbox:
+        """The copy, on which the calls made before have been carried out."""
+        if self._copy is None:
+            # Sent mail is appended, as the strict judge sees it.
+            self._copy = self._original.fork(overwrites=False)
+            if self._aside is not None:
+                self._copy.connection.deserialize(self._aside.upon(self._original.image()))
+            elif self.calls:
+                replay_changes(self._copy, self.calls)
+                self._changed = True
+        return self._copy
+
+    def _do(self, asked: ToolCall) -> Any:
+        if self._seconds > MOST_SECONDS:
+            raise ToolFailure(f"not carried out: the calls of this task took more than {MOST_SECONDS:g} s")
+        tool = toolset_of(self._original).called(asked.name)
+        name = asked.name if tool is None else tool.name
+        if tool is not None and name not in self._tools:
+            raise self._no_tool(name)
+        given = _arguments(asked.arguments)
+        made = WorkbenchCall(name, as_texts(given) if tool is None else tool.given(given))
+        text = call_text(made)
+        if tool is None:
+            self.calls += [] if text is None else [text]
+            raise self._no_tool(name)
+        if text is None:
+            raise ToolFailure("the arguments are too long, or are no texts with plain names")
+        sandbox = self._sandbox
+        self.calls.append(text)
+        self._changed = self._changed or tool.changes_state
+        return tool.carry_out(sandbox, made.arguments)
+
+    def _no_tool(self, name: str) -> ToolFailure:
+        return ToolFailure(f"there is no tool {name[:100]!r}; tools are: {', '.join(sorted(self._tools))}")
+
+
+def call_text(made: WorkbenchCall) -> str | None:
+    r"""A call as text that `parse_call` reads as the same call; None if there is none.
+
+    >>> call_text(WorkbenchCall("email.delete_email", {"email_id": "7"}))
+    'email.delete_email.func(email_id="7")'
+    >>> call_text(WorkbenchCall("email.delete_email", {"email_id": '7") or ("'}))
+    'email.delete_email.func(email_id=\'7") or ("\')'
+    >>> call_text(WorkbenchCall("desk.lend", {"book": "B01", "days": 7}))
+    'desk.lend.func(book="B01", days=7)'
+    """
+    try:
+        if sum(len(str(value)) for value in made.arguments.values()) > LONGEST:
+            return None
+        plain, exact = (
+            ", ".join(f"{name}={form(value)}" for name, value in made.arguments.items())
+            for form in (_quoted, repr)
+        )
+    except RecursionError:
+        return None
+    for text in (str(made), f"{made.name}.func({plain})", f"{made.name}.func({exact})"):
+        if parse_call(text) == made:
+            return text
+    return None
+
+
+def _quoted(value: Any) -> str:
+    return f'"{value}"' if isinstance(value, str) else repr(value)
+
+
+def _arguments(text: str) -> dict[str, Any]:
+    """The arguments in a JSON object."""
+    if len(text) > LONGEST:
+        raise ToolFailure(f"the arguments are longer than {LONGEST:,} characters")
+    try:
+        value = json.loads(text or "{}", strict=False, parse_constant=_refuse)
+    except (ValueError, RecursionError):
+        value = None
+    if not isinstance(value, dict):
+        raise ToolFailure(f"the arguments are not a JSON object: {text[:200]!r}")
+    return {readable(name): readable(item) if isinstance(item, str) else item for name, item in value.items()}
+
+
+def _refuse(constant: str) -> None:
+    raise ValueError(f"{constant} is no JSON")

@@ -1,0 +1,156 @@
+"""How the checks parse requests and query the database."""
+
+from __future__ import annotations
+
+import re
+import sqlite3
+from collections.abc import Mapping
+from datetime import date, datetime, timedelta
+from string import Formatter
+
+TODAY = "2023-11-30"
+YESTERDAY = "2023-11-29"
+
+_GAPS = {"direction": "above|below|higher|lower", "threshold": r"\d+", "time": r"\d+:\d\d [ap]m"}
+"""What stands in gaps that follow one another closely."""
+
+
+def gaps_of(wording: str, query: str) -> dict[str, str]:
+    """The texts in the gaps of a wording.
+
+    Raises:
+        ValueError: the request is not worded so.
+
+    >>> gaps_of("Meet {a} on {b}.", "Meet Mei on December 4.")
+    {'a': 'Mei', 'b': 'December 4'}
+    """
+    pattern, seen = "", set[str]()
+    for literal, name, _, _ in Formatter().parse(wording):
+        pattern += re.escape(literal)
+        if name is not None:
+            pattern += f"(?P={name})" if name in seen else f"(?P<{name}>{_GAPS.get(name, '.+?')})"
+            seen.add(name)
+    found = re.fullmatch(pattern, query)
+    if found is None:
+        raise ValueError(f"not a case of '{wording}': {query}")
+    return found.groupdict()
+
+
+def day(text: str) -> str:
+    """A date; a weekday in front must be the right one.
+
+    >>> day("Monday, December 4")
+    '2023-12-04'
+    """
+    *weekday, month_and_day = text.split(", ")
+    moment = datetime.strptime(f"2023 {month_and_day}", "%Y %B %d")
+    if weekday and weekday != [moment.strftime("%A")]:
+        raise ValueError(f"there is no {text} in 2023")
+    return moment.strftime("%Y-%m-%d")
+
+
+def moment(day_text: str, clock: str) -> str:
+    """A date and time of day.
+
+    >>> moment("December 4", "3:30 pm")
+    '2023-12-04 15:30:00'
+    """
+    return f"{day(day_text)} {datetime.strptime(clock.upper(), '%I:%M %p'):%H:%M:%S}"
+
+
+def later(moment: str, minutes: int) -> str:
+    """So many minutes after a moment."""
+    return str(datetime.fromisoformat(moment) + timedelta(minutes=minutes))
+
+
+def days_before_today(days: int) -> str:
+    """A date."""
+    return str(date.fromisoformat(TODAY) - timedelta(days=days))
+
+
+def minutes(length: str) -> int:
+    """A duration in words.
+
+    >>> minutes("half an hour"), minutes("90-minute")
+    (30, 90)
+    """
+    words = {"half an hour": 30, "an hour and a half": 90, "one-hour": 60, "two-hour": 120}
+    words |= {"one hour": 60, "two hours": 120}
+    return words.get(length) or int(length.removesuffix("-minute"))
+
+
+def column(db: sqlite3.Connection, query: str, *values: object) -> list[str]:
+    """The first column of a query."""
+    return [row[0] for row in db.execute(query, values)]
+
+
+def who(db: sqlite3.Connection, first_name: str) -> str:
+    """The one address in the directory that a first name stands for."""
+    (found,) = column(
+        db, "SELECT email_address FROM directory WHERE email_address LIKE ? || '.%'", first_name.lower()
+    )
+    return found
+
+
+def check_free(db: sqlite3.Connection, start: str, minutes: int, but: str = "") -> None:
+    """That a meeting fits in between the others (other than `but`) and before 18.
+
+    Raises:
+        ValueError: it does not.
+    """
+    end = later(start, minutes)
+    if end > f"{start[:10]} 18:00:00" or set(column(db, _TOUCHING, end, start)) - {but}:
+        raise ValueError(f"no free time at {start}")
+
+
+def free(db: sqlite3.Connection, day_text: str) -> str:
+    """The first half hour between 9 and 18 on a day without a meeting, tried every five minutes."""
+    opens = f"{day(day_text)} 09:00:00"
+    for offset in range(0, 9 * 60 - 29, 5):
+        start = later(opens, offset)
+        if not column(db, _TOUCHING, later(start, 30), start):
+            return start
+    raise ValueError(f"no free time on {day_text}")
+
+
+_TOUCHING = (
+    "SELECT event_id FROM calendar_events WHERE event_start < ? "
+    "AND datetime(event_start, '+' || duration || ' minutes') > ?"
+)
+
+_FIGURES = {
+    "the number of visits": "count(*)",
+    "the number of engaged users": "sum(user_engaged)",
+    "the average session duration": "avg(CAST(session_duration_seconds AS REAL))",
+}
+
+
+def figures(db: sqlite3.Connection, metric: str, first: str, last: str = YESTERDAY) -> list[float]:
+    """A measure, day by day."""
+    query = (
+        f"SELECT {_FIGURES[metric]} FROM visits WHERE date_of_visit BETWEEN ? AND ? "
+        "GROUP BY date_of_visit ORDER BY date_of_visit"
+    )
+    return [float(cell) for cell in column(db, query, first, last)]
+
+
+def went(db: sqlite3.Connection, gaps: Mapping[str, str], direction: str | None = None) -> bool:
+    """Whether a measure was above or below the number in the request, on any day since then."""
+    number, way = float(gaps["threshold"]), direction or gaps["direction"]
+    values = figures(db, gaps["metric"], day(gaps["since"]))
+    return any(value > number if way == "above" else value < number for value in values)
+
+
+def outgrew(db: sqlite3.Connection, first: str, second: str, since: str) -> bool:
+    """Whether one measure grew by more percent than another since a day."""
+    ratios = []
+    for metric in (first, second):
+        values = figures(db, metric, since)
+        ratios.append(values[-1] / values[0])
+    return ratios[0] > ratios[1]
+
+
+def late(db: sqlite3.Connection, assignee: str) -> bool:
+    """Whether somebody has an uncompleted task that was due before today."""
+    query = "SELECT 1 FROM tasks WHERE assigned_to_email = ? AND due_date < ? AND list_name <> 'Completed'"
+    return bool(column(db, query, assignee, TODAY))

@@ -1,0 +1,176 @@
+"""The 690 requests of a seed with their ground-truth calls, the proof of each, and whether tasks
+have these wordings.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from functools import cache
+from string import Formatter
+from typing import Any
+
+from toolassay.benchmarks.workbench.calls import run_text
+from toolassay.benchmarks.workbench.generate.checks import CHECKS, ExpectedChanges, gaps_of
+from toolassay.benchmarks.workbench.generate.company import Tables, texts
+from toolassay.benchmarks.workbench.generate.seeded_random import SeededRandom
+from toolassay.benchmarks.workbench.generate.templates import GROUPS, TASKS, FilledTemplate, Template
+from toolassay.benchmarks.workbench.sandbox import Sandbox
+from toolassay.benchmarks.workbench.sandbox.difference import difference
+from toolassay.benchmarks.workbench.tasks import Task
+from toolassay.benchmarks.workbench.tools import ToolFailure
+from toolassay.errors import ToolassayError
+
+_TRIES = 20_000
+
+
+@dataclass(frozen=True)
+class GeneratedTask(Task):
+    """A task, and where it comes from.
+
+    Args:
+        id: unique, e.g. `calendar-007`.
+        template: the name of its template.
+    """
+
+    id: str
+    template: str
+
+    def to_json(self) -> dict[str, Any]:
+        """A line of `tasks.jsonl`."""
+        return {
+            "id": self.id,
+            "query": self.query,
+            "answer": list(self.answer),
+            "base_template": self.base_template,
+            "chosen_template": self.chosen_template,
+            "domains": list(self.domains),
+        }
+
+
+class NoRoom(ToolassayError):
+    """A workplace has too few cases of some request."""
+
+
+def draw_tasks(tables: Tables, seed: int) -> list[GeneratedTask]:
+    """Ten requests for each template, no two alike.
+
+    Raises:
+        ToolassayError: the tables of this seed do not allow the mix of requests.
+    """
+    tasks: list[GeneratedTask] = []
+    for group, templates in GROUPS.items():
+        number = 0
+        for template in templates:
+            for place, filled in enumerate(_fillings(template, tables, seed)):
+                number += 1
+                wording = template.wordings[place % len(template.wordings)]
+                tasks.append(
+                    GeneratedTask(
+                        query=wording.format(**filled.slots),
+                        answer=tuple(map(str, filled.calls)),
+                        base_template=template.wordings[0],
+                        chosen_template=wording,
+                        domains=template.domains,
+                        group=group,
+                        id=f"{group}-{number:03}",
+                        template=template.name,
+                    )
+                )
+    return tasks
+
+
+def _subject_of(filled: FilledTemplate) -> tuple[str, ...]:
+    """What a request is about: requests that differ only in the words of an e-mail are alike."""
+    return tuple(text for gap, text in filled.slots.items() if not gap.endswith(("subject", "body")))
+
+
+def _fillings(template: Template, tables: Tables, seed: int) -> Iterator[FilledTemplate]:
+    """Ten different ways to fill a template, with the template's mix of calls."""
+    rng = SeededRandom(seed, f"tasks/{template.name}")
+    room, seen = Counter(template.mix._asdict()), set[tuple[str, ...]]()
+    for _ in range(_TRIES):
+        filled = template.fill(tables, rng)
+        if filled is None or (key := _subject_of(filled)) in seen:
+            continue
+        size = ("none", "one", "many")[min(len(filled.calls), 2)]
+        if room[size]:
+            room[size] -= 1
+            seen.add(key)
+            yield filled
+            if len(seen) == TASKS:
+                return
+    raise NoRoom(
+        f"seed {seed} leaves no room for ten requests of the kind {template.name}", fix="take another seed"
+    )
+
+
+def prove_task(sandbox: Sandbox, task: GeneratedTask) -> None:
+    """Carry out the calls of a task on a copy of the sandbox, and compare with what the text asks for.
+
+    Raises:
+        ToolassayError: a call fails or has no effect, or the text is not understood or says something else.
+    """
+    copy = sandbox.fork()
+    try:
+        for text in task.answer:
+            before = copy.connection.total_changes
+            run_text(copy, text)
+            if copy.connection.total_changes == before:
+                raise ToolassayError(f"{task.id}: no effect: {text}")
+        done = ExpectedChanges.of(difference(sandbox, copy))
+    except ToolFailure as failure:
+        raise ToolassayError(f"{task.id}: {failure}") from failure
+    finally:
+        copy.close()
+    try:
+        wanted = CHECKS[task.template](sandbox.connection, gaps_of(task.chosen_template, task.query))
+    except ValueError as error:
+        raise ToolassayError(f"{task.id}: '{task.query}' cannot be understood: {error}") from error
+    if done != wanted:
+        raise ToolassayError(f"{task.id}: '{task.query}' asks for {wanted}, its calls do {done}")
+
+
+def has_our_wordings(tasks: Sequence[Task]) -> bool:
+    """Whether at least half of the requests have the wording of a template of the generator.
+
+    What a task says its wording is counts only where its request is made of it: a reworded one is not.
+    """
+    return 0 < len(tasks) <= 2 * sum(_is_ours(task) for task in tasks)
+
+
+def _is_ours(task: Task) -> bool:
+    return task.chosen_template in _wordings() and made_of(task.query, task.chosen_template)
+
+
+@cache
+def _wordings() -> frozenset[str]:
+    return frozenset(
+        wording for group in texts("wordings").values() for ways in group.values() for wording in ways
+    )
+
+
+def made_of(request: str, wording: str) -> bool:
+    """Whether a request is a wording with its gaps filled.
+
+    >>> made_of("Cancel the Review of Ann.", "Cancel the {event} of {person}.")
+    True
+    >>> made_of("Please cancel Ann's Review.", "Cancel the {event} of {person}.")
+    False
+    """
+    fixed = [text for text, _, _, _ in Formatter().parse(wording)]
+    if wording.endswith("}"):
+        fixed.append("")
+    first, last = fixed[0], fixed[-1]
+    if len(fixed) == 1:
+        return request == wording
+    if not request.startswith(first) or not request.endswith(last):
+        return False
+    place, end = len(first), len(request) - len(last)
+    for text in fixed[1:-1]:
+        found = request.find(text, place, end)
+        if found < 0:
+            return False
+        place = found + len(text)
+    return place <= end

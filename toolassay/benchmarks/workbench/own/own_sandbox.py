@@ -1,0 +1,228 @@
+"""The sandbox of an own workplace: its database in memory, a fixed time for SQL, and a connection
+with one transaction per call.
+"""
+
+from __future__ import annotations
+
+import sqlite3
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from datetime import datetime
+from typing import Any, Literal
+
+from toolassay.benchmarks.workbench.sandbox import Sandbox
+from toolassay.benchmarks.workbench.sandbox.schema import Layout
+from toolassay.benchmarks.workbench.tools import Toolset
+
+_FUNCTIONS = ("date", "time", "datetime", "julianday", "unixepoch", "strftime")
+_ZONES = frozenset({"localtime", "utc"})  # the workplace has one time, the machine may have another
+
+Value = str | int | float | None
+
+
+class FixedClock:
+    """SQLite's functions of time with `now` replaced, and `now()` itself.
+
+    A row that a tool adds has the same time in every run, so that runs can be compared.
+
+    Args:
+        now: the moment it is.
+
+    >>> db = sqlite3.connect(":memory:")
+    >>> FixedClock(datetime(2024, 2, 28, 9, 30)).set(db)
+    >>> db.execute("SELECT now(), date('now', '+2 days'), CURRENT_TIMESTAMP").fetchone()
+    ('2024-02-28 09:30:00', '2024-03-01', '2024-02-28 09:30:00')
+    """
+
+    def __init__(self, now: datetime) -> None:
+        self._now = now.strftime("%Y-%m-%d %H:%M:%S")
+        self._sqlite = sqlite3.connect(":memory:", check_same_thread=False)
+        self._functions = {name: self._stopped(name) for name in _FUNCTIONS}
+
+    def set(self, connection: sqlite3.Connection) -> None:
+        """Give a connection this time."""
+        for name, function in self._functions.items():
+            # Deterministic, as it is with a moment that stands still: an index may use it.
+            connection.create_function(name, -1, function, deterministic=True)
+        day, time = self._now.split(" ")
+        for name, text in (
+            *(("now", self._now), ("current_timestamp", self._now)),
+            *(("current_date", day), ("current_time", time)),
+        ):
+            connection.create_function(name, 0, lambda text=text: text, deterministic=True)
+
+    def _stopped(self, name: str) -> Callable[..., Value]:
+        first = 1 if name == "strftime" else 0  # where the moment stands
+
+        def function(*given: Value) -> Value:
+            values = [*given]
+            if len(values) == first:
+                values.append("now")
+            if len(values) > first and str(values[first]).lower() == "now":
+                values[first:] = [
+                    self._now,
+                    *(v for v in values[first + 1 :] if str(v).lower() not in _ZONES),
+                ]
+            marks = ", ".join("?" * len(values))
+            found: Value = self._sqlite.execute(f"SELECT {name}({marks})", values).fetchone()[0]
+            return found
+
+        return function
+
+
+SECONDS = 10.0
+"""How long the queries of one call may take."""
+_OPCODES = 20_000  # between two looks at the clock
+
+_WRITES = frozenset({sqlite3.SQLITE_INSERT, sqlite3.SQLITE_UPDATE, sqlite3.SQLITE_DELETE})
+_ATTACHES = frozenset({sqlite3.SQLITE_ATTACH, sqlite3.SQLITE_DETACH})
+_CHANGES_SCHEMA = frozenset(
+    {
+        *(sqlite3.SQLITE_CREATE_TABLE, sqlite3.SQLITE_DROP_TABLE, sqlite3.SQLITE_ALTER_TABLE),
+        *(sqlite3.SQLITE_CREATE_INDEX, sqlite3.SQLITE_DROP_INDEX),
+        *(sqlite3.SQLITE_CREATE_TRIGGER, sqlite3.SQLITE_DROP_TRIGGER),
+        *(sqlite3.SQLITE_CREATE_VIEW, sqlite3.SQLITE_DROP_VIEW),
+        *(sqlite3.SQLITE_CREATE_VTABLE, sqlite3.SQLITE_DROP_VTABLE),
+    }
+)
+
+
+class ToolConnection(sqlite3.Connection):
+    """A connection on which `commit()` waits for the end of the call, and `close()` does nothing.
+
+    Attributes:
+        denied: why the last statement that SQLite calls not authorized was none.
+    """
+
+    denied = ""
+
+    @contextmanager
+    def call(self, *, reads_only: bool) -> Iterator[None]:
+        """Let a tool work: what it did is kept, or undone if it raises.
+
+        No statement may begin or end a transaction, change the schema or attach a file; nor, if the tool only
+        reads, write (but in temporary tables).
+        """
+
+        def allow(action: int, _1: str | None, _2: str | None, database: str | None, _3: str | None) -> int:
+            reason = ""
+            if not self.in_transaction:  # nothing could be undone any more
+                reason = "a conflict or a trigger has ended the transaction of this call"
+            elif action == sqlite3.SQLITE_TRANSACTION:
+                reason = "a tool begins and ends no transaction (as executescript does)"
+            elif action in _ATTACHES:
+                reason = "a tool attaches no file"
+            elif reads_only and action in _WRITES and database != "temp":
+                reason = "it is marked reads_only, and writes"
+            elif action in _CHANGES_SCHEMA:
+                reason = "a tool changes no schema"
+            self.denied = reason or self.denied
+            return sqlite3.SQLITE_DENY if reason else sqlite3.SQLITE_OK
+
+        end = time.monotonic() + SECONDS
+        self.execute("BEGIN")
+        self.execute("SAVEPOINT call")
+        self.row_factory = sqlite3.Row
+        self.set_authorizer(allow)
+        self.set_progress_handler(lambda: time.monotonic() > end, _OPCODES)
+        keep = False
+        try:
+            yield
+            keep = True
+        finally:
+            self.set_progress_handler(None, 0)
+            self.set_authorizer(None)
+            self.row_factory, self.text_factory = None, str
+            self._end(keep=keep)
+
+    def _end(self, *, keep: bool) -> None:
+        try:
+            if keep and self.in_transaction:
+                self.execute("COMMIT")
+        finally:  # a deferred foreign key may have kept it from being committed; a trigger may have ended it
+            if self.in_transaction:
+                self.execute("ROLLBACK")
+
+    def commit(self) -> None:
+        """Nothing yet: the end of the call keeps what was done."""
+
+    def rollback(self) -> None:
+        """Undo what the call did so far."""
+        self.execute("ROLLBACK TO call")
+
+    def __enter__(self) -> ToolConnection:
+        """As `with db:` does, all of the block or nothing."""
+        self.execute("SAVEPOINT block")
+        return self
+
+    def __exit__(self, kind: type[BaseException] | None, *_: Any) -> Literal[False]:
+        """Keep or undo the block."""
+        if kind is not None:
+            self.execute("ROLLBACK TO block")
+        self.execute("RELEASE block")
+        return False
+
+    def close(self) -> None:
+        """Nothing: other calls follow."""
+
+    def release(self) -> None:
+        """Free the memory."""
+        super().close()
+
+
+@dataclass(frozen=True)
+class OwnWorkplace:
+    """What all copies of a workplace have in common.
+
+    Args:
+        now: the moment it is.
+        user: who the agent works for.
+        toolset: what can be called.
+        judged: the tables.
+        customs: what agents are told of the workplace.
+    """
+
+    now: datetime
+    user: str
+    toolset: Toolset
+    judged: tuple[Layout, ...]
+    customs: str = ""
+    clock: FixedClock = field(init=False)
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "clock", FixedClock(self.now))
+
+
+class OwnSandbox(Sandbox):
+    """One copy of a database, and what can be done in it.
+
+    Args:
+        image: the database, as an SQLite file.
+        place: the workplace.
+    """
+
+    connection: ToolConnection
+
+    def __init__(self, image: bytes, place: OwnWorkplace) -> None:
+        # One thread at a time uses a sandbox; a transaction is opened by a call.
+        self.connection = sqlite3.connect(
+            ":memory:", isolation_level=None, check_same_thread=False, factory=ToolConnection
+        )
+        self.connection.deserialize(image)
+        self.connection.execute("PRAGMA foreign_keys = ON")
+        place.clock.set(self.connection)
+        self.connection.create_function("user", 0, lambda: place.user, deterministic=True)
+        self._image = self.connection.total_changes, image
+        self._place = place
+        self.now, self.user, self.overwrites = place.now, place.user, False
+        self.toolset, self.judged, self.customs = place.toolset, place.judged, place.customs
+
+    def fork(self, *, overwrites: bool | None = None) -> OwnSandbox:
+        """An independent copy."""
+        return OwnSandbox(self.image(), self._place)
+
+    def close(self) -> None:
+        """Free the memory now."""
+        self.connection.release()

@@ -1,0 +1,112 @@
+"""The check of an own workplace's tasks: runs their ground truth and reports what it changes."""
+
+from __future__ import annotations
+
+import sqlite3
+from collections import Counter
+from dataclasses import dataclass
+from pathlib import Path
+
+from toolassay.benchmarks.workbench.calls import parse_call, run_text
+from toolassay.benchmarks.workbench.judge.strict import StateChange, changes_between
+from toolassay.benchmarks.workbench.own.own_sandbox import OwnSandbox
+from toolassay.benchmarks.workbench.tasks import PlacedTask, Task, placed_tasks
+from toolassay.benchmarks.workbench.tools import ToolFailure, toolset_of
+from toolassay.errors import UsageError
+from toolassay.text_formatting import count_of
+
+_NOUNS = {"gone": "row", "new": "row", "changed": "cell"}
+
+
+@dataclass(frozen=True)
+class Effect:
+    """What the ground truth of a task does.
+
+    Args:
+        task: the task.
+        changes: nothing, if it asks for no action.
+    """
+
+    task: Task
+    changes: tuple[StateChange, ...]
+
+    @property
+    def is_idle(self) -> bool:
+        """Whether there are calls, and none of them changes anything."""
+        return bool(self.task.answer) and not self.changes
+
+    @property
+    def summary(self) -> str:
+        """How many rows are gone, new and changed, by table.
+
+        >>> Effect(Task("Hello", (), "", "", ("desk",), "desk", "desk-001"), ()).summary
+        'desk-001: no action'
+        """
+        if self.is_idle:
+            return f"{self.task.id}: warning: its answer has calls, and changes nothing"
+        counts = Counter((change.table, change.kind) for change in self.changes)
+        told = ", ".join(
+            f"{table}: {count_of(count, _NOUNS[kind])} {kind}" for (table, kind), count in counts.items()
+        )
+        return f"{self.task.id}: {told or 'no action'}"
+
+
+def check_tasks(sandbox: OwnSandbox, folder: Path) -> list[Effect]:
+    """Carry out the ground truth of every task, each on a fresh copy, twice.
+
+    Raises:
+        UsageError: a task cannot be read, is there twice, names unknown domains or a tool outside its own; a
+            call of its ground truth fails; or it does not do the same twice.
+    """
+    return [_effect(sandbox, placed) for placed in placed_tasks(folder)]
+
+
+def _effect(sandbox: OwnSandbox, placed: PlacedTask) -> Effect:
+    task, file, line = placed
+    try:
+        known = {tool.name for tool in toolset_of(sandbox).of_domains(task.domains)}
+    except UsageError as error:
+        raise UsageError(str(error), file=file, line=line) from None
+    for text in task.answer:
+        call = parse_call(text, toolset_of(sandbox))
+        if call is None:
+            raise UsageError(
+                f"not a call: {text[:200]}", file=file, line=line, fix='write domain.tool.func(name="value")'
+            )
+        if call.name in toolset_of(sandbox).tools and call.name not in known:
+            raise UsageError(
+                f"{call.name} is of none of the task's domains", file=file, line=line, fix="add its domain"
+            )
+    first, second = (_changes(sandbox, placed) for _ in range(2))
+    if first != second:
+        (differing, *_) = (first - second) | (second - first)
+        raise UsageError(
+            f"the ground truth does not do the same twice, see the table {differing.table}",
+            file=file,
+            line=line,
+            fix="take the time from now(db), no random values; or name the column under 'ignore'",
+        )
+    return Effect(task, tuple(first.elements()))
+
+
+def _changes(sandbox: OwnSandbox, placed: PlacedTask) -> Counter[StateChange]:
+    task, file, line = placed
+    copy = sandbox.fork()
+    try:
+        for text in task.answer:
+            try:
+                run_text(copy, text)
+            except ToolFailure as failure:
+                raise UsageError(
+                    f"the ground truth fails: {text[:200]}: {failure}",
+                    file=file,
+                    line=line,
+                    fix="mend the call or the tool",
+                ) from failure
+        return Counter(changes_between(sandbox, copy))
+    except sqlite3.Error as error:
+        raise UsageError(
+            f"the state cannot be compared: {error}", file=file, line=line, fix="mend the database"
+        ) from None
+    finally:
+        copy.close()

@@ -1,0 +1,340 @@
+"""The dataset card of an export: `README.md` as the Hugging Face hub and its `datasets` library read it.
+
+Its sizes, how the data were made, the checks by gates and by people, and the fields of each format.
+"""
+
+from __future__ import annotations
+
+import json
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+import yaml
+
+from toolassay.dataset import SHAPES, Shape
+from toolassay.exporters.export_plan import ExportPlan
+from toolassay.exporters.formats import Format
+from toolassay.exporters.sample_selection import NOT_CHECKED
+from toolassay.text_formatting import cell_of, count_of
+
+_STATES = ("pass", "quarantine", "reject", "unknown", "not applicable")
+_DECISIONS = {
+    "correct": "correct",
+    "fix_syntax": "fixed for syntax",
+    "fix_instruction": "fixed for instruction",
+    "fix_graph": "fixed for tool invocation graph",
+    "discard": "discarded",
+    "undecided": "undecided",
+}
+
+
+def told_checks(
+    levels: Mapping[str, int], benchmark: Mapping[str, Any], funnel: Any, refused: int
+) -> Iterator[str]:
+    """Lines of Markdown.
+
+    Args:
+        levels: how many samples here the gates gave each level, by `gates.jsonl`.
+        benchmark: the object of `benchmark.json`, in which `toolassay check` and `toolassay review` say what
+            they let into a folder.
+        funnel: what `toolassay check` counted, as it wrote it; None where it did not.
+        refused: how many samples could not be exported.
+    """
+    checked, reviewed = benchmark.get("checked"), benchmark.get("reviewed")
+    level = checked.get("level") if isinstance(checked, Mapping) else None
+    if set(levels) - {NOT_CHECKED}:
+        yield "| level by the gates | samples here |\n| --- | ---: |"
+        for name, count in sorted(levels.items()):
+            yield f"| {cell_of(name)} | {count:,} |"
+    elif isinstance(level, str):
+        before = ", before people reviewed them" if isinstance(reviewed, Mapping) else ""
+        yield f"`toolassay check` gave these samples the level `{cell_of(level)}`{before}."
+    else:
+        yield "No gates were recorded (`toolassay check`)."
+    if isinstance(reviewed, Mapping):
+        counts = {kind: count for kind, count in reviewed.items() if isinstance(count, int) and count}
+        told = ", ".join(f"{count:,} {_DECISIONS.get(kind, cell_of(kind))}" for kind, count in counts.items())
+        yield f"\nReviewed by people (`toolassay review`): {told or 'nobody has decided'}."
+    if refused:
+        yield f"\n{count_of(refused, 'sample')} refused, as no calls can be made of them (`refused.jsonl`)."
+    if funnel is not None:
+        yield from _funnel(funnel, reviewed=isinstance(reviewed, Mapping))
+
+
+def _funnel(funnel: Any, *, reviewed: bool) -> Iterator[str]:
+    of = "Before the review: of" if reviewed else "Of"
+    try:
+        whole, levels = funnel["input"], funnel["levels"]
+        yield (
+            f"\n{of} the whole set of {count_of(whole, 'sample')} the gates let {levels['pass']:,} pass, put "
+            f"{levels['quarantine']:,} in quarantine and rejected {levels['reject']:,}:\n"
+        )
+        rows = [
+            [gate, *(f"{states[state]:,}" for state in _STATES)] for gate, states in funnel["gates"].items()
+        ]
+        signature = funnel.get("signature")
+    except (KeyError, TypeError, ValueError, AttributeError):
+        yield f"\n{'Before the review: the' if reviewed else 'The'} funnel of the whole set:\n"
+        yield f"```json\n{json.dumps(funnel, indent=2, ensure_ascii=False)}\n```"
+        return
+    yield f"| gate | {' | '.join(_STATES)} |"
+    yield f"| --- |{' ---: |' * len(_STATES)}"
+    for row in rows:
+        yield f"| {' | '.join(map(cell_of, row))} |"
+    yield "\nNot applicable: the gate had nothing to judge, such as arguments or a review; that is no pass."
+    if isinstance(signature, str):
+        yield f"\n`{signature}`"
+
+
+_ROWS = (
+    ("id", "text", "of the sample"),
+    ("request", "text", "the user's words"),
+    ("shape", "text", "`single`, `chain` or `dag`"),
+    ("size", "number", "how many calls"),
+    ("steps", "list of texts", "the plan in words"),
+    ("calls", "list", "the tool calls, in an order in which references and links point back"),
+    ("calls[].tool", "text", "the tool"),
+    (
+        "calls[].arguments[].name",
+        "text",
+        "the parameter; of a resource tool the input's type (`text_2`: second)",
+    ),
+    ("calls[].arguments[].kind", "text", "how to read the value: `text`, `reference` or `json`"),
+    (
+        "calls[].arguments[].value",
+        "text",
+        "the value; a reference `<node-j>` is the result of call j, from 0",
+    ),
+    ("links", "list", "`source` and `target`: numbers of calls"),
+    (
+        "has_arguments",
+        "true or false",
+        "whether the gold says arguments; if not, those of all calls are empty",
+    ),
+)
+_RESULTS = "A result is the reference `<node-j>` by which later arguments take it: call j of it, from 0."
+_BESIDE = (
+    "`names.json` gives the tool of each function; line n of `index/` has the id and the links of line n."
+)
+
+FIELDS: Mapping[str, Sequence[tuple[str, str, str]]] = {
+    "hf": _ROWS,
+    "jsonl": _ROWS,
+    "openai": (
+        ("messages", "list", "`role`, `content`; `tool_calls` of the assistant; `tool_call_id` of a result"),
+        (
+            "messages[].tool_calls[].function.arguments",
+            "JSON text, or an object if so exported",
+            "the arguments",
+        ),
+        ("tools", "list", "the functions on offer, each with a JSON schema"),
+        ("parallel_tool_calls", "true or false", "false where each turn has one call"),
+    ),
+    "sharegpt": (
+        ("conversations", "list", "`from` (human, function_call, observation, gpt) and `value`"),
+        ("system", "text", "the system message; may be empty"),
+        ("tools", "JSON text", "the functions on offer, each with a JSON schema"),
+    ),
+}
+NOTES: Mapping[str, str] = {
+    "hf": "One row a sample.",
+    "jsonl": "One object a line.",
+    "openai": f"One chat a line. {_RESULTS} {_BESIDE}",
+    "sharegpt": f"One chat a line. {_RESULTS} {_BESIDE} `dataset_info.json` is for LLaMA-Factory.",
+}
+
+
+def _text(*names: str) -> list[dict[str, Any]]:
+    return [{"name": name, "dtype": "string"} for name in names]
+
+
+def _whole(*names: str) -> list[dict[str, Any]]:
+    return [{"name": name, "dtype": "int64"} for name in names]
+
+
+_ROW_TYPES = [
+    *_text("id", "request", "shape"),
+    *_whole("size"),
+    {"name": "steps", "list": "string"},
+    {
+        "name": "calls",
+        "list": [*_text("tool"), {"name": "arguments", "list": _text("name", "kind", "value")}],
+    },
+    {"name": "links", "list": _whole("source", "target")},
+    {"name": "has_arguments", "dtype": "bool"},
+]
+_CHAT_TYPES = [
+    {"name": "messages", "list": "json"},
+    {"name": "tools", "list": "json"},
+    {"name": "parallel_tool_calls", "dtype": "bool"},
+]
+TYPES: Mapping[str, list[dict[str, Any]]] = {
+    "hf": _ROW_TYPES,
+    "jsonl": _ROW_TYPES,
+    "openai": _CHAT_TYPES,
+    "sharegpt": [{"name": "conversations", "list": _text("from", "value")}, *_text("system", "tools")],
+}
+"""The columns as `datasets` names their types. Told rather than guessed: a guess looks at the first lines
+only, and takes objects with other keys further down for objects full of nulls, or fails on them."""
+
+
+_SIZES = ((1_000, "n<1K"), (10_000, "1K<n<10K"), (100_000, "10K<n<100K"), (1_000_000, "100K<n<1M"))
+CITATION = """\
+@inproceedings{shen2024taskbench,
+  title     = {TaskBench: Benchmarking Large Language Models for Task Automation},
+  author    = {Shen, Yongliang and Song, Kaitao and Tan, Xu and Zhang, Wenqi and Ren, Kan and Yuan, Siyu and
+               Lu, Weiming and Li, Dongsheng and Zhuang, Yueting},
+  booktitle = {Advances in Neural Information Processing Systems, Datasets and Benchmarks Track},
+  year      = {2024},
+}"""
+
+
+@dataclass
+class ExportTally:
+    """What has been exported, counted along the way."""
+
+    plans: Counter[tuple[str, Shape, int]] = field(default_factory=Counter)
+    tools: Counter[str] = field(default_factory=Counter)
+    without_arguments: int = 0
+    levels: Counter[str] = field(default_factory=Counter)
+
+    def add(self, plan: ExportPlan, split: str, level: str) -> None:
+        """Count a plan, its split, and the level that the gates gave it."""
+        self.plans[split, plan.shape, plan.size] += 1
+        self.tools.update(call.tool for call in plan.calls)
+        self.without_arguments += not plan.has_arguments
+        self.levels[level] += 1
+
+    @property
+    def total(self) -> int:
+        """How many plans."""
+        return self.plans.total()
+
+    def of_split(self, split: str) -> int:
+        """How many plans are in a split."""
+        return sum(count for kind, count in self.plans.items() if kind[0] == split)
+
+
+@dataclass(frozen=True)
+class CardFacts:
+    """What a card tells beyond the numbers.
+
+    Attributes:
+        name: of the data set.
+        to: the format.
+        files: split -> file.
+        library_size: how many tools there are.
+        benchmark: the object of `benchmark.json`.
+        licence: an identifier of the hub, such as "mit".
+        splits: how the splits were made, in a line; empty where there are none.
+        funnel: what `toolassay check` counted, as it wrote it; None where it did not.
+        refused: how many samples could not be exported.
+    """
+
+    name: str
+    to: Format
+    files: Mapping[str, str]
+    library_size: int
+    benchmark: Mapping[str, Any]
+    licence: str
+    splits: str = ""
+    funnel: Any = None
+    refused: int = 0
+
+
+def card(facts: CardFacts, tally: ExportTally) -> str:
+    """The whole card, as Markdown with its front matter."""
+    parts = [*_front_matter(facts, tally), *_body(facts, tally)]
+    return "\n".join(parts) + "\n"
+
+
+def _front_matter(facts: CardFacts, tally: ExportTally) -> Iterator[str]:
+    size = next((name for most, name in _SIZES if tally.total < most), "n>1M")
+    matter = {
+        "pretty_name": facts.name,
+        "language": _languages(facts.benchmark),
+        "license": facts.licence,
+        "size_categories": [size],
+        "task_categories": ["text-generation"],
+        "tags": ["tool-use", "function-calling", "planning", "task-automation", "synthetic"],
+        "configs": [
+            {
+                "config_name": "default",
+                "data_files": [{"split": split, "path": path} for split, path in facts.files.items()],
+            }
+        ],
+        "dataset_info": [{"config_name": "default", "features": TYPES[facts.to]}],
+    }
+    yield "---"
+    yield yaml.safe_dump(matter, sort_keys=False, allow_unicode=True).rstrip()
+    yield "---\n"
+
+
+def _languages(benchmark: Mapping[str, Any]) -> list[str]:
+    said = benchmark.get("language", "en")
+    return [str(one) for one in said] if isinstance(said, list) and said else [str(said or "en")]
+
+
+def _body(facts: CardFacts, tally: ExportTally) -> Iterator[str]:
+    yield f"# {facts.name}\n"
+    yield (
+        f"{tally.total:,} user requests with gold plans: which of {facts.library_size:,} tools to call, with "
+        "which arguments, and in which order.\n"
+    )
+    yield "## Sizes\n"
+    yield from _sizes(tally, list(facts.files))
+    used = len(tally.tools)
+    yield f"\n{used:,} of {facts.library_size:,} tools are used; most often:\n"
+    yield "| tool | calls |\n| --- | ---: |"
+    for tool, count in tally.tools.most_common(10):
+        yield f"| {cell_of(tool)} | {count:,} |"
+    if tally.without_arguments:
+        yield f"\n{tally.without_arguments:,} plans come without arguments: those of their calls are empty."
+    yield "\n## How it was made\n"
+    yield from _origin(facts)
+    yield "\n## Checks\n"
+    yield from told_checks(tally.levels, facts.benchmark, facts.funnel, facts.refused)
+    yield "\n## Fields\n"
+    yield f"{NOTES[facts.to]}\n"
+    yield "| field | type | meaning |\n| --- | --- | --- |"
+    for name, kind, meaning in FIELDS[facts.to]:
+        yield f"| `{name}` | {kind} | {meaning} |"
+    yield "\n## Citation\n"
+    yield "The method and the form of the plans are those of TaskBench:\n"
+    yield f"```bibtex\n{CITATION}\n```"
+
+
+def _sizes(tally: ExportTally, splits: Sequence[str]) -> Iterator[str]:
+    yield f"| shape | tools | {' | '.join(splits)} | all |"
+    yield f"| --- | ---: |{' ---: |' * (len(splits) + 1)}"
+    kinds = {(shape, size) for _, shape, size in tally.plans}
+    for shape, size in sorted(kinds, key=lambda kind: (SHAPES.index(kind[0]), kind[1])):
+        counts = [tally.plans[split, shape, size] for split in splits]
+        yield _line(shape, str(size), counts)
+    yield _line("all", "", [tally.of_split(split) for split in splits])
+
+
+def _line(shape: str, size: str, counts: Sequence[int]) -> str:
+    cells = [f"{count:,}" for count in (*counts, sum(counts))]
+    return f"| {shape} | {size} | {' | '.join(cells)} |"
+
+
+def _origin(facts: CardFacts) -> Iterator[str]:
+    source = facts.benchmark.get("source")
+    if isinstance(source, str):
+        yield source
+    made = facts.benchmark.get("generation")
+    if isinstance(made, Mapping):
+        yield (
+            "\nSubgraphs were sampled from the graph of the tools; for each a model wrote the steps, the "
+            "request and the arguments (Back-Instruct)."
+        )
+        known = [key for key in ("llm", "temperature", "top_p", "seed", "check") if key in made]
+        yield "\n" + ", ".join(f"{key}: `{made[key]}`" for key in known)
+    if not isinstance(source, str) and not isinstance(made, Mapping):
+        yield "It is not recorded who wrote the requests and the plans."
+    yield (
+        f"\nSplits: `{facts.splits}`" if facts.splits else "\nThere are no splits: all of it is under train."
+    )

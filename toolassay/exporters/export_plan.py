@@ -1,0 +1,289 @@
+"""A gold plan that can be executed, which every format is written from, and how it is read from a label.
+
+Reading a label finds faults, turns references into numbers, orders the calls and types the values.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from collections import Counter
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, NamedTuple
+
+import networkx as nx
+
+from toolassay.dataset import Shape, reference_index, shape_of
+from toolassay.exporters.function_schemas import ArgumentSlot, chosen_slots, slots_of
+from toolassay.files import readable
+from toolassay.gold import Fault, Gold, GoldNode
+from toolassay.graph import DependencyType
+from toolassay.tools import ToolLibrary
+
+_REFERENCES = re.compile(r"<node-(\d+)>")
+
+
+class Unfit(ValueError):
+    """A label that cannot be exported; `fault` says why, and where."""
+
+    def __init__(self, reason: str, where: str = "") -> None:
+        super().__init__(f"{where}: {reason}" if where else reason)
+        self.fault = Fault(reason, where)
+
+
+class Argument(NamedTuple):
+    """A named value of a call: any JSON value, in which the text `<node-j>` is the result of call j."""
+
+    name: str
+    value: Any
+
+
+class Call(NamedTuple):
+    """One tool call."""
+
+    tool: str
+    arguments: tuple[Argument, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class ExportPlan:
+    """A request and the calls that answer it.
+
+    Attributes:
+        id: as text.
+        request: the user's words.
+        steps: in words.
+        calls: in an order in which references and links point back; `<node-j>` is the result of the j-th,
+            counted from 0.
+        links: (source call, target call) by number, each once, sorted.
+        has_arguments: whether the label says any arguments; without, those of the calls are empty.
+    """
+
+    id: str
+    request: str
+    steps: tuple[str, ...]
+    calls: tuple[Call, ...]
+    links: tuple[tuple[int, int], ...]
+    has_arguments: bool = True
+
+    @property
+    def shape(self) -> Shape:
+        """Single, chain or dag, of the calls themselves."""
+        return shape_of(len(self.calls), self.links)
+
+    @property
+    def size(self) -> int:
+        """How many calls."""
+        return len(self.calls)
+
+    def needs(self) -> list[set[int]]:
+        """For each call, the calls before it: those whose results it takes, and those linked to it."""
+        needed = [set(references(call.arguments)) - {place} for place, call in enumerate(self.calls)]
+        for source, target in self.links:
+            needed[target].add(source)
+        return [{place for place in before if place < len(self.calls)} for before in needed]
+
+    def results(self) -> list[int]:
+        """The calls that no other waits for: what the user gets."""
+        used = set().union(*self.needs())
+        return [place for place in range(len(self.calls)) if place not in used]
+
+
+def references(value: Any) -> Iterator[int]:
+    """The numbers of all `<node-j>` in a value, however deep, as a whole text or within one.
+
+    >>> list(references([Argument("a", ["<node-2>", {"b": "of <node-0>"}]), 7]))
+    [2, 0]
+    """
+    for text in _texts(value):
+        yield from (int(number) for number in _REFERENCES.findall(text))
+
+
+def renumbered(value: Any, numbers: Sequence[int]) -> Any:
+    """A value in which each `<node-j>` is `<node-numbers[j]>`; numbers without a call are left alone.
+
+    >>> renumbered(["<node-1>", "as <node-0> and <node-9>"], [1, 0])
+    ['<node-0>', 'as <node-1> and <node-9>']
+    """
+
+    def new(match: re.Match[str]) -> str:
+        old = int(match[1])
+        return f"<node-{numbers[old]}>" if old < len(numbers) else match[0]
+
+    return with_texts(value, lambda text: _REFERENCES.sub(new, text))
+
+
+def with_texts(value: Any, change: Callable[[str], str]) -> Any:
+    """A JSON value with every text in it changed; keys of objects only become readable."""
+    if isinstance(value, str):
+        return change(value)
+    if isinstance(value, list):
+        return [with_texts(item, change) for item in value]
+    if isinstance(value, dict):
+        return {readable(key): with_texts(item, change) for key, item in value.items()}
+    return value
+
+
+def _texts(value: Any) -> Iterator[str]:
+    if isinstance(value, str):
+        yield value
+    if isinstance(value, dict):
+        value = list(value.values())
+    if isinstance(value, list | tuple):
+        for item in value:
+            yield from _texts(item)
+
+
+_NAMED = frozenset({"name", "value"})
+
+
+def plan_of(gold: Gold, library: ToolLibrary, kind: DependencyType) -> ExportPlan:
+    """The plan of a label.
+
+    A reference may be written `<node-j>`, or as the name of the tool whose result it is where the two are
+    linked. Texts are typed as their parameters are (`"3"` of an integer is 3).
+
+    Raises:
+        Unfit: an unknown tool, a reference to no call or in a circle, an argument that its tool does not
+            take, or a part of the wrong form.
+
+    >>> from toolassay.tools import Tool
+    >>> library = ToolLibrary([Tool("Paint", inputs=("text",), outputs=("image",))])
+    >>> nodes = [{"task": "Paint", "arguments": ["a cat"]}]
+    >>> label = {"id": 1, "user_request": "Paint a cat", "task_steps": [], "task_nodes": nodes}
+    >>> plan_of(Gold.of(label), library, "resource").calls
+    (Call(tool='Paint', arguments=(Argument(name='text', value='a cat'),)),)
+    """
+    for fault in gold.faults:
+        if fault.where != "task_steps" or gold.record.get("task_steps") is not None:
+            raise Unfit(fault.reason, fault.where)
+    for node in gold.nodes:
+        if node.tool not in library:
+            raise Unfit(f"names the tool '{node.tool}', which the library does not have", node.where)
+    calls = [Call(node.tool, _arguments(node, gold, library, kind)) for node in gold.nodes]
+    links = _numbered_links(gold, calls)
+    order = _order(calls, links)
+    numbers = [0] * len(order)
+    for new, old in enumerate(order):
+        numbers[old] = new
+    return ExportPlan(
+        readable(str(gold.id)),
+        readable(gold.request),
+        tuple(readable(step) for step in gold.steps),
+        tuple(
+            Call(
+                calls[old].tool,
+                tuple(Argument(name, renumbered(value, numbers)) for name, value in calls[old].arguments),
+            )
+            for old in order
+        ),
+        tuple(sorted((numbers[source], numbers[target]) for source, target in links)),
+        gold.has_arguments,
+    )
+
+
+def _arguments(
+    node: GoldNode, gold: Gold, library: ToolLibrary, kind: DependencyType
+) -> tuple[Argument, ...]:
+    slots = slots_of(library[node.tool], kind)
+    items = node.arguments or ()
+    named = [isinstance(item, Mapping) and item.keys() >= _NAMED for item in items]
+    if any(named) and not all(named):
+        raise Unfit("mixes named values with others", f"{node.where}.arguments")
+    values = [item["value"] if any(named) else item for item in items]
+    values = [_value(value, node, place, gold) for place, value in enumerate(values)]
+    if all(named):
+        return _by_name([item["name"] for item in items], values, node, slots)
+    if len(values) > len(slots):
+        takes = ", ".join(slot.kind for slot in slots) or "nothing"
+        raise Unfit(f"has {len(values)} arguments, '{node.tool}' takes {takes}", f"{node.where}.arguments")
+    given = [_types(value, gold, library) for value in values]
+    chosen = chosen_slots(values, given, slots)
+    return tuple(Argument(slot.name, slot.typed(value)) for slot, value in zip(chosen, values, strict=True))
+
+
+def _by_name(
+    names: Sequence[Any], values: Sequence[Any], node: GoldNode, slots: Sequence[ArgumentSlot]
+) -> tuple[Argument, ...]:
+    known = {slot.name: slot for slot in slots}
+    for place, name in enumerate(names):
+        where = f"{node.where}.arguments[{place}]"
+        if not isinstance(name, str) or name not in known:
+            raise Unfit(f"'{name}' is no parameter of '{node.tool}'", where)
+        if name in names[:place]:
+            raise Unfit(f"gives '{name}' twice", where)
+    return tuple(Argument(name, known[name].typed(value)) for name, value in zip(names, values, strict=True))
+
+
+def _value(value: Any, node: GoldNode, place: int, gold: Gold) -> Any:
+    """The value with its references as `<node-j>`, and texts that every reader of UTF-8 takes."""
+    where = f"{node.where}.arguments[{place}]"
+    try:
+        json.dumps(value, allow_nan=False)
+    except (ValueError, RecursionError):
+        raise Unfit("holds what JSON cannot say, such as NaN", where) from None
+    return with_texts(value, lambda text: _reference(text, node, where, gold))
+
+
+def _reference(text: str, node: GoldNode, where: str, gold: Gold) -> str:
+    number = reference_index(text)
+    if number is None:
+        sources = [other.place for other in gold.nodes if other.tool == text]
+        if len(sources) == 1 and sources[0] != node.place and (text, node.tool) in gold.links:
+            return f"<node-{sources[0]}>"
+        return readable(text)
+    if number >= len(gold.nodes):
+        raise Unfit(f"refers to {text.strip()}, there are {len(gold.nodes)} nodes", where)
+    if number == node.place:
+        raise Unfit(f"refers to {text.strip()}, which is its own node", where)
+    return f"<node-{number}>"
+
+
+def _types(value: Any, gold: Gold, library: ToolLibrary) -> tuple[str, ...] | None:
+    number = reference_index(value)
+    return None if number is None else library[gold.nodes[number].tool].outputs
+
+
+def _numbered_links(gold: Gold, calls: Sequence[Call]) -> list[tuple[int, int]]:
+    """Links between calls, by number. Where a tool is called twice, its data says which call is meant."""
+    takes = [set(references(call.arguments)) for call in calls]
+    links: dict[tuple[int, int], None] = {}
+    wanted = Counter(gold.links)
+    several = len({call.tool for call in calls}) < len(calls)
+    for place, ends in enumerate(gold.links):
+        if wanted[ends] == 0:
+            continue
+        wanted[ends] = wanted[ends] - 1 if several else 0
+        pairs = [
+            (source, target)
+            for target, call in enumerate(calls)
+            if call.tool == ends[1]
+            for source, other in enumerate(calls)
+            if other.tool == ends[0] and source != target
+        ]
+        if not pairs:
+            raise Unfit(f"links '{ends[0]}' to '{ends[1]}', which are not two calls", f"task_links[{place}]")
+        left = [pair for pair in pairs if pair not in links]
+        if left:
+            links[min(left, key=lambda pair: (pair[0] not in takes[pair[1]], pair[0] > pair[1], pair))] = None
+    return list(links)
+
+
+def _order(calls: Sequence[Call], links: Sequence[tuple[int, int]]) -> list[int]:
+    """The numbers of the calls, each after those it needs; the given order where that is one."""
+    needs: nx.DiGraph[int] = nx.DiGraph()
+    needs.add_nodes_from(range(len(calls)))
+    needs.add_edges_from(links)
+    for place, call in enumerate(calls):
+        taken = {number for number in references(call.arguments) if number < len(calls)} - {place}
+        needs.add_edges_from((number, place) for number in taken)
+    order: list[int] = []
+    try:
+        # One by one: what stands before a circle is told from what waits in it.
+        for place in nx.lexicographical_topological_sort(needs):
+            order.append(place)
+    except nx.NetworkXUnfeasible:
+        waiting = [f"'{call.tool}'" for place, call in enumerate(calls) if place not in order]
+        raise Unfit(f"calls wait for one another: {', '.join(waiting)}", "task_links") from None
+    return order

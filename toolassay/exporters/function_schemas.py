@@ -1,0 +1,278 @@
+"""Tools as functions with a JSON schema.
+
+The argument slots of a tool, names of functions and parameters that every service accepts (and the way back
+to the library's names), and the JSON schema.
+"""
+
+from __future__ import annotations
+
+import json
+import math
+import re
+import unicodedata
+from collections import Counter
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any, NamedTuple
+
+from toolassay.benchmarks.taskbench.scoring.normalised_plan import resource_type
+from toolassay.graph import DependencyType
+from toolassay.tools import Tool, ToolLibrary, is_required, normal_type, source_of
+
+_JSON_TYPES = {
+    "integer": "integer int long int32 int64",
+    "number": "number float double decimal numeric real",
+    "boolean": "boolean bool",
+    "array": "array list tuple sequence set",
+    "object": "object dict dictionary map mapping json",
+}
+_JSON_TYPE = {word: name for name, words in _JSON_TYPES.items() for word in words.split()}
+_MAYBE = frozenset({"optional", "nullable", "union", "null", "none"})
+_READS_AS: dict[str, tuple[type, ...]] = {
+    "integer": (int,),
+    "number": (int, float),
+    "boolean": (bool,),
+    "array": (list,),
+    "object": (dict,),
+}
+_URL = re.compile(r"(?:https?://|www\.)\S+", re.IGNORECASE)
+MEDIA = frozenset({"image", "audio", "video"})
+
+
+class ArgumentSlot(NamedTuple):
+    """One argument a tool takes.
+
+    Attributes:
+        name: unique within the tool: the parameter's, or the resource type's word (`text`, `text_2`).
+        kind: the library's word for its type.
+        description: in words.
+        required: whether a call must give it.
+        source: what the tool file says of it.
+    """
+
+    name: str
+    kind: str
+    description: str
+    required: bool
+    source: Mapping[str, Any]
+
+    @property
+    def json_type(self) -> str:
+        """The type in a JSON schema; a word that is not known is a text.
+
+        >>> kinds = ("int", "List[str]", "date", "Enum", "Optional[int]", "null | number")
+        >>> [ArgumentSlot("a", kind, "", True, {}).json_type for kind in kinds]
+        ['integer', 'array', 'string', 'string', 'integer', 'number']
+        """
+        words = re.findall(r"[a-z0-9]+", normal_type(self.kind))
+        return _JSON_TYPE.get(next((word for word in words if word not in _MAYBE), ""), "string")
+
+    def typed(self, value: Any) -> Any:
+        """A value as its type where a text says it in JSON; anything else stays as it is.
+
+        >>> slot = ArgumentSlot("seats", "integer", "", True, {})
+        >>> slot.typed("4"), slot.typed("four"), slot.typed("<node-0>"), slot.typed(4)
+        (4, 'four', '<node-0>', 4)
+        """
+        wanted = _READS_AS.get(self.json_type)
+        if wanted is None or not isinstance(value, str):
+            return value
+        try:
+            read = json.loads(value.casefold() if bool in wanted else value)
+        except (ValueError, RecursionError):
+            return value
+        if isinstance(read, float) and not math.isfinite(read):
+            return value
+        return read if type(read) in wanted else value
+
+
+def slots_of(tool: Tool, kind: DependencyType) -> tuple[ArgumentSlot, ...]:
+    """What a tool takes: in a resource library one slot an input, else its parameters.
+
+    >>> [slot.name for slot in slots_of(Tool("Answer", inputs=("text", "text", "image")), "resource")]
+    ['text', 'text_2', 'image']
+    """
+    if kind == "resource" and tool.is_resource:
+        return _input_slots(tool.inputs)
+    return tuple(
+        ArgumentSlot(one.name, one.type, one.description, is_required(one, tool), source_of(one, tool))
+        for one in tool.parameters
+    )
+
+
+def _input_slots(inputs: Sequence[str]) -> tuple[ArgumentSlot, ...]:
+    slots, met = [], Counter[str]()
+    for kind in inputs:
+        met[kind] += 1
+        name = kind if met[kind] == 1 else f"{kind}_{met[kind]}"
+        slots.append(
+            ArgumentSlot(name, kind, f"{kind}: as given, or the result of an earlier call", True, {})
+        )
+    return tuple(slots)
+
+
+def chosen_slots(
+    values: Sequence[Any], given: Sequence[Collection[str] | None], slots: Sequence[ArgumentSlot]
+) -> list[ArgumentSlot]:
+    """The input slot of each value of a resource call, by type and then by place.
+
+    Args:
+        values: no more than there are slots.
+        given: the types a value has where it is the result of a call; None where it is a literal.
+        slots: of the tool.
+    """
+    free = dict.fromkeys(range(len(slots)))
+    chosen: dict[int, int] = {}
+    for place, (value, types) in enumerate(zip(values, given, strict=True)):
+        fitting = [slot for slot in free if _fits(value, types, slots[slot].kind)]
+        if fitting:
+            chosen[place] = place if place in fitting else fitting[0]
+            del free[chosen[place]]
+    for place in range(len(values)):
+        if place not in chosen:
+            chosen[place] = place if place in free else next(iter(free))
+            del free[chosen[place]]
+    return [slots[chosen[place]] for place in range(len(values))]
+
+
+def _fits(value: Any, types: Collection[str] | None, kind: str) -> bool:
+    if types is not None:
+        return kind in {normal_type(one) for one in types} if types else True
+    if not isinstance(value, str):
+        return False
+    if kind == "url":
+        return _URL.fullmatch(value.strip()) is not None
+    found = resource_type(value)
+    return found == kind if kind in MEDIA else found not in MEDIA and not _URL.fullmatch(value.strip())
+
+
+VALID_NAME = re.compile(r"[a-zA-Z0-9_-]{1,64}")
+LONGEST_NAME = 64
+_OTHERS = re.compile(r"[^a-zA-Z0-9_-]+")
+
+
+@dataclass(frozen=True)
+class Names:
+    """What tools and their parameters are called in chats.
+
+    Attributes:
+        functions: tool -> function.
+        parameters: tool -> parameter -> property.
+    """
+
+    functions: Mapping[str, str]
+    parameters: Mapping[str, Mapping[str, str]]
+
+    @classmethod
+    def of(cls, library: ToolLibrary, kind: DependencyType) -> Names:
+        """Choose names; those that are valid already stay.
+
+        >>> from toolassay.tools import Tool
+        >>> Names.of(ToolLibrary([Tool("Edit Image"), Tool("Edit_Image"), Tool("画")]), "resource").functions
+        {'Edit Image': 'Edit_Image_2', 'Edit_Image': 'Edit_Image', '画': 'tool'}
+        """
+        parameters = {
+            tool.id: _valid((slot.name for slot in slots_of(tool, kind)), "argument") for tool in library
+        }
+        return cls(_valid(library.ids, "tool"), parameters)
+
+    def to_json(self) -> dict[str, Any]:
+        """The object of `names.json`: function -> its tool, and property -> parameter."""
+        return {
+            "functions": {
+                function: {
+                    "tool": tool,
+                    "parameters": {name: slot for slot, name in self.parameters[tool].items()},
+                }
+                for tool, function in self.functions.items()
+            }
+        }
+
+    @classmethod
+    def from_json(cls, value: Mapping[str, Any]) -> Names:
+        """Read the object of `names.json`."""
+        functions = value["functions"]
+        return cls(
+            {entry["tool"]: function for function, entry in functions.items()},
+            {
+                entry["tool"]: {slot: name for name, slot in entry["parameters"].items()}
+                for entry in functions.values()
+            },
+        )
+
+    @cached_property
+    def _tools(self) -> dict[str, str]:
+        return {name: tool for tool, name in self.functions.items()}
+
+    def tool(self, function: str) -> str:
+        """The tool that a function stands for.
+
+        Raises:
+            KeyError: none.
+        """
+        return self._tools[function]
+
+
+def _valid(names: Iterable[str], fallback: str) -> dict[str, str]:
+    """A valid name for each, unique even where case is not told apart."""
+    given = list(names)
+    chosen = {name: name for name in given if VALID_NAME.fullmatch(name)}
+    taken: set[str] = set()
+    for name in list(chosen):
+        if name.casefold() in taken:
+            del chosen[name]
+        taken.add(name.casefold())
+    for name in given:
+        if name in chosen:
+            continue
+        plain = unicodedata.normalize("NFKD", name).encode("ascii", "ignore").decode()
+        base = _OTHERS.sub("_", plain).strip("_")[:LONGEST_NAME] or fallback
+        new, number = base, 1
+        while new.casefold() in taken:
+            number += 1
+            new = f"{base[: LONGEST_NAME - len(str(number)) - 1]}_{number}"
+        taken.add(new.casefold())
+        chosen[name] = new
+    return {name: chosen[name] for name in given}
+
+
+_FORMATS = {"date": "date", "time": "time", "datetime": "date-time", "timestamp": "date-time"}
+
+
+def function_of(tool: Tool, kind: DependencyType, names: Names) -> dict[str, Any]:
+    """A tool as `{"name", "description", "parameters"}`, which OpenAI puts under `function`.
+
+    >>> from toolassay.tools import ToolLibrary
+    >>> tool = Tool("Paint it", "Paints.", inputs=("text",), outputs=("image",))
+    >>> function = function_of(tool, "resource", Names.of(ToolLibrary([tool]), "resource"))
+    >>> function["name"], function["parameters"]["required"], function["description"]
+    ('Paint_it', ['text'], 'Paints. Gives image.')
+    """
+    slots, called = slots_of(tool, kind), names.parameters[tool.id]
+    gives = f"Gives {', '.join(tool.outputs)}." if kind == "resource" and tool.outputs else ""
+    return {
+        "name": names.functions[tool.id],
+        "description": " ".join(text for text in (tool.description.strip(), gives) if text),
+        "parameters": {
+            "type": "object",
+            "properties": {called[slot.name]: _property(slot) for slot in slots},
+            "required": [called[slot.name] for slot in slots if slot.required],
+        },
+    }
+
+
+def _property(slot: ArgumentSlot) -> dict[str, Any]:
+    schema: dict[str, Any] = {"type": slot.json_type}
+    if slot.description:
+        schema["description"] = slot.description
+    shape = _FORMATS.get(slot.kind.strip().casefold().replace("-", "").replace("_", ""))
+    if shape is not None:
+        schema["format"] = shape
+    values = slot.source.get("enum")
+    if isinstance(values, list) and values:
+        schema["enum"] = values
+    if slot.json_type == "array":
+        items = slot.source.get("items")
+        schema["items"] = items if isinstance(items, dict) else {}
+    return schema

@@ -1,0 +1,148 @@
+"""Gold as table rows with fixed keys and types, the way back, and the JSON Lines and Parquet files of rows.
+
+The value of an argument is a text beside its `kind`: `text` and `reference` as they are, `json` to be parsed
+as JSON. So a column has one type in every row, and no value becomes null.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any, Protocol
+
+from toolassay.dataset import reference_index
+from toolassay.exporters.export_plan import Argument, Call, ExportPlan
+from toolassay.extras import needed
+from toolassay.files import HALF_PAIRS
+
+
+def row_of(plan: ExportPlan) -> dict[str, Any]:
+    """A plan as a row.
+
+    >>> call = Call("Book", (Argument("seats", 2), Argument("film", "<node-0>")))
+    >>> row_of(ExportPlan("1", "Two seats", (), (call,), ()))["calls"][0]["arguments"][0]
+    {'name': 'seats', 'kind': 'json', 'value': '2'}
+    """
+    return {
+        "id": plan.id,
+        "request": plan.request,
+        "shape": plan.shape,
+        "size": plan.size,
+        "steps": list(plan.steps),
+        "calls": [
+            {"tool": call.tool, "arguments": [_argument(argument) for argument in call.arguments]}
+            for call in plan.calls
+        ],
+        "links": [{"source": source, "target": target} for source, target in plan.links],
+        "has_arguments": plan.has_arguments,
+    }
+
+
+def plan_of_row(row: Mapping[str, Any]) -> ExportPlan:
+    """A row as a plan: `plan_of_row(row_of(plan)) == plan`."""
+    return ExportPlan(
+        row["id"],
+        row["request"],
+        tuple(row["steps"]),
+        tuple(
+            Call(
+                call["tool"],
+                tuple(Argument(argument["name"], _value(argument)) for argument in call["arguments"]),
+            )
+            for call in row["calls"]
+        ),
+        tuple((link["source"], link["target"]) for link in row["links"]),
+        row["has_arguments"],
+    )
+
+
+def _argument(argument: Argument) -> dict[str, str]:
+    name, value = argument
+    if not isinstance(value, str):
+        return {"name": name, "kind": "json", "value": json.dumps(value, ensure_ascii=False)}
+    kind = "text" if reference_index(value) is None else "reference"
+    return {"name": name, "kind": kind, "value": value}
+
+
+def _value(argument: Mapping[str, str]) -> Any:
+    return json.loads(argument["value"]) if argument["kind"] == "json" else argument["value"]
+
+
+ROWS_OF_A_GROUP = 1_000
+
+
+class Writer(Protocol):
+    """Takes rows one by one; complete only when closed."""
+
+    def write(self, row: Mapping[str, Any]) -> None: ...
+
+    def close(self) -> None: ...
+
+
+class JsonLinesWriter:
+    """One JSON object a line, UTF-8."""
+
+    def __init__(self, path: Path) -> None:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        self._stream = path.open("w", encoding="utf-8", errors=HALF_PAIRS, newline="\n")
+
+    def write(self, row: Mapping[str, Any]) -> None:
+        """Add a line."""
+        self._stream.write(json.dumps(row, ensure_ascii=False, allow_nan=False) + "\n")
+
+    def close(self) -> None:
+        """End the file."""
+        self._stream.close()
+
+
+class ParquetWriter:
+    """Rows of `toolassay.exporters.jsonl_parquet` as Parquet, a group of a thousand at a time."""
+
+    def __init__(self, path: Path) -> None:
+        arrow, parquet = parquet_libraries()
+        text, number = arrow.string(), arrow.int64()
+        argument = arrow.struct({"name": text, "kind": text, "value": text})
+        call = arrow.struct({"tool": text, "arguments": arrow.list_(argument)})
+        link = arrow.struct({"source": number, "target": number})
+        self._schema = arrow.schema(
+            {
+                "id": text,
+                "request": text,
+                "shape": text,
+                "size": number,
+                "steps": arrow.list_(text),
+                "calls": arrow.list_(call),
+                "links": arrow.list_(link),
+                "has_arguments": arrow.bool_(),
+            }
+        )
+        path.parent.mkdir(parents=True, exist_ok=True)
+        self._table_of = arrow.Table.from_pylist
+        self._writer = parquet.ParquetWriter(path, self._schema, compression="zstd")
+        self._rows: list[Mapping[str, Any]] = []
+
+    def write(self, row: Mapping[str, Any]) -> None:
+        """Add a row."""
+        self._rows.append(row)
+        if len(self._rows) >= ROWS_OF_A_GROUP:
+            self._flush()
+
+    def close(self) -> None:
+        """End the file."""
+        if self._rows:
+            self._flush()
+        self._writer.close()
+
+    def _flush(self) -> None:
+        self._writer.write_table(self._table_of(self._rows, schema=self._schema))
+        self._rows = []
+
+
+def parquet_libraries() -> tuple[Any, Any]:
+    """The package pyarrow and its Parquet part.
+
+    Raises:
+        UsageError: it is missing.
+    """
+    return needed("pyarrow", "Parquet", "export"), needed("pyarrow.parquet", "Parquet", "export")

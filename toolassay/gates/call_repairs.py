@@ -1,0 +1,389 @@
+"""Repairs of single calls: names of tools and arguments, the form of arguments, and references.
+
+References are spelled as published and counted from 0. Every change is recorded as a `Repair`.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Iterator, Mapping
+from typing import Any, NamedTuple
+
+from toolassay.backinstruct.critics import Spellings, same_tool
+from toolassay.dataset import reference_index
+from toolassay.gates.fit import can_feed
+from toolassay.gates.gate import Background, tool_spellings
+from toolassay.gates.references import ReferenceReader, ReferenceReading, arguments_of, text_of_number
+from toolassay.gates.schema.declared_types import kinds_of_type
+from toolassay.gold import Gold
+from toolassay.tools import Tool
+
+
+class Repair(NamedTuple):
+    """One change of a label.
+
+    Attributes:
+        kind: "tool name", "argument name", "form", "number", "reference", "counted from 1", "order",
+            "duplicate link", "steps", "size" or "shape".
+        where: the place in the label, before the repair, such as `task_nodes[1].arguments[0]`.
+        before: what stood there.
+        after: what stands there now; None where it was removed.
+    """
+
+    kind: str
+    where: str
+    before: Any
+    after: Any
+
+
+Record = dict[str, Any]
+# Gives the label with its changes made, adding each to the list; what is not changed is the same object.
+RepairStep = Callable[[Record, Background, list[Repair]], Record]
+
+
+def gold_of(record: Mapping[str, Any]) -> Gold:
+    """The gold plan of a label that may lack everything, its id too."""
+    return Gold.of({"id": 0, **record})
+
+
+def nodes_of(record: Mapping[str, Any]) -> list[Any]:
+    """The nodes as they stand; empty where there is no list of them."""
+    nodes = record.get("task_nodes")
+    return nodes if isinstance(nodes, list) else []
+
+
+def with_argument(argument: Any, value: Any) -> Any:
+    """An argument with another value: itself (resource), or its `value` (temporal)."""
+    if isinstance(argument, Mapping) and "value" in argument:
+        return {**argument, "value": value}
+    return value
+
+
+def with_arguments(record: Record, changed: Mapping[tuple[int, int], Any]) -> Record:
+    """The label with the values at (place of the node, place of the argument) replaced."""
+    if not changed:
+        return record
+    nodes = list(nodes_of(record))
+    for (place, item), value in changed.items():
+        arguments = list(nodes[place]["arguments"])
+        arguments[item] = with_argument(arguments[item], value)
+        nodes[place] = {**nodes[place], "arguments": arguments}
+    return {**record, "task_nodes": nodes}
+
+
+_ENDS = {"task_nodes": ("task", "id"), "sampled_nodes": ("task", "id")} | dict.fromkeys(
+    ("task_links", "sampled_links"), ("source", "target")
+)
+
+
+def repair_tool_names(record: Record, background: Background, repairs: list[Repair]) -> Record:
+    """Tools in nodes, links and the sample, where the library has one tool that is spelt nearly so."""
+    names = tool_spellings(background.library)
+    for key, ends in _ENDS.items():
+        items = record.get(key)
+        if isinstance(items, list):
+            repaired = [
+                _tool_names_of_item(item, f"{key}[{place}]", ends, names, repairs)
+                for place, item in enumerate(items)
+            ]
+            if any(new is not old for new, old in zip(repaired, items, strict=True)):
+                record = {**record, key: repaired}
+    return record
+
+
+def _tool_names_of_item(
+    item: Any, where: str, ends: tuple[str, str], names: Spellings, repairs: list[Repair]
+) -> Any:
+    if isinstance(item, str):
+        return _name(item, where, names, repairs)
+    if not isinstance(item, Mapping):
+        return item
+    present = [end for end in ends if isinstance(item.get(end), str)]
+    if "task" in ends:
+        present = present[:1]  # `id` names the tool only where there is no `task`
+    repaired = {end: _name(item[end], f"{where}.{end}", names, repairs) for end in present}
+    return {**item, **repaired} if any(repaired[end] is not item[end] for end in repaired) else item
+
+
+def _name(name: str, where: str, names: Spellings, repairs: list[Repair]) -> str:
+    meant = names.meant(name)
+    if meant is None or meant == name:
+        return name
+    repairs.append(Repair("tool name", where, name, meant))
+    return meant
+
+
+def repair_argument_names(record: Record, background: Background, repairs: list[Repair]) -> Record:
+    """Names of arguments, where the tool has one parameter that is spelt nearly so."""
+    nodes = record.get("task_nodes")
+    if not isinstance(nodes, list):
+        return record
+    repaired = [
+        _argument_names_of_node(node, f"task_nodes[{place}]", background, repairs)
+        for place, node in enumerate(nodes)
+    ]
+    changed = any(new is not old for new, old in zip(repaired, nodes, strict=True))
+    return {**record, "task_nodes": repaired} if changed else record
+
+
+def _argument_names_of_node(node: Any, where: str, background: Background, repairs: list[Repair]) -> Any:
+    tool = node.get("task", node.get("id")) if isinstance(node, Mapping) else None
+    arguments = node.get("arguments") if isinstance(node, Mapping) else None
+    if not isinstance(tool, str) or tool not in background.library or not isinstance(arguments, list):
+        return node
+    names = Spellings(parameter.name for parameter in background.library[tool].parameters)
+    said = [item.get("name") if isinstance(item, Mapping) else None for item in arguments]
+    taken = {name for name in said if isinstance(name, str)}
+    repaired = list(arguments)
+    for place, name in enumerate(said):
+        meant = names.meant(name) if isinstance(name, str) else None
+        if meant is not None and meant != name and meant not in taken:
+            repairs.append(Repair("argument name", f"{where}.arguments[{place}].name", name, meant))
+            repaired[place] = {**arguments[place], "name": meant}
+            taken.add(meant)
+    changed = any(new is not old for new, old in zip(repaired, arguments, strict=True))
+    return {**node, "arguments": repaired} if changed else node
+
+
+_TOLD_AS_TEXT = {"text", "date", "time", "moment", "phone"}
+
+
+def repair_forms(record: Record, background: Background, repairs: list[Repair]) -> Record:
+    """Arguments in the form that the tool's kind has."""
+    nodes = nodes_of(record)
+    repaired = [
+        _form_of_node(node, f"task_nodes[{place}]", background, repairs) for place, node in enumerate(nodes)
+    ]
+    changed = any(new is not old for new, old in zip(repaired, nodes, strict=True))
+    return {**record, "task_nodes": repaired} if changed else record
+
+
+def _form_of_node(node: Any, where: str, background: Background, repairs: list[Repair]) -> Any:
+    if not isinstance(node, Mapping) or node.get("arguments") is None:
+        return node
+    name = node.get("task", node.get("id"))
+    tool = background.library[name] if isinstance(name, str) and name in background.library else None
+    by_inputs = background.kind == "resource" if tool is None else background.takes_inputs(tool)
+    before = arguments = node["arguments"]
+    if not isinstance(arguments, list):
+        arguments = _resource_list(arguments) if by_inputs else _named_list(arguments, tool)
+        if arguments is None:
+            return node
+        repairs.append(Repair("form", f"{where}.arguments", before, arguments))
+    repaired = [
+        _text(item, f"{where}.arguments[{place}]", tool, repairs)
+        if by_inputs
+        else _named(item, f"{where}.arguments[{place}]", tool, len(arguments), repairs)
+        for place, item in enumerate(arguments)
+    ]
+    if arguments is before and all(new is old for new, old in zip(repaired, before, strict=True)):
+        return node
+    return {**node, "arguments": repaired}
+
+
+def _is_plain(value: Any) -> bool:
+    return isinstance(value, str | int | float) and not isinstance(value, bool)
+
+
+def _resource_list(value: Any) -> list[Any] | None:
+    """The list that is meant by a text, a number or an object in its place."""
+    if isinstance(value, str) and value.lstrip().startswith("["):
+        try:
+            decoded = json.loads(value)
+        except (ValueError, RecursionError):
+            return [value]
+        return decoded if isinstance(decoded, list) else [value]
+    if _is_plain(value):
+        return [value]
+    if isinstance(value, Mapping):
+        values = [value["value"]] if "value" in value else list(value.values())
+        return values if values and all(isinstance(item, str) for item in values) else None
+    return None
+
+
+def _text(item: Any, where: str, tool: Tool | None, repairs: list[Repair]) -> Any:
+    if isinstance(item, str) or not (_is_plain(item) or isinstance(item, Mapping)):
+        return item
+    if not isinstance(item, Mapping):
+        text = text_of_number(item)
+        repairs.append(Repair("number", where, item, text))
+        return text
+    inner = item.get("value")
+    if "value" not in item and len(item) == 1 and _is_type(key := next(iter(item)), tool):
+        inner = item[key]
+    if isinstance(inner, bool) or not isinstance(inner, str | int | float):
+        return item
+    text = inner if isinstance(inner, str) else text_of_number(inner)
+    repairs.append(Repair("form", where, item, text))
+    return text
+
+
+def _is_type(key: Any, tool: Tool | None) -> bool:
+    """Whether a key says no more than the type of an input: {"image": "example.jpg"}."""
+    types = {same_tool(kind) for kind in tool.inputs} if tool is not None else set()
+    return isinstance(key, str) and same_tool(key) in types
+
+
+def _named_list(value: Any, tool: Tool | None) -> list[Any] | None:
+    if isinstance(value, str) and value.lstrip().startswith("["):
+        try:
+            decoded = json.loads(value)
+        except (ValueError, RecursionError):
+            decoded = None
+        if isinstance(decoded, list):
+            return decoded
+    if isinstance(value, Mapping):
+        if "name" in value and "value" in value:
+            return [value]
+        if tool is not None and value and all(_parameter(key, tool) for key in value):
+            return [{"name": key, "value": item} for key, item in value.items()]
+        return None
+    if _is_plain(value) and tool is not None and len(tool.parameters) == 1:
+        return [{"name": tool.parameters[0].name, "value": value}]
+    return None
+
+
+def _parameter(key: Any, tool: Tool) -> str | None:
+    return Spellings(p.name for p in tool.parameters).meant(key) if isinstance(key, str) else None
+
+
+def _named(item: Any, where: str, tool: Tool | None, count: int, repairs: list[Repair]) -> Any:
+    if tool is None:
+        return item
+    if isinstance(item, Mapping):
+        if "value" in item and isinstance(name := item.get("name"), str):
+            return _as_text(item, name, where, tool, repairs)
+        if len(item) != 1 or not _parameter(key := next(iter(item)), tool):
+            return item
+        after = {"name": key, "value": item[key]}
+    elif _is_plain(item) and count == len(tool.parameters) == 1:
+        after = {"name": tool.parameters[0].name, "value": item}
+    else:
+        return item
+    repairs.append(Repair("form", where, item, after))
+    return after
+
+
+def _as_text(item: Mapping[str, Any], name: str, where: str, tool: Tool, repairs: list[Repair]) -> Any:
+    """A number where the parameter takes what is written as a text."""
+    value = item["value"]
+    declared = next((p.type for p in tool.parameters if p.name == name), None)
+    if declared is None or isinstance(value, str) or not _is_plain(value):
+        return item
+    kinds = kinds_of_type(declared)
+    if not kinds or not kinds <= _TOLD_AS_TEXT:
+        return item
+    text = text_of_number(value)
+    repairs.append(Repair("number", f"{where}.value", value, text))
+    return {**item, "value": text}
+
+
+class PlanReference(NamedTuple):
+    """An argument that speaks of another node: where it stands, its text, and how it is read."""
+
+    node: int
+    argument: int
+    where: str
+    text: str
+    reading: ReferenceReading
+
+
+def references_of(gold: Gold) -> Iterator[PlanReference]:
+    """The arguments of a plan that speak of another node."""
+    reader = ReferenceReader.of(gold)
+    for node in gold.nodes:
+        for argument in arguments_of(node):
+            if isinstance(argument.value, str) and (reading := reader.read(argument.value, node.place)):
+                yield PlanReference(node.place, argument.place, argument.where, argument.value, reading)
+
+
+def repair_reference_spelling(record: Record, background: Background, repairs: list[Repair]) -> Record:
+    """`<Node_1>` and its like, and tools named in place of a reference where a link says so."""
+    gold = gold_of(record)
+    changed: dict[tuple[int, int], str] = {}
+    for pointer in references_of(gold):
+        after = _respelt(pointer, gold, background)
+        if after is not None and after != pointer.text:
+            repairs.append(Repair("reference", pointer.where, pointer.text, after))
+            changed[pointer.node, pointer.argument] = after
+    return with_arguments(record, changed)
+
+
+def _respelt(pointer: PlanReference, gold: Gold, background: Background) -> str | None:
+    reading = pointer.reading
+    if reading.spelling == "near":
+        return f"<node-{reading.places[0]}>"
+    if reading.spelling == "placeholder" and background.kind == "resource":
+        return _step_meant(pointer, gold, background)
+    if reading.spelling != "name":
+        return None
+    fitting = [place for place in reading.places if _flows(place, pointer.node, gold, background)]
+    tools = {node.place: node.tool for node in gold.nodes}
+    if not fitting:
+        return None
+    if background.kind == "temporal":
+        # A temporal plan names the tool itself.
+        return tools[fitting[0]]
+    return f"<node-{fitting[0]}>"
+
+
+def _step_meant(pointer: PlanReference, gold: Gold, background: Background) -> str | None:
+    """The reference for "output of step 2", if the links bear node 1 out, and not node 2."""
+    step = pointer.reading.step
+    if step is None or _flows(step, pointer.node, gold, background):
+        return None
+    return f"<node-{step - 1}>" if _flows(step - 1, pointer.node, gold, background) else None
+
+
+def _flows(source: int, target: int, gold: Gold, background: Background) -> bool:
+    """Whether a link says that one node comes before the other, and what it gives fits."""
+    tools = {node.place: node.tool for node in gold.nodes}
+    if source == target or (tools.get(source), tools.get(target)) not in gold.links:
+        return False
+    return _fits(tools[source], tools[target], background)
+
+
+def _fits(source: str, target: str, background: Background) -> bool:
+    names = tool_spellings(background.library)
+    first, second = names.meant(source), names.meant(target)
+    if first is None or second is None:
+        return False
+    library = background.library
+    return not library[second].inputs or can_feed(library[first], library[second], background)
+
+
+def repair_reference_counting(record: Record, background: Background, repairs: list[Repair]) -> Record:
+    """References counted from 1: read so they are the links exactly, and counted from 0 they are not.
+
+    Temporal plans are left alone: their links say the order, which is no witness of what refers to what.
+    """
+    gold = gold_of(record)
+    pointers = list(references_of(gold))
+    if (
+        background.kind == "temporal"
+        or not gold.links
+        or any(pointer.reading.spelling != "published" for pointer in pointers)
+    ):
+        return record
+    wires = [
+        (index, pointer.node) for pointer in pointers if (index := reference_index(pointer.text)) is not None
+    ]
+    if not wires or _agrees(wires, gold, background):
+        return record
+    if not _agrees([(source - 1, target) for source, target in wires], gold, background):
+        return record
+    changed = {}
+    for (source, _), pointer in zip(wires, pointers, strict=True):
+        after = f"<node-{source - 1}>"
+        repairs.append(Repair("counted from 1", pointer.where, pointer.text, after))
+        changed[pointer.node, pointer.argument] = after
+    return with_arguments(record, changed)
+
+
+def _agrees(wires: list[tuple[int, int]], gold: Gold, background: Background) -> bool:
+    """Whether wires between nodes are what the links say, and fit."""
+    tools = {node.place: node.tool for node in gold.nodes}
+    if any(source == target or source not in tools for source, target in wires):
+        return False
+    ends = {(tools[source], tools[target]) for source, target in wires}
+    return ends == set(gold.links) and all(_fits(source, target, background) for source, target in ends)

@@ -1,0 +1,132 @@
+"""The run of a critic: each sample is reviewed once; samples in the journal are not sent again."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Iterable, Iterator, Mapping
+from typing import Any, NamedTuple
+
+from toolassay.answers import CUT_OFF
+from toolassay.backinstruct.teacher_review import Review, TeacherVerdict, read_review
+from toolassay.benchmarks.taskbench.requests import key_of
+from toolassay.gates.critic.prompt import critic_prompt, critique_of, plan_of
+from toolassay.gates.gate import Background
+from toolassay.gold import Gold
+from toolassay.models import ChatModel, ChatRequest, ModelError
+from toolassay.runs import Journal, Loop, run_unsettled
+
+PARAMETERS: Mapping[str, Any] = {"temperature": 0.0, "top_p": 1.0, "max_tokens": 1500}
+NOT_FOR_IT = "not for it"
+"""The outcome of a sample that a critic is not asked about, for it could not tell."""
+
+
+class CriticVerdict(NamedTuple):
+    """What a critic said of one sample.
+
+    Attributes:
+        verdict: "unknown" also where there is no answer.
+        conclusion: its words.
+        outcome: "answered", "malformed" (no verdict in it), "refused", `NOT_FOR_IT`, else why there is no
+            answer.
+    """
+
+    verdict: TeacherVerdict
+    conclusion: str
+    outcome: str
+
+
+class CriticWork:
+    """What a critic does with some samples; fits `AgentRun.carry_out`.
+
+    Args:
+        golds: the samples, gone through several times.
+        background: their tools.
+
+    Attributes:
+        verdicts: of each sample, by its line; filled by `lines`.
+    """
+
+    def __init__(self, golds: Iterable[Gold], background: Background) -> None:
+        self._golds, self._background = golds, background
+        self.verdicts: dict[int, CriticVerdict] = {}
+
+    def run(self, model: ChatModel, journal: Journal, loop: Loop) -> int:
+        """Review what the journal does not settle yet; how many samples it settled before.
+
+        Raises:
+            ToolassayError: the run cannot go on.
+            KeyboardInterrupt: at Ctrl-C, when what was in flight has ended.
+        """
+
+        async def ask(gold: Gold) -> str:
+            try:
+                return await self._ask(model, journal, gold)
+            except ModelError as error:
+                if error.settles:
+                    self._note(journal, gold, error)
+                raise
+
+        return run_unsettled(
+            self._golds,
+            ask,
+            settled=lambda gold: "response" in self._entry(journal, gold),
+            models=[model],
+            loop=loop,
+            stopped=lambda gold, error: self._note(journal, gold, error),
+        )
+
+    def lines(self, journal: Journal) -> Iterator[dict[str, Any]]:
+        """A line a sample, in order: `id`, `verdict`, `outcome` and the whole `review`."""
+        for gold in self._golds:
+            entry = self._entry(journal, gold)
+            outcome = str(entry.get("outcome", "not run"))
+            review = _review(entry)
+            self.verdicts[gold.line] = CriticVerdict(review.verdict, review.conclusion, outcome)
+            yield {
+                "id": gold.id,
+                "verdict": review.verdict,
+                "outcome": outcome,
+                "review": entry.get("response"),
+            }
+
+    async def _ask(self, model: ChatModel, journal: Journal, gold: Gold) -> str:
+        prompt = critic_prompt(gold, self._background.library)
+        task = critique_of(gold.request, plan_of(gold), self._background.library, self._background.kind)
+        message = {"role": "user", "content": prompt}
+        request = ChatRequest([message], PARAMETERS, None, task, "critic", key_of(gold.id))
+        response = await model.complete(request)
+        entry: dict[str, Any] = {
+            "outcome": "refused" if response.refused else "answered",
+            "prompt": _fingerprint(prompt),
+            "response": response.text,
+            "finish_reason": response.finish_reason,
+            "prompt_tokens": response.prompt_tokens,
+            "completion_tokens": response.completion_tokens,
+            **({"reasoning": response.reasoning} if response.reasoning else {}),
+        }
+        if entry["outcome"] == "answered" and _review(entry).verdict == "unknown":
+            entry["outcome"] = "malformed"
+        journal.append(key_of(gold.id), entry)
+        return str(entry["outcome"])
+
+    def _entry(self, journal: Journal, gold: Gold) -> dict[str, Any]:
+        """What the journal holds for a sample as it is now; empty if nothing."""
+        entry = journal.get(key_of(gold.id))
+        if not entry or entry.get("prompt") != _fingerprint(critic_prompt(gold, self._background.library)):
+            return {}
+        return entry
+
+    def _note(self, journal: Journal, gold: Gold, error: ModelError) -> None:
+        prompt = _fingerprint(critic_prompt(gold, self._background.library))
+        journal.append(key_of(gold.id), {"outcome": error.outcome, "problem": str(error), "prompt": prompt})
+
+
+def _review(entry: Mapping[str, Any]) -> Review:
+    """What the answer in an entry concludes; one that was declined or cut off concludes nothing."""
+    cut_off = (entry.get("finish_reason") or "").lower() in CUT_OFF
+    review = read_review(entry.get("response"))
+    return Review("unknown", review.conclusion) if cut_off or entry.get("outcome") == "refused" else review
+
+
+def _fingerprint(prompt: str) -> str:
+    return hashlib.sha256(prompt.encode("utf-8", "surrogatepass")).hexdigest()[:16]

@@ -1,0 +1,155 @@
+"""How many samples each gate holds back: counts that add up to what came in."""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from typing import Any, NamedTuple
+
+from toolassay.gates.gate import LEVELS, STATES, Gate, Level, State
+from toolassay.gates.gate_pipeline import Inspection
+
+_MOST = 5  # kinds of reasons that are told of a gate
+_KINDS = 2000  # that are counted
+_LIST = re.compile(r"…(?:(?:,| and)* …)+(?: more)?")
+_PARTICULARS = re.compile(r"(?<!\w)'.*?'(?!\w)|\"[^\"]*\"|“[^”]*”|<node-\d+>|\d[\d.,:-]*")
+
+
+class FunnelRow(NamedTuple):
+    """A gate: the samples that no gate before held back, and what becomes of them here."""
+
+    gate: str
+    entering: int
+    reject: int
+    quarantine: int
+
+    @property
+    def leaving(self) -> int:
+        """What goes on to the next gate."""
+        return self.entering - self.reject - self.quarantine
+
+
+class GateFunnel:
+    """Counts inspections.
+
+    A sample is counted in the funnel at the first gate that holds it back, by what it comes to in the end
+    (a doubtful one that a later gate rejects is a reject), and in the states of every gate.
+
+    Args:
+        gates: in order.
+    """
+
+    def __init__(self, gates: Sequence[Gate]) -> None:
+        self.levels: Counter[Level] = Counter(dict.fromkeys(LEVELS, 0))
+        self.states: dict[str, Counter[State]] = {gate.name: Counter() for gate in gates}
+        self._held: dict[str, Counter[Level]] = {gate.name: Counter() for gate in gates}
+        self._reasons: dict[str, Counter[str]] = {gate.name: Counter() for gate in gates}
+
+    @property
+    def total(self) -> int:
+        """The samples counted."""
+        return self.levels.total()
+
+    def add(self, inspection: Inspection) -> None:
+        """Count one sample."""
+        self.levels[inspection.level] += 1
+        for gate, state in inspection.states.items():
+            self.states[gate][state] += 1
+        if (gate_name := inspection.held_back_by) is not None:
+            self._held[gate_name][inspection.level] += 1
+        kinds = {(found.gate, kind_of(found.reason)) for found in inspection.findings if _counts(found.state)}
+        for gate, kind in kinds:
+            counted = self._reasons[gate]
+            if kind in counted or len(counted) < _KINDS:
+                counted[kind] += 1
+
+    @property
+    def rows(self) -> list[FunnelRow]:
+        """The gates from first to last; what leaves one enters the next, and the last leaves what passes."""
+        rows, entering = [], self.total
+        for gate, held in self._held.items():
+            row = FunnelRow(gate, entering, held["reject"], held["quarantine"])
+            rows.append(row)
+            entering = row.leaving
+        return rows
+
+    @property
+    def reasons(self) -> dict[str, list[tuple[str, int]]]:
+        """The most common kinds of reasons of each gate, and how many samples have them."""
+        return {gate: counted.most_common(_MOST) for gate, counted in self._reasons.items() if counted}
+
+    def to_json(self, settings: Mapping[str, Any], signature: str) -> dict[str, Any]:
+        """The object of `funnel.json`."""
+        return {
+            "input": self.total,
+            "levels": {level: self.levels[level] for level in LEVELS},
+            "gates": {
+                gate: {state: counted[state] for state in STATES} for gate, counted in self.states.items()
+            },
+            "funnel": [{**row._asdict(), "leaving": row.leaving} for row in self.rows],
+            "reasons": {
+                gate: [{"reason": kind, "samples": count} for kind, count in kinds]
+                for gate, kinds in self.reasons.items()
+            },
+            "settings": dict(settings),
+            "signature": signature,
+        }
+
+
+def kind_of(reason: str) -> str:
+    """A reason without its particulars, for counting.
+
+    >>> kind_of("'Image Editing' takes image, text; got 'example.wav', an audio file")
+    '… takes image, text; got …, an audio file'
+    >>> kind_of("it lacks 'a', 'b' and 'c'")
+    'it lacks …'
+    """
+    return _LIST.sub("…", _PARTICULARS.sub("…", reason))
+
+
+def _counts(state: State) -> bool:
+    return state in ("reject", "quarantine", "unknown")
+
+
+def funnel_table(rows: Sequence[FunnelRow]) -> str:
+    """The funnel in Markdown."""
+    lines = ["| gate | entering | rejected | quarantined | leaving |", "| --- | ---: | ---: | ---: | ---: |"]
+    lines += [
+        f"| {row.gate} | {row.entering:,} | {row.reject:,} | {row.quarantine:,} | {row.leaving:,} |"
+        for row in rows
+    ]
+    return "\n".join(lines)
+
+
+def states_table(states: Mapping[str, Counter[State]]) -> str:
+    """What each gate says of all samples, whatever others say; in Markdown."""
+    lines = [f"| gate | {' | '.join(STATES)} |", f"| --- |{' ---: |' * len(STATES)}"]
+    lines += [
+        f"| {gate} | {' | '.join(f'{counted[state]:,}' for state in STATES)} |"
+        for gate, counted in states.items()
+    ]
+    return "\n".join(lines)
+
+
+def funnel_page(funnel: GateFunnel, signature: str) -> str:
+    """The text of `funnel.md`."""
+    parts = [
+        "# What passes the gates",
+        f"{funnel.total:,} samples: {levels_text(funnel)}.",
+        "Each sample is counted at the first gate that holds it back:",
+        funnel_table(funnel.rows),
+        "![The funnel](funnel.png)",
+        "What each gate says of all samples:",
+        states_table(funnel.states),
+    ]
+    for gate, kinds in funnel.reasons.items():
+        listed = "\n".join(f"- {count:,}: {kind}" for kind, count in kinds)
+        parts += [f"The most common reasons of the gate {gate}, in samples:", listed]
+    return "\n\n".join([*parts, f"`{signature}`"]) + "\n"
+
+
+def levels_text(funnel: GateFunnel) -> str:
+    """How many samples are at each level, in words."""
+    names = {"pass": "pass", "quarantine": "in quarantine", "reject": "rejected"}
+    return ", ".join(f"{funnel.levels[level]:,} {names[level]}" for level in LEVELS)

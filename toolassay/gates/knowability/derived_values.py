@@ -1,0 +1,317 @@
+"""Values that a text implies: days ("the 9th", "a week later"), sums, nights of a stay, times of day."""
+
+from __future__ import annotations
+
+import calendar
+import re
+from collections.abc import Collection, Iterable, Iterator
+from datetime import date, timedelta
+from decimal import Decimal
+from itertools import combinations, islice
+from typing import Literal, NamedTuple
+
+from dateutil.easter import easter
+from dateutil.relativedelta import relativedelta
+
+from toolassay.gates.knowability.dates import MONTHS, WEEKDAYS, Day
+from toolassay.gates.knowability.times import durations_in
+
+_WEEKDAY_NAMES = (
+    "|".join(WEEKDAYS) + "|" + "|".join(name[:3] for name in WEEKDAYS) + "|tues|wednes|thur|thurs"
+)
+_WEEKDAY = re.compile(
+    rf"(?:(?P<way>next|following|after|before|previous|preceding) )?\b(?P<name>{_WEEKDAY_NAMES})s?\b"
+)
+_NOT_A_DAY = "floor|street|st|ave|avenue|place|grade|edition|birthday|anniversary|time|row|century|class|year"
+_ORDINAL = re.compile(rf"\b(?P<day>\d{{1,2}})(?:st|nd|rd|th)\b(?!\s(?:{_NOT_A_DAY})\b)")
+_SPAN = re.compile(
+    r"\b(?:(?P<way>next|following|previous|preceding) |(?P<count>\d{1,3}|an?|the|(?:a )?couple(?: of)?)[ -])"
+    r"(?:(?:full|more|whole|extra) )?"
+    r"(?P<unit>night|day|week|fortnight|month|year|weekend|morning|evening)s?'?\b"
+    r"(?:,? (?P<behind>later|after|afterwards|following|on|hence|from"
+    r"|earlier|before|beforehand|prior|previously))?"
+)
+_BACK = frozenset({"earlier", "before", "beforehand", "prior", "previously", "previous", "preceding"})
+_AHEAD = frozenset({"later", "after", "afterwards", "on", "hence", "from", "next", "following"})
+_SINGLE = ("day", "night", "morning", "evening")
+_AFTER = re.compile(r"\b(?:after|in|within) (?:the )?$")
+_POINTED = re.compile(r"\b(?:the|that) $")
+_NIGHT = re.compile(r"\bovernight\b")
+_EVE = re.compile(r"\b(?:eve|vigil) of\b")
+_BESIDE = re.compile(r"[\s,(]{0,3}(?:the |of ){0,2}")
+_MONTH = "|".join((*MONTHS, *(name[:3] for name in MONTHS), "sept"))
+_EDGE = re.compile(
+    r"\b(?P<edge>last(?: day)?|end|close|1st day|start|beginning|middle|mid|early|late)(?: (?:of|in))?"
+    rf" (?:the month of )?(?P<month>(?:{_MONTH})\b|(?:the (?:same )?|that |this )month\b|(?:the )?year\b"
+    r"|20\d\d\b)"
+)
+_NTH = re.compile(
+    rf"\b(?P<count>\d(?=st|nd|rd|th)|last)(?:st|nd|rd|th)? (?P<name>{_WEEKDAY_NAMES}) (?:of|in)\b"
+)
+_MOVING = {
+    "easter sunday": 0,
+    "easter monday": 1,
+    "good friday": -2,
+    "maundy thursday": -3,
+    "palm sunday": -7,
+    "ash wednesday": -46,
+    "shrove tuesday": -47,
+    "pancake day": -47,
+    "ascension day": 39,
+    "whit monday": 50,
+    "whit sunday": 49,
+    "pentecost": 49,
+    "easter": 0,
+}
+_FAR = 62
+_REACH = 250
+_STOP = re.compile(r"[.;!?](?=\s)")
+_MOST_MENTIONS = 24
+_MOST_TEXT = 20_000
+Told = Literal["sure", "possible"]
+
+
+class DayMention(NamedTuple):
+    """A place in a text that says days, and these."""
+
+    start: int
+    end: int
+    days: tuple[Day, ...]
+
+
+class DayClues(NamedTuple):
+    """What a text tells of days, read once."""
+
+    text: str
+    mentions: tuple[DayMention, ...]
+    steps: tuple[_Step, ...]
+    ordinals: frozenset[int]
+
+    @classmethod
+    def of(cls, text: str, mentions: Iterable[DayMention]) -> DayClues:
+        """Read a text (plain, number words in digits), of which the mentions of days are known."""
+        text = text[:_MOST_TEXT]
+        some = tuple(islice(mentions, _MOST_MENTIONS))
+        ordinals = frozenset(int(match["day"]) for match in _ORDINAL.finditer(text))
+        return cls(text, some, tuple(islice(_steps(text, some), _MOST_MENTIONS)), ordinals)
+
+
+def worked_out(value: Day, clues: DayClues) -> Told | None:
+    """Whether a day is what a text gives exactly, or may be worked out from it somehow.
+
+    >>> clues = DayClues.of("3 nights from 10 december 2026", [DayMention(14, 30, (Day(2026, 12, 10),))])
+    >>> [worked_out(Day(2026, 12, day), clues) for day in (13, 15, 9)]
+    ['sure', 'possible', 'possible']
+    >>> worked_out(Day(2027, 12, 13), clues)
+    """
+    whole = _date(value.year, value.month, value.day)
+    if whole is None:
+        return None
+    if _is_feast(whole, clues.text) or _is_at_edge(whole, clues) or _is_nth(whole, clues):
+        return "sure"
+    is_near = False
+    for base, mention in _bases(whole, clues.mentions):
+        if whole.day in clues.ordinals and _is_in_months_of(whole, base):
+            return "sure"
+        if any(step.is_by(mention, clues.text) and whole in step.days_from(base) for step in clues.steps):
+            return "sure"
+        is_near |= abs((whole - base).days) <= _FAR
+    has_parts = bool(clues.steps or clues.ordinals or _EDGE.search(clues.text))
+    return "possible" if has_parts and is_near else None
+
+
+class _Step(NamedTuple):
+    """A way from one day to another: so many days and months, or on to a day of the week.
+
+    `start` and `end` are its place in the text, `sentences` how many sentences on a day may be said of it.
+    """
+
+    start: int
+    end: int
+    days: int = 0
+    months: int = 0
+    weekday: int | None = None
+    is_back: bool = False
+    is_strict: bool = False
+    is_sure: bool = True
+    sentences: int = 1
+
+    def is_by(self, mention: DayMention, text: str) -> bool:
+        """Whether it stands so near a day that it goes on from there."""
+        first, last = sorted(((self.start, self.end), (mention.start, mention.end)))
+        between = text[first[1] : last[0]]
+        return last[0] - first[1] <= _REACH and len(_STOP.findall(between)) <= self.sentences
+
+    def days_from(self, base: date) -> Iterator[date]:
+        if not self.is_sure:
+            return
+        try:
+            if self.weekday is None:
+                yield base + relativedelta(days=self.days, months=self.months)
+            elif self.is_back:
+                yield base - timedelta(days=(base.weekday() - self.weekday) % 7 or 7)
+            else:
+                ahead = (self.weekday - base.weekday()) % 7
+                yield base + timedelta(days=ahead or 7 * self.is_strict)
+        except (OverflowError, ValueError):
+            return
+
+
+def _steps(text: str, mentions: tuple[DayMention, ...]) -> Iterator[_Step]:
+    for match in _SPAN.finditer(text):
+        if step := _span(match, text):
+            yield step
+    for match in _NIGHT.finditer(text):
+        yield _Step(*match.span(), days=1)
+    for match in _EVE.finditer(text):
+        yield _Step(*match.span(), days=-1)
+    for match in _WEEKDAY.finditer(text):
+        gaps = (
+            text[match.end() : m.start] if m.start >= match.end() else text[m.end : match.start()]
+            for m in mentions
+        )
+        if any(_BESIDE.fullmatch(gap) for gap in gaps):
+            continue  # it belongs to that day: "Saturday, 8 May"
+        place = next(i for i, name in enumerate(WEEKDAYS) if name.startswith(match["name"][:3]))
+        behind = text[match.end() : match.end() + 20].split()[:1]
+        is_back = match["way"] in _BACK or behind in (["before"], ["prior"], ["preceding"])
+        is_strict = match["way"] in _AHEAD or behind == ["after"]
+        pointed = is_back or is_strict or _POINTED.search(text, max(0, match.start() - 6), match.start())
+        yield _Step(
+            *match.span(), weekday=place, is_back=is_back, is_strict=is_strict, sentences=1 if pointed else 0
+        )
+
+
+def _span(match: re.Match[str], text: str) -> _Step | None:
+    count, unit, way = match["count"] or "1", match["unit"], match["way"] or match["behind"]
+    if unit == "weekend":
+        return _Step(*match.span(), is_sure=False)
+    if not way and _AFTER.search(text, max(0, match.start() - 12), match.start()):
+        way = "after"
+    if count == "the" and not way:
+        return None
+    if unit in ("morning", "evening") and not way:
+        return None
+    number = int(count) if count.isdigit() else 2 if "couple" in count else 1
+    number *= -1 if way in _BACK else 1
+    if unit in ("month", "year"):
+        return _Step(*match.span(), months=number * (12 if unit == "year" else 1))
+    if unit in ("week", "fortnight"):
+        return _Step(*match.span(), days=number * (14 if unit == "fortnight" else 7))
+    # Three days from the tenth may end on the twelfth.
+    return _Step(*match.span(), days=number, is_sure=bool(way) or unit != "day")
+
+
+def _bases(value: date, mentions: Iterable[DayMention]) -> Iterator[tuple[date, DayMention]]:
+    for mention in mentions:
+        for day in mention.days:
+            years = (day.year,) if day.year else (value.year - 1, value.year, value.year + 1)
+            for year in years:
+                if base := _date(year, day.month, day.day):
+                    yield base, mention
+
+
+def _is_in_months_of(value: date, base: date) -> bool:
+    if (value.year, value.month) == (base.year, base.month):
+        return True
+    following = base + relativedelta(months=1) if base.year < date.max.year else base
+    return (value.year, value.month) == (following.year, following.month) and value.day < base.day
+
+
+def _is_feast(value: date, text: str) -> bool:
+    if "thanksgiving" in text and (value.month, value.weekday(), (value.day - 1) // 7) == (11, 3, 3):
+        return True
+    names = [name for name in _MOVING if name in text]
+    return any(value == easter(value.year) + timedelta(days=_MOVING[name]) for name in names[:1])
+
+
+def _is_at_edge(value: date, clues: DayClues) -> bool:
+    for match in _EDGE.finditer(clues.text.replace("-", " ")):
+        if not match["edge"].startswith(("last", "end", "close")):
+            continue
+        told = match["month"].split()[-1]
+        if told == "year" or told.isdigit():
+            if (value.month, value.day) == (12, 31):
+                return True
+        elif value.day == calendar.monthrange(value.year, value.month)[1]:
+            same = MONTHS[value.month - 1].startswith(told[:3])
+            if same or (told == "month" and any(_has_month(value, mention) for mention in clues.mentions)):
+                return True
+    return False
+
+
+def _is_nth(value: date, clues: DayClues) -> bool:
+    for match in _NTH.finditer(clues.text):
+        is_last = value.day + 7 > calendar.monthrange(value.year, value.month)[1]
+        counts = is_last if match["count"] == "last" else (value.day - 1) // 7 + 1 == int(match["count"])
+        is_day = WEEKDAYS[value.weekday()].startswith(match["name"][:3])
+        if counts and is_day and any(_has_month(value, mention) for mention in clues.mentions):
+            return True
+    return False
+
+
+def _has_month(value: date, mention: DayMention) -> bool:
+    return any(day.month == value.month and day.year in (None, value.year) for day in mention.days)
+
+
+def _date(year: int | None, month: int, day: int | None) -> date | None:
+    try:
+        return date(year or 0, month, day or 0)
+    except ValueError:
+        return None
+
+
+_MOST_NUMBERS = 12
+_HIGHEST_NUMBER = 1_000_000
+
+
+def worked_numbers(numbers: Iterable[Decimal], days: Iterable[Day], times: Iterable[float]) -> set[Decimal]:
+    """The sums, differences and products of two numbers; what lies between two days or two times.
+
+    >>> sorted(map(int, worked_numbers([Decimal(2), Decimal(15)], [Day(2027, 6, 2), Day(2027, 6, 9)], [])))
+    [7, 8, 13, 17, 30]
+    """
+    found: set[Decimal] = set()
+    some = [number for number in islice(numbers, _MOST_NUMBERS) if 0 < number < _HIGHEST_NUMBER]
+    for one, two in combinations(some, 2):
+        found |= {one + two, abs(one - two), one * two}
+    whole = [one for one in map(_date_of_day, islice(days, _MOST_NUMBERS)) if one]
+    for first, last in combinations(whole, 2):
+        between = abs((last - first).days)
+        found |= {Decimal(between), Decimal(between + 1)}
+    for start, end in combinations(islice(times, _MOST_NUMBERS), 2):
+        minutes = Decimal(str(abs(end - start)))
+        found |= {minutes, minutes / 60}
+    return found
+
+
+def _date_of_day(day: Day) -> date | None:
+    try:
+        return date(day.year or 2027, day.month, day.day or 0)
+    except ValueError:
+        return None
+
+
+_BEHIND = re.compile(r",? (?P<way>later|after|afterwards|earlier|before|beforehand|prior|past|ahead)\b")
+_LATER_WORDS = frozenset({"later", "after", "afterwards", "past"})
+_MOST_TIME_TEXT = 20_000
+_MINUTES_OF_DAY = 24 * 60
+
+
+def shifted_times(text: str, times: Collection[float]) -> set[float]:
+    """The times (minutes since midnight) that lie before or after others as a plain text says.
+
+    >>> sorted(shifted_times("at 9:00, and again half an hour later", [540.0]))
+    [570.0]
+    """
+    found: set[float] = set()
+    if not times:
+        return found
+    text = text[:_MOST_TIME_TEXT]
+    for _, end, length in durations_in(text):
+        if length.months or not (way := _BEHIND.match(text, end)):
+            continue
+        minutes = float(length.seconds) / 60 * (1 if way["way"] in _LATER_WORDS else -1)
+        if abs(minutes) < _MINUTES_OF_DAY:
+            found |= {(time + minutes) % _MINUTES_OF_DAY for time in times}
+    return found

@@ -1,0 +1,325 @@
+"""What must be stated exactly, but for case and grouping: addresses, files, phone numbers and codes.
+
+Also as people dictate them: "kai dot brandt at webpost dot example".
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Collection, Iterator, Mapping
+from itertools import accumulate, pairwise
+from typing import NamedTuple
+
+from toolassay.offline.planner.mentions import FILE_TYPES
+
+URL = re.compile(
+    r"(?:(?:https?|ftp|s3|file)://|www\.)[^\s'<>`\[\]{}]{1,2000}"
+    r"|(?<![\w@./-])(?:[a-z0-9-]{1,63}\.){1,5}(?:com|org|net|io|edu|gov|ai|dev|app|info|co|de|fr|uk|eu|us"
+    r"|example|test|shop|online|site|xyz|ch|es|nl|se|ca|au|jp|nz|biz|tv|pl|dk|ie)\b(?!@)"
+    r"(?:[/?#][^\s'<>`\[\]{}]{0,2000})?"
+)
+EMAIL = re.compile(r"(?:mailto:)?[\w.+%-]{1,64}@[\w-]{1,63}(?:\.[\w-]{1,63}){1,5}")
+_ENDINGS = "|".join([*FILE_TYPES, "zip", "log", "yaml", "yml", "sql"])
+FILE = re.compile(rf"(?:[\w:.~-]{{0,60}}[/\\]){{0,12}}[\w.+~()-]{{1,120}}\.(?:{_ENDINGS})\b")
+CODE = re.compile(r"(?<![\w.])(?=[\w#/-]*\d)(?=[\w#/-]*[^\W\d_])[^\W_]+(?:[-_/][^\W_]+)*|#\d+")
+PHONE = re.compile(r"(?<![\w.,-])\+?\(?\d{1,5}\)?(?:[ .()/-]{1,2}\d{1,10}){0,7}(?![\w]|[.,]\d|-\d)")
+# Digits with a unit behind them: a number and a word rather than a code.
+MEASURE = re.compile(r"(\d+(?:[.,]\d+)?)([a-z]{1,3})")
+_RUN = re.compile(r"[^\W_]+")
+_GAP = re.compile(r"[\s._/#:-]{1,3}")
+_FEWEST_DIGITS = 7
+_MOST_RUNS = 6
+
+
+def url_key(text: str) -> str:
+    """An address without what may be left out of it.
+
+    >>> url_key("https://www.example.com/a/."), url_key("example.com/a")
+    ('example.com/a', 'example.com/a')
+    """
+    text = text.rstrip(".,;:!?)'/")
+    return re.sub(r"^(?:https?|ftp)://", "", text).removeprefix("www.")
+
+
+def email_key(text: str) -> str:
+    """An e-mail address without the sign that it is one."""
+    return text.removeprefix("mailto:").strip(".-")
+
+
+def file_key(text: str) -> str:
+    r"""The name of a file without its path.
+
+    >>> file_key("c:\\data\\report.pdf"), file_key("~/report.pdf")
+    ('report.pdf', 'report.pdf')
+    """
+    return re.split(r"[/\\]", text)[-1].lstrip("(")
+
+
+def media_of(name: str) -> str:
+    """What kind of thing a file holds, by its ending.
+
+    >>> media_of("a.png"), media_of("a.zip")
+    ('image', 'text')
+    """
+    return FILE_TYPES.get(name.rpartition(".")[2], "text")
+
+
+def digits_of(text: str) -> str:
+    """Its digits alone.
+
+    >>> digits_of("+61 (2) 5550")
+    '6125550'
+    """
+    return re.sub(r"\D", "", text)
+
+
+def is_phone(text: str) -> bool:
+    """Whether digits are so many, and grouped so, that they are a phone number rather than a quantity.
+
+    >>> is_phone("+61 2 5550 9325"), is_phone("1,200")
+    (True, False)
+    """
+    return len(digits_of(text)) >= _FEWEST_DIGITS
+
+
+def phones_in(text: str) -> set[str]:
+    """Every row of digits that a text may write as a phone number, however it groups them.
+
+    >>> sorted(phones_in("dial 555 12-34 now"))
+    ['5551234']
+    """
+    found: set[str] = set()
+    for match in PHONE.finditer(text):
+        found |= {row for row in _rows(re.findall(r"\d+", match.group())) if len(row) >= _FEWEST_DIGITS}
+    return found
+
+
+def codes_in(text: str) -> set[str]:
+    """Every row of letters and digits that a text may write as a code, without the marks between them.
+
+    >>> sorted(codes_in("order AB-12"))
+    ['12', 'ab12', 'orderab12']
+    """
+    found: set[str] = set()
+    runs = _RUN.findall(text.casefold())
+    for start, run in enumerate(runs):
+        nearby = runs[start : start + 4]
+        if any(character.isdigit() for character in "".join(nearby)):
+            longer = runs[start : start + 10] if any(map(str.isdigit, nearby)) else nearby
+            rows = accumulate(longer)
+            found.update(row for row in rows if any(character.isdigit() for character in row))
+        elif run.isdigit():
+            found.add(run)
+    return found
+
+
+class CharacterRow(NamedTuple):
+    """The letters and digits of a text one after the other, and at which of them a group begins and ends.
+
+    >>> row = CharacterRow.of("order ab-12 3")
+    >>> row.spells("ab123"), row.spells("b123"), row.spells("ab12")
+    (True, False, True)
+    """
+
+    text: str
+    starts: frozenset[int]
+    ends: frozenset[int]
+
+    @classmethod
+    def of(cls, text: str) -> CharacterRow:
+        """The row of a plain text; what cannot stand between two groups of a code parts rows."""
+        row: list[str] = []
+        starts, ends, last, length, is_dotted = set(), set(), 0, 0, False
+        for match in _RUN.finditer(text):
+            gap = text[last : match.start()]
+            # "1.5" is no code of two groups; "inc.0042.17" is one of three.
+            is_decimal = (
+                gap == "." and text[last - 1].isdigit() and match.group()[0].isdigit() and not is_dotted
+            )
+            is_dotted = gap == "."
+            if length and (is_decimal or not _GAP.fullmatch(gap)):
+                row.append(" ")
+                length += 1
+            starts.add(length)
+            row.append(match.group())
+            length += len(match.group())
+            ends.add(length)
+            last = match.end()
+        return cls("".join(row), frozenset(starts), frozenset(ends))
+
+    def spells(self, code: str) -> bool:
+        """Whether a row of letters and digits stands there, in one group or more."""
+        place = self.text.find(code)
+        for _ in range(50):
+            if place < 0 or not code:
+                return False
+            if place in self.starts and place + len(code) in self.ends:
+                return True
+            place = self.text.find(code, place + 1)
+        return False
+
+
+def is_code(text: str) -> bool:
+    """Whether a text may be a code: letters and digits, or capitals alone, in groups, and no measure.
+
+    >>> is_code("B-MW 1234"), is_code("XKCD"), is_code("5 km"), is_code("report 2026")
+    (True, True, False, False)
+    """
+    key = code_key(text.casefold())
+    if (
+        not 3 <= len(key) <= 40
+        or not key.isascii()
+        or MEASURE.fullmatch(key)
+        or re.search(r"[^\w\s./#:-]", text)
+    ):
+        return False
+    digits = sum(character.isdigit() for character in key)
+    if not digits:
+        return text.isupper() and len(key) > 3 and " " not in text
+    return 0 < digits < len(key) and not re.search(r"\b[a-z]{4,}\b|\d[.:]\d", text.casefold())
+
+
+def code_key(text: str) -> str:
+    """A code without the marks between its letters and digits."""
+    return re.sub(r"[\W_]", "", text)
+
+
+def _rows(runs: list[str]) -> Iterator[str]:
+    for start in range(len(runs)):
+        yield from accumulate(runs[start : start + _MOST_RUNS])
+
+
+_NUMBER = re.compile(
+    r"(?<![\w.,-])\+?\(?(?:\d{6,15}|\d{1,5})\)?(?:[ .()/-]{1,3}\d{1,10}){0,7}(?![\w]|[.,]\d|-\d)"
+)
+_EXTENSION = re.compile(
+    r"(?:\b(?:ext(?:ension|n)?|durchwahl)\b\.?:?\s?|(?<=\d)\s?x\s?|(?<=\d)[,;#]\s?)(\d{1,6})\b"
+)
+_FEWEST = 7
+_ENDING = 6
+_MOST = 20
+_LONGEST_COUNTRY = 3
+
+
+def phones_of(text: str) -> set[str]:
+    """The phone numbers of a text by their digits; "+" first where they begin with the code of a country.
+
+    >>> sorted(phones_of("+44 (0)20 7946 0123, 0049 30 901820 or 020 7946 0123"))
+    ['+442079460123', '+4930901820', '02079460123']
+    """
+    found = set()
+    for match in _NUMBER.finditer(text):
+        digits = re.sub(r"\D", "", match.group().replace("(0)", ""))
+        if len(digits) < _FEWEST:
+            continue
+        if match.group().startswith("+"):
+            found.add("+" + digits)
+        elif digits.startswith("00"):
+            found.add("+" + digits[2:])
+        else:
+            found.add(digits)
+    return found
+
+
+def by_ending(phones: Collection[str]) -> dict[str, list[str]]:
+    """Phone numbers by their last digits, which are the same however they begin."""
+    found: dict[str, list[str]] = {}
+    for phone in phones:
+        found.setdefault(phone[-_ENDING:], []).append(phone)
+    return found
+
+
+def is_phone_of(value: str, phones: Mapping[str, list[str]]) -> bool:
+    """Whether a text is one of these numbers, the code of the country apart where one leaves it out.
+
+    >>> said = by_ending(phones_of("ring 020 7946 0123"))
+    >>> is_phone_of("+44 20 7946 0123", said), is_phone_of("+442079460124", said)
+    (True, False)
+    """
+    return any(
+        one == other or _is_local_form(one, other) or _is_local_form(other, one)
+        for one in phones_of(value)
+        for other in phones.get(one[-_ENDING:], [])[:_MOST]
+    )
+
+
+def extensions_in(text: str) -> list[re.Match[str]]:
+    """The extensions behind phone numbers.
+
+    >>> [match[1] for match in extensions_in("555-0134 ext. 12 or 555-0134 x7")]
+    ['12', '7']
+    """
+    return list(_EXTENSION.finditer(text))
+
+
+def _is_local_form(local: str, whole: str) -> bool:
+    """Whether a number is another one without the code of its country."""
+    if local.startswith(("+", "00")) or len(local) < _FEWEST + 1:
+        return False
+    if not whole.startswith("+") and (not local.startswith("0") or whole.startswith("0")):
+        return False
+    digits, national = whole.removeprefix("+"), local.removeprefix("0")
+    return digits.endswith(national) and 0 < len(digits) - len(national) <= _LONGEST_COUNTRY
+
+
+_SIGNS = {
+    "dot": ".",
+    "period": ".",
+    "underscore": "_",
+    "dash": "-",
+    "hyphen": "-",
+    "minus": "-",
+    "at": "@",
+    "slash": "/",
+    "plus": "+",
+}
+_NAMES = "|".join(sorted(_SIGNS, key=len, reverse=True))
+_BRACKETS = re.compile(rf"\s?[(\[{{<]\s?({_NAMES}|@|\.)\s?[)\]}}>]\s?")
+_WORD = r"[a-z0-9][\w.+@-]{0,60}"
+_ROW = re.compile(
+    rf"(?<![\w@.])(?:{_WORD} (?:\d{{1,6}} )?(?:(?:{_NAMES}) ){{1,2}}){{1,12}}{_WORD}"
+    rf"(?: \d{{1,6}}(?= (?:{_NAMES})))?"
+)
+_DIGIT_NAMES = ["zero", "one", "two", "three", "four", "five", "six", "seven", "eight", "nine"]
+_DIGIT = {name: str(digit) for digit, name in enumerate(_DIGIT_NAMES)} | dict.fromkeys(
+    ("oh", "o", "nought"), "0"
+)
+_ANY_DIGIT = rf"(?:(?:double|triple)[ -])?(?:{'|'.join(_DIGIT)})"
+_SPOKEN_DIGITS = re.compile(rf"\b{_ANY_DIGIT}(?:[ ,-]{{1,3}}{_ANY_DIGIT}){{3,20}}\b")
+_DIGITS = re.compile(r"(?<=[a-z])\s(?=\d{1,6}(?:[@._+/-]|$))")
+
+
+def dictated(text: str) -> str:
+    """The rows of words in a plain text that dictate an address, written as addresses; one a line.
+
+    >>> dictated("write to kai dot brandt at webpost dot example")
+    'kai.brandt@webpost.example'
+    """
+    found: list[str] = []
+    text = _BRACKETS.sub(lambda sign: f" {sign[1].replace('@', 'at').replace('.', 'dot')} ", text)
+    for match in _ROW.finditer(text):
+        row = re.sub(rf"\s({_NAMES})(?=\s)", lambda sign: f" {_SIGNS[sign[1]]}", match.group())
+        row = re.sub(r"\s?([@._+/-])\s", r"\1", row)
+        row = _DIGITS.sub("", row)
+        if "." in row:
+            pieces = row.split("@")
+            found.extend([row] if len(pieces) < 3 else map("@".join, pairwise(pieces)))
+    return "\n".join(found)
+
+
+def dictated_digits(text: str) -> str:
+    """The rows of digits that a plain text says one by one; one a line.
+
+    >>> dictated_digits("ring oh two oh, seven double four")
+    '020744'
+    """
+    found = []
+    for match in _SPOKEN_DIGITS.finditer(text):
+        digits, times = "", 1
+        for word in re.findall(r"\w+", match.group()):
+            times = {"double": 2, "triple": 3}.get(word, 1) if word in ("double", "triple") else times
+            if word not in ("double", "triple"):
+                digits += _DIGIT[word] * times
+                times = 1
+        found.append(digits)
+    return "\n".join(found)

@@ -1,0 +1,337 @@
+"""What a request (and the output of earlier calls) states, parsed once for all values of a plan."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Collection, Mapping
+from decimal import Decimal
+from fractions import Fraction
+from functools import cached_property
+from itertools import pairwise
+
+from toolassay.gates.knowability import identifiers
+from toolassay.gates.knowability.currencies import Currencies, currencies_in, names_of
+from toolassay.gates.knowability.dates import RELATIVE, Day, days_from, days_in, loose_days_in, years_in
+from toolassay.gates.knowability.derived_values import (
+    DayClues,
+    DayMention,
+    Told,
+    shifted_times,
+    worked_numbers,
+    worked_out,
+)
+from toolassay.gates.knowability.identifiers import by_ending, dictated, dictated_digits, phones_of
+from toolassay.gates.knowability.normalization import (
+    NEGATIONS,
+    key_of,
+    lemma_key,
+    other_names,
+    plain,
+    signs_as_words,
+    stands_in,
+    with_digits,
+    words_in,
+)
+from toolassay.gates.knowability.numbers import (
+    amounts_in,
+    converted_in,
+    heads_in,
+    numbers_in,
+    says_one,
+    shares_in,
+)
+from toolassay.gates.knowability.times import Duration, durations_in, lengths_as_numbers, times_in
+
+# Of a word that is said over and over, so many places are enough to see what stands around it.
+_MOST_PLACES = 200
+_MOST_BASES = 4
+_CAPITALS = re.compile(r"\b(?:[A-Z]{3}|U[SK])\b")
+_WEEKDAY = re.compile(
+    r"\b(?:mon|tues|wednes|thurs|fri|satur|sun)days?\b"
+    r"|\b(?:(?:on|this|next|every|each|and) (?:sat|sun)|mon|tues?|weds?|thur?s?|fri)\b"
+)
+_NONE = re.compile(r"\b(?:no|without|none|nothing|nil|nobody|zero|not any|free of charge|isn't any)\b")
+_STEPS = re.compile(r"\bsteps?\s\d+(?:(?:,|,? and| to|-| or)\s?\d+)*")
+_FIRST_MARKER = re.compile(r"(?:^|\s)\(?1[.)]\s")
+_MARKER = re.compile(r"(?:(?<=\s)|^)\(?\d{1,2}[.)](?=\s)")
+_TODAY_IS = re.compile(r"\b(?:today|tonight|now|tomorrow|it|date|day)(?:'s date)?(?: is|:|,| \()[^.]{0,20}$")
+
+
+class Said:
+    """A text, and everything that may be known from it; each part is read when it is first asked for.
+
+    >>> said = Said("Book a table for two on 17 Oct at a quarter to eight")
+    >>> said.says("A TABLE"), Decimal(2) in said.numbers, 19 * 60 + 45 in said.times
+    (True, True, True)
+    """
+
+    def __init__(self, text: str) -> None:
+        self.text = text
+
+    @cached_property
+    def folded(self) -> str:
+        """The text in lower case."""
+        return self.text.casefold()
+
+    @cached_property
+    def plain(self) -> str:
+        """The text in the one spelling."""
+        return plain(self.text)
+
+    @cached_property
+    def digits(self) -> str:
+        """The plain text with number words in digits."""
+        return with_digits(re.sub(r"(?<=\d)t(?=\d\d:)", " ", self.plain))
+
+    def says(self, text: str) -> bool:
+        """Whether a text stands in this one, case, quotes, dashes, accents and blanks apart."""
+        return stands_in(text.casefold(), self.folded) or stands_in(plain(text), self.plain)
+
+    @cached_property
+    def word_row(self) -> str:
+        """The words one after the other, nothing between them but a blank."""
+        return f" {' '.join(match.group() for match in words_in(self.plain))} "
+
+    @cached_property
+    def urls(self) -> Collection[str]:
+        """The addresses, and the hosts of addresses."""
+        keys = {identifiers.url_key(match.group()) for match in identifiers.URL.finditer(self._with_dictated)}
+        return keys | {re.split(r"[/?#]", key)[0] for key in keys}
+
+    @cached_property
+    def emails(self) -> Collection[str]:
+        """The e-mail addresses."""
+        return {
+            identifiers.email_key(match.group()) for match in identifiers.EMAIL.finditer(self._with_dictated)
+        }
+
+    @cached_property
+    def _with_dictated(self) -> str:
+        return f"{self.plain}\n{dictated(self.plain)}\n{dictated_digits(self.plain)}"
+
+    @cached_property
+    def files(self) -> Collection[str]:
+        """The names of files, in order, without their folders."""
+        found = identifiers.FILE.finditer(self._with_dictated)
+        return dict.fromkeys(identifiers.file_key(match.group()) for match in found)
+
+    @cached_property
+    def phones(self) -> Collection[str]:
+        """The rows of digits that may be phone numbers."""
+        return identifiers.phones_in(self._with_dictated)
+
+    @cached_property
+    def phone_numbers(self) -> Mapping[str, list[str]]:
+        """The phone numbers, by their last digits."""
+        return by_ending(phones_of(self._with_dictated))
+
+    @cached_property
+    def codes(self) -> Collection[str]:
+        """The rows of letters and digits that may be codes."""
+        return identifiers.codes_in(self.plain) | identifiers.codes_in(self.digits)
+
+    @cached_property
+    def row_of_characters(self) -> identifiers.CharacterRow:
+        """The letters and digits one after the other, for codes that are written in groups."""
+        return identifiers.CharacterRow.of(self.plain)
+
+    @cached_property
+    def prose(self) -> str:
+        """The text in digits without the numbers of lists and steps ("2) …", "after steps 1 and 3")."""
+        text = _STEPS.sub(" ", self.digits)
+        return _MARKER.sub(" ", text) if _FIRST_MARKER.search(text) else text
+
+    @cached_property
+    def numbers(self) -> Collection[Decimal]:
+        """The numbers; those in addresses and phone numbers, and in days and times, are none."""
+        spans = [match.span() for match, _ in (*days_in(self._quantities), *times_in(self._quantities))]
+        text = list(self._quantities)
+        for start, end in spans:
+            text[start:end] = " " * (end - start)
+        years = {Decimal(day.year) for day in self.days if day.year}
+        return numbers_in("".join(text)) | years | amounts_in("".join(text), self.plain)
+
+    @cached_property
+    def all_numbers(self) -> Collection[Decimal]:
+        """The numbers, and those that days and times are made of: for a value that is a number by itself."""
+        one = {Decimal(1)} if says_one(self.digits) else set()
+        return numbers_in(self._quantities) | one
+
+    @cached_property
+    def _quantities(self) -> str:
+        text = self.prose
+        for pattern in (identifiers.URL, identifiers.EMAIL, identifiers.FILE):
+            text = pattern.sub(" ", text)
+        return identifiers.PHONE.sub(lambda m: " " if _looks_like_phone(m.group()) else m.group(), text)
+
+    @cached_property
+    def converted(self) -> Collection[Decimal]:
+        """The numbers in other units: metres of kilometres, minutes of hours."""
+        return converted_in(self.digits) | lengths_as_numbers(self.durations)
+
+    @cached_property
+    def durations(self) -> Collection[Duration]:
+        """The lengths of time."""
+        return {duration for _, _, duration in durations_in(self.digits)}
+
+    @cached_property
+    def shares(self) -> Collection[Fraction]:
+        """The shares: of a half, of 20 %."""
+        return shares_in(self.digits)
+
+    @cached_property
+    def currencies(self) -> Currencies:
+        """The currencies, by name, nation or sign."""
+        return currencies_in(self.plain)
+
+    @cached_property
+    def worked_numbers(self) -> Collection[Decimal]:
+        """The numbers that somebody gets who reckons with what is said."""
+        return worked_numbers(self.numbers, self.days, self.times)
+
+    @cached_property
+    def heads(self) -> Collection[int]:
+        """How many people it may speak of, counted by their names and kinship."""
+        return heads_in(self.digits, self.text[:10_000])
+
+    @cached_property
+    def days(self) -> dict[Day, str]:
+        """The days, each with the words that say it."""
+        found: dict[Day, str] = {}
+        bases: list[Day] = []
+        for match, days in (*days_in(self.prose), *loose_days_in(self.prose)):
+            found |= dict.fromkeys(days, match.group())
+            if _TODAY_IS.search(self.prose, max(0, match.start() - 40), match.start()):
+                bases.extend(days)
+        for base in bases[:_MOST_BASES]:
+            for day in days_from(self.plain, base):
+                found.setdefault(day, found[base])
+        return found
+
+    @cached_property
+    def _day_clues(self) -> DayClues:
+        found = (*days_in(self.prose), *loose_days_in(self.prose))
+        return DayClues.of(self.prose, [DayMention(*match.span(), days) for match, days in found])
+
+    def works_out(self, day: Day) -> Told | None:
+        """Whether a day follows exactly from the days that are said ("a week later"), or may do so."""
+        return worked_out(day, self._day_clues)
+
+    @cached_property
+    def years(self) -> Collection[int]:
+        """The years that are said, with a day or alone."""
+        return {day.year for day in self.days if day.year} | years_in(self.prose)
+
+    @cached_property
+    def has_relative_days(self) -> bool:
+        """Whether days are said that only somebody who knows the day of speaking can tell."""
+        return RELATIVE.search(self.plain) is not None
+
+    @cached_property
+    def times(self) -> Collection[float]:
+        """The times of day, in minutes since midnight."""
+        return {time for _, times in times_in(self.prose, loose=True) for time in times}
+
+    @cached_property
+    def shifted_times(self) -> Collection[float]:
+        """The times of day that are told by another one: "at 9, and again an hour later"."""
+        return shifted_times(self.digits, self.times)
+
+    @property
+    def says_none(self) -> bool:
+        """Whether there is to be none of something: "no bags", "without luggage"."""
+        return _NONE.search(self.plain) is not None
+
+    @cached_property
+    def _words(self) -> list[str]:
+        return [match.group() for match in words_in(signs_as_words(self.digits))]
+
+    @cached_property
+    def places(self) -> dict[str, list[int]]:
+        """Where each word stands, counted in words; compounds count too ("voice over" for "voiceover")."""
+        words = self._words
+        found: dict[str, list[int]] = {}
+        for place, word in enumerate(words):
+            places = found.setdefault(key_of(word), [])
+            if len(places) < _MOST_PLACES:
+                places.append(place)
+            if measure := identifiers.MEASURE.fullmatch(word):
+                found.setdefault(key_of(measure[2]), []).append(place)
+        for place, (one, two) in enumerate(pairwise(words)):
+            if min(len(one), len(two)) > 1 and len(one) + len(two) < 30:
+                found.setdefault(key_of(one + two), [place])
+        return found
+
+    @cached_property
+    def negations(self) -> list[int]:
+        """Where negations stand, counted in words."""
+        return sorted(place for word in NEGATIONS for place in self.places.get(key_of(word), []))
+
+    def word_at(self, place: int) -> str:
+        """The word at a place."""
+        return self._words[place]
+
+    def knows(self, key: str) -> bool:
+        """Whether a word was said, in any form."""
+        return key in self.places or key in self._media or key in self._code_names
+
+    @cached_property
+    def _code_names(self) -> Collection[str]:
+        """The words for the codes that are said in capitals: "CAD" speaks of Canadian dollars."""
+        codes = {match.group().casefold() for match in _CAPITALS.finditer(self.text)}
+        names = (name for code in codes for name in (*other_names(code), *names_of(code)))
+        return {key_of(word) for name in names for word in name.split()}
+
+    @cached_property
+    def weekdays(self) -> Collection[str]:
+        """The first three letters of the days of the week that are named."""
+        return {match.group().split()[-1][:3] for match in _WEEKDAY.finditer(self.plain)}
+
+    def knows_form(self, word: str) -> bool:
+        """Whether an irregular form of a word was said ("swam" for "swimming")."""
+        return lemma_key(word) in self._lemmas
+
+    @cached_property
+    def _lemmas(self) -> Collection[str]:
+        return {lemma_key(word) for word in set(self._words[:5000])} | set(self.places)
+
+    def says_keys(self, words: list[str]) -> bool:
+        """Whether words were said one after the other, in any form."""
+        rows = [self.places.get(key_of(word), []) for word in words]
+        return (
+            any(all(first + i in row for i, row in enumerate(rows)) for first in rows[0]) if rows else False
+        )
+
+    @cached_property
+    def _media(self) -> Collection[str]:
+        """What the files that are named are: "the picture" speaks of portrait.png."""
+        kinds = {identifiers.media_of(file) for file in self.files}
+        return {key_of(kind) for kind in kinds}
+
+    def narrowest(self, keys: Collection[str]) -> tuple[int, int] | None:
+        """The first and last place of the shortest stretch in which all these words stand."""
+        marks = sorted((place, key) for key in keys for place in self.places.get(key, ()))
+        if not marks or any(key not in self.places for key in keys):
+            return None
+        best: tuple[int, int] | None = None
+        counts: dict[str, int] = {}
+        left = 0
+        for place, key in marks:
+            counts[key] = counts.get(key, 0) + 1
+            while len(counts) == len(set(keys)):
+                start, first = marks[left]
+                if best is None or place - start < best[1] - best[0]:
+                    best = (start, place)
+                counts[first] -= 1
+                if not counts[first]:
+                    del counts[first]
+                left += 1
+        return best
+
+
+def _looks_like_phone(text: str) -> bool:
+    if not {"1000", "1000000", "1000000000"}.isdisjoint(text.split()):
+        return False  # "2.5 million" in digits
+    return identifiers.is_phone(text) and (
+        text.startswith("+") or len(identifiers.digits_of(text)) > 9 or " " in text
+    )

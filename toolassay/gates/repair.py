@@ -1,0 +1,223 @@
+"""Repair of a label: only what is mechanical and has one possible meaning; every change is recorded.
+
+Repairs of the plan as a whole (links, steps, size and shape, the order of nodes), and the loop that runs all
+repairs until none changes anything.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import networkx as nx
+
+from toolassay.backinstruct.critics import rule_critic
+from toolassay.backinstruct.labels import steps_in_order
+from toolassay.dataset import SHAPES, reference_index, repository_form, shape_of
+from toolassay.gates.call_repairs import (
+    Record,
+    Repair,
+    RepairStep,
+    gold_of,
+    nodes_of,
+    references_of,
+    repair_argument_names,
+    repair_forms,
+    repair_reference_counting,
+    repair_reference_spelling,
+    repair_tool_names,
+    with_argument,
+)
+from toolassay.gates.gate import Background
+from toolassay.gates.graph_gate import sample_of
+from toolassay.gates.wiring_gate import order_of_steps
+from toolassay.gold import Gold
+
+__all__ = ["Repair", "repair"]
+
+
+_STEP = re.compile(r"(?<!^)(?=\bstep\s*\d+\s*[:.)])", re.IGNORECASE)
+
+
+def repair_links(record: Record, background: Background, repairs: list[Repair]) -> Record:
+    """Each link once. Where a tool is called twice, two links of one name may be two links."""
+    for key in ("task_links", "sampled_links"):
+        links, gold = record.get(key), gold_of(record)
+        tools = [node.tool for node in gold.nodes]
+        if not isinstance(links, list) or len(set(tools)) < len(tools):
+            continue
+        kept: list[Any] = []
+        seen: set[tuple[str, str]] = set()
+        for place, link in enumerate(links):
+            plain = isinstance(link, dict) and set(link) == {"source", "target"}
+            if not plain or not all(isinstance(end, str) for end in link.values()):
+                kept.append(link)
+            elif (link["source"], link["target"]) in seen:
+                repairs.append(Repair("duplicate link", f"{key}[{place}]", link, None))
+            else:
+                seen.add((link["source"], link["target"]))
+                kept.append(link)
+        if len(kept) < len(links):
+            record = {**record, key: kept}
+    return record
+
+
+def repair_steps(record: Record, background: Background, repairs: list[Repair]) -> Record:
+    """Steps written as one text, a line (or a "Step 1:") each."""
+    steps = record.get("task_steps")
+    if not isinstance(steps, str) or not steps.strip():
+        return record
+    lines = [line.strip() for line in steps.splitlines() if line.strip()]
+    if len(lines) == 1:
+        lines = [part.strip() for part in _STEP.split(lines[0]) if part.strip()]
+    repairs.append(Repair("steps", "task_steps", steps, lines))
+    return {**record, "task_steps": lines}
+
+
+def repair_size(record: Record, background: Background, repairs: list[Repair]) -> Record:
+    """`n_tools` and `type` that contradict the plan, if nothing says that the plan is what is wrong.
+
+    That a plan is called a chain and its links make none is no slip of the pen: that is left for the gate
+    of the graph. A path that is called a dag is one (the published sampler calls some so).
+    """
+    gold = gold_of(record)
+    size = len(gold.nodes)
+    if size != len(nodes_of(record)) or not size or not _is_sample(gold):
+        return record
+    if "n_tools" in record and not (record["n_tools"] is not True and record["n_tools"] == size):
+        repairs.append(Repair("size", "n_tools", record["n_tools"], size))
+        record = {**record, "n_tools": size}
+    said = record.get("type")
+    if "type" not in record or record.get("task_links") is None:
+        return record
+    known = isinstance(said, str) and said in SHAPES
+    if (
+        not known
+        or (size == 1 and said != "single")
+        or (size > 1 and said == "single" and gold.sampled_nodes)
+    ):
+        shape = shape_of(size, gold.links, tools=[node.tool for node in gold.nodes])
+        repairs.append(Repair("shape", "type", said, shape))
+        record = {**record, "type": shape}
+    return record
+
+
+def _is_sample(gold: Gold) -> bool:
+    """Whether the plan is its sample, if it has one."""
+    nodes, links = sample_of(gold)
+    tools = [node.tool for node in gold.nodes]
+    if any(fault.where.startswith(("sampled_", "task_links")) for fault in gold.faults):
+        return False
+    verdict = rule_critic(nodes or (), links or (), tools, gold.links)
+    return (nodes is None or verdict.node) and (links is None or verdict.link)
+
+
+Wire = tuple[int, int]
+
+
+def repair_order(record: Record, background: Background, repairs: list[Repair]) -> Record:
+    """Nodes in the order of their steps, or another in which references point back, if they do not and can.
+
+    Published nodes stand by name, their steps in order: then the steps stay. Steps that follow the nodes
+    go along with them.
+    """
+    gold, nodes = gold_of(record), nodes_of(record)
+    pointers = list(references_of(gold))
+    if len(gold.nodes) != len(nodes) or any(
+        p.reading.spelling not in ("published", "name") for p in pointers
+    ):
+        return record
+    wires = [(index, p.node) for p in pointers if (index := reference_index(p.text)) is not None]
+    if not any(source > target for source, target in wires) or not _agree(wires, gold):
+        return record
+    order = _order(wires, gold)
+    if order is None:
+        return record
+    position = {place: number for number, place in enumerate(order)}
+    repairs.append(Repair("order", "task_nodes", list(range(len(nodes))), order))
+    repaired: Record = {**record, "task_nodes": [_renumbered(nodes[place], position) for place in order]}
+    tools = [node.tool for node in gold.nodes]
+    if order_of_steps(gold.steps, tools) == {tool: place for place, tool in enumerate(tools)}:
+        repaired["task_steps"] = steps_in_order(list(gold.steps), order, position)
+        repairs.append(Repair("order", "task_steps", list(gold.steps), repaired["task_steps"]))
+    return repaired
+
+
+def _agree(wires: Sequence[Wire], gold: Gold) -> bool:
+    """Whether all references are to other nodes of the plan, along its links where it has any."""
+    tools = [node.tool for node in gold.nodes]
+    if any(source == target or source >= len(tools) for source, target in wires):
+        return False
+    ends = {(tools[source], tools[target]) for source, target in wires}
+    return gold.record.get("task_links") is None or ends <= set(gold.links)
+
+
+def _order(wires: Sequence[Wire], gold: Gold) -> list[int] | None:
+    """The places in their new order; None where the references go in a circle."""
+    steps = order_of_steps(gold.steps, [node.tool for node in gold.nodes])
+    if steps is not None:
+        by_steps = {place: steps[node.tool] for place, node in enumerate(gold.nodes)}
+        if all(by_steps[source] < by_steps[target] for source, target in wires):
+            return sorted(by_steps, key=by_steps.__getitem__)
+    graph: nx.DiGraph[int] = nx.DiGraph()
+    graph.add_nodes_from(range(len(gold.nodes)))
+    graph.add_edges_from(wires)
+    try:
+        return list(nx.lexicographical_topological_sort(graph))
+    except nx.NetworkXUnfeasible:
+        return None
+
+
+def _renumbered(node: Any, position: Mapping[int, int]) -> Any:
+    arguments = node.get("arguments")
+    if not isinstance(arguments, list):
+        return node
+    repaired = []
+    for argument in arguments:
+        value = argument.get("value") if isinstance(argument, Mapping) else argument
+        index = reference_index(value)
+        repaired.append(argument if index is None else with_argument(argument, f"<node-{position[index]}>"))
+    return {**node, "arguments": repaired}
+
+
+_REPAIR_STEPS: tuple[RepairStep, ...] = (
+    repair_steps,
+    repair_tool_names,
+    repair_forms,
+    repair_argument_names,
+    repair_links,
+    repair_reference_spelling,
+    repair_reference_counting,
+    repair_order,
+    repair_size,
+)
+_ROUNDS = 5
+
+
+def repair(record: Mapping[str, Any], background: Background) -> tuple[Record, list[Repair]]:
+    """The label with what is mechanical mended, and each change; the label given stays as it is.
+
+    Only what can be meant in one way is changed, and nothing that a gate would take for a sign of a wrong
+    plan. A label in the hub's form comes back in the repository's, which is no repair.
+
+    Args:
+        record: a label, whatever it holds.
+        background: the library and the graph it belongs to.
+
+    >>> from toolassay.tools import Tool, ToolLibrary
+    >>> background = Background(ToolLibrary([Tool("Text Search", "", ("text",), ("text",))]), "resource")
+    >>> repaired, repairs = repair({"task_nodes": [{"task": "text_search", "arguments": "tea"}]}, background)
+    >>> repaired["task_nodes"], [change.kind for change in repairs]
+    ([{'task': 'Text Search', 'arguments': ['tea']}], ['tool name', 'form'])
+    """
+    repaired = repository_form(record)
+    repairs: list[Repair] = []
+    for _ in range(_ROUNDS):
+        found: list[Repair] = []
+        for step in _REPAIR_STEPS:
+            repaired = step(repaired, background, found)
+        repairs += found
+        if not found:
+            break
+    return repaired, repairs

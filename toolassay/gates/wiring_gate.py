@@ -1,0 +1,282 @@
+"""The gate "wiring": what each step takes from which other step; whether links and step order agree."""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, field
+
+import networkx as nx
+
+from toolassay.backinstruct.critics import same_tool
+from toolassay.gates.fit import can_feed, is_order_only
+from toolassay.gates.gate import Background, Finding, State, shown, tool_spellings
+from toolassay.gates.graph_gate import place_of
+from toolassay.gates.references import PlanValue, ReferenceReader, ReferenceReading, arguments_of, texts_in
+from toolassay.gold import Ends, Gold, GoldNode
+
+Order = dict[str, int]
+
+
+def order_of_steps(steps: Sequence[str], tools: Sequence[str]) -> Order | None:
+    """The place of each tool in the steps, if each step names first a tool of its own; else None.
+
+    >>> order_of_steps(["Step 1: Call b", "Step 2: Call a with what b gave"], ["a", "b"])
+    {'b': 0, 'a': 1}
+    """
+    names = {same_tool(tool): tool for tool in tools}
+    if len(names) < len(tools) or len(steps) != len(tools):
+        return None
+    longest_first = sorted(names, key=len, reverse=True)
+    pattern = re.compile(rf"(?<!\w)(?:{'|'.join(map(re.escape, longest_first))})(?!\w)")
+    order: Order = {}
+    for place, step in enumerate(steps):
+        match = pattern.search(same_tool(step[:2000]))
+        if match is None or names[match[0]] in order:
+            return None
+        order[names[match[0]]] = place
+    return order
+
+
+def order_of_nodes(tools: Sequence[str]) -> Order | None:
+    """The place of each tool among the nodes; None where nodes stand by name, or a tool stands twice."""
+    by_name = list(tools) == sorted(tools) or [*map(same_tool, tools)] == sorted(map(same_tool, tools))
+    if by_name or len(set(tools)) < len(tools):
+        return None
+    return {tool: place for place, tool in enumerate(tools)}
+
+
+def orders_of(gold: Gold) -> tuple[Order | None, Order | None]:
+    """What the steps and what the nodes of a plan say of its order."""
+    tools = [node.tool for node in gold.nodes]
+    return order_of_steps(gold.steps, tools), order_of_nodes(tools)
+
+
+def is_in_order(order: Order | None, link: Ends) -> bool | None:
+    """Whether an order has the ends of a link in its direction; None where it does not say."""
+    if order is None or link[0] not in order or link[1] not in order or link[0] == link[1]:
+        return None
+    return order[link[0]] < order[link[1]]
+
+
+def find_cycle(links: Iterable[Ends], tools: Iterable[str]) -> list[str]:
+    """Tools whose links go in a circle, in its order; empty where there is none.
+
+    Links name tools: where one is used twice, what looks like a circle need not be one.
+    """
+    often = Counter(tools)
+    graph: nx.DiGraph[str] = nx.DiGraph()
+    graph.add_edges_from(link for link in links if max(often[link[0]], often[link[1]]) < 2)
+    try:
+        return [source for source, *_ in nx.find_cycle(graph)]
+    except nx.NetworkXNoCycle:
+        return []
+
+
+Wire = tuple[int, int]
+
+
+@dataclass
+class _Wires:
+    """What the arguments of a plan say.
+
+    Attributes:
+        wires: (place of the source, place of the target).
+        open: nodes with a source that nobody can tell.
+        backward: the wires from a later node, and where they are said.
+    """
+
+    wires: list[Wire] = field(default_factory=list)
+    open: set[int] = field(default_factory=set)
+    backward: list[tuple[Wire, PlanValue]] = field(default_factory=list)
+
+
+class WiringGate:
+    """Follows every reference, and holds the links against them or against the order of the steps."""
+
+    name = "wiring"
+
+    def __init__(self, background: Background) -> None:
+        self._background = background
+        self._names = tool_spellings(background.library)
+
+    def check(self, gold: Gold) -> list[Finding]:
+        """References to nothing, to later steps or of a wrong type; links against them or the order."""
+        if not gold.has_arguments:
+            reason = "the gold has no arguments, so that it has no references"
+            return [*self._order(gold), Finding(self.name, "not applicable", reason)]
+        reader = ReferenceReader.of(gold)
+        found = _Wires()
+        findings = [
+            finding
+            for node in gold.nodes
+            for whole in arguments_of(node)
+            for argument in texts_in(whole)
+            for finding in self._argument(argument, node, reader, found)
+        ]
+        findings += self._backward(found)
+        if self._background.kind == "resource":
+            findings += self._links(gold, reader, found)
+        else:
+            findings += self._order(gold)
+        return findings
+
+    def _say(self, state: State, reason: str, where: str) -> Finding:
+        return Finding(self.name, state, reason, where)
+
+    def _argument(
+        self, argument: PlanValue, node: GoldNode, reader: ReferenceReader, found: _Wires
+    ) -> list[Finding]:
+        text, where = str(argument.value), argument.where
+        reading = reader.read(text, node.place)
+        if reading is None:
+            return []
+        findings = self._spelling(reading, text, where, reader)
+        if reading.spelling in ("placeholder", "malformed"):
+            found.open.add(node.place)
+        places = reading.places[:1] if reading.spelling == "name" else reading.places
+        for place in places:
+            if place >= len(reader.tools):
+                reason = f"{shown(text)} refers to node {place}, but the plan has {_nodes(len(reader.tools))}"
+                findings.append(self._say("reject", reason, where))
+                found.open.add(node.place)
+            elif place == node.place:
+                findings.append(
+                    self._say("reject", f"{shown(text)} refers to its own node, {shown(node.tool)}", where)
+                )
+                found.open.add(node.place)
+            else:
+                found.wires.append((place, node.place))
+                if place > node.place and reading.spelling != "name":
+                    found.backward.append(((place, node.place), argument))
+                findings += self._type(place, node, reader, text, where)
+        return findings
+
+    def _spelling(
+        self, reading: ReferenceReading, text: str, where: str, reader: ReferenceReader
+    ) -> list[Finding]:
+        temporal = self._background.kind == "temporal"
+        if reading.spelling == "published":
+            return []
+        if reading.spelling == "inside":
+            reason = f"{shown(text)} has a reference inside a text, where only a whole argument can be one"
+            return [self._say("quarantine", reason, where)]
+        if reading.spelling == "near":
+            return [
+                self._say(
+                    "reject",
+                    f"{shown(text)} is not spelt as a reference is: <node-{reading.places[0]}>",
+                    where,
+                )
+            ]
+        if reading.spelling == "name":
+            tool = reader.tools[reading.places[0]]
+            if temporal and text.strip() == tool:
+                return []  # the published way of a temporal plan
+            reason = f"{shown(text)} names a step, but is no reference; <node-{reading.places[0]}> would be"
+            return [self._say("quarantine" if temporal else "reject", reason, where)]
+        reason = f"{shown(text)} speaks of another step, but refers to none"
+        return [self._say("quarantine" if temporal else "reject", reason, where)]
+
+    def _type(
+        self, place: int, node: GoldNode, reader: ReferenceReader, text: str, where: str
+    ) -> list[Finding]:
+        source, target = self._names.meant(reader.tools[place] or ""), self._names.meant(node.tool)
+        if source is None or target is None:
+            return []
+        first, second = self._background.library[source], self._background.library[target]
+        if not second.inputs or not first.is_resource or can_feed(first, second, self._background):
+            return []
+        gives = ", ".join(first.outputs) or "nothing"
+        takes = ", ".join(second.inputs)
+        reason = f"{shown(text)} is what '{source}' gives ({gives}), but '{target}' takes {takes}"
+        return [self._say("reject", reason, where)]
+
+    def _backward(self, found: _Wires) -> list[Finding]:
+        if not found.backward:
+            return []
+        turned = find_cycle([(str(source), str(target)) for source, target in found.wires], ())
+        more = (
+            "and the references go in a circle"
+            if turned
+            else "repair puts the nodes in an order in which all references point back"
+        )
+        return [
+            self._say(
+                "reject",
+                f"{shown(argument.value)} refers to a later node ({source} after {target}); {more}",
+                argument.where,
+            )
+            for (source, target), argument in found.backward
+        ]
+
+    def _links(self, gold: Gold, reader: ReferenceReader, found: _Wires) -> list[Finding]:
+        """Every link is a reference, every reference a link; links name tools, so tools are compared."""
+        if gold.record.get("task_links") is None:
+            if not found.wires:
+                return []
+            reason = "arguments refer to other steps, but the label lists no links"
+            return [self._say("quarantine", reason, "task_links")]
+        flows = {self._ends(wire, reader): wire for wire in found.wires}
+        tools = {self._names.read(node.tool) for node in gold.nodes}
+        unsure = {self._names.read(reader.tools[place] or "") for place in found.open}
+        links = {
+            (self._names.read(source), self._names.read(target)): (source, target)
+            for source, target in gold.links
+        }
+        findings = []
+        turned: set[Ends] = set()
+        for link, written in links.items():
+            if link in flows or link[1] in unsure or not tools.issuperset(link) or self._is_order_only(link):
+                continue
+            source, target = map(shown, link)
+            back = (link[1], link[0])
+            if back in flows and back not in links:
+                turned.add(back)
+                why = f"{source} takes what {target} gives"
+                reason = f"the link {source} -> {target} is the wrong way round: {why}"
+            else:
+                reason = (
+                    f"there is a link {source} -> {target}, but no argument of {target} refers to {source}"
+                )
+            findings.append(self._say("reject", reason, place_of(gold, written)))
+        for (first, second), (_, place) in flows.items():
+            if (first, second) not in links and (first, second) not in turned:
+                link_text = f"{shown(first)} -> {shown(second)}"
+                reason = f"{shown(second)} takes what {shown(first)} gives, but there is no link {link_text}"
+                findings.append(self._say("reject", reason, f"task_nodes[{place}].arguments"))
+        return findings
+
+    def _is_order_only(self, link: Ends) -> bool:
+        library = self._background.library
+        if link[0] not in library or link[1] not in library:
+            return False
+        return is_order_only(library[link[0]], library[link[1]], self._background)
+
+    def _ends(self, wire: Wire, reader: ReferenceReader) -> Ends:
+        source, target = (self._names.read(reader.tools[place] or "") for place in wire)
+        return source, target
+
+    def _order(self, gold: Gold) -> list[Finding]:
+        """Links that go in a circle, or against the order of the steps and of the nodes."""
+        tools = [node.tool for node in gold.nodes]
+        if turned := find_cycle(gold.links, tools):
+            reason = f"the links go in a circle: {' -> '.join(map(shown, [*turned[:8], turned[0]]))}"
+            return [self._say("reject", reason, place_of(gold, (turned[0], turned[1 % len(turned)])))]
+        steps, nodes = orders_of(gold)
+        findings = []
+        for link in dict.fromkeys(gold.links):
+            by_steps, by_nodes = is_in_order(steps, link), is_in_order(nodes, link)
+            if by_steps is False and by_nodes is not True:
+                reason = f"the link {shown(link[0])} -> {shown(link[1])} goes against the order of the steps"
+                findings.append(self._say("reject", reason, place_of(gold, link)))
+            elif by_steps is False or (by_steps is None and by_nodes is False):
+                what = "nodes" if by_nodes is False else "steps"
+                reason = f"the link {shown(link[0])} -> {shown(link[1])} goes against the order of the {what}"
+                findings.append(self._say("quarantine", reason, place_of(gold, link)))
+        return findings
+
+
+def _nodes(count: int) -> str:
+    return "one node" if count == 1 else f"{count} nodes"

@@ -1,0 +1,252 @@
+"""Confidence intervals: the bootstrap for ratios of sums, Wilson's score interval for shares.
+
+The bootstrap takes percentiles (Efron, 1979); it is by cluster, vectorised and seeded.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Iterable
+from typing import TYPE_CHECKING, NamedTuple
+
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
+
+
+_DRAWS_AT_ONCE = 20_000  # small enough for the nearest cache
+MOST_UNITS = 20_000
+"""More items or clusters than that are put together at random before they are drawn."""
+
+
+class Interval(NamedTuple):
+    """A number with the bounds of its interval; None where nothing is known."""
+
+    value: float | None
+    low: float | None
+    high: float | None
+
+    def to_json(self) -> dict[str, float | None]:
+        """As it stands in a metrics file.
+
+        >>> Interval(0.5, 0.25, 0.75).to_json()
+        {'value': 0.5, 'low': 0.25, 'high': 0.75}
+        """
+        return self._asdict()
+
+
+NOTHING = Interval(None, None, None)
+
+
+def mean_intervals(
+    scores: Iterable[NDArray[np.float64]],
+    *,
+    clusters: NDArray[np.int64] | None = None,
+    resamples: int = 1000,
+    seed: int = 0,
+    level: float = 0.95,
+) -> list[Interval]:
+    """The mean of each score; NaN where an item has no such score and is left out of it.
+
+    The rest is as in `ratio_intervals`.
+
+    >>> import numpy as np
+    >>> mean_intervals([np.array([0.5, 0.5])], resamples=10)
+    [Interval(value=0.5, low=0.5, high=0.5)]
+    """
+    return ratio_intervals(
+        (Ratio.mean(score) for score in scores),
+        clusters=clusters,
+        resamples=resamples,
+        seed=seed,
+        level=level,
+    )
+
+
+class Ratio(NamedTuple):
+    """A sum over a sum: one top and one bottom an item, each of shape (items,)."""
+
+    top: NDArray[np.float64]
+    bottom: NDArray[np.float64]
+
+    @classmethod
+    def mean(cls, scores: NDArray[np.float64]) -> Ratio:
+        """The mean of scores, as a ratio; NaN is left out.
+
+        >>> import numpy as np
+        >>> Ratio.mean(np.array([0.5, np.nan])).bottom.tolist()
+        [1.0, 0.0]
+        """
+        import numpy as np
+
+        known = ~np.isnan(scores)
+        return cls(np.where(known, scores, 0.0), known.astype(np.float64))
+
+
+def ratio_intervals(
+    ratios: Iterable[Ratio],
+    *,
+    clusters: NDArray[np.int64] | None = None,
+    resamples: int = 1000,
+    seed: int = 0,
+    level: float = 0.95,
+) -> list[Interval]:
+    """Ratios of sums over items, with the bounds of a cluster bootstrap.
+
+    Whole clusters are drawn with replacement (Field and Welsh, 2007); without clusters, items are. Beyond
+    20,000 of them they are first put together at random, which leaves the variance of a sum as it is.
+
+    Args:
+        ratios: taken one at a time; one whose bottom adds up to 0 has no value.
+        clusters: the cluster of each item, any numbers; None where each item is its own.
+        resamples: how often to draw; 0 gives no bounds.
+        seed: of the draws.
+        level: the share of resampled ratios between the bounds.
+
+    >>> import numpy as np
+    >>> ratio_intervals([Ratio(np.array([1.0, 3.0]), np.array([2.0, 6.0]))], resamples=10)
+    [Interval(value=0.5, low=0.5, high=0.5)]
+    """
+    import numpy as np
+
+    generator = np.random.default_rng(seed)
+    units: Units | None = None
+    values: list[float | None] = []
+    tops: list[NDArray[np.float64]] = []
+    bottoms: dict[bytes, NDArray[np.float64]] = {}  # most are the same: the number of items
+    bottom_of: list[bytes] = []
+    for top, bottom in ratios:
+        total = bottom.sum()
+        values.append(float(top.sum() / total) if total else None)
+        if resamples and len(top):
+            units = units or Units(len(top), clusters, generator)
+            tops.append(units.sums(top))
+            below = units.sums(bottom)
+            key = hashlib.blake2b(below.tobytes(), digest_size=16).digest()
+            bottoms.setdefault(key, below)
+            bottom_of.append(key)
+    if not tops:
+        return [Interval(value, None, None) for value in values]
+    sums = _resampled_sums(np.column_stack([*tops, *bottoms.values()]), resamples, generator)
+    places = {key: len(tops) + place for place, key in enumerate(bottoms)}
+    tail = (1 - level) / 2 * 100
+    return [
+        _interval(value, sums[:, column], sums[:, places[key]], tail)
+        for column, (value, key) in enumerate(zip(values, bottom_of, strict=True))
+    ]
+
+
+def _interval(
+    value: float | None, tops: NDArray[np.float64], bottoms: NDArray[np.float64], tail: float
+) -> Interval:
+    """The bounds of a resampled ratio; `tail` is the percentage outside at each end."""
+    import numpy as np
+
+    sample = tops[bottoms > 0] / bottoms[bottoms > 0]
+    if value is None or not len(sample):
+        return Interval(value, None, None)
+    low, high = np.percentile(sample, [tail, 100 - tail])
+    # A value that all items share must not lie outside its own bounds by a rounding error.
+    return Interval(value, min(float(low), value), max(float(high), value))
+
+
+def bootstrapped_means(
+    scores: NDArray[np.float64], *, resamples: int = 1000, seed: int = 0
+) -> NDArray[np.float64]:
+    """The means of each column over items drawn with replacement.
+
+    Args:
+        scores: shape (items, columns), at least one item.
+        resamples: how often to draw.
+        seed: of the draws.
+
+    Returns:
+        Shape (resamples, columns).
+    """
+    import numpy as np
+
+    generator = np.random.default_rng(seed)
+    units = Units(len(scores), None, generator)
+    columns = [units.sums(column) for column in (*scores.T, np.ones(len(scores)))]
+    sums = _resampled_sums(np.column_stack(columns), resamples, generator)
+    return np.asarray(sums[:, :-1] / sums[:, -1:])
+
+
+class Units:
+    """What is drawn as one: an item, a cluster, or some of them put together at random.
+
+    Args:
+        items: how many there are.
+        clusters: the cluster of each, any numbers; None where each item is its own.
+        generator: puts them together where there are more than `MOST_UNITS`; None: never.
+
+    >>> import numpy as np
+    >>> Units(3, np.array([7, 9, 7])).sums(np.array([1.0, 2.0, 4.0])).tolist()
+    [5.0, 2.0]
+    """
+
+    def __init__(
+        self,
+        items: int,
+        clusters: NDArray[np.int64] | None = None,
+        generator: np.random.Generator | None = None,
+    ) -> None:
+        import numpy as np
+
+        self._numbers: NDArray[np.int64] | None = None
+        self._count = items
+        if clusters is not None and items:
+            _, numbers = np.unique(clusters, return_inverse=True)
+            if (count := int(numbers.max()) + 1) < items:
+                self._numbers, self._count = numbers, count
+        if generator is not None and self._count > MOST_UNITS:
+            together = generator.permutation(self._count) % MOST_UNITS
+            self._numbers = together if self._numbers is None else together[self._numbers]
+            self._count = MOST_UNITS
+
+    def sums(self, values: NDArray[np.float64]) -> NDArray[np.float64]:
+        """The sum of each unit."""
+        import numpy as np
+
+        if self._numbers is None:
+            return values
+        return np.bincount(self._numbers, values, minlength=self._count).astype(np.float64, copy=False)
+
+
+def _resampled_sums(
+    rows: NDArray[np.float64], resamples: int, generator: np.random.Generator
+) -> NDArray[np.float64]:
+    """The sums of as many rows as there are, drawn with replacement; shape (resamples, columns)."""
+    import numpy as np
+
+    units = len(rows)
+    sums = np.empty((resamples, rows.shape[1]))
+    at_once = max(1, _DRAWS_AT_ONCE // units)
+    for start in range(0, resamples, at_once):
+        size = min(at_once, resamples - start)
+        draws = generator.integers(units, size=(size, units), dtype=np.int64)
+        draws += np.arange(size)[:, None] * units
+        weights = np.bincount(draws.ravel(), minlength=size * units).reshape(size, units)
+        sums[start : start + size] = weights.astype(np.float64) @ rows
+    return sums
+
+
+def proportion_interval(hits: int, trials: int, *, level: float = 0.95) -> Interval:
+    """A share with its Wilson score interval (Wilson, 1927); nothing where there is no trial.
+
+    Unlike a bootstrap it has a width where all trials ended alike.
+
+    Args:
+        hits: how many trials ended so.
+        trials: how many there were.
+        level: of confidence.
+
+    >>> proportion_interval(10, 10)
+    Interval(value=1.0, low=0.7225, high=1.0)
+    """
+    if not trials:
+        return NOTHING
+    from scipy.stats import binomtest
+
+    bounds = binomtest(hits, trials).proportion_ci(level, method="wilson")
+    return Interval(hits / trials, round(float(bounds.low), 4), round(float(bounds.high), 4))

@@ -1,0 +1,80 @@
+"""Counts of what two collections share: true positives, false positives, false negatives, F1."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Collection, Hashable
+from typing import NamedTuple
+
+_FEW = 8
+
+
+class MatchCounts(NamedTuple):
+    """How a prediction meets the gold: right, too much, too little.
+
+    >>> MatchCounts(1, 1, 0) + MatchCounts(1, 0, 2)
+    MatchCounts(true_positives=2, false_positives=1, false_negatives=2)
+    """
+
+    true_positives: int
+    false_positives: int
+    false_negatives: int
+
+    def __add__(self, other: object) -> MatchCounts:
+        if not isinstance(other, MatchCounts):
+            return NotImplemented
+        return MatchCounts(*(mine + its for mine, its in zip(self, other, strict=True)))
+
+
+def f1(true_positives: float, false_positives: float, false_negatives: float, *, empty: float = 0.0) -> float:
+    """The harmonic mean of precision and recall; `empty` where there is nothing to find and nothing found.
+
+    >>> f1(1, 1, 1), f1(0, 0, 0), f1(0, 0, 0, empty=1.0)
+    (0.5, 0.0, 1.0)
+    """
+    total = 2 * true_positives + false_positives + false_negatives
+    return 2 * true_positives / total if total else empty
+
+
+def set_counts(gold: Collection[Hashable], predicted: Collection[Hashable]) -> MatchCounts:
+    """Counts of two collections, repetitions ignored.
+
+    >>> set_counts(["a", "a", "b"], ["a"])
+    MatchCounts(true_positives=1, false_positives=0, false_negatives=1)
+    """
+    gold_set, predicted_set = set(gold), set(predicted)
+    shared = len(gold_set & predicted_set)
+    return MatchCounts(shared, len(predicted_set) - shared, len(gold_set) - shared)
+
+
+def shared_count(gold: Collection[Hashable], predicted: Collection[Hashable]) -> int:
+    """The size of the intersection of two multisets.
+
+    >>> shared_count("aab", "aaac")
+    2
+    """
+    shared = 0
+    if len(gold) <= _FEW:
+        remaining = list(gold)
+        for element in predicted:
+            if element in remaining:
+                remaining.remove(element)
+                shared += 1
+        return shared
+    left: dict[Hashable, int] = Counter(gold)
+    for element in predicted:
+        count = left.get(element, 0)
+        if count:
+            left[element] = count - 1
+            shared += 1
+    return shared
+
+
+def multiset_counts(gold: Collection[Hashable], predicted: Collection[Hashable]) -> MatchCounts:
+    """Counts of two collections, repetitions counted.
+
+    >>> multiset_counts(["a", "a", "b"], ["a", "a", "a"])
+    MatchCounts(true_positives=2, false_positives=1, false_negatives=1)
+    """
+    shared = shared_count(gold, predicted)
+    return MatchCounts(shared, len(predicted) - shared, len(gold) - shared)

@@ -1,0 +1,113 @@
+"""One attempt at an OpenAI-compatible HTTP endpoint, over one aiohttp session per run."""
+
+from __future__ import annotations
+
+import time
+from urllib.request import getproxies, proxy_bypass
+
+import aiohttp
+from yarl import URL
+
+from toolassay.models.address import without_addresses
+from toolassay.models.options import PATH, ModelOptions
+from toolassay.models.protocol import ChatRequest, ChatResponse
+from toolassay.models.retry import broken, failed_answer, moved, timed_out, unreachable, wrong_address
+from toolassay.models.wire_format import EVENT_STREAM, encoded_body, read_completion, read_stream
+
+CONNECT = 30.0
+"""Seconds for a connection to come about: who does not take up the call is not there."""
+_KEEP = 4.0  # seconds; many servers let go after 5, and what is sent at that moment is lost
+
+
+class AiohttpTransport:
+    """Chat completions of `name` at `options.base_url`. The key is sent and never shown.
+
+    It goes straight there: proxies named in the environment are for hosted services (`--client openai`), and
+    would keep a local server from being reached.
+    """
+
+    def __init__(self, name: str, options: ModelOptions) -> None:
+        self.name = name
+        self._options = options
+        self._urls: dict[str, URL] = {}
+        self._session: aiohttp.ClientSession | None = None
+        self._timeout = aiohttp.ClientTimeout(total=None, sock_connect=CONNECT, sock_read=options.timeout)
+
+    async def send(self, request: ChatRequest) -> ChatResponse:
+        """Ask once.
+
+        Raises:
+            ModelError: typed: what happened, and whether trying again may help.
+        """
+        started = time.perf_counter()
+        # What the library raises may repeat the query of the address: it does not become a cause.
+        try:
+            path = self._options.version_path.path if self._options.version_path else ""
+            if path not in self._urls:
+                self._urls[path] = URL(self._options.address.to(path + PATH))
+            data = encoded_body(self.name, request, self._options)
+            async with self._connected().post(
+                self._urls[path], data=data, timeout=self._timeout, allow_redirects=False
+            ) as response:
+                return await self._read(response, started)
+        except aiohttp.ClientConnectorError as error:
+            reason = getattr(getattr(error, "os_error", None), "strerror", None) or error
+            raise unreachable(self._place, f"{reason}{self._proxy_hint()}") from None
+        except aiohttp.ConnectionTimeoutError:
+            reason = f"no connection within {CONNECT:g} s"
+            raise unreachable(self._place, f"{reason}{self._proxy_hint()}") from None
+        except TimeoutError:
+            raise timed_out(self._options.timeout, silent=True) from None
+        except (ValueError, aiohttp.NonHttpUrlClientError) as error:  # a ValueError: no URL, no such port
+            raise wrong_address(self._place, error) from None
+        except aiohttp.ClientPayloadError as error:
+            raise broken(_reason(error), kind="truncated") from None
+        except (aiohttp.ClientError, OSError) as error:
+            raise broken(_reason(error)) from None
+
+    async def _read(self, response: aiohttp.ClientResponse, started: float) -> ChatResponse:
+        status = response.status
+        if status >= 400:
+            text = await response.text(errors="replace")
+            raise failed_answer(status, text, response.headers.get("Retry-After"), self._place)
+        if status >= 300:
+            raise moved(self._place, status, response.headers.get("Location"))
+        if response.content_type == EVENT_STREAM:
+            return await read_stream(response.content.iter_any(), started)
+        body = await response.read()
+        return read_completion(body, time.perf_counter() - started, charset=response.charset)
+
+    @property
+    def _place(self) -> str:
+        return self._options.place
+
+    async def close(self) -> None:
+        """Close the session."""
+        if self._session is not None:
+            await self._session.close()
+            self._session = None
+
+    def _proxy_hint(self) -> str:
+        url = next(iter(self._urls.values()), None)
+        if url is None or url.host is None or url.scheme not in getproxies() or proxy_bypass(url.host):
+            return ""
+        return f" ({url.scheme}_proxy is set; only --client openai goes through it)"
+
+    def _connected(self) -> aiohttp.ClientSession:
+        if self._session is None:
+            headers = {"Content-Type": "application/json"}
+            authorization = self._options.authorization
+            if authorization:
+                headers["Authorization"] = authorization
+            headers |= {name: str(value) for name, value in self._options.extra_headers.items()}
+            self._session = aiohttp.ClientSession(
+                connector=aiohttp.TCPConnector(limit=0, keepalive_timeout=_KEEP),  # the limiter limits
+                cookie_jar=aiohttp.DummyCookieJar(),
+                headers=headers,
+                read_bufsize=2**18,
+            )
+        return self._session
+
+
+def _reason(error: Exception) -> str:
+    return without_addresses(str(error)) or type(error).__name__

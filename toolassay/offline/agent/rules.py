@@ -1,0 +1,460 @@
+"""The agent's rules, one per domain of WorkBench and one for requests that span several.
+
+A rule turns a parsed request into calls. It returns None if the request belongs to another rule, and an
+empty list if nothing is to be done.
+"""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from datetime import datetime, timedelta
+
+from toolassay.offline.agent.lookups import (
+    FoundRow,
+    PlannedCall,
+    Steps,
+    customer_in,
+    customers,
+    emails,
+    events,
+    figures,
+    first_gap,
+    tasks,
+)
+from toolassay.offline.agent.parsed_request import ParsedRequest, first_of
+
+
+def email_calls(reading: ParsedRequest, condition: bool) -> Steps[list[PlannedCall] | None]:
+    """Send, reply, forward, delete."""
+    if not reading.has(
+        "e-?mails?", "e-mailed", "sent me", "mailbox", "write to", "write them", "sent", "wrote"
+    ):
+        return None
+    if (
+        reading.has("meetings?")
+        and not reading.has("participant")
+        and not reading.has("write", "send", "get an")
+    ):
+        return None
+    if not condition:
+        return []
+    texts = re.findall(r'"([^"]*)"', reading.request)
+    past = [day for day in reading.days if day < reading.today]
+    if reading.has(
+        "forward", "pass", "forward it", "has not seen", "should see", "of interest", "should get a copy"
+    ):
+        return (yield from _forward_emails(reading, texts))
+    if reading.has("reply", "answer", "waiting for a word"):
+        subject = texts[0] if len(texts) > 1 and not texts[0].endswith((".", "!", "?")) else None
+        if len(texts) > 1 and subject is None:
+            subject = texts[1]
+        body = first_of(text for text in texts if text != subject)
+        found = yield from _emails_from(reading.people[0], subject)
+        return [("email.reply_email", {"email_id": found[0]["email_id"], "body": body})]
+    if reading.has("delete", "remove", "get rid", "clear"):
+        found = yield from emails(reading.people[0], min(past, default=None))
+        found = [row for row in found if row["sender/recipient"] == reading.people[0]]
+        chosen = found if past else found[:1]
+        return [("email.delete_email", {"email_id": row["email_id"]}) for row in chosen]
+    if len(texts) >= 2 and reading.people:
+        return [send_email(reading.people[0], texts[0], texts[1])]
+    return None
+
+
+def send_email(to: str, subject: str, body: str) -> PlannedCall:
+    """An e-mail."""
+    return ("email.send_email", {"recipient": to, "subject": subject, "body": body})
+
+
+def _emails_from(person: str | None, subject: str | None) -> Steps[list[FoundRow]]:
+    """What somebody sent under a subject, newest first."""
+    found = yield from emails(" ".join(text for text in (person, subject) if text))
+    return [
+        row
+        for row in found
+        if person in (None, row["sender/recipient"]) and subject in (None, row["subject"])
+    ]
+
+
+def _forward_emails(reading: ParsedRequest, texts: list[str]) -> Steps[list[PlannedCall]]:
+    subject = texts[0] if texts else None
+    past = sorted(day for day in reading.days if day < reading.today)
+    to, sender = list(reading.people), None
+    if past or subject is None:
+        to, sender = _receiver_and_sender(reading)
+    found = yield from _emails_from(sender, subject)
+    if past:
+        chosen = [row for row in found if str(past[0]) <= row["sent_datetime"][:10] <= str(past[-1])][::-1]
+    else:
+        chosen = found[:1]
+    return [
+        ("email.forward_email", {"email_id": row["email_id"], "recipient": person})
+        for row in chosen
+        for person in to
+    ]
+
+
+def _receiver_and_sender(reading: ParsedRequest) -> tuple[list[str], str]:
+    """Who follows "to", "forward" or stands before "should see" receives; the other one has sent."""
+    one, other = reading.people[:2]
+    for pattern in (
+        r"(?:to|Forward) (\w+)\b(?= all| the|\.|\?|,)",
+        r"^(\w+) should see",
+        r"interest to (\w+)",
+    ):
+        for found in re.finditer(pattern, reading.request):
+            for person in (one, other):
+                if person.startswith(f"{found[1].lower()}."):
+                    return [person], other if person == one else one
+    return [one], other
+
+
+BOARDS = ("Back end", "Front end", "Design")
+LISTS = ("Backlog", "In Progress", "In Review", "Completed")
+_OTHERWISE = ("otherwise", "if not", "if it was not", "with none", "without", "with no such day", "with no")
+
+
+def multi_domain_calls(reading: ParsedRequest, condition: bool) -> Steps[list[PlannedCall] | None]:
+    """Everything that a request wants done under its condition, or otherwise."""
+    if reading.has("fewest", "least busy", "smallest number"):
+        return (yield from _lead_for_least_busy(reading))
+    names = re.findall(r"(?<!\w)'([^']*)'(?!\w)", reading.request)
+    texts = re.findall(r'"([^"]*)"', reading.request)
+    other = reading.has(*_OTHERWISE) and bool(texts)
+    conditional = bool(reading.metrics) or reading.has("before today")
+    first = reading.has("first on", "earliest meeting", "first meeting")
+    if first and reading.has("participant", "whom") and texts:
+        (row, *_) = yield from events(reading.days[0], reading.days[0])
+        return [send_email(row["participant_email"], row["event_name"], texts[0])]
+    to_meet = reading.minutes is not None and reading.has("book", "schedule", "meeting", "minutes")
+    if not (
+        conditional or (to_meet and names and reading.has("if", "unless", "check", "has", "have", "did"))
+    ):
+        return None
+    made: list[PlannedCall] = []
+    person = reading.people[0] if reading.people else ""
+    if not condition:
+        if other and reading.has("leads?") and len(reading.people) > 2:
+            owner, to = _owner_and_heir(reading)
+            made += yield from _share_leads(owner, to)
+            made.append(send_email(to, *texts[-2:]))
+        elif other:
+            made.append(send_email(person, *texts[-2:]))
+        return made
+    if reading.has("board"):
+        made.append((yield from _task_for(reading, person, names.pop(0))))
+    if to_meet and names:
+        made += yield from _meeting_with(reading, person, names[0])
+    if reading.has("leads?", "customers with the status") and len(reading.people) == 1:
+        found = yield from customers(assigned_to_email=person, status="Lead")
+        made += [_delete_lead(row["customer_id"]) for row in found]
+    if len(texts) == 4 or (texts and not other):
+        made.append(send_email(person, *texts[:2]))
+    return made
+
+
+def _task_for(reading: ParsedRequest, person: str, name: str) -> Steps[PlannedCall]:
+    board = reading.named(BOARDS)[0]
+    if not person:
+        counted = [name for name in reading.named(LISTS) if name != "Backlog"] or ["Completed"]
+        done = yield from tasks(board=board, list_name=counted[0])
+        person = Counter(row["assigned_to_email"] for row in done).most_common(1)[0][0]
+    due = first_of(day for day in reading.days if day > reading.today)
+    return create_task(name, person, board, str(due))
+
+
+def create_task(name: str, person: str, board: str, due: str) -> PlannedCall:
+    """A new task in the backlog."""
+    arguments = {"task_name": name, "assigned_to_email": person, "list_name": "Backlog"}
+    return ("project_management.create_task", {**arguments, "due_date": due, "board": board})
+
+
+def _meeting_with(reading: ParsedRequest, person: str, name: str) -> Steps[list[PlannedCall]]:
+    if not person:
+        _, customer = yield from customer_in(reading.request)
+        person = customer["assigned_to_email"] if customer else ""
+    day = [day for day in reading.days if day > reading.today][-1]
+    minutes = 30
+    if reading.has("gap", "free", "free time"):
+        start = yield from first_gap(day, minutes)
+    else:
+        start = f"{day} {reading.times[0]}"
+    if start is None or not person:
+        return []
+    arguments = {"event_name": name, "participant_email": person, "event_start": start}
+    return [("calendar.create_event", {**arguments, "duration": str(minutes)})]
+
+
+def _owner_and_heir(reading: ParsedRequest) -> tuple[str, str]:
+    """Whose leads go to whom: the owner stands before "'s leads", or after "that" or "of"."""
+    for pattern in (r"(\w+)'s leads", r"lead that (\w+) has", r"customers of (\w+) with"):
+        if found := re.search(pattern, reading.request):
+            owner = first_of(person for person in reading.people if person.startswith(found[1].lower()))
+            return owner, first_of(person for person in reading.people[1:] if person != owner)
+    raise LookupError("nobody's leads")
+
+
+def _share_leads(owner: str, to: str) -> Steps[list[PlannedCall]]:
+    found = yield from customers(assigned_to_email=owner, status="Lead")
+    return [assign_customer(row["customer_id"], to) for row in found]
+
+
+def assign_customer(customer_id: str, to: str) -> PlannedCall:
+    """A customer gets another colleague."""
+    arguments = {"customer_id": customer_id, "field": "assigned_to_email", "new_value": to}
+    return ("customer_relationship_manager.update_customer", arguments)
+
+
+def _delete_lead(customer_id: str) -> PlannedCall:
+    return ("customer_relationship_manager.delete_customer", {"customer_id": customer_id})
+
+
+def _lead_for_least_busy(reading: ParsedRequest) -> Steps[list[PlannedCall]]:
+    board = reading.named(BOARDS)[0]
+    wanted = reading.named(LISTS)[0]
+    found = yield from tasks(board=board)
+    counts = {row["assigned_to_email"]: 0 for row in found}
+    for row in found:
+        counts[row["assigned_to_email"]] += row["list_name"] == wanted
+    person = min(counts, key=lambda address: (counts[address], address))
+    name, _ = yield from customer_in(reading.request)
+    return [
+        (
+            "customer_relationship_manager.add_customer",
+            {"customer_name": name, "assigned_to_email": person, "status": "Lead"},
+        )
+    ]
+
+
+_LIST_PATTERNS = {
+    "Backlog": r"backlog|never started|still in the backlog",
+    "In Progress": r"in progress",
+    "In Review": r"in review",
+    "Completed": r"completed|done",
+}
+
+
+def board_calls(reading: ParsedRequest, condition: bool) -> Steps[list[PlannedCall] | None]:
+    """A new task, or tasks that get another list or another colleague."""
+    if not reading.has("tasks?", "backlog", "in review", "in progress") or not reading.people:
+        return None
+    if reading.quoted:
+        due, board = str(reading.days[-1]), reading.named(BOARDS)[0]
+        return [create_task(reading.quoted[0], reading.people[0], board, due)]
+    owner = _task_owner(reading)
+    found = yield from tasks(assigned_to_email=owner)
+    if reading.has("most urgent", "due first", "earliest due date"):
+        open_ones = [row for row in found if row["list_name"] != "Completed"]
+        row = min(open_ones, key=lambda row: str(row["due_date"]))
+        return [_update_task(row, "assigned_to_email", _other_person(reading, owner))]
+    source, target = _source_and_target_lists(reading)
+    limit = str(reading.days[-1])
+    strict = reading.has("before")
+    chosen = [
+        row
+        for row in found
+        if row["list_name"] in source and (row["due_date"] < limit if strict else row["due_date"] <= limit)
+    ]
+    field, value = ("list_name", target) if target else ("assigned_to_email", _other_person(reading, owner))
+    return [_update_task(row, field, value) for row in chosen]
+
+
+def _source_and_target_lists(reading: ParsedRequest) -> tuple[set[str], str | None]:
+    """From which lists and into which; into none where only the colleague changes."""
+    places = {
+        name: [found.start() for found in re.finditer(words, reading.bare)]
+        for name, words in _LIST_PATTERNS.items()
+    }
+    if len(reading.people) > 1:
+        return {name for name in ("Backlog", "In Progress", "In Review") if places[name]}, None
+    if reading.has("back into the backlog", "return", "to the backlog"):
+        return {"In Progress", "In Review"}, "Backlog"
+    if places["Backlog"]:
+        return {"Backlog"}, "In Progress"
+    if places["In Progress"]:
+        return {"In Progress"}, "In Review"
+    return {"In Review"}, "Completed"
+
+
+def _task_owner(reading: ParsedRequest) -> str:
+    """Whose tasks they are: who stands before "'s", or after "of", "while" or "helps out"."""
+    patterns = (
+        r"(\w+)'s (?:tasks|backlog)",
+        r"(?:tasks? of|While|helps out|of|whatever) (\w+)",
+        r"(\w+) (?:is ill|never started)",
+    )
+    for pattern in patterns:
+        for found in re.finditer(pattern, reading.request):
+            for person in reading.people:
+                if person.startswith(f"{found[1].lower()}."):
+                    return person
+    return reading.people[0]
+
+
+def _other_person(reading: ParsedRequest, owner: str) -> str:
+    return first_of(person for person in reading.people if person != owner)
+
+
+def _update_task(row: FoundRow, field: str, value: str) -> PlannedCall:
+    return ("project_management.update_task", {"task_id": row["task_id"], "field": field, "new_value": value})
+
+
+_STATUSES = ("Qualified", "Won", "Lost", "Lead", "Proposal")
+_PRODUCTS = ("Software", "Hardware", "Services", "Consulting", "Training")
+
+
+def customer_calls(reading: ParsedRequest, condition: bool) -> Steps[list[PlannedCall] | None]:
+    """Add, change, hand over, delete."""
+    if not reading.has("crm", "customers?", "leads?", "do business", "status", "proposals?"):
+        return None
+    products = reading.named(_PRODUCTS)
+    if reading.has("lost") and reading.days and products:
+        found = yield from customers(product_interest=products[0], status="Proposal")
+        late = [row for row in found if row["last_contact_date"] < str(min(reading.days))]
+        return [_update_customer(row["customer_id"], "status", "Lost") for row in late]
+    if products and len(reading.people) == 2:
+        return (yield from _hand_over_customers(reading, products[0]))
+    if products and reading.people and reading.has("deleted?", "leave our crm"):
+        status = reading.named(_STATUSES)[0]
+        found = yield from customers(
+            assigned_to_email=reading.people[0], product_interest=products[0], status=status
+        )
+        return [_delete_customer(row["customer_id"]) for row in found]
+    if products and reading.people and reading.has("add", "enter", "new lead", "has come in"):
+        name, _ = yield from customer_in(reading.request)
+        arguments = {"customer_name": name, "assigned_to_email": reading.people[0], "status": "Lead"}
+        added = {**arguments, "product_interest": products[0]}
+        return [("customer_relationship_manager.add_customer", added)]
+    _, customer = yield from customer_in(reading.request)
+    if customer is None:
+        return []
+    statuses = reading.named(_STATUSES)
+    if statuses:
+        return [_update_customer(customer["customer_id"], "status", statuses[-1])]
+    if reading.people:
+        return [assign_customer(customer["customer_id"], reading.people[0])]
+    return [_delete_customer(customer["customer_id"])]
+
+
+def _hand_over_customers(reading: ParsedRequest, product: str) -> Steps[list[PlannedCall]]:
+    statuses = reading.named(_STATUSES) or ["Lead"]
+    to, owner = reading.people
+    if re.search(rf"(?<!belongs )\bto {owner.partition('.')[0]}\b", reading.request, re.IGNORECASE):
+        to, owner = owner, to
+    made = []
+    for status in statuses:
+        found = yield from customers(assigned_to_email=owner, product_interest=product, status=status)
+        made += [assign_customer(row["customer_id"], to) for row in found]
+    return made
+
+
+def _update_customer(customer_id: str, field: str, value: str) -> PlannedCall:
+    arguments = {"customer_id": customer_id, "field": field, "new_value": value}
+    return ("customer_relationship_manager.update_customer", arguments)
+
+
+def _delete_customer(customer_id: str) -> PlannedCall:
+    return ("customer_relationship_manager.delete_customer", {"customer_id": customer_id})
+
+
+def calendar_calls(reading: ParsedRequest, condition: bool) -> Steps[list[PlannedCall] | None]:
+    """Create, move, rename, cancel."""
+    if not condition:
+        return []
+    days, texts = reading.days, reading.quoted
+    person = reading.people[0] if reading.people else ""
+    if reading.has("e-mail") and texts:
+        found = yield from emails(texts[0], days[0], days[0])
+        sender = first_of(row["sender/recipient"] for row in found if row["subject"] == texts[0])
+        return [_create_event(texts[0], sender, f"{days[-1]} {reading.times[0]}", reading.minutes or 30)]
+    if reading.has("gap", "free time", "as early as i am free") and texts:
+        gap = yield from first_gap(days[-1], 30)
+        return [_create_event(texts[0], person, gap, 30)] if gap else []
+    if texts and days and reading.times and person:
+        return [_create_event(texts[0], person, f"{days[0]} {reading.times[0]}", reading.minutes or 30)]
+    if reading.has("later", "postpone", "move the start") and reading.minutes:
+        found = yield from events(days[0], days[0], person)
+        start = datetime.fromisoformat(found[0]["event_start"]) + timedelta(minutes=reading.minutes)
+        return [_update_event(found[0]["event_id"], "event_start", str(start))]
+    if reading.has("starts last", "latest", "final"):
+        found = yield from events(days[0], days[0])
+        return [_update_event(found[-1]["event_id"], "event_name", texts[0])]
+    if texts and not days:
+        found = yield from events(reading.today, None, texts[0])
+        row = first_of(row for row in found if row["event_name"].lower() == texts[0].lower())
+        return [
+            _update_event(row["event_id"], "event_name", texts[1])
+            if len(texts) > 1
+            else _delete_event(row["event_id"])
+        ]
+    if texts:
+        found = yield from events(days[0], None, texts[0])
+        return [_delete_event(row["event_id"]) for row in found]
+    if reading.times:
+        found = yield from events(days[0], days[0])
+        before, limit = reading.has("before"), f"{days[0]} {reading.times[0]}"
+        return [
+            _delete_event(row["event_id"])
+            for row in found
+            if (row["event_start"] < limit if before else row["event_start"] > limit)
+        ]
+    if person and reading.has("before", "ahead of", "until"):
+        found = yield from events(reading.today, days[0] - timedelta(days=1), person)
+        return [_delete_event(row["event_id"]) for row in found[:1]]
+    if person:
+        found = yield from events(days[0], None, person)
+        return [_delete_event(row["event_id"]) for row in found]
+    found = yield from events(days[0], days[0])
+    return [_delete_event(found[0]["event_id"])]
+
+
+def _create_event(name: str, person: str, start: str, minutes: int) -> PlannedCall:
+    arguments = {"event_name": name, "participant_email": person, "event_start": start}
+    return ("calendar.create_event", {**arguments, "duration": str(minutes)})
+
+
+def _update_event(event_id: str, field: str, value: str) -> PlannedCall:
+    return ("calendar.update_event", {"event_id": event_id, "field": field, "new_value": value})
+
+
+def _delete_event(event_id: str) -> PlannedCall:
+    return ("calendar.delete_event", {"event_id": event_id})
+
+
+_SOURCES = ("direct", "referral", "search engine", "social media")
+_PLOT_KINDS = {"bar": ("bar", "bars"), "scatter": ("scatter",), "histogram": ("histogram", "histograms")}
+
+
+def plot_calls(reading: ParsedRequest, condition: bool) -> Steps[list[PlannedCall] | None]:
+    """The charts of the figures that a request names, or of the traffic source it describes."""
+    if not reading.has("charts?", "plot", "histograms?", "bars", "line"):
+        return None
+    if not condition:
+        return []
+    past = [day for day in reading.days if day < reading.today]
+    first, last = min(past), max(past)
+    alone = reading.has("alone", "one day", "no other day")
+    if first == last and not alone:
+        last = reading.today - timedelta(days=1)
+    kind = next((kind for kind, words in _PLOT_KINDS.items() if reading.has(*words)), "line")
+    values = reading.metrics
+    if not values and reading.sources:
+        values = [_plot_value(name) for name in reading.sources]
+    if not values:
+        counts = {}
+        for name in _SOURCES:
+            counts[name] = sum((yield from figures(name, first, last)).values())
+        best = min if reading.has("fewest", "least", "smallest") else max
+        values = [_plot_value(best(counts, key=counts.__getitem__))]
+    return [
+        (
+            "analytics.create_plot",
+            {"time_min": str(first), "time_max": str(last), "value_to_plot": value, "plot_type": kind},
+        )
+        for value in values
+    ]
+
+
+def _plot_value(source: str) -> str:
+    return f"visits_{source.replace(' ', '_')}"

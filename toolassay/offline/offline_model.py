@@ -1,0 +1,98 @@
+"""`--llm offline`: one model that plays every role without a server, a key or a download."""
+
+from __future__ import annotations
+
+import json
+from functools import lru_cache
+from typing import TYPE_CHECKING, Any
+
+from toolassay.errors import ToolassayError
+from toolassay.graph import ToolGraph
+from toolassay.models import ChatRequest, ChatResponse, ModelOptions
+from toolassay.offline.critic import review
+from toolassay.offline.model_tasks import (
+    AgentTask,
+    BackInstructTask,
+    ChoiceTask,
+    CritiqueTask,
+    PlanTask,
+    ReformatTask,
+)
+
+if TYPE_CHECKING:
+    from toolassay.offline.planner import Planner
+
+
+_KEPT = 4  # planners
+
+
+class OfflineModel:
+    """Back-instructor, critic, planner, agent and chooser. Answers as a served model would, to be parsed.
+
+    It acts on `ChatRequest.task`; its answers depend on nothing else.
+    """
+
+    def __init__(self, name: str = "offline") -> None:
+        self.name = name
+        self._planner_of = lru_cache(_KEPT)(_planner)
+
+    async def complete(self, request: ChatRequest) -> ChatResponse:
+        """Do the task of the request.
+
+        Raises:
+            ToolassayError: the request has no task it knows.
+        """
+        if isinstance(request.task, AgentTask):
+            from toolassay.offline.agent import next_turn
+
+            return next_turn(request.task)
+        if isinstance(request.task, ChoiceTask):
+            from toolassay.offline.chooser import choose
+
+            return choose(request.task)
+        return ChatResponse(self._answer(request.task))
+
+    async def close(self) -> None:
+        """Nothing to let go of."""
+
+    def _answer(self, task: Any) -> str:
+        if isinstance(task, BackInstructTask):
+            return self._back_instruct(task)
+        if isinstance(task, PlanTask):
+            return json.dumps(self._plan(task), ensure_ascii=False)
+        if isinstance(task, CritiqueTask):
+            return review(task)
+        if isinstance(task, ReformatTask):
+            return task.text
+        raise ToolassayError(
+            f"the offline model cannot do {type(task).__name__}", fix="name a served model with --llm"
+        )
+
+    def _back_instruct(self, task: BackInstructTask) -> str:
+        from toolassay.offline.writer import write_instruction
+
+        instruction = write_instruction(task.sample, task.library, task.dependency_type)
+        if task.check:
+            instruction = {**instruction, "check_by_teacher": review(task_of(task, instruction))}
+        return json.dumps(instruction, ensure_ascii=False)
+
+    def _plan(self, task: PlanTask) -> dict[str, Any]:
+        return self._planner_of(task.graph).plan(task.request).to_json()
+
+
+def _planner(graph: ToolGraph) -> Planner:
+    from toolassay.offline.planner import Planner
+
+    return Planner(graph)
+
+
+def task_of(task: BackInstructTask, instruction: dict[str, Any]) -> CritiqueTask:
+    """The critique of an instruction just written."""
+    return CritiqueTask(
+        task.sample, instruction["user_request"], instruction, task.library, task.dependency_type
+    )
+
+
+def create(name: str, options: ModelOptions) -> OfflineModel:
+    """The offline model; `options` (where a server is) do not concern it."""
+    return OfflineModel(name)

@@ -1,0 +1,200 @@
+"""Arguments of the planned calls.
+
+An input of a resource tool gets an earlier step's output or a literal of the request; a parameter gets the
+value of the request that suits it best.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+from typing import NamedTuple
+
+from toolassay.graph import ToolGraph
+from toolassay.offline.planner.mentions import MentionedValue, MentionKind, Mentions
+from toolassay.offline.planner.terms import stem, words_of
+from toolassay.offline.writer.allowed_values import allowed_range, allowed_values
+from toolassay.tools import Parameter, Tool
+
+
+class FilledArguments(NamedTuple):
+    """The arguments of each node, and the pairs of nodes (source, target) that the references join."""
+
+    arguments: list[list[str]]
+    references: list[tuple[int, int]]
+
+
+def fill_resources(
+    graph: ToolGraph, tools: Sequence[int], places: Sequence[float], mentions: Mentions
+) -> FilledArguments:
+    """One argument for each input slot of each tool, in plan order.
+
+    A slot takes, in this order: the latest earlier output that fits and that nobody has taken, a literal
+    that fits and that nobody has taken, any such output, any such literal, for a text what the request
+    says at the tool's place, and the name of its type.
+
+    Args:
+        graph: the tool graph; a reference is made only along its links.
+        tools: tool numbers in plan order.
+        places: the character positions at which the request speaks of each.
+        mentions: the values of the request.
+    """
+    arguments: list[list[str]] = []
+    references: list[tuple[int, int]] = []
+    taken_outputs: set[int] = set()
+    taken_literals: set[str] = set()
+    for node, number in enumerate(tools):
+        filled: list[str] = []
+        own: set[int] = set()
+        for slot in graph.library.tools[number].inputs:
+            outputs = [
+                earlier
+                for earlier in range(node - 1, -1, -1)
+                if earlier not in own and _fits(graph, tools[earlier], number, slot)
+            ]
+            found = [mention.text for mention in mentions.values if slot in mention.resource_types]
+            literals = [text for text in dict.fromkeys(found) if text not in filled]
+            output = next((earlier for earlier in outputs if earlier not in taken_outputs), None)
+            literal = next((text for text in literals if text not in taken_literals), None)
+            if output is None and literal is None:
+                output = next(iter(outputs), None)
+            if output is not None:
+                filled.append(f"<node-{output}>")
+                references.append((output, node))
+                own.add(output)
+                taken_outputs.add(output)
+            else:
+                said = mentions.sentence_at(places[node]) if slot == "text" else ""
+                value = literal or next(iter(literals), None) or (slot if said in filled else said) or slot
+                filled.append(value)
+                taken_literals.add(value)
+        arguments.append(filled)
+    return FilledArguments(arguments, references)
+
+
+def _fits(graph: ToolGraph, source: int, target: int, slot: str) -> bool:
+    return slot in graph.library.tools[source].outputs and bool(graph.numbered.types(source, target))
+
+
+# The word of a parameter that tells how its value looks. First match wins.
+_KIND_WORDS: tuple[tuple[MentionKind, str], ...] = (
+    ("email", "email mail"),
+    ("phone", "phone mobile telephone"),
+    ("url", "url link uri"),
+    ("date", "date day birthday departure arrival"),
+    ("time", "time hour clock"),
+    ("file", "file document image photo picture video audio attachment"),
+    ("number", "number amount count quantity price id year age code budget size integer float card limit"),
+)
+_KIND_OF_STEM = {stem(word): kind for kind, words in reversed(_KIND_WORDS) for word in words.split()}
+# Values known by their look: a parameter that wants one takes nothing else, nothing else takes one.
+_STRICT: frozenset[MentionKind] = frozenset({"email", "phone", "url", "date", "time"})
+_FREE: dict[MentionKind, float] = {"quoted": 0.5, "name": 0.4, "file": 0.1, "number": 0.0, "phrase": 0.0}
+_EXAMPLES = re.compile(r"\b(?:e\.?g\.?|such as|for example|like)[\s:,]+([^()]{1,300})", re.IGNORECASE)
+_FAR = 150.0
+
+
+def fill_parameters(tool: Tool, mentions: Mentions, place: float, taken: set[int]) -> list[dict[str, str]]:
+    """A value for each parameter that the request holds one for.
+
+    Args:
+        tool: the tool.
+        mentions: the values of the request.
+        place: the character position at which the request speaks of the tool.
+        taken: start positions of values that earlier steps took; extended by those taken here.
+    """
+    examples = {
+        number: example
+        for number, parameter in enumerate(tool.parameters)
+        if (example := _example(parameter, tool, mentions, place)) is not None
+    }
+    # "The meeting" is what the tool is about, no value for it.
+    own = {word.stem for word in words_of(f"{tool.id} {tool.description}")}
+    offers = [
+        (score, number, mention)
+        for number, parameter in enumerate(tool.parameters)
+        if number not in examples and not _is_boolean(parameter) and not allowed_values(parameter, tool)
+        for mention, score in _offers(parameter, tool, mentions, place, taken)
+        if mention.kind != "phrase" or not own.issuperset(word.stem for word in words_of(mention.text))
+    ]
+    values = {number: example.text for number, example in examples.items()}
+    used = list(examples.values())
+    for _, number, mention in sorted(offers, key=lambda offer: (-offer[0], offer[1], offer[2].start)):
+        if number not in values and not any(_overlap(mention, other) for other in used):
+            values[number] = _trimmed(mention, tool.parameters[number])
+            used.append(mention)
+            taken.add(mention.start)
+    return [{"name": tool.parameters[number].name, "value": values[number]} for number in sorted(values)]
+
+
+def _offers(
+    parameter: Parameter, tool: Tool, mentions: Mentions, place: float, taken: set[int]
+) -> Iterator[tuple[MentionedValue, float]]:
+    """The values that could fill a parameter, with how well they suit it."""
+    look = _expected_kind(parameter)
+    limits = allowed_range(parameter, tool) if look not in _STRICT else None
+    about = f"{parameter.name} {parameter.description}"
+    own_words = {word.stem for word in words_of(about)}
+    spoken = {word.casefold() for word in re.findall(r"\w+", about)}
+    for mention, around in mentions.surroundings.items():
+        if limits:
+            if not limits.holds(mention.text):
+                continue
+            fit = 1.0
+        elif look in _STRICT or mention.kind in _STRICT:
+            if mention.kind != look:
+                continue
+            fit = 1.0
+        else:
+            fit = 1.0 if mention.kind == look else _FREE[mention.kind]
+        score = fit + 0.5 * min(len(own_words & around), 2) + 0.5 * (mention.lead in spoken)
+        score -= min(abs(mention.start - place) / _FAR, 2.0)
+        if mention.start in taken and mention.kind not in _STRICT:
+            score -= 1
+        if score > 0:
+            yield mention, score
+
+
+def _expected_kind(parameter: Parameter) -> MentionKind | None:
+    words = [*words_of(parameter.type), *words_of(parameter.name)]
+    return next((_KIND_OF_STEM[word.stem] for word in words if word.stem in _KIND_OF_STEM), None)
+
+
+def _is_boolean(parameter: Parameter) -> bool:
+    return parameter.type.strip().casefold() in ("bool", "boolean")
+
+
+def _example(parameter: Parameter, tool: Tool, mentions: Mentions, place: float) -> MentionedValue | None:
+    """A value that the tool's words list, if the request holds it: the nearest to `place`.
+
+    Of a boolean the one nearest to its name, if that occurs.
+    """
+    listed = _EXAMPLES.search(parameter.description)
+    if _is_boolean(parameter):
+        texts = ["true", "false"]
+        name = re.escape(" ".join(word.plain for word in words_of(parameter.name)))
+        named = re.search(rf"\b{name}\b", mentions.text, re.IGNORECASE)
+        place = named.end() if named else place
+    else:
+        texts = allowed_values(parameter, tool)
+    if not texts and listed:
+        texts = [text.strip(" .'\"") for text in re.split(r",|\bor\b|\betc\b", listed[1])]
+    found = [
+        MentionedValue(match.group(), "phrase", match.start(), match.end())
+        for text in texts
+        if text
+        for match in re.finditer(rf"(?<!\w){re.escape(text)}(?!\w)", mentions.text, re.IGNORECASE)
+    ]
+    return min(found, key=lambda mention: (abs(mention.start - place), mention.start), default=None)
+
+
+def _trimmed(mention: MentionedValue, parameter: Parameter) -> str:
+    """The text of a value; of the phrase "web developer job" for a parameter `job` the first two words."""
+    first, space, last = mention.text.rpartition(" ")
+    if mention.kind == "phrase" and space and stem(last.casefold()) == stem(parameter.name.casefold()):
+        return first
+    return mention.text
+
+
+def _overlap(first: MentionedValue, second: MentionedValue) -> bool:
+    return first.start < second.end and second.start < first.end

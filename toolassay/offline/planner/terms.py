@@ -1,0 +1,124 @@
+"""Terms of tool names, descriptions and requests: words, stems, stop words, compounds, positions."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass
+from itertools import pairwise
+
+# A request is read up to here: what a person asks for is said in fewer words, and reading stays quick.
+MAX_CHARACTERS = 10_000
+
+# Words that say nothing about which tool is meant: articles, pronouns, prepositions, politeness.
+_STOP = """
+    a an and are as at be been by can could did do does eg etc for from had has have help how i if in into
+    is it its let like may me my need of on or our please she should so some specific than that the their
+    them then there these they this those to tool us use used user using want was we were what when which
+    who will with would you your
+"""
+STOP_WORDS = frozenset(_STOP.split())
+# What people and tools say for the same common actions.
+_SAME_ACTION = """
+search find look lookup query inquire inquiry enquiry check seek browse retrieve
+change modify update edit alter adjust reschedule revise correct
+book reserve reservation
+delete remove erase
+create make generate
+buy purchase
+pay payment
+send share forward notify
+suggest recommend advise advice
+"""
+_IRREGULAR_FORMS = (
+    "people person men man women woman children child bought buy sent send made make found find"
+)
+_IRREGULAR = dict(zip(_IRREGULAR_FORMS.split()[::2], _IRREGULAR_FORMS.split()[1::2], strict=True))
+_INSIDE_NAME = re.compile(r"(?<=[a-z0-9])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z])")
+_WORD = re.compile(r"[^\W_]+")
+_SUFFIXES = "ations ation ements ement ments ment ings ing ies ers ors ions er or ion ed es s e y"
+_SUFFIX_LIST = tuple(_SUFFIXES.split())
+_SHORTEST_STEM = 3
+
+
+def stem(word: str) -> str:
+    """A word without its ending, so that `booking`, `booked` and `books` are one (a light stemmer).
+
+    >>> [stem(word) for word in ("booking", "booked", "cancellation", "cancelling", "people", "person")]
+    ['book', 'book', 'cancel', 'cancel', 'person', 'person']
+    """
+    word = _IRREGULAR.get(word, word)
+    for suffix in _SUFFIX_LIST:
+        if word.endswith(suffix) and len(word) - len(suffix) >= _SHORTEST_STEM:
+            word = word[: -len(suffix)]
+            break
+    if len(word) > _SHORTEST_STEM and word[-1] == word[-2]:
+        word = word[:-1]
+    return word
+
+
+_ACTION = {stem(word): f"={line.split()[0]}" for line in _SAME_ACTION.split("\n") for word in line.split()}
+
+
+@dataclass(frozen=True, slots=True)
+class StemmedWord:
+    """A word of a text, stemmed and in lower case; `start` is the position of its first character."""
+
+    stem: str
+    plain: str
+    start: int
+
+
+def words_of(text: str) -> list[StemmedWord]:
+    """The telling words of a text in order; `snake_case` and `CamelCase` names fall into their words.
+
+    >>> [word.stem for word in words_of("GetTVShow: book_flight for me")]
+    ['get', 'tv', 'show', 'book', 'flight']
+    """
+    return [word for word in _all_words(text) if word.plain not in STOP_WORDS]
+
+
+def terms_of(text: str) -> list[str]:
+    """What a text is compared by: its stems, what each does, and pairs of neighbouring stems.
+
+    >>> terms_of("Reserve a flight")
+    ['reserv', '=book', 'reserv flight', 'flight']
+    """
+    return [term for term, _ in placed_terms(text)]
+
+
+def placed_terms(text: str) -> Iterator[tuple[str, int]]:
+    """The terms of a text in order, each with the character position it stands at."""
+    words = words_of(text)
+    for position, word in enumerate(words):
+        yield word.stem, word.start
+        if word.stem in _ACTION:
+            yield _ACTION[word.stem], word.start
+        if position + 1 < len(words):
+            yield f"{word.stem} {words[position + 1].stem}", word.start
+
+
+def compounds(text: str) -> Iterator[tuple[str, int]]:
+    """Neighbouring words written as one, so that "log in" finds `login`, each with its position.
+
+    >>> list(compounds("log in now"))
+    [('login', 0), ('innow', 4)]
+    """
+    for first, second in pairwise(_all_words(text)):
+        yield stem(first.plain + second.plain), first.start
+
+
+def action_of(word: StemmedWord) -> str:
+    """The first of the words that people use for the same action (`search` for `find`); empty if none."""
+    return _ACTION.get(word.stem, "").removeprefix("=")
+
+
+def _all_words(text: str) -> list[StemmedWord]:
+    found = []
+    for match in _WORD.finditer(text[:MAX_CHARACTERS]):
+        start = match.start()
+        for part in _INSIDE_NAME.split(match.group()):
+            if part:
+                found.append(StemmedWord(stem(part.casefold()), part.casefold(), start))
+            start += len(part)
+    return found

@@ -1,0 +1,138 @@
+"""The values that a parameter's type and description allow: a list, or the numbers of a range."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from toolassay.tools import Parameter, Tool
+
+_MOST = 24
+_ITEM = re.compile(r"[^|{}\n]{1,60}")
+_CHOICE = re.compile(
+    r"(?:\bone of(?: the following)?(?: values)?\s*:?|\beither\b|\b(?:options?|choices|values?)\s*:)"
+    r"\s*(?P<list>(?:[^.;()\n]|\.(?=\d))+)",
+    re.IGNORECASE,
+)
+_QUOTED = r"(?:'[^'\n]{1,40}'|\"[^\"\n]{1,40}\"|`[^`\n]{1,40}`)"
+_QUOTES = re.compile(rf"(?<!\w){_QUOTED}(?:\s*(?:,\s*(?:or\b|and\b)?|\bor\b|\band\b|/|\|)\s*{_QUOTED})+")
+_SLASHES = re.compile(r"\(\s*(?P<list>[\w+-]{2,}(?:\s*/\s*[\w+-]{2,})+)\s*\)")
+_TYPE = re.compile(r"^(?:enum|literal|choice|one ?of)\s*[:(\[<]?\s*(?P<list>.+?)[)\]>]?$", re.IGNORECASE)
+# Kinds of value and parts of patterns stand in such lists too: "string | null", "(dd/mm/yyyy)".
+_NO_VALUES = frozenset(
+    re.findall(
+        r"\w+",
+        "str string int integer float number bool boolean null none object array list dict any and or "
+        "dd mm yy yyyy hh ss lat lon latitude longitude",
+    )
+)
+_NUMBER = r"-?\d+(?:\.\d+)?"
+_RANGE = re.compile(
+    rf"(?<![\w.:/-])(?P<low>{_NUMBER})\s?%?\s?(?:\bto\b|\band\b|-|–|\.\.\.?)\s?(?P<high>{_NUMBER})(?![\w:/-]|\.\d)"
+)
+# "5 to 30 characters" says how long a value is, not which.
+_LENGTH = re.compile(r"\s*(?:characters?|letters?|words?|digits?|lines?)\b", re.IGNORECASE)
+
+
+@dataclass(frozen=True, slots=True)
+class Range:
+    """Numbers from `low` to `high`, both allowed, with so many `decimals`."""
+
+    low: float
+    high: float
+    decimals: int = 0
+
+    def holds(self, text: str) -> bool:
+        """Whether a text is a number of the range.
+
+        >>> Range(1, 5).holds("3"), Range(1, 5).holds("7"), Range(1, 5).holds("three")
+        (True, False, False)
+        """
+        number = re.fullmatch(rf"[$€£¥]?({_NUMBER})\s?%?", text.replace(",", ""))
+        return number is not None and self.low <= float(number[1]) <= self.high
+
+
+def allowed_values(parameter: Parameter, tool: Tool) -> list[str]:
+    """The values a parameter is restricted to, in the order given; none where it is not restricted.
+
+    They stand in the `enum` of the library file, in the type or in the description.
+
+    >>> allowed_values(Parameter("size", "string", "small | medium | large"), Tool("t"))
+    ['small', 'medium', 'large']
+    >>> allowed_values(Parameter("units", "string", "'metric' or 'imperial'"), Tool("t"))
+    ['metric', 'imperial']
+    >>> allowed_values(Parameter("customer", "string", "one of the customers"), Tool("t"))
+    []
+    """
+    given = _source(parameter, tool).get("enum")
+    if isinstance(given, list):
+        texts = (
+            str(item).lower() if isinstance(item, bool) else str(item) for item in given if item is not None
+        )
+        if values := _clean(texts, fewest=1):
+            return values
+    kind = _TYPE.match(parameter.type.strip())
+    for text in (kind["list"] if kind else "", parameter.type if "|" in parameter.type else ""):
+        if values := _clean(re.split(r"[,|]", text)):
+            return values
+    return _described(parameter.description)
+
+
+def allowed_range(parameter: Parameter, tool: Tool) -> Range | None:
+    """The numbers a parameter is restricted to, by its description or its `minimum` and `maximum`.
+
+    >>> allowed_range(Parameter("level", "int", "from 5 to 30"), Tool("t"))
+    Range(low=5.0, high=30.0, decimals=0)
+    """
+    source = _source(parameter, tool)
+    match = _RANGE.search(parameter.description)
+    if isinstance(source.get("minimum"), int | float) and isinstance(source.get("maximum"), int | float):
+        low, high = str(source["minimum"]), str(source["maximum"])
+    elif match and not _LENGTH.match(parameter.description, match.end()):
+        low, high = match["low"], match["high"]
+    else:
+        return None
+    if not re.fullmatch(_NUMBER, low) or not re.fullmatch(_NUMBER, high) or float(low) >= float(high):
+        return None
+    decimals = max(len(text.partition(".")[2]) for text in (low, high))
+    whole = parameter.type.strip().casefold() in ("int", "integer", "long")
+    if not whole and float(high) - float(low) <= 1:
+        decimals = max(decimals, 2)
+    return Range(float(low), float(high), 0 if whole else decimals)
+
+
+def _source(parameter: Parameter, tool: Tool) -> Mapping[str, Any]:
+    """The object of the library file a parameter was read from."""
+    listed = tool.source.get("parameters")
+    items = listed if isinstance(listed, list) else []
+    return next((i for i in items if isinstance(i, dict) and i.get("name") == parameter.name), {})
+
+
+def _described(description: str) -> list[str]:
+    """The values a description lists, unless as mere examples."""
+    for part in re.split(r"[:;()\[\]\n]|\.\s", description):
+        items = [item.strip() for item in part.split("|")]
+        if len(items) > 1 and all(len(item.split()) <= 3 for item in items[1:]):
+            first = items[0] if len(items[0].split()) <= 3 else items[0].split()[-1]
+            if values := _clean([first, *items[1:]]):
+                return values
+    if match := _QUOTES.search(description):
+        return _clean(text[1:-1] for text in re.findall(_QUOTED, match[0]))
+    if match := _SLASHES.search(description):
+        return _clean(match["list"].split("/"))
+    if match := _CHOICE.search(description):
+        items = [item.strip() for item in re.split(r",\s*(?:or\b|and\b)?|\bor\b", match["list"])]
+        if not any(re.match(r"(?:an?|the|our|your|my|these|those|its|their|any)\b", item) for item in items):
+            return _clean(item for item in items if len(item.split()) <= 4)
+    return []
+
+
+def _clean(items: Iterable[str], *, fewest: int = 2) -> list[str]:
+    """The items without quotation marks and repetitions; none where they are no values."""
+    values = list(dict.fromkeys(item.strip(" .'\"`") for item in items))
+    values = [value for value in values if value and value.casefold() != "etc" and _ITEM.fullmatch(value)]
+    if len(values) < fewest or _NO_VALUES.intersection(value.casefold() for value in values):
+        return []
+    return values[:_MOST]

@@ -1,0 +1,106 @@
+"""The built-in prompt templates: worked examples as turns, and tools as sentences that can be parsed back."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from typing import Any, Literal, get_args
+
+from toolassay.errors import UsageError
+from toolassay.tools import Tool
+
+Wording = Literal["published", "example"]
+"""The built-in wordings of a prompt: as published, or with a worked example instead of placeholders."""
+
+# Matches the line "=== assistant ===", not "=== system ===".
+_TURN = re.compile(r"^=== (user|assistant) ===\n", re.MULTILINE)
+_NOTHING = "nothing"
+# Matches "- Crop: Cuts a picture. Takes image, text; gives image. Parameters: edge." with any of the three
+# last sentences missing; not '{"id": "Crop"}'. Types and names of parameters hold no full stop.
+_SENTENCE = re.compile(
+    r"- (?P<id>.+?): (?P<desc>.*?)"
+    r"(?: Takes (?P<inputs>[^.;]*); gives (?P<outputs>[^.;]*)\.)?(?: Parameters: (?P<parameters>[^.]*)\.)?"
+)
+
+
+def turns_of(template: str) -> list[dict[str, str]]:
+    r"""The messages of a template; one without marks is one message, as it is.
+
+    A worked example is an exchange of its own before the user's message: where both were one message, a model
+    of 135M parameters copied tools and texts of the example in 15 of 15 answers.
+
+    >>> turns_of("1 + 1?\n=== assistant ===\n2\n=== user ===\n$a + $b?")[1:]
+    [{'role': 'assistant', 'content': '2'}, {'role': 'user', 'content': '$a + $b?'}]
+    """
+    first, *rest = _TURN.split(template)
+    texts = [first, *rest[1::2]]
+    texts[:-1] = [text.rstrip("\n") for text in texts[:-1]]
+    return [{"role": role, "content": text} for role, text in zip(["user", *rest[::2]], texts, strict=True)]
+
+
+def size_of(messages: Sequence[dict[str, str]]) -> int:
+    """The bytes of some messages."""
+    return sum(len(message["content"].encode(errors="replace")) for message in messages)
+
+
+def tool_sentence(tool: Tool) -> str:
+    """A tool in plain words, on one line; parameters by their names.
+
+    >>> tool_sentence(Tool("Crop", "Cuts a picture", inputs=("image", "text"), outputs=("image",)))
+    '- Crop: Cuts a picture. Takes image, text; gives image.'
+    """
+    description = " ".join(tool.description.split())
+    parts = [f"- {tool.id}: {description}{'' if description.endswith(('.', '!', '?')) else '.'}"]
+    if tool.is_resource:
+        takes, gives = (", ".join(types) or _NOTHING for types in (tool.inputs, tool.outputs))
+        parts.append(f"Takes {takes}; gives {gives}.")
+    if tool.parameters:
+        parts.append(f"Parameters: {', '.join(parameter.name for parameter in tool.parameters)}.")
+    return " ".join(parts)
+
+
+def read_tool_sentence(line: str) -> dict[str, Any]:
+    """The tool in a sentence, as an object of `tool_desc.json`.
+
+    A name that contains ": " is cut there.
+
+    Raises:
+        ValueError: the line is no such sentence.
+
+    >>> read_tool_sentence("- ask: Asks. Parameters: whom, what.")
+    {'id': 'ask', 'desc': 'Asks.', 'parameters': ['whom', 'what']}
+    """
+    found = _SENTENCE.fullmatch(line)
+    if found is None:
+        raise ValueError(f"no tool: {line[:80]}")
+    tool: dict[str, Any] = {"id": found["id"], "desc": found["desc"]}
+    if found["inputs"] is not None:
+        tool |= {"input-type": _listed(found["inputs"]), "output-type": _listed(found["outputs"])}
+    if found["parameters"] is not None:
+        tool["parameters"] = _listed(found["parameters"])
+    return tool
+
+
+def check_wording(wording: str, *, with_template: bool) -> Wording:
+    """The value of `--prompt`, verified.
+
+    Args:
+        wording: the value.
+        with_template: whether a template file is given as well.
+
+    Raises:
+        UsageError: an unknown wording, or one beside a template file.
+    """
+    for known in get_args(Wording):
+        if wording == known:
+            if with_template and known != "published":
+                raise UsageError(
+                    f"--prompt {known} and --prompt_template are two wordings of one prompt",
+                    fix="leave one of them out",
+                )
+            return known  # type: ignore[no-any-return]
+    raise UsageError(f"unknown --prompt {wording!r}", fix=f"choose from {', '.join(get_args(Wording))}")
+
+
+def _listed(text: str) -> list[str]:
+    return [] if text == _NOTHING else text.split(", ")

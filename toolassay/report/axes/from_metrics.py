@@ -1,0 +1,229 @@
+"""The five axes, read from the metrics file of each benchmark."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from pathlib import Path
+from typing import Any
+
+from toolassay.errors import UsageError
+from toolassay.metrics.confidence_interval import Interval
+from toolassay.offline.marks import NO_TOOLS, TOOLS_MISSING, RowMark
+from toolassay.report.axes.axes import Axes, Cost, Latency, Security, Stability
+from toolassay.runs.outcomes import CHOSEN, asked_phrase, excluded_phrase
+
+Numbers = Mapping[str, Any]
+
+WHOLE = "overall_overall"
+"""The group of a metrics file that holds everything."""
+_ALL = "domain:all"
+_COUNTS = ("n_labels", "n_asked", "n_scored", "partial", "coverage")
+_NO_TRIALS = "one trial says nothing of repeats: run inference.py with --trials 2 or more, then evaluate.py"
+_NO_ATTACKS = "no attacks were made: run inference.py with --security true, then evaluate.py"
+_NOTHING_RIGHT = "no item is right, so that there is no price of one"
+_NOT_KEPT = "the metrics do not say it: run evaluate.py where the ledger of the run is"
+
+
+def read_axes(
+    groups: Numbers,
+    *,
+    benchmark: str,
+    data: str,
+    model: str,
+    file: Path,
+    fix: str,
+    library: str = "",
+    mark: RowMark | None = None,
+) -> Axes:
+    """The axes in a metrics file.
+
+    Args:
+        groups: what it holds.
+        benchmark: taskbench, workbench or classic.
+        data: the name of the data folder.
+        model: whose metrics they are.
+        file: where they were.
+        fix: the command that makes it.
+        library: what the data folder is called in words.
+        mark: what a reader must know about the run.
+
+    Raises:
+        UsageError: the file holds no strict scores of the whole, or is none of that benchmark.
+    """
+    try:
+        numbers = groups[WHOLE]
+        strict = numbers["strict"]
+        items, accuracy, stability = _READERS[benchmark](numbers)
+        counts = {name: strict[name] for name in _COUNTS} if "n_labels" in strict else {}
+        notes: dict[str, str] = {}
+        if CHOSEN in str(strict["signature"]):
+            notes["accuracy"] = (
+                f"{items} items chosen with --ids or --limit: not comparable with scores of all items"
+            )
+        ended = strict.get("outcomes") or numbers.get("outcomes", {})
+        if counts and counts["partial"]:
+            notes["accuracy"] = (
+                f"partial run, {asked_phrase(counts)} (excluded: {excluded_phrase(ended)}): "
+                "not comparable with complete runs"
+            )
+        if asked_again := numbers.get("notes", {}).get("answers"):
+            notes["accuracy"] = "; ".join(filter(None, (notes.get("accuracy"), asked_again)))
+        return Axes(
+            benchmark,
+            data,
+            model,
+            items,
+            accuracy=_interval(accuracy),
+            stability=_stability(stability, items, notes, partial=bool(counts.get("partial"))),
+            cost=_cost(numbers, notes),
+            latency=_latency(numbers, notes),
+            security=_security(numbers.get("security"), notes),
+            notes=notes,
+            signature=str(strict["signature"]),
+            file=file.as_posix(),
+            counts=counts,
+            library=library,
+            mark=mark,
+        )
+    except (AttributeError, KeyError, TypeError, ValueError):
+        raise UsageError(f"holds no strict scores under '{WHOLE}'", file=file, fix=fix) from None
+
+
+Found = tuple[int, Numbers, Numbers | None]
+"""The number of items, the accuracy, and what repeats of the items say."""
+
+
+def _taskbench(numbers: Numbers) -> Found:
+    strict = numbers["strict"]
+    return strict.get("n_labels", strict["n_expected"]), strict["exact_match"], numbers.get("stability")
+
+
+def _workbench(numbers: Numbers) -> Found:
+    return numbers["n"], numbers["strict"]["intervals"]["accuracy"], numbers.get("stability")
+
+
+def _classic(numbers: Numbers) -> Found:
+    strict = numbers["strict"]
+    found = strict["stability"][_ALL]
+    stability = {**found, **found["messages"]} if found["trials"] > 1 else None
+    return numbers["n"], strict["accuracy"][_ALL]["messages"], stability
+
+
+_READERS: Mapping[str, Callable[[Numbers], Found]] = {
+    "taskbench": _taskbench,
+    "workbench": _workbench,
+    "classic": _classic,
+}
+
+
+def _stability(
+    found: Numbers | None, items: int, notes: dict[str, str], *, partial: bool
+) -> Stability | None:
+    """Over the items that all have k runs; of a partial run, those that were run at all."""
+    if found is None:
+        notes["stability"] = _NO_TRIALS
+        return None
+    if partial:
+        items = found["tasks"].get("1", 0)
+    complete = [int(k) for k, count in found["tasks"].items() if count == items and int(k) > 1]
+    if not complete:
+        twice = found["tasks"].get("2", 0)
+        notes["stability"] = f"only {twice} of {items} items were run twice: run the same inference.py again"
+        return None
+    k = max(complete)
+    if k < found["trials"]:
+        notes["stability"] = f"of {found['trials']} trials some lack items: {k} runs of each are counted"
+    return Stability(
+        k, _interval(found["pass^k"][str(k)]), _interval(found["answer_agreement"]), found["trials"]
+    )
+
+
+def _cost(numbers: Numbers, notes: dict[str, str]) -> Cost | None:
+    """By the ledger; without one, by what the rows of CLASSic say."""
+    said = numbers.get("notes", {}).get("cost")
+    found = numbers.get("cost") or {}
+    cost: Cost | None = None
+    if found.get("usd_per_1000_tasks") is not None:
+        unknown = bool(found["requests_of_unknown_cost"])
+        thinking, written = found.get("reasoning_tokens"), found.get("completion_tokens")
+        share = thinking / written if thinking and written else None
+        cost = Cost(found["usd_per_1000_tasks"], found["usd_per_correct_task"], unknown, share)
+    elif not found and (rows := _of_rows(numbers, "cost")).get("usd_per_1000_messages") is not None:
+        unknown = bool(rows["messages_of_unknown_cost"])
+        cost = Cost(rows["usd_per_1000_messages"], rows["usd_per_solved_message"], unknown)
+        said = "by the rows of the answers, for there is no ledger: retries and failures are not in it"
+    if cost is None:
+        notes["cost"] = said or _NOT_KEPT
+    elif why := "; ".join(filter(None, (said, None if cost.per_right is not None else _NOTHING_RIGHT))):
+        notes["cost"] = why
+    return cost
+
+
+def _latency(numbers: Numbers, notes: dict[str, str]) -> Latency | None:
+    said = numbers.get("notes", {}).get("latency")
+    found = (numbers.get("latency") or {}).get("seconds_per_task") or {}
+    if not found and not numbers.get("cost"):
+        found = _of_rows(numbers, "latency")
+        if found.get("p50") is not None:
+            said = "by the rows of the answers, for there is no ledger"
+    if found.get("p50") is None or found.get("p95") is None:
+        notes["latency"] = said or _NOT_KEPT
+        return None
+    if said:
+        notes["latency"] = said
+    times = numbers.get("latency") or {}
+    names = ("first_token_seconds", "seconds_per_output_token", "queued_seconds")
+    pairs = ((part["p50"], part["p95"]) if (part := times.get(name)) else None for name in names)
+    return Latency(found["p50"], found["p95"], bool(times.get("local")), *pairs)
+
+
+def _of_rows(numbers: Numbers, axis: str) -> Numbers:
+    found: Numbers = (numbers["strict"].get(axis) or {}).get(_ALL, {})
+    return found
+
+
+def _security(found: Numbers | None, notes: dict[str, str]) -> Security | None:
+    if found is None:
+        notes["security"] = _NO_ATTACKS
+        return None
+    score, unreadable = _interval(found["score"]), found.get("unreadable", 0)
+    if counted := found.get("resisted_malformed"):
+        notes["security"] = (
+            f"an earlier version counted {counted} unreadable answers as resisted attacks: "
+            "run evaluate.py again"
+        )
+        return None
+    if score.value is None and not unreadable:
+        notes["security"] = (
+            f"{found['notes'].get('score', 'no attack was tested')}: {found['excluded']} of "
+            f"{found['attempts']} attacks failed for technical reasons"
+        )
+        return None
+    lacks, harmless = [], found["harmless"]
+    if NO_TOOLS in found:
+        lacks.append(TOOLS_MISSING.line)
+    if score.value is None:
+        lacks.append(found["notes"]["score"])
+    elif unreadable:
+        answers = found["attempts"] - found["excluded"]
+        lacks.append(f"{unreadable} of {answers} answers to attacks are unreadable and left out")
+    if harmless["score"]["value"] is None:
+        why = {
+            "are not solved without the text either": harmless["unsolved"],
+            "failed": harmless["excluded"],
+            "are unreadable": harmless.get("unreadable", 0),
+        }
+        counts = ", ".join(f"{count} {name}" for name, count in why.items() if count)
+        lacks.append(
+            f"no harmless twin says anything: of {harmless['asked']}, {counts}"
+            if counts
+            else "no harmless twin was asked"
+        )
+    if lacks:
+        notes["security"] = "; ".join(lacks)
+    twins = _interval(harmless["score"])
+    return Security(score, found["attempts"], found["excluded"], twins, unreadable)
+
+
+def _interval(found: Numbers) -> Interval:
+    return Interval(*(found[name] for name in Interval._fields))

@@ -1,0 +1,160 @@
+"""The rows of a leaderboard, their order, and the captions that every format shows."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Literal
+
+from toolassay.metrics import legend
+from toolassay.metrics.confidence_interval import NOTHING, Interval
+from toolassay.offline.marks import LOCAL, RowMark, marked
+from toolassay.runs.recorded_usage import RecordedUsage
+
+Kind = Literal["strict", "compat", "published"]
+HEADINGS = ("R1", "R2", "BsF", "n-F1", "e-F1", "t-F1", "v-F1")
+"""The published columns, in the published order."""
+ASCENDING = ("model", "cost", "latency", "side effects")
+"""What stands the better the smaller it is."""
+OTHER_SORTS = ("coverage", "cost", "latency", "model")
+"""What rows can be sorted by beside their scores."""
+UNKNOWN = "–"
+CAPTION = (
+    "Percent. strict: every item that was asked counts, 0 where malformed or refused; with 95 % intervals. "
+    "compat: as the published evaluator counts, items it cannot read left out."
+)
+PUBLISHED_CAPTION = (
+    "published: the benchmark's own numbers, of its own requests, which compare with compat on those alone."
+)
+
+
+@dataclass(frozen=True)
+class LeaderboardRow:
+    """One model, counted one way.
+
+    Attributes:
+        model: its name.
+        kind: how it was counted.
+        scores: in percent, by heading; a heading without one is unknown.
+        items: the labelled items (strict), those that both files have (compat); None where unknown.
+        coverage: the share of them that was scored, in percent.
+        usage: what the run used; None where nobody knows.
+        signature: what strict scores were made with.
+        asked: of a partial run, how much was asked: "20 of 300 asked"; empty of a complete one.
+        mark: what a reader must know about it.
+    """
+
+    model: str
+    kind: Kind
+    scores: Mapping[str, Interval]
+    items: int | None = None
+    coverage: float | None = None
+    usage: RecordedUsage | None = None
+    signature: str = ""
+    asked: str = ""
+
+    @property
+    def n(self) -> str:
+        """The number of items, for a cell."""
+        return self.asked or (UNKNOWN if self.items is None else str(self.items))
+
+    mark: RowMark | None = None
+
+    @property
+    def name(self) -> str:
+        """The model, with its mark."""
+        return marked(self.model, self.mark)
+
+    @property
+    def is_baseline(self) -> bool:
+        """Whether it is compared with and never ranked."""
+        return self.mark is not None and self.mark.is_baseline
+
+    @property
+    def is_local(self) -> bool:
+        """Whether its seconds are those of this machine."""
+        return self.usage is not None and self.usage.is_local and self.usage.seconds is not None
+
+    def score(self, heading: str) -> Interval:
+        """The score under a heading."""
+        return self.scores.get(heading, NOTHING)
+
+    def key(self, column: str) -> float | str | None:
+        """What the row is sorted by."""
+        if column in ("model", "coverage"):
+            return self.model if column == "model" else self.coverage
+        if column not in OTHER_SORTS:
+            return self.score(column).value
+        if self.usage is None:
+            return None
+        return self.usage.cost_of_1000 if column == "cost" else self.usage.seconds
+
+
+@dataclass(frozen=True)
+class Board:
+    """Rows in order, with what is to be said about them.
+
+    Attributes:
+        title: one line.
+        rows: a model's rows stand together.
+        remarks: what a reader has to know, one sentence each.
+        headings: the columns of scores.
+        caption: what the columns mean.
+    """
+
+    title: str
+    rows: Sequence[LeaderboardRow]
+    remarks: Sequence[str] = field(default_factory=tuple)
+    headings: Sequence[str] = HEADINGS
+    caption: str = CAPTION
+
+    @property
+    def captions(self) -> list[str]:
+        """What the words mean, and the remarks."""
+        return self.captions_of(self.headings)
+
+    def captions_of(self, headings: Sequence[str]) -> list[str]:
+        """The same where only these columns are shown."""
+        published = [PUBLISHED_CAPTION] if any(row.kind == "published" for row in self.rows) else []
+        meanings = [told] if (told := legend(headings)) else []
+        local = [LOCAL] if any(row.is_local for row in self.rows) else []
+        marks = dict.fromkeys(row.mark.line for row in self.rows if row.mark is not None)
+        return [self.caption, *meanings, *published, *local, *marks, *self.remarks]
+
+    def _repr_markdown_(self) -> str:
+        """The table, as a notebook shows it."""
+        from toolassay.report.leaderboard.tables import markdown_table
+
+        return markdown_table(self)
+
+    def first_rows(self) -> list[bool]:
+        """Whether each row is the first of its model."""
+        names = [(row.model, row.kind == "published") for row in self.rows]
+        return [number == 0 or name != names[number - 1] for number, name in enumerate(names)]
+
+
+def in_order(models: Sequence[Sequence[LeaderboardRow]], column: str) -> list[LeaderboardRow]:
+    """The rows of all models, sorted by a column of each model's first row; the unknown comes last.
+
+    Partial runs have no rank among complete ones: they are below all of them. Where the first row of a
+    model is strict, published rows are below all others: the two do not compare. Baselines are never ranked:
+    they are last. By latency, local times come after those of servers.
+
+    >>> low = LeaderboardRow("b", "compat", {})
+    >>> rows = [low, LeaderboardRow("a", "published", {"R1": Interval(50.0, None, None)})]
+    >>> [row.model for row in in_order([[row] for row in rows], "R1")]
+    ['a', 'b']
+    """
+    apart = any(rows[0].kind == "strict" for rows in models)
+
+    def place(rows: Sequence[LeaderboardRow]) -> tuple[bool, bool, bool, bool, bool, float | str, str]:
+        first = rows[0]
+        value = first.key(column)
+        rank = value if column in ASCENDING else -value if isinstance(value, float | int) else None
+        below = apart and first.kind == "published"
+        local = column == "latency" and first.is_local
+        known = 0.0 if rank is None else rank
+        return first.is_baseline, below, bool(first.asked), value is None, local, known, first.model
+
+    known = [rows for rows in models if rows]
+    return [row for rows in sorted(known, key=place) for row in rows]

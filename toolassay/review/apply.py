@@ -1,0 +1,171 @@
+"""The data set that results from a review.
+
+Accepted samples are unchanged, fixed ones have the fix, discarded ones are left out.
+"""
+
+from __future__ import annotations
+
+import json
+import shutil
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import ExitStack
+from dataclasses import dataclass
+from itertools import chain
+from typing import Any
+
+from toolassay.backinstruct.critics import Alignment, verdicts
+from toolassay.backinstruct.format import FINGERPRINT, tables
+from toolassay.data_folder import DataFolder
+from toolassay.errors import IncompleteError, ToolassayError, UsageError
+from toolassay.files import atomic_writer, refuse_to_replace, sha256_of
+from toolassay.gold import Gold
+from toolassay.review.decision import edited
+from toolassay.review.outcome import Outcome
+from toolassay.review.samples import plan_shape
+
+TABLES = "alignment_tables.md"
+_NAMED = 10
+
+
+@dataclass(frozen=True)
+class Applied:
+    """What was written.
+
+    Attributes:
+        kept: reviewed samples in the new set.
+        counts: reviewed samples by what became of them.
+        passed: samples that went along as they are.
+    """
+
+    kept: int
+    counts: Mapping[str, int]
+    passed: int = 0
+
+
+def apply_reviews(
+    outcomes: Sequence[Outcome],
+    source: DataFolder,
+    target: DataFolder,
+    *,
+    keep_undecided: bool = False,
+    passed: Iterable[Mapping[str, Any]] = (),
+    about: Mapping[str, Any] | None = None,
+) -> Applied:
+    """Write the data folder that the decisions make of another one.
+
+    `data.json`, `user_requests.json`, `data_error.json` (the discarded, with reasons), `alignment_ids.json`
+    and its tables are written, all or none; the tools, the graph and `benchmark.json` come along. Each label
+    says under `review` what was decided.
+
+    Args:
+        outcomes: of all samples.
+        source: the folder that was reviewed.
+        target: another folder; made if missing.
+        keep_undecided: keep what nobody has decided on; else it is left out.
+        passed: labels that go along as they are, before the reviewed ones.
+        about: what `benchmark.json` is to say of it, besides; default what that of the source says.
+
+    Raises:
+        IncompleteError: there are conflicts (names them).
+        UsageError: the target is the source, or holds a data set that was not written by this from there.
+        ToolassayError: nothing is left to write, or the folder cannot be written.
+    """
+    conflicts = [item.sample.id for item in outcomes if item.state == "conflict"]
+    if conflicts:
+        more = f" and {len(conflicts) - _NAMED} more" if len(conflicts) > _NAMED else ""
+        raise IncompleteError(
+            f"reviewers differ on {', '.join(map(str, conflicts[:_NAMED]))}{more}",
+            file=source.path,
+            fix="settle them with --queue conflicts",
+        )
+    _check_target(source, target)
+    counts = Counter(_fate(item, keep_undecided) for item in outcomes)
+    alignment, written = Alignment(), 0
+    target.path.mkdir(parents=True, exist_ok=True)
+    with ExitStack() as files:
+        data, requests, errors, ids, markdown = (
+            files.enter_context(atomic_writer(path)) for path in _data_set(target)
+        )
+        for label in chain(passed, _kept(outcomes, keep_undecided)):
+            written += 1
+            data.write(_line(label))
+            gold = Gold.of(label)
+            requests.write(_line({"id": gold.id, "user_request": gold.request}))
+            _align(alignment, gold)
+        for item in outcomes:
+            if _fate(item, keep_undecided) == "discard":
+                errors.write(_line({**item.sample.record, "errors": [_why(item)]}))
+        if not written:
+            # Raised in here, so that none of the files is replaced.
+            raise ToolassayError(
+                "no sample is left", file=source.path, fix="review some, or --keep_undecided"
+            )
+        ids.write(json.dumps(alignment.ids, indent=2, ensure_ascii=False) + "\n")
+        markdown.write("\n".join(f"{heading}\n\n{table}\n" for heading, table in tables(alignment)))
+    for path in (source.tool_desc, source.graph_desc):
+        if path.exists():
+            shutil.copyfile(path, target.path / path.name)
+    told = source.benchmark if about is None else about
+    facts = {**told, "reviewed": dict(counts), FINGERPRINT: sha256_of(target.data)}
+    target.describe(*(target.benchmark.keys() - facts.keys()), **facts)
+    kept = sum(1 for _ in _kept(outcomes, keep_undecided))
+    return Applied(kept, counts, written - kept)
+
+
+def _check_target(source: DataFolder, target: DataFolder) -> None:
+    """Raise UsageError if something would be lost."""
+    refuse_to_replace(target.data, [source.data], what="is the folder under review", flag="--apply")
+    ours = target.benchmark.get("reviewed") is not None
+    if target.data.exists() and not (ours and target.benchmark.get(FINGERPRINT) == sha256_of(target.data)):
+        raise UsageError(
+            "was not written by this command, or was changed since",
+            file=target.data,
+            fix="give --apply another folder",
+        )
+
+
+def _data_set(folder: DataFolder) -> tuple[Any, ...]:
+    return (folder.data, folder.user_requests, folder.data_error, folder.alignment_ids, folder.path / TABLES)
+
+
+def _kept(outcomes: Sequence[Outcome], keep_undecided: bool) -> Iterator[dict[str, Any]]:
+    for item in outcomes:
+        if _fate(item, keep_undecided) not in ("discard", "left out"):
+            yield _label(item)
+
+
+def _fate(item: Outcome, keep_undecided: bool) -> str:
+    if item.decision is not None:
+        return item.decision.action
+    return "undecided" if keep_undecided else "left out"
+
+
+def _label(item: Outcome) -> dict[str, Any]:
+    record = item.decision
+    if record is None:
+        return dict(item.sample.record)
+    said = {"decision": record.action, "reviewers": len(item.votes), "adjudicated": item.settled is not None}
+    return {**edited(item.sample.record, record.parts), "review": said}
+
+
+def _why(item: Outcome) -> str:
+    record = item.decision
+    note = f": {record.note}" if record is not None and record.note else ""
+    return f"discarded in review{note}"
+
+
+def _align(alignment: Alignment, gold: Gold) -> None:
+    """Note which critics let a label pass; one that says nothing of a sample has none."""
+    if gold.sampled_nodes is None or gold.sampled_links is None:
+        return
+    tools = [node.tool for node in gold.nodes]
+    said = verdicts(
+        gold.sampled_nodes, gold.sampled_links, tools, gold.links, gold.record.get("check_by_teacher")
+    )
+    label = {"id": gold.id, "type": plan_shape(gold), "task_nodes": tools, "task_links": gold.links}
+    alignment.add(label, said)
+
+
+def _line(value: Mapping[str, Any]) -> str:
+    return json.dumps(value, ensure_ascii=False) + "\n"

@@ -1,0 +1,294 @@
+"""The HTTP server of a review: its routes, and which requests it accepts.
+
+What the routes do is in `toolassay.review.session`. The server listens on loopback, which every page in the
+same browser can reach too. So: the `Host` must be a loopback name with our port (a page that rebinds its
+name is stopped), a secret that only the printed address holds must come back as a cookie, and what changes
+anything must come from our own page (`Origin`) as JSON, which no form and no foreign script can send
+without asking first.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import hmac
+import json
+import secrets
+from collections.abc import Awaitable, Callable, Mapping
+from importlib.resources import files
+from typing import Any, cast
+
+from aiohttp import web
+from aiohttp.typedefs import Middleware
+
+from toolassay.errors import ToolassayError, UsageError
+from toolassay.review.decision import UNDO, ChangedSample, RejectedEdit, RequestedDecision, checked_json
+from toolassay.review.session import QUEUES, Queue, Session
+from toolassay.review.store import checked_name
+
+__all__ = ["ReviewServer"]
+
+
+HOST = "127.0.0.1"
+_NAMES = (HOST, "localhost")
+_HEADERS = {
+    "Content-Security-Policy": "default-src 'none'; script-src 'self'; style-src 'self'; connect-src 'self'; "
+    "img-src data:; base-uri 'none'; form-action 'none'; frame-ancestors 'none'",
+    "X-Content-Type-Options": "nosniff",
+    "Referrer-Policy": "no-referrer",
+    "Cache-Control": "no-store",
+    "Cross-Origin-Opener-Policy": "same-origin",
+    "Cross-Origin-Resource-Policy": "same-origin",
+}
+
+Handler = Callable[[web.Request], Awaitable[web.StreamResponse]]
+
+
+class Guard:
+    """Lets through who knows the secret.
+
+    Attributes:
+        port: of the server; set once it listens.
+        token: the secret, another one each time.
+    """
+
+    def __init__(self) -> None:
+        self.port = 0
+        self.token = secrets.token_urlsafe(24)
+
+    @property
+    def base(self) -> str:
+        """The address, without the secret."""
+        return f"http://{HOST}:{self.port}/"
+
+    @property
+    def cookie(self) -> str:
+        """Its name; cookies know no ports, so the port is in it."""
+        return f"toolassay_review_{self.port}"
+
+    def middleware(self) -> Middleware:
+        """For the application."""
+
+        @web.middleware
+        async def guard(request: web.Request, handler: Handler) -> web.StreamResponse:
+            response = self._refusal(request)
+            if response is None:
+                try:
+                    response = await handler(request)
+                except web.HTTPException as error:
+                    response = web.json_response({"error": error.reason}, status=error.status)
+            response.headers.update(_HEADERS)
+            return response
+
+        return guard
+
+    def _refusal(self, request: web.Request) -> web.StreamResponse | None:
+        """The answer to whoever must not be let through."""
+        if request.headers.get("Host", "") not in {f"{name}:{self.port}" for name in _NAMES}:
+            return _no("this server answers under its own address only")
+        if request.method == "GET" and request.path == "/" and "token" in request.query:
+            if not self._is_secret(request.query["token"]):
+                return _no("this address is of an earlier start: open the one that was printed last")
+            answer = web.Response(status=303, headers={"Location": "/"})
+            answer.set_cookie(self.cookie, self.token, httponly=True, samesite="Strict", path="/")
+            return answer
+        if not self._is_secret(request.cookies.get(self.cookie, "")):
+            return _no("open the address that was printed: it holds the key to this server")
+        if request.method != "GET":
+            origin = request.headers.get("Origin")
+            if origin is not None and origin not in {f"http://{name}:{self.port}" for name in _NAMES}:
+                return _no("only the page of this server may do that")
+            if request.content_type != "application/json":
+                return web.json_response({"error": "send JSON"}, status=415)
+        return None
+
+    def _is_secret(self, given: str) -> bool:
+        return hmac.compare_digest(given.encode(errors="replace"), self.token.encode())
+
+
+def _no(reason: str) -> web.Response:
+    return web.json_response({"error": reason}, status=403)
+
+
+BIGGEST = 2**24  # bytes of a request
+_PAGE = {
+    "review.css": "text/css",
+    **dict.fromkeys(
+        (
+            "api.js",
+            "dialogs.js",
+            "drawing.js",
+            "editor.js",
+            "elements.js",
+            "fields.js",
+            "findings.js",
+            "review.js",
+            "sample.js",
+            "theme.js",
+        ),
+        "text/javascript",
+    ),
+}
+_LIBRARY = "cytoscape.min.js"
+
+Answer = dict[str, Any]
+
+
+class ReviewServer:
+    """The page on `http://127.0.0.1:<port>/` and the routes it uses.
+
+    `GET /api/overview`, `/api/samples/<number>`, `/api/search`, `/api/summary`; `POST /api/check`,
+    `/api/decide`, `/api/undo`. Answers are JSON objects; a refusal has an `error` for people.
+
+    Args:
+        session: the review.
+        reviewer: the name the page takes; empty asks for it.
+        queue: what the page begins with.
+    """
+
+    def __init__(self, session: Session, *, reviewer: str = "", queue: Queue = "all") -> None:
+        self.session = session
+        self.guard = Guard()
+        self._start = {"reviewer": reviewer, "queue": queue}
+        # One action at a time: each waits for the disk, outside of the loop.
+        self._one = asyncio.Lock()
+        application = web.Application(client_max_size=BIGGEST, middlewares=[self.guard.middleware()])
+        application.router.add_get("/", self._page)
+        application.router.add_get("/page/{name}", self._asset)
+        application.router.add_get("/api/start", self._answer(lambda request: self._start))
+        application.router.add_get("/api/overview", self._answer(self._overview))
+        application.router.add_get(r"/api/samples/{number:\d{1,9}}", self._answer(self._show))
+        application.router.add_get("/api/search", self._answer(self._search))
+        application.router.add_get("/api/summary", self._answer(lambda request: self.session.summary()))
+        application.router.add_post("/api/check", self._posted(self._check))
+        application.router.add_post("/api/decide", self._posted(self._decide))
+        application.router.add_post("/api/undo", self._posted(self._undo))
+        self._runner = web.AppRunner(application, access_log=None, shutdown_timeout=1.0)
+
+    @property
+    def address(self) -> str:
+        """Where the page is, with the secret that opens it."""
+        return f"{self.guard.base}?token={self.guard.token}"
+
+    async def open(self, port: int = 0) -> None:
+        """Begin to listen.
+
+        Args:
+            port: 0 takes a free one.
+
+        Raises:
+            UsageError: the port is taken.
+        """
+        await self._runner.setup()
+        try:
+            await web.TCPSite(self._runner, HOST, port).start()
+        except OSError as error:
+            await self._runner.cleanup()
+            wrong = f"cannot listen on port {port}: {error.strerror}"
+            raise UsageError(wrong, fix="give another --port, or 0 for a free one") from error
+        self.guard.port = self._runner.addresses[0][1]
+
+    async def close(self) -> None:
+        """Stop."""
+        await self._runner.cleanup()
+
+    async def _page(self, request: web.Request) -> web.Response:
+        return web.Response(text=_resource("toolassay.review", "page/review.html"), content_type="text/html")
+
+    async def _asset(self, request: web.Request) -> web.Response:
+        name = request.match_info["name"]
+        if name == _LIBRARY:
+            text = _resource("toolassay.report", f"vendor/{_LIBRARY}")
+            return web.Response(text=text, content_type="text/javascript")
+        if name not in _PAGE:
+            raise web.HTTPNotFound
+        return web.Response(text=_resource("toolassay.review", f"page/{name}"), content_type=_PAGE[name])
+
+    def _answer(self, work: Callable[[web.Request], Mapping[str, Any]]) -> Handler:
+        async def handler(request: web.Request) -> web.Response:
+            return await self._told(lambda: work(request))
+
+        return handler
+
+    def _posted(self, work: Callable[[Answer], Mapping[str, Any]]) -> Handler:
+        async def handler(request: web.Request) -> web.Response:
+            body = await _body(request)
+            if body is None:
+                return web.json_response({"error": "the body is no JSON object"}, status=400)
+            return await self._told(lambda: work(body))
+
+        return handler
+
+    async def _told(self, work: Callable[[], Mapping[str, Any]]) -> web.Response:
+        """The answer of some work, or why there is none."""
+        async with self._one:
+            try:
+                return web.json_response(await asyncio.to_thread(work))
+            except RejectedEdit as error:
+                return web.json_response({"error": str(error), **checked_json(error.checked)}, status=409)
+            except ChangedSample as error:
+                return web.json_response({"error": str(error), "changed": True}, status=409)
+            except UsageError as error:
+                return web.json_response({"error": str(error)}, status=400)
+            except (ToolassayError, OSError) as error:
+                return web.json_response({"error": str(error)}, status=500)
+
+    def _overview(self, request: web.Request) -> Mapping[str, Any]:
+        return self.session.overview(*_who(request.query))
+
+    def _show(self, request: web.Request) -> Mapping[str, Any]:
+        return self.session.show(int(request.match_info["number"]), *_who(request.query))
+
+    def _search(self, request: web.Request) -> Mapping[str, Any]:
+        return {"numbers": self.session.search(request.query.get("text", ""))}
+
+    def _check(self, body: Answer) -> Mapping[str, Any]:
+        return self.session.check(_typed(body, "number", int), _typed(body, "parts", dict))
+
+    def _decide(self, body: Answer) -> Mapping[str, Any]:
+        note = body.get("note")
+        if note is not None and not isinstance(note, str):
+            raise UsageError("'note' is no text", fix="send a text")
+        wanted = RequestedDecision(
+            number=_typed(body, "number", int),
+            fingerprint=_typed(body, "fingerprint", str),
+            action=_typed(body, "action", str),
+            parts=_typed({"parts": {}, **body}, "parts", dict),
+            note=note,
+            insist=body.get("insist") is True,
+            seconds=float(_typed({"seconds": 0.0, **body}, "seconds", (int, float))),
+        )
+        return self.session.decide(*_who(body), wanted)
+
+    def _undo(self, body: Answer) -> Mapping[str, Any]:
+        return {"action": UNDO, **self.session.undo(*_who(body))}
+
+
+def _resource(package: str, path: str) -> str:
+    return files(package).joinpath(path).read_text(encoding="utf-8")
+
+
+def _who(given: Mapping[str, Any]) -> tuple[str, Queue]:
+    reviewer, queue = given.get("reviewer"), given.get("queue", "all")
+    if queue not in QUEUES:
+        raise UsageError("unknown queue", fix=f"use {' or '.join(QUEUES)}")
+    return checked_name(reviewer if isinstance(reviewer, str) else ""), cast(Queue, queue)
+
+
+def _typed(body: Mapping[str, Any], name: str, kind: type | tuple[type, ...]) -> Any:
+    value = body.get(name)
+    if not isinstance(value, kind) or isinstance(value, bool):
+        raise UsageError(f"'{name}' is missing or of a wrong form", fix="use the page")
+    return value
+
+
+async def _body(request: web.Request) -> Answer | None:
+    """The JSON object that was sent; None if it is none. NaN and infinities are no JSON."""
+    try:
+        body = json.loads(await request.read(), parse_constant=_refuse)
+    except (ValueError, RecursionError):
+        return None
+    return body if isinstance(body, dict) else None
+
+
+def _refuse(name: str) -> None:
+    raise ValueError(name)

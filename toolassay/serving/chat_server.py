@@ -1,0 +1,257 @@
+"""A chat-completions server on loopback that answers with any function or shows a fault."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import socket
+from collections.abc import Awaitable, Callable, Mapping
+from typing import Any
+
+from aiohttp import web
+
+from toolassay.errors import ToolassayError, UsageError
+from toolassay.serving.completions import Received, Reply, completion
+from toolassay.serving.faults import KINDS, WHOLE, Behaviour
+from toolassay.serving.responses import abort, apply_fault, deliver, error_response, garbage, refusal
+
+HOST = "127.0.0.1"
+PATH = "/v1/chat/completions"
+AZURE_PATH = "/openai/deployments/{model}/chat/completions"
+BIGGEST = 2**27  # bytes of a request: a prompt can show a hundred thousand tools
+
+AnswerFunction = Callable[[Received], Awaitable[Reply]]
+
+
+class BadRequest(Exception):
+    """The request cannot be answered as it is; what is wrong with it."""
+
+
+class ChatServer:
+    """`POST /v1/chat/completions`, `GET /v1/models` and `GET /health` on 127.0.0.1.
+
+    Any model name is answered; parameters (temperature, n, max_tokens, …) are taken and change nothing.
+
+    Args:
+        answer: what the model says to a request; a `ToolassayError` becomes a 400.
+        behaviour: `behaviour(prompt, number)` names what happens to request `number` (from 0): one of
+            `toolassay.serving.faults.KINDS`, "hold" (wait for `released`, then answer) or "whole".
+        prefix: a path before `/v1`, e.g. `/tenant`, as some gateways have one.
+
+    Attributes:
+        delay: seconds every answer takes.
+        capacity: so many requests at once are served, the rest is told 429; None serves all.
+        characters_per_token: how tokens are counted.
+        refused_parameters: a request with one of these is answered 400 with the body that stands there.
+        dropped_parameters: what of a request is dropped without a word, as servers do that know no tools.
+        complaint: `complaint(body)` gives the status and the body that refuse a request, or None.
+        retry_after: seconds that the faults "429" and "500" ask to wait.
+        pause: seconds between the pieces of a slow drip.
+        outage: seconds for which nobody listens after the fault "refused".
+        count: requests so far.
+        faulty: those of them that met a fault.
+        whole_tokens: tokens (prompt, completion) of the answers sent whole.
+    """
+
+    def __init__(
+        self, answer: AnswerFunction, behaviour: Behaviour = lambda prompt, number: WHOLE, *, prefix: str = ""
+    ) -> None:
+        self.answer = answer
+        self.prefix = prefix
+        self.behaviour = behaviour
+        self.delay = 0.0
+        self.capacity: int | None = None
+        self.characters_per_token = 4
+        self.refused_parameters: dict[str, Any] = {}
+        self.dropped_parameters: frozenset[str] = frozenset()
+        self.complaint: Callable[[Mapping[str, Any]], tuple[int, Any] | None] = lambda body: None
+        self.retry_after = 0.0
+        self.pause = 0.0
+        self.outage = 1.0
+        self.port = 0
+        self.count = self.faulty = 0
+        self.whole_tokens = (0, 0)
+        self.released = asyncio.Event()
+        self._busy = 0
+        self._site: web.SockSite | None = None
+        self._reserved: socket.socket | None = None
+        self._coming_back: asyncio.Task[None] | None = None
+        application = web.Application(client_max_size=BIGGEST)
+        application.router.add_post(prefix + PATH, self._chat)
+        application.router.add_post(prefix + AZURE_PATH, self._chat)
+        application.router.add_get("/v1/models", self._models)
+        application.router.add_get("/health", self._health)
+        application.router.add_route("*", "/{path:.*}", self._unknown)
+        self._runner = web.AppRunner(
+            application, access_log=None, shutdown_timeout=0.1, handler_cancellation=True
+        )
+
+    @property
+    def base(self) -> str:
+        """The base URL."""
+        return f"http://{HOST}:{self.port}{self.prefix}/v1"
+
+    def seen(self, received: Received, kind: str) -> None:
+        """Called for each request when its fate is known; for subclasses."""
+
+    async def open(self, port: int = 0, *, listen: bool = True) -> None:
+        """Begin to listen; without `listen` only take the port, so that connections to it are refused.
+
+        Args:
+            port: 0 takes a free one.
+            listen: whether anybody is to be answered.
+
+        Raises:
+            UsageError: the port is taken.
+        """
+        await self._runner.setup()
+        self._reserved = self._bound(port)
+        self.port = self._reserved.getsockname()[1]
+        if listen:
+            await self.listen()
+
+    async def listen(self) -> None:
+        """Answer from now on."""
+        if self._site is None:
+            bound, self._reserved = self._reserved or self._bound(self.port), None
+            self._site = web.SockSite(self._runner, bound, backlog=1024)
+            await self._site.start()
+
+    async def refuse(self) -> None:
+        """Break all connections and refuse new ones, on the same port, until `listen`."""
+        if self._site is None:
+            return
+        await self._site.stop()
+        self._site = None
+        # Bound without listening: connections are refused, and nobody else gets the port.
+        self._reserved = self._bound(self.port)
+        server = self._runner.server
+        for connection in list(server.connections) if server is not None else []:
+            if connection.transport is not None:
+                connection.transport.abort()
+
+    async def close(self) -> None:
+        """Stop, without waiting for what is under way."""
+        if self._coming_back is not None:
+            self._coming_back.cancel()
+        self.released.set()
+        await self._runner.cleanup()
+        if self._reserved is not None:
+            self._reserved.close()
+
+    def _bound(self, port: int) -> socket.socket:
+        bound = socket.socket(socket.AF_INET, socket.SOCK_STREAM)
+        bound.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        try:
+            bound.bind((HOST, port))
+        except OSError as error:
+            bound.close()
+            wrong = f"cannot listen on port {port}: {error.strerror}"
+            raise UsageError(wrong, fix="give another --port, or 0 for a free one") from error
+        return bound
+
+    async def _chat(self, request: web.Request) -> web.StreamResponse:
+        try:
+            body = await _body(request)
+            kept = {name: value for name, value in body.items() if name not in self.dropped_parameters}
+            received = Received(request.path, dict(request.headers), kept, request.query_string)
+        except BadRequest as error:
+            return error_response(str(error))
+        number = self.count
+        self.count += 1
+        kind = self.behaviour(received.prompt, number)
+        if self.capacity is not None and self._busy >= self.capacity:
+            kind = "429-bare"
+        if kind not in KINDS and kind not in (WHOLE, "hold"):
+            raise ValueError(f"'{kind}' is no fault; there are {', '.join(KINDS)}")
+        self.faulty += kind != WHOLE
+        self.seen(received, kind)
+        self._busy += 1
+        try:
+            return await self._respond(request, received, kind, number)
+        finally:
+            self._busy -= 1
+
+    async def _respond(
+        self, request: web.Request, received: Received, kind: str, number: int
+    ) -> web.StreamResponse:
+        if kind == "hang":
+            await asyncio.Event().wait()
+        if kind == "hold":
+            await self.released.wait()
+        for name in received.body.keys() & self.refused_parameters.keys():
+            return web.json_response(self.refused_parameters[name], status=400)
+        if (complaint := self.complaint(received.body)) is not None:
+            return web.json_response(complaint[1], status=complaint[0])
+        refused = refusal(kind, received)
+        if refused is not None:
+            status, message, code = refused
+            headers = {"Retry-After": f"{self.retry_after:g}"} if kind in ("429", "500") else {}
+            if kind.endswith("echo"):
+                headers = {"X-Echo": received.echo, "Retry-After": received.echo}
+            sort = "server_error" if status == 500 else "invalid_request_error"
+            return error_response(message, status, kind=sort, code=code, headers=headers)
+        if self.delay:
+            await asyncio.sleep(self.delay)
+        if kind == "refused":
+            await self.refuse()
+            self._coming_back = asyncio.create_task(self._come_back())
+        if kind in ("reset", "refused"):
+            return abort(request)
+        if kind == "garbage":
+            return garbage(request)
+        try:
+            reply = await self.answer(received)
+        except ToolassayError as error:
+            return error_response(str(error))
+        whole = completion(received, reply, number, self.characters_per_token)
+        if kind == WHOLE:
+            usage, (asked, said) = whole["usage"], self.whole_tokens
+            self.whole_tokens = (asked + usage["prompt_tokens"], said + usage["completion_tokens"])
+        else:
+            apply_fault(whole, kind, received)
+        options = received.body.get("stream_options")
+        return await deliver(
+            request,
+            whole,
+            kind,
+            stream=bool(received.body.get("stream")),
+            usage=isinstance(options, dict) and bool(options.get("include_usage")),
+            pause=self.pause,
+        )
+
+    async def _come_back(self) -> None:
+        await asyncio.sleep(self.outage)
+        await self.listen()
+
+    async def _models(self, request: web.Request) -> web.Response:
+        model = {"id": "offline", "object": "model", "created": 0, "owned_by": "toolassay"}
+        return web.json_response({"object": "list", "data": [model]})
+
+    async def _health(self, request: web.Request) -> web.Response:
+        return web.json_response({"status": "ok", "requests": self.count, "faults": self.faulty})
+
+    async def _unknown(self, request: web.Request) -> web.Response:
+        there = f"POST {PATH}, GET /v1/models, GET /health"
+        wrong = f"there is no {request.method} {request.path} here, only {there}"
+        return error_response(wrong, 404, code="unknown_url")
+
+
+async def _body(request: web.Request) -> dict[str, Any]:
+    """The body of a request for a completion.
+
+    Raises:
+        BadRequest: it is none.
+    """
+    try:
+        body = json.loads(await request.read())
+    except (ValueError, RecursionError):
+        raise BadRequest("the body is not JSON") from None
+    except web.HTTPRequestEntityTooLarge:
+        raise BadRequest(f"the body is larger than {BIGGEST} bytes") from None
+    if not isinstance(body, dict):
+        raise BadRequest("the body is not a JSON object")
+    messages = body.get("messages")
+    if not isinstance(messages, list) or not messages or not all(isinstance(m, dict) for m in messages):
+        raise BadRequest("'messages' is not a list of at least one message")
+    return body

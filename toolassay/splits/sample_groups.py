@@ -1,0 +1,169 @@
+"""Groups of samples that must stay in one split.
+
+Samples are grouped by a shared id, request or subgraph, or because their requests are near duplicates.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from array import array
+from collections import Counter, defaultdict
+from collections.abc import Collection, Iterable, Sequence
+from dataclasses import dataclass
+from functools import lru_cache
+from typing import NamedTuple
+
+from networkx.utils import UnionFind
+
+from toolassay.dataset import RequestId, Shape, shape_of
+from toolassay.gold import Ends, Gold
+from toolassay.variety import Item, PlanDigest, Thresholds, find_repeats
+from toolassay.variety.normal_form import digest
+from toolassay.variety.text_store import TextStore, temporary_folder
+
+_NOT_WORDS = re.compile(r"[\W_]+")
+
+
+class Stratum(NamedTuple):
+    """A shape and a number of tools."""
+
+    shape: Shape
+    size: int
+
+    def __str__(self) -> str:
+        return f"{self.shape} of {self.size}"
+
+
+@dataclass(frozen=True, slots=True)
+class Member:
+    """What splitting needs to know of a sample.
+
+    `keys` are texts: two samples with a key in common belong into one split.
+    """
+
+    id: RequestId
+    stratum: Stratum
+    tools: frozenset[str]
+    keys: tuple[str, ...]
+
+    @classmethod
+    def of(cls, gold: Gold) -> Member:
+        """Read a sample.
+
+        Its keys are its id, its request without case and punctuation, and its subgraph (that of the gold
+        plan, and the sampled one where the label says so), whatever the order of nodes, links and arguments.
+
+        >>> first = Gold.of({"id": 1, "user_request": "Go!", "task_nodes": [{"task": "a b"}, {"task": "c"}]})
+        >>> other = Gold.of({"id": 2, "user_request": "Stop", "task_nodes": [{"task": "C"}, {"task": "a_b"}]})
+        >>> set(Member.of(first).keys) & set(Member.of(other).keys)
+        {'graph ["a b", "c"] []'}
+        """
+        tools = [node.tool for node in gold.nodes]
+        keys = [f"id {gold.id}"]
+        request = _plain(gold.request)
+        if request:
+            keys.append(f"request {request}")
+        if tools:
+            keys.append(_graph_key(tools, gold.links))
+        if gold.sampled_nodes:
+            keys.append(_graph_key(gold.sampled_nodes, gold.sampled_links or ()))
+        stratum = Stratum(shape_of(len(tools), gold.links, tools=tools), len(tools))
+        return cls(gold.id, stratum, frozenset(tools), tuple(dict.fromkeys(keys)))
+
+
+def _plain(text: str) -> str:
+    """A text without case, punctuation and double blanks; one of signs alone is left as it is."""
+    return _NOT_WORDS.sub(" ", text.casefold()).strip() or text.strip()
+
+
+@lru_cache(maxsize=100_000)
+def _plain_name(tool: str) -> str:
+    return _plain(tool)
+
+
+def _graph_key(tools: Iterable[str], links: Iterable[Ends]) -> str:
+    nodes = sorted(_plain_name(tool) for tool in tools)
+    ends = sorted({(_plain_name(source), _plain_name(target)) for source, target in links})
+    return f"graph {json.dumps(nodes, ensure_ascii=False)} {json.dumps(ends, ensure_ascii=False)}"
+
+
+@dataclass(frozen=True, slots=True)
+class SampleGroup:
+    """Samples that must not be parted.
+
+    Attributes:
+        name: the least of their keys, which names the group whatever the order of the samples.
+        members: by id.
+    """
+
+    name: str
+    members: tuple[Member, ...]
+
+    def __len__(self) -> int:
+        return len(self.members)
+
+    @property
+    def strata(self) -> Counter[Stratum]:
+        """How many of its samples are of each stratum."""
+        return Counter(member.stratum for member in self.members)
+
+    def uses(self, tools: Collection[str]) -> bool:
+        """Whether any of its samples uses one of these tools."""
+        return any(not member.tools.isdisjoint(tools) for member in self.members)
+
+
+def groups_of(members: Iterable[Member], together: Iterable[Sequence[int]] = ()) -> list[SampleGroup]:
+    """Samples in groups: two that share a key, be it over others in between, are in one; by name.
+
+    Args:
+        members: the samples, in any order.
+        together: places of further samples that belong together; see `toolassay.splits.near_repeats`.
+    """
+    known = list(members)
+    sets = UnionFind(range(len(known)))
+    first: dict[str, int] = {}
+    for place, member in enumerate(known):
+        for key in member.keys:
+            sets.union(first.setdefault(key, place), place)
+    for places in together:
+        sets.union(*places)
+    parts: defaultdict[int, list[Member]] = defaultdict(list)
+    for place, member in enumerate(known):
+        parts[sets[place]].append(member)
+    groups = [
+        SampleGroup(
+            min(key for member in found for key in member.keys),
+            tuple(sorted(found, key=lambda member: (str(member.id), member.keys))),
+        )
+        for found in parts.values()
+    ]
+    return sorted(groups, key=lambda group: group.name)
+
+
+def near_repeats(golds: Iterable[Gold], bars: Thresholds | None = None) -> list[list[int]]:
+    """The places, from 0, of samples whose requests repeat one another nearly, by whatever chain.
+
+    They are compared in an order of their own: in a crowd of requests that are much alike not every pair is
+    looked at, and which ones are must not depend on the order of the file.
+
+    Args:
+        golds: read once; words lie in a temporary file, a few numbers of each are held in memory.
+        bars: how alike near duplicates are; see `toolassay.variety.find_repeats`.
+
+    >>> texts = ["Crop a.jpg for me", "Pay the bill", "Could you please crop a.jpg?"]
+    >>> near_repeats(Gold.of({"id": number, "user_request": text}) for number, text in enumerate(texts))
+    [[0, 2]]
+    """
+    plans: list[PlanDigest] = []
+    ranks = array("Q")
+    with temporary_folder() as folder, TextStore(folder / "texts") as texts:
+        for gold in golds:
+            plan = PlanDigest.of(gold)
+            texts.append(gold.request)
+            plans.append(plan)
+            ranks.append(digest([str(gold.id), gold.request, plan]))
+        order = sorted(range(len(plans)), key=ranks.__getitem__)
+        items = (Item(place, texts[place], plans[place]) for place in order)
+        clusters = find_repeats(items, bars=bars).clusters()
+    return sorted(sorted(int(place) for place in cluster) for cluster in clusters)

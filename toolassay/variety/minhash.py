@@ -1,0 +1,205 @@
+"""MinHash: shingles of a text, signatures of many texts on disk, and locality-sensitive hashing.
+
+Broder, On the resemblance and containment of documents, 1997; Leskovec, Rajaraman and Ullman, Mining of
+Massive Datasets, chapter 3. The bands are searched one after another, each as a sorted array: a hash table of
+all bands takes several kilobytes per text.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    import numpy as np
+    import numpy.typing as npt
+
+
+SHINGLE_LENGTH = 4
+_FACTOR = 0x9E3779B97F4A7C15
+
+
+def shingles(content: str) -> frozenset[str]:
+    """The runs of four characters in a text, with a blank before it and after it.
+
+    >>> sorted(shingles("crop"))
+    [' cro', 'crop', 'rop ']
+    """
+    padded = f" {content} "
+    return frozenset(
+        padded[place : place + SHINGLE_LENGTH] for place in range(max(1, len(padded) - SHINGLE_LENGTH + 1))
+    )
+
+
+def jaccard(first: frozenset[str], second: frozenset[str]) -> float:
+    """The share of the shingles of two texts that both have; 1 for two empty ones.
+
+    >>> jaccard(frozenset("abc"), frozenset("bcd"))
+    0.5
+    """
+    shared = len(first & second)
+    whole = len(first) + len(second) - shared
+    return shared / whole if whole else 1.0
+
+
+def shingle_numbers(content: str) -> npt.NDArray[np.uint32]:
+    """A number of 32 bits for each shingle of a text, in order, the same in every process.
+
+    >>> len(shingle_numbers("crop"))
+    3
+    """
+    import numpy as np
+
+    padded = f" {content} ".encode("utf-32-le", "surrogatepass")
+    letters = np.frombuffer(padded, np.uint32).astype(np.uint64)
+    if len(letters) < SHINGLE_LENGTH:
+        letters = np.pad(letters, (0, SHINGLE_LENGTH - len(letters)))
+    number = np.zeros(len(letters) - SHINGLE_LENGTH + 1, np.uint64)
+    for place in range(SHINGLE_LENGTH):
+        number = (number << np.uint64(16)) ^ letters[place : place + len(number)]
+    return (number * np.uint64(_FACTOR) >> np.uint64(32)).astype(np.uint32)
+
+
+PERMUTATIONS = 256
+SEED = 1
+_BLOCK = 4_096
+
+
+def write_signatures(contents: Iterable[str], path: Path) -> npt.NDArray[np.uint32]:
+    """The MinHash signature of each text, one row a text.
+
+    Broder, On the resemblance and containment of documents, Compression and Complexity of Sequences, 1997;
+    the permutations are those of datasketch.
+
+    Args:
+        contents: the texts, `toolassay.variety.normal_form.content` of the requests.
+        path: the file to write; read back as a memory map, so that ten million signatures need no
+            ten gigabytes of memory.
+
+    Returns:
+        Shape (texts, `PERMUTATIONS`). The share of equal numbers in two rows estimates the Jaccard
+        likeness of the two texts' shingles, with a standard error of at most 0.03.
+    """
+    import numpy as np
+    from datasketch import MinHash
+
+    sketch = MinHash(num_perm=PERMUTATIONS, seed=SEED, hashfunc=int)
+    block = np.empty((_BLOCK, PERMUTATIONS), np.uint32)
+    count = 0
+    with path.open("wb") as stream:
+        for text in contents:
+            sketch.clear()
+            sketch.update_batch(shingle_numbers(text).tolist())
+            block[count % _BLOCK] = sketch.hashvalues
+            count += 1
+            if count % _BLOCK == 0:
+                stream.write(block.data)
+        stream.write(block[: count % _BLOCK].data)
+    if not count:
+        return np.empty((0, PERMUTATIONS), np.uint32)
+    return np.memmap(path, np.uint32, "r", shape=(count, PERMUTATIONS))
+
+
+RECALL = 0.97
+CROWD = 64
+_CHUNK = 1 << 14
+
+
+def rows_per_band(threshold: float, permutations: int, *, recall: float = RECALL) -> int:
+    """How many rows a band has: as many as leave pairs at the threshold a chance of `recall` to be met.
+
+    >>> rows_per_band(0.6, 256), rows_per_band(0.9, 256)
+    (5, 15)
+    """
+    best = 1
+    for rows in range(1, permutations + 1):
+        if 1 - (1 - threshold**rows) ** (permutations // rows) < recall:
+            break
+        best = rows
+    return best
+
+
+def band_groups(
+    signatures: npt.NDArray[np.uint32], rows: int
+) -> Iterator[tuple[npt.NDArray[np.int64], npt.NDArray[np.int64]]]:
+    """For each band, the texts that agree with another in it (see `groups`)."""
+    import numpy as np
+
+    odd = np.random.default_rng(0).integers(1, 1 << 63, rows, np.uint64) * np.uint64(2) + np.uint64(1)
+    for start in range(0, signatures.shape[1] - rows + 1, rows):
+        # Row by row, so that no more than a number a text is held.
+        mixed = np.zeros(len(signatures), np.uint64)
+        for row, factor in enumerate(odd):
+            mixed = (mixed ^ (mixed >> np.uint64(29))) * factor + signatures[:, start + row]
+        yield equal_groups(mixed)
+
+
+def equal_groups(numbers: npt.NDArray[np.uint64]) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.int64]]:
+    """The places of equal numbers.
+
+    Returns:
+        The places whose number is there more than once, the members of a group side by side and in
+        order; and where each of them stands within its group, from 0.
+
+    >>> import numpy as np
+    >>> [part.tolist() for part in equal_groups(np.array([7, 5, 7, 6, 5, 7], np.uint64))]
+    [[1, 4, 0, 2, 5], [0, 1, 0, 1, 2]]
+    """
+    import numpy as np
+
+    order = np.argsort(numbers, kind="stable")
+    ranked = numbers[order]
+    if not len(ranked):
+        return order, order
+    starts = np.flatnonzero(np.concatenate(([True], ranked[1:] != ranked[:-1])))
+    sizes = np.diff(np.append(starts, len(ranked)))
+    many = np.repeat(sizes > 1, sizes)
+    rank = np.arange(len(ranked)) - np.repeat(starts, sizes)
+    return order[many], rank[many]
+
+
+def lsh_pairs(
+    members: npt.NDArray[np.int64], rank: npt.NDArray[np.int64]
+) -> Iterator[tuple[npt.NDArray[np.int64], npt.NDArray[np.int64]]]:
+    """The pairs within groups, the earlier text first, in chunks.
+
+    In a crowd, each member meets the first `CROWD` of its group and the `CROWD` before it: pairs stay
+    linear in the texts.
+
+    >>> import numpy as np
+    >>> [(a.tolist(), b.tolist()) for a, b in lsh_pairs(np.array([1, 4, 0, 2, 5]), np.array([0, 1, 0, 1, 2]))]
+    [([1, 0, 2, 0], [4, 2, 5, 5])]
+    """
+    import numpy as np
+
+    def batches() -> Iterator[tuple[npt.NDArray[np.int64], npt.NDArray[np.int64]]]:
+        places = np.arange(len(members))
+        largest = int(rank.max()) if len(rank) else 0
+        for back in range(1, min(largest, CROWD) + 1):
+            later = places[rank >= back]
+            yield members[later - back], members[later]
+        for leader in range(min(largest - CROWD, CROWD)):
+            later = places[rank > leader + CROWD]
+            yield members[later - rank[later] + leader], members[later]
+
+    yield from _in_batches(batches())
+
+
+def _in_batches(
+    batches: Iterable[tuple[npt.NDArray[np.int64], npt.NDArray[np.int64]]],
+) -> Iterator[tuple[npt.NDArray[np.int64], npt.NDArray[np.int64]]]:
+    """Pairs that come in small and in large lots, in lots of one size."""
+    import numpy as np
+
+    waiting: list[tuple[npt.NDArray[np.int64], npt.NDArray[np.int64]]] = []
+    count = 0
+    for first, second in batches:
+        for start in range(0, len(first), _CHUNK):
+            waiting.append((first[start : start + _CHUNK], second[start : start + _CHUNK]))
+            count += len(waiting[-1][0])
+            if count >= _CHUNK:
+                yield np.concatenate([one for one, _ in waiting]), np.concatenate([two for _, two in waiting])
+                waiting, count = [], 0
+    if waiting:
+        yield np.concatenate([one for one, _ in waiting]), np.concatenate([two for _, two in waiting])
