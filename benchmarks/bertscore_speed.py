@@ -24,7 +24,7 @@ from numpy.typing import NDArray
 
 from toolassay import infer
 from toolassay.benchmarks.taskbench.scoring.compat import published_steps_text
-from toolassay.benchmarks.taskbench.scoring.groups import groups_of, shape_and_size
+from toolassay.evaluation.groups import groups_of, shape_and_size
 from toolassay.files import read_json_lines
 from toolassay.metrics.bertscore import BertScore
 

@@ -22,8 +22,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
 from toolassay import evaluate, infer
-from toolassay.benchmarks.taskbench.scoring.groups import ScoreGroup
-from toolassay.benchmarks.taskbench.scoring.items import items_path, read_table
+from toolassay.evaluation.groups import ScoreGroup
+from toolassay.evaluation.items import items_path, read_table
 from toolassay.metrics.significance import LEVEL, compare_pairs, holm
 
 if TYPE_CHECKING:

@@ -15,7 +15,7 @@ import time
 from pathlib import Path
 
 from toolassay.benchmarks.workbench.sandbox import Sandbox
-from toolassay.stages.workbench import VERDICTS, evaluate_results
+from toolassay.benchmarks.workbench.workplace_stages import VERDICTS, evaluate_results
 
 PUBLISHED = 12.6
 FORKS = 2_000

@@ -26,7 +26,7 @@ from toolassay.benchmarks.workbench.judge.evaluation import disagreement, result
 from toolassay.benchmarks.workbench.judge.strict import StrictJudge
 from toolassay.benchmarks.workbench.sandbox import Sandbox
 from toolassay.benchmarks.workbench.tasks import read_tasks
-from toolassay.stages.workbench import METRICS, VERDICTS, evaluate_results
+from toolassay.benchmarks.workbench.workplace_stages import METRICS, VERDICTS, evaluate_results
 
 Comparison = Iterator[tuple[str, bool]]
 FOLDER = "results/"

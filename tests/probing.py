@@ -12,9 +12,9 @@ from chats import chat_folder
 from running import data_folder, lines_of
 
 from toolassay import evaluate, infer
+from toolassay.benchmarks.classic.evaluation import evaluate_classic
+from toolassay.benchmarks.workbench.evaluation import evaluate_workbench
 from toolassay.models import ModelOptions
-from toolassay.stages.evaluate_classic import evaluate_classic
-from toolassay.stages.evaluate_workbench import evaluate_workbench
 from toolassay.testkit import FakeServer
 
 WHOLE = "overall_overall"

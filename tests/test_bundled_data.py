@@ -12,10 +12,10 @@ from running import lines_of
 
 from toolassay import format_data, generate
 from toolassay.benchmarks.workbench.sandbox import Sandbox
+from toolassay.benchmarks.workbench.workplace_stages import generate_workbench
 from toolassay.data_folder import DataFolder
 from toolassay.dataset import read_labels, reference_index, shape_of
 from toolassay.graph import ToolGraph
-from toolassay.stages.workbench_data import generate_workbench
 
 NAMES = ("huggingface", "multimedia", "dailylifeapis")
 

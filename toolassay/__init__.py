@@ -13,7 +13,10 @@ from typing import TYPE_CHECKING, Any
 from toolassay.version import __version__
 
 if TYPE_CHECKING:
+    from toolassay.benchmarks.classic.importing import import_classic
+    from toolassay.benchmarks.taskbench.importing import import_taskbench
     from toolassay.cli.screen import SCREEN
+    from toolassay.screen import SILENT
     from toolassay.stages.check import check
     from toolassay.stages.compare import compare
     from toolassay.stages.evaluate import evaluate
@@ -21,14 +24,11 @@ if TYPE_CHECKING:
     from toolassay.stages.format import format_data
     from toolassay.stages.generate import generate
     from toolassay.stages.graph import build_graph
-    from toolassay.stages.import_classic import import_classic
-    from toolassay.stages.import_taskbench import import_taskbench
     from toolassay.stages.infer import infer
     from toolassay.stages.leaderboard import leaderboard
     from toolassay.stages.pipeline import pipeline
     from toolassay.stages.review import apply_review, export_reviews, import_reviews, review_summary
     from toolassay.stages.sample import sample
-    from toolassay.stages.screen import SILENT
     from toolassay.stages.split import split
     from toolassay.stages.verify import verify
     from toolassay.stages.visualize import visualize

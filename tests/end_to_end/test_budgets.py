@@ -14,7 +14,7 @@ from running import Capture, data_folder, generate, ids, infer, inside, lines_of
 from toolassay import infer as run_inference
 from toolassay.models import ModelOptions
 from toolassay.runs import Budget
-from toolassay.stages.screen import Advance, Screen
+from toolassay.screen import Advance, Screen
 from toolassay.testkit import FakeServer
 
 HEAD = "model,prompt_usd_per_million,completion_usd_per_million,as_of\n"

@@ -6,8 +6,8 @@ from typing import Any
 import pytest
 from hub_rows import hub_row, repository_row, write_rows
 
+from toolassay.benchmarks.taskbench.importing import choose_files, files_in, read_taskbench
 from toolassay.errors import UsageError
-from toolassay.importers.taskbench import choose_files, files_in, read_taskbench
 
 ROWS = [repository_row(number) for number in range(3)]
 

@@ -3,7 +3,7 @@ from __future__ import annotations
 from pathlib import Path
 
 from toolassay.benchmarks.workbench.tasks import fingerprint, read_tasks
-from toolassay.offline.marks import BASELINE, ON_PUBLISHED_REQUESTS, RULES_AT_HAND, mark_of, marked
+from toolassay.runs.marks import BASELINE, ON_PUBLISHED_REQUESTS, RULES_AT_HAND, mark_of, marked
 
 
 def test_the_offline_agent_is_marked_on_requests_that_its_rules_were_written_with() -> None:

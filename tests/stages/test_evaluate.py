@@ -11,8 +11,8 @@ from toolassay.cli.evaluate import command
 from toolassay.cli.main import run
 from toolassay.errors import UsageError
 from toolassay.files import write_json, write_json_lines
+from toolassay.screen import Screen
 from toolassay.stages.evaluate import IncompleteEvaluation
-from toolassay.stages.screen import Screen
 from toolassay.version import __version__
 
 TOOLS = {

@@ -11,10 +11,10 @@ import pytest
 from running import Capture, inside, lines_of, write_lines
 
 from toolassay import evaluate, infer
+from toolassay.benchmarks.workbench.evaluation import evaluate_workbench
 from toolassay.files import write_json
 from toolassay.models import ModelOptions
 from toolassay.serving.completions import Received, Reply
-from toolassay.stages.evaluate_workbench import evaluate_workbench
 from toolassay.stages.verify import verify
 from toolassay.testkit import FakeServer
 

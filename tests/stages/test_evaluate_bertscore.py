@@ -11,11 +11,11 @@ from numpy.typing import NDArray
 from toolassay import evaluate
 from toolassay.benchmarks.taskbench.scoring.evaluation import Choices
 from toolassay.benchmarks.taskbench.scoring.folder_evaluation import evaluate_folder
-from toolassay.benchmarks.taskbench.scoring.items import items_path, read_items
 from toolassay.benchmarks.taskbench.scoring.score_table import model_table
 from toolassay.benchmarks.taskbench.scoring.step_scores import TextPair
 from toolassay.cli.evaluate import command
 from toolassay.cli.main import run
+from toolassay.evaluation.items import items_path, read_items
 from toolassay.files import write_json, write_json_lines
 from toolassay.metrics.bertscore import BertScoreError
 from toolassay.metrics.bertscore import model as models

@@ -12,10 +12,10 @@ from running import inside, write_lines
 from shop_chats import answers, chats, write_array
 
 from toolassay import compare, evaluate
+from toolassay.benchmarks.classic.evaluation import ClassicEvaluation, evaluate_classic, evaluate_rows
 from toolassay.cli.main import cli, run
 from toolassay.errors import UsageError
 from toolassay.stages.evaluate import coverage
-from toolassay.stages.evaluate_classic import ClassicEvaluation, evaluate_classic, evaluate_rows
 
 COAT = ("c2", 0)
 

@@ -12,9 +12,9 @@ import pytest
 from running import Capture, inside, lines_of, write_lines
 
 from toolassay import infer
+from toolassay.benchmarks.workbench.evaluation import evaluate_workbench
 from toolassay.models import ModelOptions, ToolCall
 from toolassay.serving.completions import Received, Reply
-from toolassay.stages.evaluate_workbench import evaluate_workbench
 from toolassay.testkit import FakeServer
 
 IDS = ["calendar-001", "calendar-002", "email-001"]

@@ -17,7 +17,7 @@ from toolassay import check, export, split
 from toolassay.errors import ToolassayError, UsageError
 from toolassay.exporters.formats import FORMATS, Format
 from toolassay.gates.gate import Level
-from toolassay.stages.screen import Screen
+from toolassay.screen import Screen
 
 
 @pytest.fixture

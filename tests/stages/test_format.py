@@ -10,7 +10,7 @@ from toolassay import format_data
 from toolassay.cli.format import command
 from toolassay.errors import UsageError
 from toolassay.files import read_json, write_json, write_json_lines
-from toolassay.stages.screen import Screen
+from toolassay.screen import Screen
 
 TOOLS = {
     "nodes": [{"id": name, "desc": "", "input-type": ["text"], "output-type": ["text"]} for name in "ab"]

@@ -15,8 +15,8 @@ from toolassay import build_graph, generate
 from toolassay.errors import UsageError
 from toolassay.models import ChatRequest, ChatResponse
 from toolassay.offline.model_tasks import BackInstructTask
+from toolassay.screen import Screen
 from toolassay.stages.play import play
-from toolassay.stages.screen import Screen
 
 NAMES = "ABCDEFGH"
 

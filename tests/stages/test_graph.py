@@ -12,8 +12,8 @@ import pytest
 from toolassay.cli.main import load, run
 from toolassay.errors import UsageError
 from toolassay.graph import ToolGraph
+from toolassay.screen import Screen
 from toolassay.stages.graph import build_graph
-from toolassay.stages.screen import Screen
 
 TOOLS = [
     {"id": "load", "desc": "From a URL.", "input-type": ["url"], "output-type": ["Image", "text"]},

@@ -14,8 +14,8 @@ from running import Capture, files_below, inside
 
 from toolassay import import_classic, infer
 from toolassay.benchmarks.classic.data import read_data
+from toolassay.benchmarks.classic.importing import choose_tables
 from toolassay.errors import ToolassayError, UsageError
-from toolassay.importers.classic import choose_tables
 
 CARD = """---
 configs:

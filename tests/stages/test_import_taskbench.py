@@ -7,12 +7,12 @@ from typing import Any
 import pytest
 
 from toolassay import evaluate, import_taskbench, infer
+from toolassay.benchmarks.taskbench import importing as stage
 from toolassay.cli.import_ import command
 from toolassay.cli.main import run
 from toolassay.errors import UsageError
 from toolassay.files import write_json, write_json_lines
-from toolassay.stages import import_taskbench as stage
-from toolassay.stages.screen import Screen
+from toolassay.screen import Screen
 
 TYPES = {"input-type": ["text"], "output-type": ["text"]}
 TOOLS = {"nodes": [{"id": name, "desc": f"{name}.", **TYPES} for name in ("Summariser", "Translator")]}

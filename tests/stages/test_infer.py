@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 from toolassay import build_graph, infer
 from toolassay.errors import ToolassayError, UsageError
 from toolassay.models import ChatRequest, ChatResponse, ModelError, ModelOptions
-from toolassay.stages.screen import Screen
+from toolassay.screen import Screen
 
 PLAN = '{"task_steps": ["a"], "task_nodes": [{"task": "A", "arguments": ["x"]}], "task_links": []}'
 
@@ -50,7 +50,7 @@ def folder_at(path: Path, texts: list[str], *, kind: str = "resource") -> Path:
 
 
 def run(folder: Path, model: Scripted, **more: Any) -> list[dict[str, Any]]:
-    with patch("toolassay.stages.infer_plans.create_model", lambda name, options, meter: model):
+    with patch("toolassay.benchmarks.taskbench.work.create_model", lambda name, options, meter: model):
         infer(folder, llm="scripted", **more)
     text = (folder / "predictions/scripted.json").read_text(encoding="utf-8")
     return [json.loads(line) for line in text.split("\n")[:-1]]
@@ -214,7 +214,9 @@ def test_outcomes_of_failures_are_counted_by_kind(tmp_path: Path) -> None:
         return ChatResponse(PLAN if "REQUEST #\ngood\n" in text else "no plan")
 
     folder = folder_at(tmp_path, ["long", "bad", "good", "odd"])
-    with patch("toolassay.stages.infer_plans.create_model", lambda name, options, meter: Scripted(answer)):
+    with patch(
+        "toolassay.benchmarks.taskbench.work.create_model", lambda name, options, meter: Scripted(answer)
+    ):
         inference = infer(folder, llm="scripted")
     assert inference.summary.outcomes == {
         "context overflow": 1,

@@ -19,8 +19,8 @@ from toolassay.benchmarks.classic.data import read_data
 from toolassay.errors import UsageError
 from toolassay.models import ModelOptions, ToolCall
 from toolassay.runs import Budget
+from toolassay.screen import Screen
 from toolassay.serving.completions import Received, Reply
-from toolassay.stages.screen import Screen
 from toolassay.testkit import FakeServer
 
 PRICES = "model,prompt_usd_per_million,completion_usd_per_million,as_of\nacme,2,4,2026-01-01\n"

@@ -13,11 +13,11 @@ from chats import chat_folder
 from running import Capture, data_folder, inside, lines_of
 
 from toolassay import infer, verify
+from toolassay.benchmarks.classic.evaluation import evaluate_classic
 from toolassay.errors import UsageError
 from toolassay.models import ModelOptions
 from toolassay.runs import Budget
 from toolassay.serving.completions import Received, Reply
-from toolassay.stages.evaluate_classic import evaluate_classic
 from toolassay.testkit import FakeServer
 
 HEAD = ("prompt_id", "kind", "turn_1_prompt", "turn_2_prompt", "turn_3_prompt")

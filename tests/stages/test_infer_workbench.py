@@ -12,11 +12,11 @@ import pytest
 from running import Capture, inside, shell
 
 from toolassay import compare, evaluate, infer, verify
+from toolassay.benchmarks.workbench.evaluation import AgentEvaluation, evaluate_workbench
 from toolassay.errors import UsageError
 from toolassay.models import ModelOptions, ToolCall
 from toolassay.runs import Budget
 from toolassay.serving.completions import Received, Reply
-from toolassay.stages.evaluate_workbench import AgentEvaluation, evaluate_workbench
 from toolassay.testkit import FakeServer
 
 

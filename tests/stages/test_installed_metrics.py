@@ -10,9 +10,9 @@ import pytest
 from wheels import installed
 
 from toolassay import compare, evaluate
-from toolassay.benchmarks.taskbench.scoring.items import items_path, read_items
 from toolassay.cli.main import load, run
 from toolassay.errors import ToolassayError
+from toolassay.evaluation.items import items_path, read_items
 from toolassay.files import write_json, write_json_lines
 from toolassay.metrics.installed import installed_metrics
 

@@ -12,7 +12,7 @@ from toolassay.cli.main import run
 from toolassay.errors import UsageError
 from toolassay.files import write_json, write_json_lines
 from toolassay.report.leaderboard import Board
-from toolassay.stages.screen import Screen
+from toolassay.screen import Screen
 
 TOOLS = {
     "nodes": [{"id": name, "desc": "", "input-type": ["text"], "output-type": ["text"]} for name in "ab"]

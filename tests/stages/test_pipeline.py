@@ -11,7 +11,7 @@ from toolassay.errors import ToolassayError, UsageError
 from toolassay.files import write_json
 from toolassay.models import ModelOptions
 from toolassay.runs import Budget
-from toolassay.stages.screen import Screen
+from toolassay.screen import Screen
 
 NOBODY = ModelOptions(api_addr="127.0.0.1", api_port=1)
 

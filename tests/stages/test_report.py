@@ -14,7 +14,7 @@ from running import Capture, inside
 
 from toolassay.errors import UsageError
 from toolassay.files import safe_name
-from toolassay.offline.marks import LOCAL, RULES_AT_HAND
+from toolassay.runs.marks import LOCAL, RULES_AT_HAND
 from toolassay.stages.report import report
 
 NAMES = ("data_huggingface", "data_workbench", "data_classic")

@@ -12,9 +12,9 @@ from toolassay.dataset import Sample
 from toolassay.errors import UsageError
 from toolassay.graph import Link, ToolGraph
 from toolassay.sampling import Sampler
+from toolassay.screen import Screen
 from toolassay.stages.graph import build_graph
 from toolassay.stages.sample import describe, sample
-from toolassay.stages.screen import Screen
 
 
 @pytest.fixture

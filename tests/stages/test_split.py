@@ -14,8 +14,8 @@ from running import inside, shell
 from toolassay import split
 from toolassay.errors import ToolassayError, UsageError
 from toolassay.gold import Gold
+from toolassay.screen import Screen
 from toolassay.splits import SPLITS, Member
-from toolassay.stages.screen import Screen
 
 DATA = "data_dailylifeapis"
 

@@ -19,8 +19,8 @@ from toolassay.benchmarks.classic.agents.model_requests import QuestionRequests
 from toolassay.benchmarks.classic.data import read_data
 from toolassay.models import Attempt, ChatResponse
 from toolassay.offline.model_tasks import ChoiceTask
-from toolassay.stages.screen import Screen
-from toolassay.stages.usage import FirstAnswers
+from toolassay.runs.books import FirstAnswers
+from toolassay.screen import Screen
 
 THOUGHT = "The user wants 2 + 2."
 USAGE = {"prompt_tokens": 10, "completion_tokens": 30, "total_tokens": 40}

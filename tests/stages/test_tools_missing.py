@@ -10,10 +10,10 @@ from pathlib import Path
 import pytest
 from running import Capture, Finished, inside
 
-from toolassay.benchmarks.taskbench.scoring.metrics_file import read_groups, signature_of
+from toolassay.evaluation.metrics_file import read_groups, signature_of
 from toolassay.files import read_json
 from toolassay.models import ToolCall
-from toolassay.offline.marks import TOOLS_MISSING
+from toolassay.runs.marks import TOOLS_MISSING
 from toolassay.serving.completions import Received, Reply
 from toolassay.testkit import FakeServer
 

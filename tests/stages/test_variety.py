@@ -11,7 +11,7 @@ import pytest
 from toolassay.cli.main import cli, run
 from toolassay.errors import UsageError
 from toolassay.graph import ToolGraph
-from toolassay.stages.screen import Screen
+from toolassay.screen import Screen
 from toolassay.stages.variety import variety
 
 

@@ -11,7 +11,7 @@ from toolassay.cli.main import run
 from toolassay.cli.verify import command
 from toolassay.errors import UsageError
 from toolassay.files import write_json, write_json_lines
-from toolassay.stages.screen import Screen
+from toolassay.screen import Screen
 from toolassay.version import __version__
 
 TYPES = {"input-type": ["text"], "output-type": ["text"]}

@@ -14,8 +14,8 @@ from running import Capture, files_below, inside
 from toolassay import evaluate, infer, leaderboard, verify
 from toolassay.errors import UsageError
 from toolassay.models import ModelOptions, ToolCall
+from toolassay.screen import Screen
 from toolassay.serving.completions import Received, Reply
-from toolassay.stages.screen import Screen
 from toolassay.testkit import FakeServer
 
 

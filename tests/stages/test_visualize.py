@@ -7,7 +7,7 @@ import pytest
 from toolassay import build_graph, visualize
 from toolassay.errors import UsageError
 from toolassay.files import write_json
-from toolassay.stages.screen import Screen
+from toolassay.screen import Screen
 
 
 def test_three_pictures_are_made_and_named(tmp_path: Path) -> None:

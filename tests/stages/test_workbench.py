@@ -8,9 +8,9 @@ from typing import Any
 import pytest
 
 from toolassay.benchmarks.workbench.sandbox import FILE, Sandbox
+from toolassay.benchmarks.workbench.workplace_stages import evaluate_results, replay
 from toolassay.cli.main import cli, run
 from toolassay.errors import UsageError
-from toolassay.stages.workbench import evaluate_results, replay
 
 DELETE = 'email.delete_email.func(email_id="{}")'
 LIMIT = "Agent stopped due to iteration limit or time limit."

@@ -12,8 +12,8 @@ from running import files_below, lines_of, write_lines
 from toolassay import evaluate, infer, leaderboard, verify
 from toolassay.errors import UsageError
 from toolassay.models import ModelOptions
+from toolassay.screen import Screen
 from toolassay.stages.leaderboard import render
-from toolassay.stages.screen import Screen
 
 TASKS = 23
 

@@ -9,10 +9,9 @@ from pathlib import Path
 import pytest
 
 from toolassay.benchmarks.workbench.generate.generated_tasks import NoRoom
+from toolassay.benchmarks.workbench.workplace_stages import evaluate_results, generate_workbench
 from toolassay.cli.main import load, run
-from toolassay.stages.screen import Screen
-from toolassay.stages.workbench import evaluate_results
-from toolassay.stages.workbench_data import generate_workbench
+from toolassay.screen import Screen
 
 
 @pytest.fixture(scope="module")

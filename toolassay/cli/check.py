@@ -9,7 +9,7 @@ import click
 
 from toolassay.cli import options
 from toolassay.cli.screen import SCREEN, say
-from toolassay.stages.screen import WARNING
+from toolassay.screen import WARNING
 
 
 @click.command("check")

@@ -39,8 +39,8 @@ def command(
     """
     from rich.console import Console
 
-    from toolassay.benchmarks.taskbench.scoring.comparison_table import WIDE, comparison_tables
     from toolassay.cli.score_tables import print_table
+    from toolassay.evaluation.comparison_table import WIDE, comparison_tables
     from toolassay.stages.compare import compare
 
     comparison = compare(

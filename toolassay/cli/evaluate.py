@@ -9,7 +9,7 @@ import click
 
 from toolassay.cli import options
 from toolassay.cli.screen import SCREEN, say, show
-from toolassay.stages.screen import WARNING
+from toolassay.screen import WARNING
 
 
 @click.command("evaluate")
@@ -86,11 +86,11 @@ def command(
     **settings: Any,
 ) -> int:
     """Score predictions: strict and as published, side by side."""
-    from toolassay.cli.classic_scores import print_chat_scores
+    from toolassay.benchmarks.classic.commands import print_chat_scores
+    from toolassay.benchmarks.classic.evaluation import ClassicEvaluation
+    from toolassay.benchmarks.workbench.evaluation import AgentEvaluation
     from toolassay.cli.score_tables import print_agent_scores, print_scores, print_signatures, print_stability
     from toolassay.stages.evaluate import IncompleteEvaluation, coverage, evaluate, is_partial
-    from toolassay.stages.evaluate_classic import ClassicEvaluation
-    from toolassay.stages.evaluate_workbench import AgentEvaluation
 
     published = settings.pop("with_published")
     failure: IncompleteEvaluation | None = None

@@ -47,7 +47,7 @@ def taskbench(data_dir: Path, **settings: Any) -> None:
 
     From the hub it needs a package more, in the checkout: pip install '.[hub]'.
     """
-    from toolassay.stages.import_taskbench import import_taskbench
+    from toolassay.benchmarks.taskbench.importing import import_taskbench
 
     import_taskbench(data_dir, screen=SCREEN, **settings)
 
@@ -64,6 +64,6 @@ def classic(data_dir: Path, **settings: Any) -> None:
 
     From the hub, and for Parquet, it needs a package more, in the checkout: pip install '.[hub]'.
     """
-    from toolassay.stages.import_classic import import_classic
+    from toolassay.benchmarks.classic.importing import import_classic
 
     import_classic(data_dir, screen=SCREEN, **settings)

@@ -13,7 +13,7 @@ from toolassay.cli.dotenv_file import load_environment
 from toolassay.cli.screen import say
 from toolassay.errors import UsageError
 from toolassay.models.structured_output import Structured
-from toolassay.stages.screen import WARNING
+from toolassay.screen import WARNING
 
 
 class CommandGroup(click.Group):

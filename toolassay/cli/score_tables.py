@@ -6,18 +6,18 @@ from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING, TypeVar
 
 from toolassay.benchmarks.taskbench.scoring.folder_evaluation import FolderEvaluation
-from toolassay.benchmarks.taskbench.scoring.signature import read_signature
 from toolassay.cli.screen import show
+from toolassay.evaluation.signature import read_signature
 from toolassay.models.registry import BASELINES
-from toolassay.offline.marks import LOCAL, RowMark, mark_of, marked
 from toolassay.report.leaderboard.tables import seconds
+from toolassay.runs.marks import LOCAL, RowMark, mark_of, marked
 from toolassay.runs.outcomes import asked_phrase
 
 if TYPE_CHECKING:
     from rich.console import Console
     from rich.table import Table
 
-    from toolassay.stages.evaluate_workbench import AgentEvaluation
+    from toolassay.benchmarks.workbench.evaluation import AgentEvaluation
 
 
 Evaluated = TypeVar("Evaluated", bound=FolderEvaluation)

@@ -8,8 +8,8 @@ from contextvars import ContextVar
 
 import click
 
-from toolassay.stages.progress import shown_progress
-from toolassay.stages.screen import WARNING, Advance, Figures, Screen, no_progress
+from toolassay.progress_bar import shown_progress
+from toolassay.screen import WARNING, Advance, Figures, Screen, no_progress
 
 _QUIET = ContextVar("quiet", default=False)
 

@@ -16,8 +16,8 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import Any, NamedTuple
 
-from toolassay.benchmarks.taskbench.scoring.normalised_plan import resource_type
 from toolassay.graph import DependencyType
+from toolassay.normalised_plan import resource_type
 from toolassay.tools import Tool, ToolLibrary, is_required, normal_type, source_of
 
 _JSON_TYPES = {

@@ -6,11 +6,11 @@ from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
-from toolassay.benchmarks.taskbench.requests import key_of
 from toolassay.dataset import read_labels
 from toolassay.errors import UsageError
 from toolassay.files import stamp_of
 from toolassay.gold import Gold
+from toolassay.requests import key_of
 
 Mend = Callable[[dict[str, Any]], tuple[dict[str, Any], Sequence[Any]]]
 """A label, and what was changed in it."""

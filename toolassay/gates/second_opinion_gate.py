@@ -9,10 +9,10 @@ from pathlib import Path
 from typing import NamedTuple, TypeVar
 
 from toolassay.backinstruct.critics import rule_critic
-from toolassay.benchmarks.taskbench.scoring.line_index import LineIndex
-from toolassay.benchmarks.taskbench.scoring.normalised_plan import Plan, PlanReader
+from toolassay.evaluation.line_index import LineIndex
 from toolassay.gates.gate import Background, Finding, State
 from toolassay.gold import Ends, Gold
+from toolassay.normalised_plan import Plan, PlanReader
 from toolassay.text_formatting import count_of
 
 Part = TypeVar("Part")

@@ -15,18 +15,18 @@ from toolassay.errors import UsageError
 from toolassay.files import write_json
 from toolassay.models import ChatModel, ChatRequest, ModelOptions, create_model
 from toolassay.models.wire_format import parameters_of
-from toolassay.offline.marks import TOOLS_MISSING
 from toolassay.runs import Journal, Loop, RunSummary, gives_way, open_run
+from toolassay.runs.books import Books, report_again, report_failures, report_stop, summary_facts
 from toolassay.runs.budget import Estimate, completion_limit
 from toolassay.runs.ledger import FREE
 from toolassay.runs.manifest import JOURNAL
+from toolassay.runs.marks import TOOLS_MISSING
+from toolassay.runs.record import RunRecord
 from toolassay.runs.recorded_usage import SUMMARY
 from toolassay.runs.retry_malformed import MAX_TOKENS, Again, again_of
 from toolassay.runs.tool_arrival import ToolArrival, Verdict, known_tool_use
 from toolassay.runs.trials import Trial
-from toolassay.stages.record import RunRecord
-from toolassay.stages.screen import WARNING, Screen
-from toolassay.stages.usage import Books, report_again, report_failures, report_stop, summary_facts
+from toolassay.screen import WARNING, Screen
 
 WAYS_ON = "use those settings, another --prediction_dir, or --force true (keeps the old run)"
 

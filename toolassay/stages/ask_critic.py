@@ -14,13 +14,13 @@ from toolassay.gates.gate import Background
 from toolassay.gates.labelled_set import Selected
 from toolassay.models import ModelOptions
 from toolassay.runs import Budget
+from toolassay.runs.books import NO_PRICE, Books
 from toolassay.runs.ledger import FREE
+from toolassay.runs.record import hashes
 from toolassay.runs.recorded_usage import SUMMARY
 from toolassay.runs.trials import Trial
+from toolassay.screen import Screen
 from toolassay.stages.agent_run import AgentRun
-from toolassay.stages.record import hashes
-from toolassay.stages.screen import Screen
-from toolassay.stages.usage import NO_PRICE, Books
 
 FOLDER = "critics"
 WAYS_ON = "use those settings, another --out, or --force true (keeps the old run)"

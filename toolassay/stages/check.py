@@ -21,6 +21,7 @@ from toolassay.gates.repair import repair as mend
 from toolassay.models import ModelOptions
 from toolassay.models.registry import refuse_baseline
 from toolassay.runs import Budget
+from toolassay.screen import DEFAULT, WARNING, Screen
 from toolassay.stages.ask_critic import ask_critics
 from toolassay.stages.ask_solvers import ask_solvers
 from toolassay.stages.checked import (
@@ -33,7 +34,6 @@ from toolassay.stages.checked import (
     CheckedFolder,
 )
 from toolassay.stages.choice import Choice, other_set, worth_asking
-from toolassay.stages.screen import DEFAULT, WARNING, Screen
 from toolassay.stages.sort_set import Sorted, sort_set
 from toolassay.stages.workfolder import graph_of
 from toolassay.text_formatting import count_of

@@ -14,7 +14,7 @@ from toolassay.gates.gate import Background, Gate
 from toolassay.gates.gate_pipeline import SampleContext, gate_pipeline, inspect, select_gates
 from toolassay.gates.labelled_set import LabelledSet, Selected
 from toolassay.gates.second_opinion_gate import SecondOpinionGate
-from toolassay.stages.screen import Screen
+from toolassay.screen import Screen
 from toolassay.text_formatting import count_of
 from toolassay.variety import Thresholds
 

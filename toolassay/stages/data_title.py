@@ -6,11 +6,11 @@ import hashlib
 
 from toolassay.benchmarks.classic.csv_table import read_table
 from toolassay.benchmarks.classic.data import WORKFLOW_COLUMNS, WORKFLOWS, is_classic
+from toolassay.benchmarks.workbench.work import is_workbench
 from toolassay.benchmarks.workbench.workplace import own_tools_file
 from toolassay.data_folder import DataFolder
 from toolassay.errors import UsageError
 from toolassay.report.leaderboard.published import DOMAINS, domain_of_tools
-from toolassay.stages.infer_workbench import is_workbench
 from toolassay.tools import ToolLibrary
 
 # The first digits of the SHA-256 of the sorted workflow ids of data_classic, one a line.

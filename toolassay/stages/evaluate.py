@@ -7,8 +7,8 @@ from pathlib import Path
 from typing import Any, Literal
 
 from toolassay.benchmarks.classic.data import is_classic
+from toolassay.benchmarks.classic.evaluation import evaluate_classic
 from toolassay.benchmarks.security import figure_lines
-from toolassay.benchmarks.taskbench.requests import read_ids
 from toolassay.benchmarks.taskbench.scoring.evaluation import Choices
 from toolassay.benchmarks.taskbench.scoring.folder_evaluation import (
     EVERY_MODEL,
@@ -17,18 +17,18 @@ from toolassay.benchmarks.taskbench.scoring.folder_evaluation import (
     evaluate_folder,
     models_of,
 )
-from toolassay.benchmarks.taskbench.scoring.line_index import Keep
 from toolassay.benchmarks.taskbench.scoring.parallel_scorer import cores
+from toolassay.benchmarks.workbench.evaluation import AgentEvaluation, evaluate_workbench
+from toolassay.benchmarks.workbench.work import is_workbench
 from toolassay.data_folder import DataFolder
 from toolassay.errors import ToolassayError, UsageError
+from toolassay.evaluation.line_index import Keep
 from toolassay.metrics.bertscore import BertScore
+from toolassay.requests import read_ids
 from toolassay.runs.outcomes import asked_phrase, excluded_phrase
+from toolassay.screen import DEFAULT, WARNING, Screen, once
 from toolassay.stages.agent_run import refuse_settings
-from toolassay.stages.evaluate_classic import evaluate_classic
-from toolassay.stages.evaluate_workbench import AgentEvaluation, evaluate_workbench
-from toolassay.stages.infer_workbench import is_workbench
 from toolassay.stages.leaderboard import keep_leaderboard
-from toolassay.stages.screen import DEFAULT, WARNING, Screen, once
 from toolassay.stages.security import SECURITY
 
 _WHOLE = "overall_overall"

@@ -19,8 +19,8 @@ from toolassay.exporters.sample_selection import Refusal, SelectedPlan, Selectio
 from toolassay.exporters.turns import CLOSING, ChatStyle
 from toolassay.files import read_json, read_json_lines, write_text
 from toolassay.gates.gate import Level
+from toolassay.screen import DEFAULT, WARNING, Screen
 from toolassay.splits import SplitFile
-from toolassay.stages.screen import DEFAULT, WARNING, Screen
 from toolassay.stages.workfolder import refuse_other_benchmarks
 from toolassay.text_formatting import count_of
 from toolassay.version import __version__

@@ -10,7 +10,7 @@ from toolassay.backinstruct.format import format_data as format_folder
 from toolassay.data_folder import DataFolder
 from toolassay.errors import UsageError
 from toolassay.graph import DependencyType, check_dependency_type
-from toolassay.stages.screen import DEFAULT, WARNING, Screen
+from toolassay.screen import DEFAULT, WARNING, Screen
 
 
 def format_data(

@@ -26,18 +26,18 @@ from toolassay.models.structured_output import Structured, json_schema
 from toolassay.models.wire_format import parameters_of
 from toolassay.prompt_templates import check_wording
 from toolassay.runs import Budget, Journal, Loop, RunSummary, changes, gives_way, open_run, recorded_settings
+from toolassay.runs.books import NO_PRICE, Books, report_stop
 from toolassay.runs.budget import Estimate, completion_limit
+from toolassay.runs.dry_run import Counts, dry_run_lines
 from toolassay.runs.ledger import FREE
 from toolassay.runs.manifest import JOURNAL
 from toolassay.runs.prices import Tariff
+from toolassay.runs.record import RunRecord, hashes
 from toolassay.runs.retry_malformed import MAX_TOKENS
 from toolassay.sampling import Sampler, wanted
 from toolassay.schemas import sample_schema
-from toolassay.stages.dry_run import Counts, dry_run_lines
-from toolassay.stages.record import RunRecord, hashes
-from toolassay.stages.screen import DEFAULT, WARNING, Screen
+from toolassay.screen import DEFAULT, WARNING, Screen
 from toolassay.stages.statistics import Statistics
-from toolassay.stages.usage import NO_PRICE, Books, report_stop
 from toolassay.stages.workfolder import graph_fingerprint, work_folder
 
 WAYS_ON = "use the settings it began with, another --data_dir, or --force true (keeps the old run)"

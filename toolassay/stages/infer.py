@@ -10,10 +10,13 @@ from typing import Any, Literal
 
 from toolassay.benchmarks.classic.agents.settings import ClassicAgentSettings as ChooserSettings
 from toolassay.benchmarks.classic.data import is_classic
+from toolassay.benchmarks.classic.security.published.stage import PUBLISHED, infer_published_security
+from toolassay.benchmarks.classic.work import infer_classic
 from toolassay.benchmarks.taskbench.infer import Inference
 from toolassay.benchmarks.taskbench.prompt import choose_demos
-from toolassay.benchmarks.taskbench.requests import Chosen, read_ids
+from toolassay.benchmarks.taskbench.work import PlanRun, requests_of, tagged
 from toolassay.benchmarks.workbench.agents.episode import MAX_SECONDS, MAX_STEPS, WorkbenchAgentSettings
+from toolassay.benchmarks.workbench.work import infer_workbench, is_workbench
 from toolassay.data_folder import DataFolder
 from toolassay.dataset import RequestId
 from toolassay.errors import UsageError
@@ -21,14 +24,11 @@ from toolassay.models import ModelOptions
 from toolassay.models.refused_parameters import sampling_parameters
 from toolassay.models.structured_output import Structured
 from toolassay.prompt_templates import check_wording
+from toolassay.requests import Chosen, read_ids
 from toolassay.runs import Budget
+from toolassay.screen import DEFAULT, Screen
 from toolassay.stages.agent_run import refuse_settings
-from toolassay.stages.infer_classic import infer_classic
-from toolassay.stages.infer_plans import PlanRun, requests_of, tagged
-from toolassay.stages.infer_published_security import PUBLISHED, infer_published_security
 from toolassay.stages.infer_security import Security, infer_security, refuse_beside_security
-from toolassay.stages.infer_workbench import infer_workbench, is_workbench
-from toolassay.stages.screen import DEFAULT, Screen
 from toolassay.stages.trials import run_trials
 from toolassay.stages.workfolder import graph_of
 

@@ -20,19 +20,19 @@ from toolassay.benchmarks.workbench.agents.episode import WorkbenchAgentSettings
 from toolassay.benchmarks.workbench.sandbox import Sandbox
 from toolassay.benchmarks.workbench.security import WorkplaceProber
 from toolassay.benchmarks.workbench.tasks import FILE, read_tasks
+from toolassay.benchmarks.workbench.work import token_limit, told_fingerprint
 from toolassay.benchmarks.workbench.workplace import own_tools_file
 from toolassay.data_folder import DataFolder
 from toolassay.errors import UsageError
 from toolassay.models import ModelOptions, create_model
 from toolassay.models.refused_parameters import without_default
 from toolassay.runs import Budget
+from toolassay.runs.books import Books
+from toolassay.runs.record import hashes
 from toolassay.runs.retry_malformed import MAX_TOKENS
 from toolassay.runs.trials import Trial
+from toolassay.screen import Screen
 from toolassay.stages.agent_run import AgentRun
-from toolassay.stages.infer_workbench import token_limit, told_fingerprint
-from toolassay.stages.record import hashes
-from toolassay.stages.screen import Screen
-from toolassay.stages.usage import Books
 
 Security = bool | int
 """False: no probes; True: as many as are usual; else the number of attacks."""

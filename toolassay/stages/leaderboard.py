@@ -12,17 +12,17 @@ from toolassay.benchmarks.taskbench.scoring.folder_evaluation import (
     model_name,
     prediction_folder,
 )
-from toolassay.benchmarks.taskbench.scoring.metrics_file import ColumnScores, Standing, read_groups
+from toolassay.benchmarks.workbench.work import is_workbench
 from toolassay.data_folder import DataFolder
 from toolassay.errors import UsageError
+from toolassay.evaluation.metrics_file import ColumnScores, Standing, read_groups
 from toolassay.files import write_text
 from toolassay.models.registry import BASELINES
-from toolassay.offline.marks import NO_TOOLS, WORDINGS, mark_of
 from toolassay.report.leaderboard import Board, LeaderboardRow, csv_table, latex_table, markdown_table
 from toolassay.report.leaderboard.published import DOMAINS, domain_of_tools, published_rows
 from toolassay.report.leaderboard.ranking import OTHER_SORTS, Kind, in_order
+from toolassay.runs.marks import NO_TOOLS, WORDINGS, mark_of
 from toolassay.runs.recorded_usage import RecordedUsage, recorded_usage
-from toolassay.stages.infer_workbench import is_workbench
 from toolassay.stages.standings import standings_of
 
 Mode = Literal["both", "strict", "compat"]

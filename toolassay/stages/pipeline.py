@@ -14,12 +14,12 @@ from toolassay.files import safe_name
 from toolassay.graph import ToolGraph, tools_agree
 from toolassay.models import ModelOptions
 from toolassay.runs import Budget
+from toolassay.screen import DEFAULT, WARNING, Screen
 from toolassay.stages.evaluate import evaluate
 from toolassay.stages.format import format_data
 from toolassay.stages.generate import generate
 from toolassay.stages.graph import build_graph
 from toolassay.stages.infer import infer
-from toolassay.stages.screen import DEFAULT, WARNING, Screen
 from toolassay.stages.visualize import visualize
 from toolassay.tools import ToolLibrary
 

@@ -8,8 +8,8 @@ from tempfile import TemporaryDirectory
 from typing import Any
 
 from toolassay.data_folder import DataFolder, find_file
+from toolassay.screen import DEFAULT, WARNING, Screen
 from toolassay.stages.generate import generate
-from toolassay.stages.screen import DEFAULT, WARNING, Screen
 
 
 def play(

@@ -14,18 +14,18 @@ from toolassay.benchmarks.taskbench.scoring.folder_evaluation import (
     model_name,
     prediction_folder,
 )
-from toolassay.benchmarks.taskbench.scoring.metrics_file import read_groups, signature_of
+from toolassay.benchmarks.workbench.work import is_workbench
 from toolassay.data_folder import DataFolder
 from toolassay.errors import UsageError
+from toolassay.evaluation.metrics_file import read_groups, signature_of
 from toolassay.files import safe_name, write_json, write_text
 from toolassay.models.registry import BASELINES
-from toolassay.offline.marks import mark_of
 from toolassay.report.axes import Axes, csv_table, draw_axes, read_axes, write_page
 from toolassay.report.axes.from_metrics import WHOLE
 from toolassay.report.axes.picture import MOST
+from toolassay.runs.marks import mark_of
+from toolassay.screen import DEFAULT, WARNING, Screen
 from toolassay.stages.data_title import data_title
-from toolassay.stages.infer_workbench import is_workbench
-from toolassay.stages.screen import DEFAULT, WARNING, Screen
 from toolassay.version import __version__
 
 TABLE, NUMBERS, PAGE = "axes.csv", "axes.json", "index.html"

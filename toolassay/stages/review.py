@@ -21,8 +21,8 @@ from toolassay.review.session import QUEUES, Queue, Session
 from toolassay.review.sheets import read_sheet, rows_of, take_sheet, write_sheet
 from toolassay.review.store import FOLDER, Log, ReviewStore, checked_name
 from toolassay.runs.event_loop import run_coroutine
+from toolassay.screen import DEFAULT, WARNING, Screen
 from toolassay.stages.checked import CHECKED, FUNNEL, QUARANTINE, as_reviewed
-from toolassay.stages.screen import DEFAULT, WARNING, Screen
 from toolassay.stages.workfolder import graph_of
 from toolassay.text_formatting import count_of
 

@@ -13,7 +13,7 @@ from toolassay.dataset import Sample, Shape
 from toolassay.graph.links import COMPLETE
 from toolassay.sampling import Sampler, wanted
 from toolassay.sampling.weights import SMALLEST, count_of_tools
-from toolassay.stages.screen import DEFAULT, Screen
+from toolassay.screen import DEFAULT, Screen
 from toolassay.stages.workfolder import graph_of
 
 

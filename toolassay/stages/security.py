@@ -7,7 +7,7 @@ from typing import Any
 
 from toolassay.benchmarks.classic.security.published import published_score_beside
 from toolassay.benchmarks.security import figure_lines, figures_beside
-from toolassay.stages.screen import Screen
+from toolassay.screen import Screen
 
 SECURITY = "security"
 

@@ -7,11 +7,11 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from toolassay.benchmarks.classic.data import is_classic
+from toolassay.benchmarks.workbench.work import is_workbench
 from toolassay.data_folder import DataFolder
 from toolassay.runs.event_loop import run_coroutine
+from toolassay.screen import DEFAULT, Screen
 from toolassay.serving.faults import FaultPlan
-from toolassay.stages.infer_workbench import is_workbench
-from toolassay.stages.screen import DEFAULT, Screen
 from toolassay.stages.workfolder import graph_of
 
 

@@ -14,8 +14,8 @@ from toolassay.gates.labelled_set import LabelledSet
 from toolassay.gates.repair import repair
 from toolassay.gold import Gold
 from toolassay.graph import ToolGraph
+from toolassay.screen import Screen
 from toolassay.stages.checked import CheckedFolder
-from toolassay.stages.screen import Screen
 
 
 class Sorted(NamedTuple):

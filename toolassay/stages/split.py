@@ -9,9 +9,9 @@ from toolassay.data_folder import DataFolder
 from toolassay.dataset import read_labels
 from toolassay.errors import ToolassayError, UsageError
 from toolassay.gold import Gold
+from toolassay.screen import DEFAULT, WARNING, Screen
 from toolassay.splits import SPLITS, Member, Split, Splitting, near_repeats
 from toolassay.splits.split_file import signature, write_splits
-from toolassay.stages.screen import DEFAULT, WARNING, Screen
 from toolassay.stages.workfolder import refuse_other_benchmarks
 from toolassay.text_formatting import count_of
 from toolassay.variety import DEFAULT_THRESHOLD, Thresholds

@@ -12,16 +12,16 @@ from toolassay.benchmarks.classic.data import is_classic
 from toolassay.benchmarks.classic.scoring import leaderboard as chats
 from toolassay.benchmarks.classic.scoring.leaderboard import published_rows
 from toolassay.benchmarks.classic.scoring.prediction_rows import rows_fingerprint_of
-from toolassay.benchmarks.taskbench.scoring.metrics_file import Standing, read_standing
 from toolassay.benchmarks.workbench.agents import leaderboard as agents
 from toolassay.benchmarks.workbench.sandbox import Sandbox
 from toolassay.benchmarks.workbench.tasks import fingerprint, read_tasks
+from toolassay.benchmarks.workbench.work import is_workbench
 from toolassay.benchmarks.workbench.workplace import own_tools_file
 from toolassay.data_folder import DataFolder
+from toolassay.evaluation.metrics_file import Standing, read_standing
 from toolassay.files import sha256_of
 from toolassay.metrics.confidence_interval import Interval
 from toolassay.report.leaderboard.ranking import CAPTION, HEADINGS, LeaderboardRow
-from toolassay.stages.infer_workbench import is_workbench
 
 
 @dataclass(frozen=True)

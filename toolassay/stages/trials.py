@@ -9,7 +9,7 @@ from operator import add
 from toolassay.benchmarks.taskbench.infer import Inference
 from toolassay.errors import UsageError
 from toolassay.runs import RunSummary
-from toolassay.stages.screen import WARNING, Screen
+from toolassay.screen import WARNING, Screen
 
 _LIMITS = ("at least", "at most")
 

@@ -12,7 +12,7 @@ from toolassay.errors import UsageError
 from toolassay.files import read_json
 from toolassay.gold import Gold
 from toolassay.graph import ToolGraph
-from toolassay.stages.screen import DEFAULT, Screen
+from toolassay.screen import DEFAULT, Screen
 from toolassay.stages.workfolder import refuse_other_benchmarks
 from toolassay.text_formatting import count_of
 from toolassay.tools import ToolLibrary

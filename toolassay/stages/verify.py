@@ -9,20 +9,23 @@ from pathlib import Path
 from typing import Any
 
 from toolassay.benchmarks.classic.data import is_classic
+from toolassay.benchmarks.classic.evaluation import evaluate_classic
 from toolassay.benchmarks.classic.scoring.prediction_rows import rows_fingerprint_of
 from toolassay.benchmarks.classic.security.published import published_file
 from toolassay.benchmarks.security.probe_results import security_file
 from toolassay.benchmarks.taskbench.prediction_lines import entry_of, is_settled, prediction_line
-from toolassay.benchmarks.taskbench.requests import Requests
 from toolassay.benchmarks.taskbench.scoring.folder_evaluation import (
     FolderEvaluation,
     evaluate_folder,
     find_metrics_folder,
     prediction_file,
 )
-from toolassay.benchmarks.taskbench.scoring.items import items_path, read_items
-from toolassay.benchmarks.taskbench.scoring.metrics_file import read_groups, recorded_choices, signature_of
-from toolassay.benchmarks.taskbench.verification import (
+from toolassay.benchmarks.workbench.evaluation import evaluate_workbench
+from toolassay.benchmarks.workbench.work import is_workbench
+from toolassay.data_folder import DataFolder
+from toolassay.evaluation.items import items_path, read_items
+from toolassay.evaluation.metrics_file import read_groups, recorded_choices, signature_of
+from toolassay.evaluation.verification import (
     LineComparison,
     listed,
     moved_items,
@@ -30,17 +33,14 @@ from toolassay.benchmarks.taskbench.verification import (
     signatures,
     without_counts,
 )
-from toolassay.data_folder import DataFolder
 from toolassay.files import sha256_of, write_json_lines
 from toolassay.graph import DependencyType
+from toolassay.requests import Requests
 from toolassay.runs import Journal, recorded_settings
 from toolassay.runs.manifest import JOURNAL, MANIFEST
 from toolassay.runs.recorded_usage import recorded_journal
 from toolassay.runs.trials import Trial, trials_of
-from toolassay.stages.evaluate_classic import evaluate_classic
-from toolassay.stages.evaluate_workbench import evaluate_workbench
-from toolassay.stages.infer_workbench import is_workbench
-from toolassay.stages.screen import DEFAULT, Screen, once
+from toolassay.screen import DEFAULT, Screen, once
 from toolassay.stages.verify_classic import chat_rows
 from toolassay.stages.verify_workbench import agent_lines
 from toolassay.stages.workfolder import graph_of

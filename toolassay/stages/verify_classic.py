@@ -17,7 +17,7 @@ from toolassay.runs.event_loop import run_coroutine
 from toolassay.runs.ledger import FREE
 from toolassay.runs.manifest import JOURNAL, MANIFEST
 from toolassay.runs.trials import number_of
-from toolassay.stages.screen import Screen
+from toolassay.screen import Screen
 
 
 def chat_rows(

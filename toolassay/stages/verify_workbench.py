@@ -9,13 +9,13 @@ from typing import Any
 from toolassay.benchmarks.workbench.agents.episode import WorkbenchAgentSettings
 from toolassay.benchmarks.workbench.agents.inference import entry_of, is_settled, prediction_lines
 from toolassay.benchmarks.workbench.agents.verification import rerun_entry
+from toolassay.benchmarks.workbench.workplace_stages import load_workplace
 from toolassay.data_folder import DataFolder
 from toolassay.errors import UsageError
 from toolassay.runs import Journal, recorded_settings
 from toolassay.runs.event_loop import run_coroutine
 from toolassay.runs.manifest import JOURNAL, MANIFEST
-from toolassay.stages.screen import Screen
-from toolassay.stages.workplace import load_workplace
+from toolassay.screen import Screen
 from toolassay.text_formatting import count_of
 
 

@@ -6,7 +6,7 @@ from pathlib import Path
 
 from toolassay.data_folder import DataFolder, find_file
 from toolassay.errors import UsageError
-from toolassay.stages.screen import DEFAULT, WARNING, Screen
+from toolassay.screen import DEFAULT, WARNING, Screen
 
 
 def visualize(

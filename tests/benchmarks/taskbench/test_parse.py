@@ -10,8 +10,8 @@ from hypothesis import strategies as st
 from toolassay.answers import ECHO
 from toolassay.benchmarks.taskbench.parse import read_plan
 from toolassay.benchmarks.taskbench.prompt import PlanPrompt, built_in
-from toolassay.benchmarks.taskbench.scoring.normalised_plan import PlanReader
 from toolassay.graph import DependencyType
+from toolassay.normalised_plan import PlanReader
 from toolassay.tools import Tool, ToolLibrary
 
 RESOURCE: dict[str, Any] = {

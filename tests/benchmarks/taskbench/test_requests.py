@@ -9,9 +9,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from toolassay.benchmarks.taskbench.requests import Chosen, Requests, key_of
 from toolassay.dataset import last_of_each, read_requests
 from toolassay.errors import UsageError
+from toolassay.requests import Chosen, Requests, key_of
 
 IDS = st.lists(st.one_of(st.integers(0, 4), st.sampled_from(["0", "1", "é", "\ud83d"])), max_size=12)
 

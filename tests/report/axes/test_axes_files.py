@@ -12,10 +12,10 @@ from pathlib import Path
 import pytest
 
 from toolassay.metrics.confidence_interval import NOTHING, Interval
-from toolassay.offline.marks import BASELINE, LOCAL, RULES_AT_HAND
 from toolassay.report.axes import Axes, csv_table, draw_axes, write_page
 from toolassay.report.axes.axes import Cost, Latency, Security, Stability
 from toolassay.report.axes.tables import cells, mark_lines, terminal_table
+from toolassay.runs.marks import BASELINE, LOCAL, RULES_AT_HAND
 
 HALF = Interval(0.5, 0.25, 0.75)
 HOSTILE = "<script>alert(1)</script>\"'$x"

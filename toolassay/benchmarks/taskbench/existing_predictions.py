@@ -9,10 +9,10 @@ from pathlib import Path
 from typing import Any
 
 from toolassay.benchmarks.taskbench.parse import problem_of
-from toolassay.benchmarks.taskbench.requests import key_of
 from toolassay.dataset import Request
 from toolassay.errors import UsageError
 from toolassay.files import read_json_lines
+from toolassay.requests import key_of
 from toolassay.runs import Journal
 
 

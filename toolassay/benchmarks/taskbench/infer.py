@@ -24,7 +24,6 @@ from toolassay.benchmarks.taskbench.prediction_lines import (
     prediction_lines,
 )
 from toolassay.benchmarks.taskbench.prompt import PlanPrompt
-from toolassay.benchmarks.taskbench.requests import key_of
 from toolassay.dataset import Request
 from toolassay.files import write_json_lines
 from toolassay.graph import ToolGraph
@@ -32,6 +31,7 @@ from toolassay.models import ChatModel, ChatRequest, ChatResponse, ModelError
 from toolassay.models.protocol import Message
 from toolassay.offline.model_tasks import PlanTask, ReformatTask
 from toolassay.prompt_templates import size_of
+from toolassay.requests import key_of
 from toolassay.runs import Journal, Loop, RunSummary, run_unsettled
 from toolassay.runs.budget import Estimate, ExpectedUsage
 from toolassay.runs.retry_malformed import BEGUN, COUNT, Again

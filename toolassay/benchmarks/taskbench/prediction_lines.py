@@ -8,9 +8,9 @@ from typing import Any, Protocol
 from toolassay.answers import ParsedAnswer
 from toolassay.benchmarks.taskbench.existing_predictions import request_fingerprint
 from toolassay.benchmarks.taskbench.parse import read_plan
-from toolassay.benchmarks.taskbench.requests import key_of
 from toolassay.dataset import Request
 from toolassay.graph import DependencyType
+from toolassay.requests import key_of
 
 _ANSWERS = {"response", "adopted"}
 _FINAL = ("answered", "malformed", "refused")

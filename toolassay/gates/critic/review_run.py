@@ -8,11 +8,11 @@ from typing import Any, NamedTuple
 
 from toolassay.answers import CUT_OFF
 from toolassay.backinstruct.teacher_review import Review, TeacherVerdict, read_review
-from toolassay.benchmarks.taskbench.requests import key_of
 from toolassay.gates.critic.prompt import critic_prompt, critique_of, plan_of
 from toolassay.gates.gate import Background
 from toolassay.gold import Gold
 from toolassay.models import ChatModel, ChatRequest, ModelError
+from toolassay.requests import key_of
 from toolassay.runs import Journal, Loop, run_unsettled
 
 PARAMETERS: Mapping[str, Any] = {"temperature": 0.0, "top_p": 1.0, "max_tokens": 1500}

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
 from toolassay.metrics.confidence_interval import Interval
-from toolassay.offline.marks import RowMark, marked
+from toolassay.runs.marks import RowMark, marked
 from toolassay.runs.outcomes import CHOSEN, asked_phrase
 
 AXES = ("accuracy", "stability", "cost", "latency", "security")

@@ -8,8 +8,8 @@ from typing import Any
 
 from toolassay.errors import UsageError
 from toolassay.metrics.confidence_interval import Interval
-from toolassay.offline.marks import NO_TOOLS, TOOLS_MISSING, RowMark
 from toolassay.report.axes.axes import Axes, Cost, Latency, Security, Stability
+from toolassay.runs.marks import NO_TOOLS, TOOLS_MISSING, RowMark
 from toolassay.runs.outcomes import CHOSEN, asked_phrase, excluded_phrase
 
 Numbers = Mapping[str, Any]

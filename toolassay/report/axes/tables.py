@@ -8,9 +8,9 @@ from collections.abc import Iterable, Iterator, Sequence
 from typing import TYPE_CHECKING
 
 from toolassay.metrics.confidence_interval import NOTHING, Interval
-from toolassay.offline.marks import LOCAL
 from toolassay.report.axes.axes import AXES, Axes, Cost, Latency, Security, Stability
 from toolassay.report.leaderboard.tables import printable
+from toolassay.runs.marks import LOCAL
 
 if TYPE_CHECKING:
     from rich.table import Table

@@ -8,7 +8,7 @@ from typing import Literal
 
 from toolassay.metrics import legend
 from toolassay.metrics.confidence_interval import NOTHING, Interval
-from toolassay.offline.marks import LOCAL, RowMark, marked
+from toolassay.runs.marks import LOCAL, RowMark, marked
 from toolassay.runs.recorded_usage import RecordedUsage
 
 Kind = Literal["strict", "compat", "published"]

@@ -10,6 +10,7 @@ from xml.etree import ElementTree
 
 import pytest
 
+from toolassay.benchmarks.classic.chats.build import write_workbooks
 from toolassay.benchmarks.classic.chats.workbook import (
     COLUMNS,
     NONE,
@@ -19,7 +20,6 @@ from toolassay.benchmarks.classic.chats.workbook import (
 )
 from toolassay.benchmarks.classic.data import ClassicData, MessageRow, Workflow, read_data, write_tables
 from toolassay.errors import UsageError
-from toolassay.stages.classic_build import write_workbooks
 
 openpyxl = pytest.importorskip("openpyxl", reason="pip install '.[chats]'")
 

@@ -10,12 +10,12 @@ from typing import Any
 
 import pytest
 
+from toolassay.benchmarks.classic.chats.build import sample_chats
 from toolassay.benchmarks.classic.chats.raw_chats import RawSource
 from toolassay.benchmarks.classic.data import read_data
 from toolassay.errors import ToolassayError, UsageError
 from toolassay.files import read_json
-from toolassay.stages.classic_build import sample_chats
-from toolassay.stages.screen import Screen
+from toolassay.screen import Screen
 
 for package in ("ftfy", "bs4", "presidio_analyzer"):
     pytest.importorskip(package, reason="pip install '.[chats]'")

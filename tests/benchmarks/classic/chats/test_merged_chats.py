@@ -7,13 +7,13 @@ from pathlib import Path
 
 import pytest
 
+from toolassay.benchmarks.classic.chats.build import merge_workbooks
 from toolassay.benchmarks.classic.chats.merge import merge
 from toolassay.benchmarks.classic.chats.workbook import COLUMNS, NONE, Annotation
 from toolassay.benchmarks.classic.data import ClassicData, MessageRow, Workflow, read_data, write_tables
 from toolassay.errors import IncompleteError, UsageError
 from toolassay.files import read_json
-from toolassay.stages.classic_build import merge_workbooks
-from toolassay.stages.screen import Screen
+from toolassay.screen import Screen
 
 CHATS = {"a": 2, "b": 1, "c": 1, "d": 1}
 

@@ -7,10 +7,10 @@ from typing import Any
 
 import pytest
 
+from toolassay.benchmarks.classic.chats.build import publish_set
 from toolassay.benchmarks.classic.data import MessageRow, Workflow, read_data, write_tables
 from toolassay.errors import UsageError
-from toolassay.stages.classic_build import publish_set
-from toolassay.stages.screen import Screen
+from toolassay.screen import Screen
 
 ROWS = [
     MessageRow("a", "None", 'NA, "really"', "w1", "", 0, "hr"),

@@ -6,9 +6,9 @@ from dataclasses import replace
 import pytest
 from rich.console import Console
 
-from toolassay.benchmarks.taskbench.scoring.comparison import Comparison, ModelComparison, ScoreComparison
-from toolassay.benchmarks.taskbench.scoring.comparison_table import comparison_tables
 from toolassay.cli.score_tables import print_table
+from toolassay.evaluation.comparison import Comparison, ModelComparison, ScoreComparison
+from toolassay.evaluation.comparison_table import comparison_tables
 from toolassay.metrics.confidence_interval import NOTHING, Interval
 
 SCORE = ScoreComparison(

@@ -1,6 +1,6 @@
 from __future__ import annotations
 
-from toolassay.benchmarks.taskbench.verification import Difference, differences, shortened
+from toolassay.evaluation.verification import Difference, differences, shortened
 
 
 def test_numbers_within_the_tolerance_are_the_same() -> None:

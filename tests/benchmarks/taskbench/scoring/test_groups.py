@@ -2,8 +2,8 @@ from __future__ import annotations
 
 import pytest
 
-from toolassay.benchmarks.taskbench.scoring.groups import groups_of, metrics_of, shape_and_size
 from toolassay.errors import UsageError
+from toolassay.evaluation.groups import groups_of, metrics_of, shape_and_size
 
 
 def test_all_splits_and_sizes_added_make_fourteen_groups() -> None:

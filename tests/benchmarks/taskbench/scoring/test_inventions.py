@@ -4,9 +4,9 @@ from collections.abc import Mapping
 
 import pytest
 
-from toolassay.benchmarks.taskbench.scoring.normalised_plan import PlanReader
 from toolassay.benchmarks.taskbench.scoring.strict import HallucinationCounter, Hallucinations
 from toolassay.graph import ToolGraph
+from toolassay.normalised_plan import PlanReader
 from toolassay.tools import Tool, ToolLibrary
 
 LIBRARY = ToolLibrary(

@@ -9,9 +9,9 @@ from typing import Any
 import numpy as np
 import pytest
 
-from toolassay.benchmarks.taskbench.scoring.groups import ScoreGroup
-from toolassay.benchmarks.taskbench.scoring.items import align, read_table
 from toolassay.errors import UsageError
+from toolassay.evaluation.groups import ScoreGroup
+from toolassay.evaluation.items import align, read_table
 from toolassay.files import write_json_lines
 
 WHOLE = ScoreGroup("overall", "overall")

@@ -4,8 +4,8 @@ from pathlib import Path
 
 import pytest
 
-from toolassay.benchmarks.taskbench.scoring.line_index import LineIndex, Prediction
 from toolassay.errors import UsageError
+from toolassay.evaluation.line_index import LineIndex, Prediction
 
 
 @pytest.fixture

@@ -9,7 +9,7 @@ import pytest
 
 from toolassay.benchmarks.taskbench.scoring import parallel_scorer
 from toolassay.benchmarks.taskbench.scoring.evaluation import Choices, Evaluation, PlanEvaluator
-from toolassay.benchmarks.taskbench.scoring.items import read_items
+from toolassay.evaluation.items import read_items
 from toolassay.tools import Tool, ToolLibrary
 
 LIBRARY = ToolLibrary([Tool("a", outputs=("text",)), Tool("b", outputs=("image",)), Tool("c")])

@@ -4,8 +4,8 @@ from typing import Any
 
 import pytest
 
-from toolassay.benchmarks.taskbench.scoring.normalised_plan import PlanReader, plan_digest
 from toolassay.graph import DependencyType
+from toolassay.normalised_plan import PlanReader, plan_digest
 from toolassay.tools import Parameter, Tool, ToolLibrary
 
 

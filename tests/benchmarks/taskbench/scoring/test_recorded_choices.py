@@ -5,9 +5,9 @@ from typing import Any
 
 import pytest
 
-from toolassay.benchmarks.taskbench.scoring.groups import groups_of
-from toolassay.benchmarks.taskbench.scoring.metrics_file import read_groups, recorded_choices
 from toolassay.errors import UsageError
+from toolassay.evaluation.groups import groups_of
+from toolassay.evaluation.metrics_file import read_groups, recorded_choices
 from toolassay.files import write_json
 
 SIGNATURE = (

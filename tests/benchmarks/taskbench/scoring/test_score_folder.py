@@ -14,8 +14,8 @@ from toolassay.benchmarks.taskbench.scoring.folder_evaluation import (
     metrics_folder,
     models_of,
 )
-from toolassay.benchmarks.taskbench.scoring.items import items_path
 from toolassay.errors import UsageError
+from toolassay.evaluation.items import items_path
 
 PLAN = {
     "task_steps": ["use a"],

@@ -7,10 +7,10 @@ from typing import Any
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
-from toolassay.benchmarks.taskbench.scoring.normalised_plan import Plan, PlanReader, steps_text
 from toolassay.benchmarks.taskbench.scoring.strict import StrictItem, item_f1, missing_plan, score_plan
 from toolassay.graph import DependencyType
 from toolassay.metrics.f1 import MatchCounts
+from toolassay.normalised_plan import Plan, PlanReader, steps_text
 from toolassay.tools import Tool, ToolLibrary
 
 unhurried = settings(deadline=None)  # the first assignment imports scipy

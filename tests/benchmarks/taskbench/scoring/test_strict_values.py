@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from toolassay.benchmarks.taskbench.scoring.normalised_plan import comparable, resource_type
+from toolassay.normalised_plan import comparable, resource_type
 
 json_values = st.recursive(
     st.none() | st.booleans() | st.integers() | st.floats() | st.text(),

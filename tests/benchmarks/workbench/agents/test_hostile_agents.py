@@ -14,13 +14,13 @@ from workplace import ANN
 
 from toolassay.benchmarks.workbench.agents import tool_execution
 from toolassay.benchmarks.workbench.agents.episode import MOST_CALLS
+from toolassay.benchmarks.workbench.evaluation import evaluate_workbench
 from toolassay.benchmarks.workbench.sandbox import Sandbox
 from toolassay.benchmarks.workbench.sandbox.sandbox import Rows
 from toolassay.benchmarks.workbench.sandbox.schema import TABLES
 from toolassay.benchmarks.workbench.tools.pattern_search import Search
 from toolassay.files import write_json, write_json_lines
 from toolassay.models import ModelOptions
-from toolassay.stages.evaluate_workbench import evaluate_workbench
 from toolassay.stages.infer import infer
 from toolassay.stages.verify import verify
 

@@ -7,9 +7,9 @@ import pytest
 from own_workplace import IMPORTS, NOTES, WRITE, database
 from running import Capture, files_below, inside
 
+from toolassay.benchmarks.workbench.workplace_stages import check_workplace, new_workplace
 from toolassay.cli.main import cli, run
 from toolassay.errors import UsageError
-from toolassay.stages.workplace import check_workplace, new_workplace
 
 
 def test_without_files_it_is_a_small_example(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

@@ -10,7 +10,8 @@ from importlib.resources import files
 from pathlib import Path
 from typing import Any
 
-from toolassay.benchmarks.taskbench.scoring.metrics_file import (
+from toolassay.errors import UsageError
+from toolassay.evaluation.metrics_file import (
     FIX,
     ColumnScores,
     Standing,
@@ -18,7 +19,6 @@ from toolassay.benchmarks.taskbench.scoring.metrics_file import (
     read_groups,
     signature_of,
 )
-from toolassay.errors import UsageError
 from toolassay.metrics.confidence_interval import Interval
 
 _ALL = "domain:all"

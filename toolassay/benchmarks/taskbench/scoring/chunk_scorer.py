@@ -18,9 +18,6 @@ from toolassay.benchmarks.taskbench.scoring.compat import (
     CompatTable,
     Converted,
 )
-from toolassay.benchmarks.taskbench.scoring.groups import ScoreGroup, shape_and_size
-from toolassay.benchmarks.taskbench.scoring.line_index import Keep, LineIndex, Prediction
-from toolassay.benchmarks.taskbench.scoring.normalised_plan import Plan, PlanReader
 from toolassay.benchmarks.taskbench.scoring.step_scores import StepPairCollector, TextPair
 from toolassay.benchmarks.taskbench.scoring.strict import (
     NO_GOLD_STEPS,
@@ -36,8 +33,11 @@ from toolassay.benchmarks.taskbench.scoring.strict import (
 from toolassay.benchmarks.taskbench.scoring.strict import NO_PAIR as NO_PREDICTED_STEPS
 from toolassay.dataset import label_record, read_labels
 from toolassay.errors import UsageError
+from toolassay.evaluation.groups import ScoreGroup, shape_and_size
+from toolassay.evaluation.line_index import Keep, LineIndex, Prediction
 from toolassay.graph import DependencyType, ToolGraph
 from toolassay.metrics.installed import InstalledMetrics
+from toolassay.normalised_plan import Plan, PlanReader
 from toolassay.runs.outcomes import MISSING, UNWRITTEN, RunOutcomes
 from toolassay.tools import ToolLibrary
 

@@ -10,16 +10,16 @@ from typing import Any, cast
 
 from toolassay.benchmarks.security import figures_beside
 from toolassay.benchmarks.taskbench.prediction_lines import entry_of_label
-from toolassay.benchmarks.taskbench.requests import key_of
 from toolassay.benchmarks.taskbench.scoring.chunk_scorer import ScoringJob
 from toolassay.benchmarks.taskbench.scoring.evaluation import Evaluation
-from toolassay.benchmarks.taskbench.scoring.groups import OVERALL
-from toolassay.benchmarks.taskbench.scoring.line_index import LineIndex
-from toolassay.benchmarks.taskbench.scoring.normalised_plan import Plan, PlanReader, plan_digest
 from toolassay.benchmarks.taskbench.scoring.strict import cluster_of, score_plan
 from toolassay.data_folder import Say
 from toolassay.dataset import RequestId
+from toolassay.evaluation.groups import OVERALL
+from toolassay.evaluation.line_index import LineIndex
 from toolassay.metrics.pass_k import NO_RUN, UNANSWERED, stability_metrics
+from toolassay.normalised_plan import Plan, PlanReader, plan_digest
+from toolassay.requests import key_of
 from toolassay.runs.outcomes import MISSING, RunOutcomes, is_scored
 from toolassay.runs.recorded_usage import usage
 from toolassay.runs.trials import Trial, fingerprint, same_settings, trials_of

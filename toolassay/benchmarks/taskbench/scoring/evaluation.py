@@ -11,12 +11,12 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
 from toolassay.benchmarks.taskbench.scoring.chunk_scorer import EvaluationNotes, ScoringJob
-from toolassay.benchmarks.taskbench.scoring.groups import groups_of, metrics_of
-from toolassay.benchmarks.taskbench.scoring.items import write_items
-from toolassay.benchmarks.taskbench.scoring.line_index import Keep, LineIndex
 from toolassay.benchmarks.taskbench.scoring.parallel_scorer import MergedStatistics, score_chunks
-from toolassay.benchmarks.taskbench.scoring.signature import Signature
 from toolassay.benchmarks.taskbench.scoring.step_scores import PairScorer, TextPair, TextScores
+from toolassay.evaluation.groups import groups_of, metrics_of
+from toolassay.evaluation.items import write_items
+from toolassay.evaluation.line_index import Keep, LineIndex
+from toolassay.evaluation.signature import Signature
 from toolassay.files import sha256_of
 from toolassay.graph import DependencyType, ToolGraph
 from toolassay.metrics.bertscore import BertScoreError

@@ -6,7 +6,6 @@ from collections.abc import Collection
 from dataclasses import dataclass
 from pathlib import Path
 
-from toolassay.benchmarks.taskbench.requests import Chosen, Requests, read_ids
 from toolassay.benchmarks.taskbench.scoring.cost_and_stability import add_axes
 from toolassay.benchmarks.taskbench.scoring.evaluation import (
     Choices,
@@ -14,13 +13,14 @@ from toolassay.benchmarks.taskbench.scoring.evaluation import (
     PlanEvaluator,
     dropped_lines,
 )
-from toolassay.benchmarks.taskbench.scoring.items import items_path
 from toolassay.benchmarks.taskbench.scoring.step_scores import PairScorer
 from toolassay.data_folder import DataFolder, Say
 from toolassay.errors import UsageError
+from toolassay.evaluation.items import items_path
 from toolassay.files import read_json, safe_name, write_json
 from toolassay.graph import DependencyType, ToolFilesDiffer, ToolGraph
 from toolassay.progress_callback import Progress, no_progress
+from toolassay.requests import Chosen, Requests, read_ids
 from toolassay.runs import recorded_settings
 from toolassay.runs.outcomes import has_record
 from toolassay.tools import ToolLibrary

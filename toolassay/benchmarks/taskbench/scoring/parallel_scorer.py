@@ -20,9 +20,9 @@ from toolassay.benchmarks.taskbench.scoring.chunk_scorer import (
     bits,
 )
 from toolassay.benchmarks.taskbench.scoring.compat import CompatTable, Converted
-from toolassay.benchmarks.taskbench.scoring.line_index import LineIndex
 from toolassay.benchmarks.taskbench.scoring.step_scores import TextPair
 from toolassay.benchmarks.taskbench.scoring.strict import StrictTable, cluster_of
+from toolassay.evaluation.line_index import LineIndex
 from toolassay.progress_callback import Progress, no_progress
 
 if TYPE_CHECKING:

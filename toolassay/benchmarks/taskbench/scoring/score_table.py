@@ -9,9 +9,9 @@ from rich import box
 from rich.table import Table
 
 from toolassay.benchmarks.taskbench.scoring.evaluation import Evaluation
-from toolassay.benchmarks.taskbench.scoring.metrics_file import COLUMNS, Column
-from toolassay.benchmarks.taskbench.scoring.signature import read_signature
 from toolassay.benchmarks.taskbench.scoring.strict import RATES, SCORES
+from toolassay.evaluation.metrics_file import COLUMNS, Column
+from toolassay.evaluation.signature import read_signature
 from toolassay.metrics import legend
 from toolassay.runs.outcomes import asked_phrase
 

@@ -27,11 +27,11 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from rapidfuzz.distance import LCSseq
 
-from toolassay.benchmarks.taskbench.scoring.groups import METRICS
-from toolassay.benchmarks.taskbench.scoring.normalised_plan import REFERENCE, Argument, Plan, PlanReader
+from toolassay.evaluation.groups import METRICS
 from toolassay.graph import ToolGraph
 from toolassay.metrics.assignment import best_assignment
 from toolassay.metrics.f1 import MatchCounts, f1, multiset_counts, shared_count
+from toolassay.normalised_plan import REFERENCE, Argument, Plan, PlanReader
 from toolassay.runs.outcomes import EXCLUDED, asked_counts, is_scored
 from toolassay.tools import ToolLibrary
 

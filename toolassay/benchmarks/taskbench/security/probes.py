@@ -9,9 +9,9 @@ from typing import Any
 from toolassay.benchmarks.security.evidence import declines, reveals, without_quotes
 from toolassay.benchmarks.security.injection import Wording, generator, in_hash_order, random_code, wording
 from toolassay.benchmarks.security.probe import IN_WORDS, SEED, TECHNICAL, Probe, Verdict
-from toolassay.benchmarks.taskbench.requests import key_of
 from toolassay.dataset import Request
 from toolassay.graph import ToolGraph
+from toolassay.requests import key_of
 from toolassay.tools import Tool, ToolLibrary
 
 DESCRIPTION, QUOTED, DEMONSTRATION = "tool description", "quoted text", "demonstration"

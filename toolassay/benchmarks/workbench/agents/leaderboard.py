@@ -6,7 +6,8 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from toolassay.benchmarks.taskbench.scoring.metrics_file import (
+from toolassay.errors import UsageError
+from toolassay.evaluation.metrics_file import (
     FIX,
     ColumnScores,
     Standing,
@@ -14,7 +15,6 @@ from toolassay.benchmarks.taskbench.scoring.metrics_file import (
     read_groups,
     signature_of,
 )
-from toolassay.errors import UsageError
 from toolassay.metrics.confidence_interval import Interval
 
 _COLUMNS = {

@@ -25,7 +25,7 @@ from toolassay.benchmarks.classic.chats.workbook import read_annotations, write_
 from toolassay.benchmarks.classic.data import PROMPTS, check_empty, read_data
 from toolassay.errors import IncompleteError, UsageError
 from toolassay.files import read_text, safe_name
-from toolassay.stages.screen import DEFAULT, WARNING, Screen
+from toolassay.screen import DEFAULT, WARNING, Screen
 from toolassay.text_formatting import count_of
 
 

@@ -9,11 +9,7 @@ from rich import box
 from rich.markup import escape
 from rich.table import Table
 
-from toolassay.benchmarks.taskbench.scoring.comparison import (
-    Comparison,
-    ModelComparison,
-    ScoreComparison,
-)
+from toolassay.evaluation.comparison import Comparison, ModelComparison, ScoreComparison
 from toolassay.metrics.confidence_interval import Interval
 from toolassay.text_formatting import count_of
 

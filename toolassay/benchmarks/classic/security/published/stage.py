@@ -20,12 +20,12 @@ from toolassay.data_folder import DataFolder
 from toolassay.errors import UsageError
 from toolassay.models import ModelOptions, create_model
 from toolassay.runs import Budget
+from toolassay.runs.books import Books
 from toolassay.runs.ledger import FREE
+from toolassay.runs.record import hashes
 from toolassay.runs.trials import Trial
+from toolassay.screen import Screen
 from toolassay.stages.agent_run import AgentRun
-from toolassay.stages.record import hashes
-from toolassay.stages.screen import Screen
-from toolassay.stages.usage import Books
 
 PUBLISHED = "published"
 """What `security` is for this test."""

@@ -19,13 +19,13 @@ from toolassay.dataset import RequestId
 from toolassay.errors import UsageError
 from toolassay.models import ModelOptions
 from toolassay.runs import Budget, Journal, RunSummary
+from toolassay.runs.books import Books
+from toolassay.runs.dry_run import Counts, dry_run_lines, expected
 from toolassay.runs.ledger import FREE
+from toolassay.runs.record import hashes
 from toolassay.runs.trials import Trial
+from toolassay.screen import WARNING, Screen
 from toolassay.stages.agent_run import AgentRun, chosen_items
-from toolassay.stages.dry_run import Counts, dry_run_lines, expected
-from toolassay.stages.record import hashes
-from toolassay.stages.screen import WARNING, Screen
-from toolassay.stages.usage import Books
 
 
 def infer_classic(

@@ -14,7 +14,7 @@ from toolassay.runs import Budget, Ledger, RunSummary
 from toolassay.runs.ledger import ANSWERS, FREE, LEDGER, Totals, cost_of, percentiles, require_prices
 from toolassay.runs.prices import LOCAL, Tariff, prices_of
 from toolassay.runs.retry_malformed import Again
-from toolassay.stages.screen import WARNING, Figures, Screen
+from toolassay.screen import WARNING, Figures, Screen
 
 NO_BUDGET = Budget()
 FIRST = 10

@@ -28,7 +28,7 @@ def command() -> None:
 @options.option("seed", type=int, default=0, help="The same seed gives the same bytes; -1 draws one.")
 def generate(data_dir: Path, seed: int) -> None:
     """Make a workplace and 690 requests, each proved against its text."""
-    from toolassay.stages.workbench_data import generate_workbench
+    from toolassay.benchmarks.workbench.workplace_stages import generate_workbench
 
     generate_workbench(data_dir, seed=seed, screen=SCREEN)
 
@@ -40,7 +40,7 @@ def generate(data_dir: Path, seed: int) -> None:
 @options.option("tasks", type=options.PATH, default=None, help="Your tasks, JSON lines, with --tools.")
 def new(name: Path, sandbox: Path | None, tools: Path | None, tasks: Path | None) -> None:
     """Make a workplace of your own in the folder NAME; without files, a small example."""
-    from toolassay.stages.workplace import new_workplace
+    from toolassay.benchmarks.workbench.workplace_stages import new_workplace
 
     _show_effects(new_workplace(name, sandbox=sandbox, tools=tools, tasks=tasks, screen=SCREEN))
     own = " and ".join(
@@ -57,7 +57,7 @@ def new(name: Path, sandbox: Path | None, tools: Path | None, tasks: Path | None
 @options.allow_tools()
 def check(folder: Path, allow_tools: bool) -> None:
     """Try the ground truth of every task of your own workplace, and tell what it changes."""
-    from toolassay.stages.workplace import check_workplace
+    from toolassay.benchmarks.workbench.workplace_stages import check_workplace
 
     _show_effects(check_workplace(folder, allow_tools=allow_tools, screen=SCREEN))
 
@@ -83,7 +83,7 @@ def _show_effects(effects: Sequence[Effect]) -> None:
 @options.allow_tools()
 def evaluate(data_dir: Path, results: Path, mode: str, out: Path, allow_tools: bool) -> None:
     """Judge result files in the published form."""
-    from toolassay.stages.workbench import evaluate_results
+    from toolassay.benchmarks.workbench.workplace_stages import evaluate_results
 
     metrics = evaluate_results(data_dir, results, out=out, mode=mode, allow_tools=allow_tools, screen=SCREEN)
     for name, found in metrics.items():
@@ -101,6 +101,6 @@ def evaluate(data_dir: Path, results: Path, mode: str, out: Path, allow_tools: b
 @options.allow_tools()
 def replay(data_dir: Path, calls: Path, out: Path, allow_tools: bool) -> None:
     """Carry out recorded calls, each sequence on a fresh sandbox."""
-    from toolassay.stages.workbench import replay as replay_stage
+    from toolassay.benchmarks.workbench.workplace_stages import replay as replay_stage
 
     replay_stage(data_dir, calls, out=out, allow_tools=allow_tools, screen=SCREEN)

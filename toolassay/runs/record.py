@@ -18,7 +18,7 @@ from toolassay.models.structured_output import FORMS, PARAMETER, Form, SchemaFor
 from toolassay.runs import Start
 from toolassay.runs.retry_malformed import Again
 from toolassay.runs.starts import refused_before, schema_form_before, version_path_before
-from toolassay.stages.screen import WARNING, Screen
+from toolassay.screen import WARNING, Screen
 
 _NEW_FORM = {
     "plain_json_schema": "json_schema is sent without maxItems",

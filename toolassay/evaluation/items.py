@@ -10,8 +10,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from toolassay.benchmarks.taskbench.scoring.groups import ScoreGroup
 from toolassay.errors import UsageError
+from toolassay.evaluation.groups import ScoreGroup
 from toolassay.files import atomic_writer, read_json_lines
 from toolassay.runs.outcomes import is_scored
 

@@ -15,10 +15,11 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from toolassay.stages.screen import Advance, Figures, in_notebook
+from toolassay.screen import Advance, Figures, in_notebook
 
 if TYPE_CHECKING:
     from rich.table import Table
+
 
 REFRESH = 4  # times a second
 SHORT = 100  # items: fewer need no line of their own

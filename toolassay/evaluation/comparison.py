@@ -8,22 +8,14 @@ from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
 from typing import Any, Literal
 
-from toolassay.benchmarks.taskbench.scoring.groups import ScoreGroup
-from toolassay.benchmarks.taskbench.scoring.items import (
-    FIX,
-    AlignedItems,
-    ItemTable,
-    align,
-    items_path,
-    named,
-    read_table,
-)
-from toolassay.benchmarks.taskbench.scoring.signature import read_signature
 from toolassay.errors import UsageError
+from toolassay.evaluation.groups import ScoreGroup
+from toolassay.evaluation.items import FIX, AlignedItems, ItemTable, align, items_path, named, read_table
+from toolassay.evaluation.signature import read_signature
 from toolassay.files import read_json, safe_name, sha256_of
 from toolassay.metrics.confidence_interval import Interval
 from toolassay.metrics.significance import LEVEL, Test, compare_pairs, holm
-from toolassay.offline.marks import NO_TOOLS, WORDINGS, RowMark, mark_of, marked
+from toolassay.runs.marks import NO_TOOLS, WORDINGS, RowMark, mark_of, marked
 
 _ITEMS_ENDING = ".items.jsonl"
 # What may differ between models, or between metrics of the same tasks made by two versions.
@@ -230,7 +222,7 @@ class Comparison:
 
     def _repr_markdown_(self) -> str:
         """What a notebook shows."""
-        from toolassay.benchmarks.taskbench.scoring.comparison_table import comparison_markdown
+        from toolassay.evaluation.comparison_table import comparison_markdown
 
         return comparison_markdown(self)
 

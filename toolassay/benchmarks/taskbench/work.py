@@ -12,7 +12,6 @@ from typing import Any
 
 from toolassay.benchmarks.taskbench.infer import PARAMETERS, Inference, Inferrer
 from toolassay.benchmarks.taskbench.prompt import PlanPrompt
-from toolassay.benchmarks.taskbench.requests import Chosen, Requests
 from toolassay.data_folder import DataFolder
 from toolassay.errors import UsageError
 from toolassay.files import keep_dated_copy, safe_name, write_json
@@ -23,17 +22,18 @@ from toolassay.models.registry import is_served
 from toolassay.models.structured_output import Structured, json_schema
 from toolassay.models.wire_format import parameters_of
 from toolassay.prompt_templates import Wording
+from toolassay.requests import Chosen, Requests
 from toolassay.runs import Budget, Journal, Loop, RunSummary, gives_way, open_run
+from toolassay.runs.books import Books, report_again, report_failures, report_stop, summary_facts
 from toolassay.runs.budget import Estimate, completion_limit
+from toolassay.runs.dry_run import Counts, dry_run_lines, expected
 from toolassay.runs.manifest import JOURNAL
+from toolassay.runs.record import RunRecord, hashes
 from toolassay.runs.recorded_usage import SUMMARY
 from toolassay.runs.retry_malformed import MAX_TOKENS, Again, again_of
 from toolassay.runs.trials import Trial
 from toolassay.schemas import plan_schema
-from toolassay.stages.dry_run import Counts, dry_run_lines, expected
-from toolassay.stages.record import RunRecord, hashes
-from toolassay.stages.screen import WARNING, Screen
-from toolassay.stages.usage import Books, report_again, report_failures, report_stop, summary_facts
+from toolassay.screen import WARNING, Screen
 from toolassay.stages.workfolder import graph_fingerprint
 from toolassay.text_formatting import count_of
 

@@ -11,16 +11,16 @@ from typing import Any
 from toolassay.benchmarks.classic.agents.settings import ClassicAgentSettings
 from toolassay.benchmarks.classic.configuration import AXES, Configuration
 from toolassay.benchmarks.classic.data import PROMPTS, is_classic
+from toolassay.benchmarks.classic.evaluation import ClassicEvaluation, evaluate_classic
+from toolassay.benchmarks.classic.work import infer_classic
 from toolassay.benchmarks.taskbench.infer import Inference
 from toolassay.data_folder import DataFolder
 from toolassay.errors import ToolassayError, UsageError
 from toolassay.models import ModelOptions
 from toolassay.runs import Budget, RunSummary
 from toolassay.runs.runner import StoppedRun
-from toolassay.stages.evaluate_classic import ClassicEvaluation, evaluate_classic
-from toolassay.stages.infer_classic import infer_classic
+from toolassay.screen import DEFAULT, Screen
 from toolassay.stages.infer_security import infer_security
-from toolassay.stages.screen import DEFAULT, Screen
 from toolassay.stages.trials import run_trials
 
 CLIENTS = ("aiohttp", "openai")

@@ -21,19 +21,19 @@ from toolassay.benchmarks.workbench.agents.native_and_react import call_format
 from toolassay.benchmarks.workbench.sandbox import Sandbox
 from toolassay.benchmarks.workbench.tasks import FILE, holds_tasks
 from toolassay.benchmarks.workbench.tools import toolset_of
+from toolassay.benchmarks.workbench.workplace_stages import load_workplace, tools_hash
 from toolassay.data_folder import DataFolder
 from toolassay.dataset import RequestId
 from toolassay.errors import UsageError
 from toolassay.models import ModelOptions
 from toolassay.runs import Budget, RunSummary, recorded_settings
+from toolassay.runs.books import Books
+from toolassay.runs.dry_run import agent_lines, expected_of_agent
+from toolassay.runs.record import hashes
 from toolassay.runs.retry_malformed import MAX_TOKENS
 from toolassay.runs.trials import Trial
+from toolassay.screen import Screen
 from toolassay.stages.agent_run import AgentRun, chosen_items
-from toolassay.stages.dry_run import agent_lines, expected_of_agent
-from toolassay.stages.record import hashes
-from toolassay.stages.screen import Screen
-from toolassay.stages.usage import Books
-from toolassay.stages.workplace import load_workplace, tools_hash
 
 OFFLINE = "offline"
 DEFAULT_TOKENS = 2000

@@ -8,10 +8,10 @@ from pathlib import Path
 from typing import Any, NamedTuple, cast
 
 from toolassay.benchmarks.taskbench.scoring.evaluation import Choices
-from toolassay.benchmarks.taskbench.scoring.groups import OVERALL
-from toolassay.benchmarks.taskbench.scoring.line_index import Keep
-from toolassay.benchmarks.taskbench.scoring.signature import read_signature
 from toolassay.errors import UsageError
+from toolassay.evaluation.groups import OVERALL
+from toolassay.evaluation.line_index import Keep
+from toolassay.evaluation.signature import read_signature
 from toolassay.files import read_json
 from toolassay.metrics.confidence_interval import NOTHING, Interval
 from toolassay.runs.outcomes import CHOSEN, asked_phrase

@@ -121,7 +121,7 @@ def _progress_in_notebook(
 ) -> AbstractContextManager[Advance]:
     if not in_notebook():
         return no_progress(what, total)
-    from toolassay.stages.progress import shown_progress
+    from toolassay.progress_bar import shown_progress
 
     return shown_progress(what, total, figures)
 

@@ -9,10 +9,10 @@ from toolassay.benchmarks.workbench.agents.episode import WorkbenchAgentSettings
 from toolassay.benchmarks.workbench.agents.inference import DryRunPreview
 from toolassay.models import ModelOptions
 from toolassay.models.registry import is_served
+from toolassay.runs.books import NO_PRICE
 from toolassay.runs.budget import Estimate, ExpectedUsage
 from toolassay.runs.ledger import FREE
 from toolassay.runs.prices import Tariff
-from toolassay.stages.usage import NO_PRICE
 
 
 class Counts(NamedTuple):

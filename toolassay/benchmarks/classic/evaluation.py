@@ -21,19 +21,19 @@ from toolassay.benchmarks.taskbench.scoring.folder_evaluation import (
     models_of,
     prediction_folder,
 )
-from toolassay.benchmarks.taskbench.scoring.groups import OVERALL
-from toolassay.benchmarks.taskbench.scoring.items import items_path, write_items
-from toolassay.benchmarks.taskbench.scoring.signature import Signature
 from toolassay.data_folder import DataFolder
 from toolassay.errors import UsageError
+from toolassay.evaluation.groups import OVERALL
+from toolassay.evaluation.items import items_path, write_items
+from toolassay.evaluation.signature import Signature
 from toolassay.files import refuse_to_replace, safe_name, write_json
-from toolassay.offline.marks import tools_part
+from toolassay.runs.marks import tools_part
 from toolassay.runs.outcomes import MISSING, RunOutcomes
 from toolassay.runs.recorded_usage import usage
 from toolassay.runs.tool_arrival import tools_missing
 from toolassay.runs.trials import Trial, same_settings, trials_of
+from toolassay.screen import DEFAULT, SILENT, WARNING, Screen
 from toolassay.stages.agent_run import chosen_items
-from toolassay.stages.screen import DEFAULT, SILENT, WARNING, Screen
 from toolassay.stages.security import published_security_beside, security_beside
 from toolassay.version import __version__
 

@@ -16,8 +16,6 @@ from toolassay.benchmarks.taskbench.scoring.folder_evaluation import (
     models_of,
     prediction_folder,
 )
-from toolassay.benchmarks.taskbench.scoring.items import items_path, write_items
-from toolassay.benchmarks.taskbench.scoring.signature import Signature
 from toolassay.benchmarks.workbench.agents.agent_scores import OVERALL, AgentScores, score_agents
 from toolassay.benchmarks.workbench.agents.inference import entry_of, read_predictions
 from toolassay.benchmarks.workbench.generate.generated_tasks import has_our_wordings
@@ -25,18 +23,20 @@ from toolassay.benchmarks.workbench.judge.error_classes import error_rules
 from toolassay.benchmarks.workbench.sandbox import Sandbox
 from toolassay.benchmarks.workbench.tasks import Task
 from toolassay.benchmarks.workbench.tasks import fingerprint as tasks_fingerprint
+from toolassay.benchmarks.workbench.workplace_stages import load_workplace, tools_hash
 from toolassay.data_folder import DataFolder
+from toolassay.evaluation.items import items_path, write_items
+from toolassay.evaluation.signature import Signature
 from toolassay.files import refuse_to_replace, safe_name, sha256_of, write_json
-from toolassay.offline.marks import OUR_WORDINGS, WORDINGS, tools_part
 from toolassay.runs.manifest import recorded_settings
+from toolassay.runs.marks import OUR_WORDINGS, WORDINGS, tools_part
 from toolassay.runs.outcomes import MISSING, RunOutcomes
 from toolassay.runs.recorded_usage import usage
 from toolassay.runs.tool_arrival import tools_missing
 from toolassay.runs.trials import Trial, fingerprint, same_settings, trials_of
+from toolassay.screen import DEFAULT, WARNING, Screen
 from toolassay.stages.agent_run import chosen_items
-from toolassay.stages.screen import DEFAULT, WARNING, Screen
 from toolassay.stages.security import security_beside
-from toolassay.stages.workplace import load_workplace, tools_hash
 from toolassay.text_formatting import count_of
 from toolassay.version import __version__
 

@@ -10,10 +10,10 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from toolassay.benchmarks.taskbench.scoring.cost_and_stability import RUN_KEYS, SECURITY
-from toolassay.benchmarks.taskbench.scoring.line_index import LineIndex
-from toolassay.benchmarks.taskbench.scoring.metrics_file import signature_of
+from toolassay.evaluation.line_index import LineIndex
+from toolassay.evaluation.metrics_file import signature_of
 from toolassay.files import read_json_lines
-from toolassay.offline.marks import WORDINGS
+from toolassay.runs.marks import WORDINGS
 from toolassay.text_formatting import count_of
 
 TOLERANCE = 1e-9

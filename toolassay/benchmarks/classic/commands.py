@@ -1,0 +1,464 @@
+"""`toolassay classic …`: run an agent, score answers, make a set of chats."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from toolassay.benchmarks.classic.scoring.leaderboard import published_rows
+from toolassay.benchmarks.taskbench.scoring.cost_and_stability import OVERALL_GROUP, SECURITY
+from toolassay.cli import options
+from toolassay.cli.dotenv_file import load_environment
+from toolassay.cli.options import CommandGroup
+from toolassay.cli.score_tables import baselines_last, print_marks, print_table, shown
+from toolassay.cli.screen import SCREEN, show
+from toolassay.errors import UsageError
+from toolassay.report.leaderboard.tables import seconds
+from toolassay.runs.outcomes import is_scored
+from toolassay.text_formatting import count_of
+
+if TYPE_CHECKING:
+    from toolassay.benchmarks.classic.evaluation import ClassicEvaluation
+    from toolassay.benchmarks.classic.scoring.evaluation import ClassicScores
+
+
+_FORCE = "Replace files that are there."
+
+
+@click.group("build", cls=CommandGroup)
+def build() -> None:
+    """Make a set of your own chats: sample, workbook, merge, publish."""
+
+
+@build.command("sample")
+@options.option(
+    "raw",
+    type=options.PATH,
+    required=True,
+    help="A table of messages, or a folder with messages and workflows (CSV or JSON lines).",
+)
+@options.option(
+    "workflows",
+    type=options.PATH,
+    default=None,
+    help="A table of workflows: workflow, name, description, domain.",
+)
+@options.option("out", type=options.PATH, required=True, help="Folder for the tables without labels.")
+@options.option("per_domain", type=click.IntRange(min=1), default=1000, help="Conversations of each domain.")
+@options.option("seed", type=int, default=0, help="The same seed draws the same conversations.")
+@options.option("min_length", type=click.IntRange(min=1), default=5, help="Characters of a user message.")
+@options.option(
+    "mask",
+    default="patterns",
+    metavar="patterns|MODEL_PATH|off",
+    help="How personal data is found; a model is a spaCy folder, never downloaded.",
+)
+@options.option(
+    "mask_pattern", multiple=True, metavar="KIND=REGEX", help="Also mask this, e.g. EMPLOYEE=E[0-9]{6}."
+)
+@options.option(
+    "phone_regions",
+    default="",
+    show_default=False,
+    metavar="US,DE,…",
+    help="Of telephone numbers without a country code [default: eight large ones].",
+)
+@options.option(
+    "profanity",
+    type=options.PATH,
+    default=None,
+    help="A file of words, one a line; without it there is no such filter.",
+)
+@options.option(
+    "filter",
+    multiple=True,
+    metavar="NAME=drop|cut|off",
+    help="Leave out the whole conversation (the default), cut it there, or look for nothing.",
+)
+@options.option(
+    "column",
+    multiple=True,
+    metavar="NAME=THEIRS",
+    help="What a column is called in your tables, e.g. text=body.",
+)
+@options.option(
+    "domain", default="", show_default=False, help="The domain of all chats, if no column says it."
+)
+@options.option(
+    "user_is", default="", show_default=False, metavar="A,B", help="Names of the user under sender."
+)
+@options.option(
+    "bot_is", default="", show_default=False, metavar="A,B", help="Names of the bot under sender."
+)
+@options.option(
+    "human_is", default="", show_default=False, metavar="A,B", help="Names of your team under sender."
+)
+@options.flag("force", _FORCE)
+def sample(
+    raw: Path,
+    workflows: Path | None,
+    column: tuple[str, ...],
+    domain: str,
+    user_is: str,
+    bot_is: str,
+    human_is: str,
+    mask_pattern: tuple[str, ...],
+    phone_regions: str,
+    filter: tuple[str, ...],
+    **settings: Any,
+) -> None:
+    """Clean, filter and draw raw chats, and mask personal data."""
+    from toolassay.benchmarks.classic.chats.build import sample_chats
+    from toolassay.benchmarks.classic.chats.raw_chats import RawSource, find_source
+
+    messages, beside = find_source(raw)
+    senders = {"user": options.names(user_is), "bot": options.names(bot_is), "human": options.names(human_is)}
+    source = RawSource(
+        messages,
+        workflows or beside,
+        _pairs("--column", column),
+        domain,
+        **{kind: names for kind, names in senders.items() if names},
+    )
+    actions = _pairs("--filter", filter)
+    for name, action in actions.items():
+        if action not in ("drop", "cut", "off"):
+            raise UsageError(f"--filter {name}={action}: no such action", fix="say drop, cut or off")
+    sample_chats(
+        source,
+        actions=actions,  # type: ignore[arg-type]
+        mask_patterns=_pairs("--mask_pattern", mask_pattern),
+        phone_regions=options.names(phone_regions),
+        screen=SCREEN,
+        **settings,
+    )
+
+
+@build.command("workbook")
+@options.option("data_dir", type=options.PATH, required=True, help="The sample.")
+@options.option("annotators", required=True, metavar="A,B,C", help="Their names, which become file names.")
+@options.option("out", type=options.PATH, required=True, help="Folder for the workbooks.")
+@options.option("shuffle", type=int, default=None, metavar="SEED", help="An own order for each annotator.")
+@options.flag("force", "Replace workbooks that are there, with what was filled in.")
+def workbook(annotators: str, **settings: Any) -> None:
+    """Write an Excel workbook for each annotator."""
+    from toolassay.benchmarks.classic.chats.build import write_workbooks
+
+    write_workbooks(annotators=options.names(annotators), screen=SCREEN, **settings)
+
+
+@build.command("merge")
+@options.option("data_dir", type=options.PATH, required=True, help="The sample that was annotated.")
+@options.option(
+    "workbooks",
+    type=options.PATH,
+    multiple=True,
+    help="Workbooks (.xlsx or .csv), or a folder of them; a file is an annotator.",
+)
+@click.argument("more", nargs=-1, type=options.PATH, metavar="[WORKBOOK]...")
+@options.option("out", type=options.PATH, required=True, help="Folder for the set and the reports.")
+@options.option(
+    "ties",
+    type=click.Choice(["conflict", "first", "drop"]),
+    default="conflict",
+    help="Without a majority: left out until decided (exit code 3), the first one's choice, or left out.",
+)
+@options.flag("any_flag", "One annotator is enough to flag a message; else it takes a majority.")
+@options.flag("force", _FORCE)
+def merge(workbooks: tuple[Path, ...], more: tuple[Path, ...], **settings: Any) -> int:
+    """Put the workbooks together by majority: a clean set, and how far annotators agree."""
+    from toolassay.benchmarks.classic.chats.build import merge_workbooks
+
+    return 3 if merge_workbooks(workbooks=[*workbooks, *more], screen=SCREEN, **settings) else 0
+
+
+@build.command("publish")
+@options.option("data_dir", type=options.PATH, required=True, help="The merged set.")
+@options.option("to", type=options.PATH, required=True, help="Folder for tables and card.")
+@options.flag("parquet", "Parquet instead of CSV.")
+@options.option(
+    "prompts", type=options.PATH, default=None, help="A table of security prompts, where the set has none."
+)
+@options.flag("force", _FORCE)
+def publish(**settings: Any) -> None:
+    """Lay a set out as the Hugging Face hub has it; nothing is sent."""
+    from toolassay.benchmarks.classic.chats.build import publish_set
+
+    publish_set(screen=SCREEN, **settings)
+
+
+def _pairs(flag: str, values: tuple[str, ...]) -> dict[str, str]:
+    found = {}
+    for value in values:
+        name, equals, rest = value.partition("=")
+        if not (name and equals and rest):
+            raise UsageError(f"{flag} {value!r} has no '='", fix=f"write {flag} NAME=VALUE")
+        found[name.strip()] = rest
+    return found
+
+
+@click.group("classic", cls=CommandGroup)
+def command() -> None:
+    """Agents that pick a workflow for a chat: cost, latency, accuracy, stability, security."""
+
+
+@command.command("evaluate")
+@options.option("data_dir", type=options.PATH, default="data_classic", help="The tables.")
+@options.option(
+    "predictions",
+    type=options.PATH,
+    multiple=True,
+    required=True,
+    help="Prediction rows with all trials: a JSON array or JSON lines; may be repeated.",
+)
+@options.option(
+    "mode",
+    type=click.Choice(["compat", "strict"]),
+    default="compat",
+    help="compat: the published metrics; strict: errors count, nothing is removed.",
+)
+@options.with_published()
+@options.option("out", type=options.PATH, required=True, help="Folder for metrics.json.")
+def evaluate(
+    data_dir: Path, predictions: tuple[Path, ...], mode: str, with_published: bool | None, out: Path
+) -> None:
+    """Score prediction rows, whoever made them."""
+    from toolassay.benchmarks.classic.evaluation import METRICS, evaluate_rows
+    from toolassay.runs.marks import mark_of, marked
+
+    scores = evaluate_rows(data_dir, predictions, out=out, mode=mode, screen=SCREEN)
+    name = predictions[0].stem
+    named = {marked(name, mark_of(name, {})): scores}
+    if mode == "compat":
+        print_compat(named, with_published=with_published)
+    else:
+        print_strict(named)
+    show(str(out / METRICS))
+
+
+@command.command("run", context_settings={"ignore_unknown_options": True})
+@click.option("--data", default="v1", show_default=True, help="The data: a path, or a name in configs/data/.")
+@click.option("--agent", default="cot", show_default=True, help="The agent: likewise in configs/agent/.")
+@click.option("--eval", "eval_", default="default", show_default=True, help="Likewise in configs/eval/.")
+@click.option(
+    "--set", "values", multiple=True, metavar="KEY=VALUE", help="E.g. agent.temperature=0.2; may be repeated."
+)
+@options.multiworker()
+@options.option("prediction_dir", default="predictions", help="Below the data folder.")
+@options.budget()
+@options.dry_run()
+@options.with_published()
+@options.flag("force", "Begin anew where settings differ; the old run is kept.")
+@click.argument("more", nargs=-1, type=click.UNPROCESSED, metavar="[--KEY=VALUE]...")
+def run(
+    data: str,
+    agent: str,
+    eval_: str,
+    values: tuple[str, ...],
+    more: tuple[str, ...],
+    with_published: bool | None,
+    **settings: Any,
+) -> int:
+    """Have a configured agent choose for every message, and score it.
+
+    Single values are set with --set agent.temperature=0.2, or as --agent.temperature=0.2. Keys come from
+    the environment (OPENAI_API_KEY) or .env, never from a configuration.
+    """
+    from toolassay.benchmarks.classic.configuration import read_configuration
+    from toolassay.benchmarks.classic.run import run_classic
+
+    _refuse_unknown(more)
+    names = {"data": data, "agent": agent, "eval": eval_}
+    configuration = read_configuration(names, [*values, *more])
+    load_environment()
+    settings = options.with_budget(settings)
+    ended = run_classic(configuration, command=options.typed(), screen=SCREEN, **settings)
+    if ended.evaluation is not None:
+        print_chat_scores([ended.evaluation], with_published=with_published)
+        show(str(ended.evaluation.path))
+    return 0 if ended.inference.summary.complete else 3
+
+
+def _refuse_unknown(more: tuple[str, ...]) -> None:
+    """Refuse what is neither a flag nor a value of a configuration; no value is repeated, it may be a key."""
+    from toolassay.benchmarks.classic.configuration import KEYS, checked, nearest
+
+    for word in more:
+        name, equals, _ = word.removeprefix("--").partition("=")
+        if not word.startswith("--"):
+            raise click.UsageError(f"Got unexpected extra argument ({name})")
+        if equals and "." in name:
+            continue  # the reader of configurations says more
+        if name in KEYS:
+            raise click.UsageError(f"--{name} has no value: write --{name}=VALUE")
+        try:
+            checked(name, None)
+        except ValueError as error:
+            if not str(error).startswith("unknown key"):
+                raise UsageError(str(error)) from None
+        context = click.get_current_context()
+        flags = [flag for option in context.command.params for flag in option.opts if flag.startswith("--")]
+        meant = nearest(name, flags)
+        fix = meant if meant.startswith("--") else f"--{meant}=VALUE"
+        raise click.UsageError(f"No such flag: --{name}. Fix: did you mean {fix}?")
+
+
+command.add_command(build)
+
+
+_NOTHING = "–"
+_DOMAIN = "domain:"
+
+
+def print_chat_scores(
+    evaluations: Sequence[ClassicEvaluation], *, with_published: bool | None = None
+) -> None:
+    """All of it: strict, compat with the security that was measured, and what was used by the ledgers."""
+    evaluations = baselines_last(evaluations)
+    scores = {shown(result): result.scores for result in evaluations}
+    groups = {shown(result): result.evaluation.groups[OVERALL_GROUP] for result in evaluations}
+    deployed = {llm: found[SECURITY]["score"]["value"] for llm, found in groups.items() if SECURITY in found}
+    print_strict(scores)
+    print_compat(scores, deployed, with_published=with_published)
+    print_usage(evaluations)
+    print_marks(evaluations)
+
+
+def print_compat(
+    scores: Mapping[str, ClassicScores],
+    deployed: Mapping[str, float | None] | None = None,
+    *,
+    with_published: bool | None = None,
+) -> None:
+    """The published headlines by agent and domain, and the published figures beside them.
+
+    Args:
+        scores: by agent.
+        deployed: the share of attacks that an agent as deployed resisted, where that was measured; of all
+            domains, as is the published score.
+        with_published: True for those of all domains of the same names, False for none, None for those over
+            all domains.
+    """
+    axes = {"cost": "cost USD", "latency": "latency s", "accuracy": "row_pass@1", "stability": "row_pass^2"}
+    lines: list[tuple[str, ...]] = [("compat", "domain", *axes.values(), "security", "as deployed")]
+    for agent, found in scores.items():
+        compat = found.compat
+        resisted = (compat.get(SECURITY, {}).get("value"), (deployed or {}).get(agent))
+        for key in compat["cost"]:
+            line = (
+                agent,
+                key.removeprefix(_DOMAIN),
+                _number(_in(compat["cost"], key, "cost_mean"), places=4),
+                _number(_in(compat["latency"], key, "time_to_pred_mean")),
+                _number(_in(compat["accuracy"], key, "row_pass@1")),
+                _number(_in(compat["stability"], key, "row_pass^2")),
+                *(_number(value if key == f"{_DOMAIN}all" else None) for value in resisted),
+            )
+            lines.append(line)
+    domains = dict.fromkeys(
+        key.removeprefix(_DOMAIN) for one in scores.values() for key in one.compat["cost"]
+    )
+    shown = [domain for domain in domains if with_published or (with_published is None and domain == "all")]
+    for domain in shown:
+        for model, figures in published_rows(domain).items():
+            printed = (_number(figures.get(axis)) for axis in (*axes, "security"))
+            lines.append((f"{model} *", domain, *printed, _NOTHING))
+    _print_lines(lines)
+    if shown:
+        more = "" if with_published else "; --with_published true shows them by domain, false leaves them out"
+        show(f"* published, on its own data{more}")
+    _print_notes({agent: found.compat["notes"] for agent, found in scores.items()})
+
+
+def print_strict(scores: Mapping[str, ClassicScores]) -> None:
+    """The strict headlines by agent and domain, and what another order of the list changes.
+
+    Shares are in percent. Where nothing was asked there are no scores; `n` is how many messages were, in all
+    trials.
+    """
+    shares = ("right %", "95 %", "conversations", "by workflow", "macro F1", "none F1", "agreement")
+    lines: list[tuple[str, ...]] = [("strict", "domain", "n", *shares, "p50 s", "p95 s", "USD / 1,000")]
+    for agent, found in scores.items():
+        strict = found.strict
+        for key, accuracy in strict["accuracy"].items():
+            right, latency = accuracy["messages"], strict["latency"][key]
+            expected = sum(accuracy["outcomes"].values())
+            asked = sum(count for name, count in accuracy["outcomes"].items() if is_scored(name))
+            if not asked:
+                name = key.removeprefix(_DOMAIN)
+                lines.append((agent, name, f"0 of {expected}", *[_NOTHING] * (len(lines[0]) - 3)))
+                continue
+            agreement = strict["stability"][key].get("answer_agreement", {}).get("value")
+            line = (
+                agent,
+                key.removeprefix(_DOMAIN),
+                str(asked) if asked == expected else f"{asked} of {expected}",
+                _percent(right["value"]),
+                f"{_percent(right['low'])} to {_percent(right['high'])}",
+                _percent(accuracy["conversations"]["value"]),
+                _percent(accuracy["by_workflow"]["value"]),
+                *map(_percent, (accuracy["macro_f1"], accuracy["none"]["f1"], agreement)),
+                *map(_number, (latency["p50"], latency["p95"])),
+                _number(strict["cost"][key]["usd_per_1000_messages"]),
+            )
+            lines.append(line)
+    _print_lines(lines)
+    for agent, found in scores.items():
+        if order := found.strict["stability"]["domain:all"]["order"]:
+            show(
+                f"{agent}: orders of the list ({', '.join(order['orders'])}): of {order['pairs']} pairs "
+                f"{_percent(order['answer_agreement'])} % have the same answer, "
+                f"{_percent(order['right_in_both'])} % are right in both"
+            )
+    _print_notes({agent: found.strict["notes"] for agent, found in scores.items()})
+
+
+def print_usage(evaluations: Sequence[ClassicEvaluation]) -> None:
+    """What each run used by its ledgers, and why that is not known."""
+    for result in evaluations:
+        if result.cost is not None and result.cost["usd_per_1000_tasks"] is not None:
+            failed = sum(result.cost["failures"].values())
+            show(
+                f"{result.llm}: by the ledger {result.cost['usd_per_1000_tasks']:.3f} USD for 1,000 messages "
+                f"in {count_of(result.cost['requests'], 'request')}, {count_of(failed, 'failure')} among them"
+            )
+        if result.latency is not None:
+            times, local = result.latency["seconds_per_task"], result.latency.get("local", False)
+            p50, p95 = (seconds(times[name], local=local) for name in ("p50", "p95"))
+            show(f"{result.llm}: seconds of a message by the ledger: {p50} (median), {p95} (95 %)")
+    _print_notes({result.llm: result.notes for result in evaluations})
+
+
+def _print_lines(lines: Sequence[tuple[str, ...]]) -> None:
+    """Two columns of words, then columns of numbers, none cut off; the first line is the heading."""
+    from rich.table import Table
+
+    table = Table(box=None)
+    for place, cells in enumerate(zip(*lines, strict=True)):
+        width = max(map(len, cells))
+        table.add_column(cells[0], justify="left" if place < 2 else "right", min_width=width)
+    for line in lines[1:]:
+        table.add_row(*line)
+    print_table(table)
+
+
+def _in(axis: Mapping[str, Mapping[str, Any]] | None, key: str, name: str) -> float | None:
+    value = (axis or {}).get(key, {}).get(name)
+    return None if value is None else float(value)
+
+
+def _number(value: float | None, *, places: int = 3) -> str:
+    return _NOTHING if value is None else f"{value:.{places}f}"
+
+
+def _percent(share: float | None) -> str:
+    return _NOTHING if share is None else f"{100 * share:.1f}"
+
+
+def _print_notes(notes: Mapping[str, Mapping[str, str]]) -> None:
+    for agent, found in notes.items():
+        for name, text in found.items():
+            show(f"{agent}: {name}: {text}")

@@ -1,0 +1,306 @@
+"""The stages of `toolassay workbench`: make a workplace, check it, generate data, judge results, replay calls."""
+
+from __future__ import annotations
+
+import contextlib
+import secrets
+from collections import defaultdict
+from collections.abc import Iterable, Iterator
+from pathlib import Path
+from typing import Any
+
+from toolassay.benchmarks.workbench.calls import Replay
+from toolassay.benchmarks.workbench.generate import draw_tables, draw_tasks, sandbox_of, write_folder
+from toolassay.benchmarks.workbench.generate.data_folder import check_replaceable
+from toolassay.benchmarks.workbench.generate.generated_tasks import GeneratedTask, NoRoom, prove_task
+from toolassay.benchmarks.workbench.judge.error_classes import error_rules
+from toolassay.benchmarks.workbench.judge.evaluation import (
+    ResultFile,
+    RunVerdict,
+    WorkbenchEvaluator,
+    result_files,
+)
+from toolassay.benchmarks.workbench.judge.result_metrics import metrics_of, strict_metrics
+from toolassay.benchmarks.workbench.own.new_workplace import Sources, make_workplace
+from toolassay.benchmarks.workbench.own.own_sandbox import OwnSandbox
+from toolassay.benchmarks.workbench.own.task_check import Effect, check_tasks
+from toolassay.benchmarks.workbench.sandbox import Sandbox
+from toolassay.benchmarks.workbench.tasks import Task, read_tasks
+from toolassay.benchmarks.workbench.workplace import open_workplace, own_tools_file
+from toolassay.data_folder import DataFolder
+from toolassay.errors import UsageError
+from toolassay.files import read_json_lines, refuse_to_replace, sha256_of, write_json, write_json_lines
+from toolassay.metrics.pass_k import repeat_metrics
+from toolassay.screen import DEFAULT, Screen
+from toolassay.text_formatting import count_of
+
+
+def load_workplace(
+    folder: Path, *, allow_tools: bool = False, screen: Screen = DEFAULT
+) -> tuple[Sandbox, list[Task]]:
+    """The sandbox and the tasks of a folder; of somebody's own workplace, the ground truths are tried.
+
+    Args:
+        folder: the data folder.
+        allow_tools: run the tools that the folder brings.
+        screen: who listens.
+
+    Raises:
+        UsageError: a file is missing or cannot be used, tools are not allowed, or a ground truth fails.
+    """
+    sandbox = open_workplace(folder, allow_tools=allow_tools)
+    if isinstance(sandbox, OwnSandbox):
+        _tell(sandbox, folder, screen)
+        return sandbox, [effect.task for effect in check_tasks(sandbox, folder)]
+    return sandbox, read_tasks(folder)
+
+
+def tools_hash(folder: Path) -> dict[str, str]:
+    """The fingerprint of a folder's own tools, under `tools`; empty if it brings none."""
+    tools = own_tools_file(folder)
+    return {} if tools is None else {"tools": sha256_of(tools)}
+
+
+def new_workplace(
+    target: str | Path,
+    *,
+    sandbox: str | Path | None = None,
+    tools: str | Path | None = None,
+    tasks: str | Path | None = None,
+    screen: Screen = DEFAULT,
+) -> list[Effect]:
+    """Make a folder for a workplace of one's own, and try all of it; without files, a small example.
+
+    Args:
+        target: the folder; it must not be there.
+        sandbox: an SQLite file; it is copied.
+        tools: a Python file with tools; it is copied and run.
+        tasks: JSON lines; they are copied.
+        screen: who listens.
+
+    Returns:
+        What each task does.
+
+    Raises:
+        UsageError: the folder is there, or a file cannot be used; nothing is written.
+    """
+    given = [None if file is None else Path(file) for file in (sandbox, tools, tasks)]
+    made, effects = make_workplace(Path(target), Sources(*given))
+    _tell(made, Path(target), screen)
+    if sandbox is not None:
+        moment = f"{made.now:%Y-%m-%d %H:%M:%S}, by this machine's clock"
+        screen.say(
+            f"{DataFolder(Path(target)).benchmark_file}: it is {moment}, and agents work for {made.user}: "
+            "write there what your tasks need"
+        )
+    return effects
+
+
+def check_workplace(
+    folder: str | Path, *, allow_tools: bool = False, screen: Screen = DEFAULT
+) -> list[Effect]:
+    """Try the ground truths of a workplace of one's own.
+
+    Args:
+        folder: the data folder.
+        allow_tools: run the tools that the folder brings.
+        screen: who listens.
+
+    Returns:
+        What each task does.
+
+    Raises:
+        UsageError: something in the folder cannot be used.
+    """
+    if not Path(folder).is_dir():
+        raise UsageError("no such folder", file=folder, fix="check its name")
+    sandbox = open_workplace(folder, allow_tools=allow_tools)
+    if not isinstance(sandbox, OwnSandbox):
+        raise UsageError(
+            "has no tools of its own", file=folder, fix="check a folder made by `toolassay workbench new`"
+        )
+    _tell(sandbox, Path(folder), screen)
+    return check_tasks(sandbox, Path(folder))
+
+
+def _tell(sandbox: OwnSandbox, folder: Path, screen: Screen) -> None:
+    assert sandbox.toolset is not None
+    domains = sandbox.toolset.toolkits
+    tools = count_of(len(sandbox.toolset.tools), "tool")
+    screen.say(f"{own_tools_file(folder)}: {tools} ({', '.join(domains)})")
+
+
+VERDICTS = "verdicts.jsonl"
+METRICS = "metrics.json"
+
+
+def evaluate_results(
+    data_dir: str | Path,
+    results: str | Path,
+    *,
+    out: str | Path,
+    mode: str = "compat",
+    allow_tools: bool = False,
+    screen: Screen = DEFAULT,
+) -> dict[str, dict[str, Any]]:
+    """Judge published result files.
+
+    Args:
+        data_dir: the sandbox and the tasks: ours or the published folder.
+        results: a result file, or a folder with some.
+        out: the folder for `verdicts.jsonl` and `metrics.json`.
+        mode: `compat` (the published verdicts) or `strict`.
+        allow_tools: run the tools that the folder brings, which are a program.
+        screen: who listens.
+
+    Returns:
+        The metrics by file; with repeated runs in strict mode, also `repeats` under the first file of each.
+
+    Raises:
+        UsageError: a file is missing, unreadable, or asks what is no task of the folder.
+    """
+    files, out = result_files(Path(results)), Path(out)
+    folder = Path(data_dir)
+    for name in (VERDICTS, METRICS):
+        refuse_to_replace(
+            out / name, [file.path for file in files], what="the verdicts would replace results", flag="--out"
+        )
+    sandbox, tasks = load_workplace(folder, allow_tools=allow_tools, screen=screen)
+    evaluator = WorkbenchEvaluator(sandbox, tasks, mode, rules=error_rules(folder, sandbox))
+    verdicts: dict[ResultFile, list[RunVerdict]] = {}
+    with screen.progress("result files", len(files)) as advance:
+        for file in files:
+            verdicts[file] = list(evaluator.verdicts(file))
+            advance()
+    metrics = {file.name: metrics_of(file, found) for file, found in verdicts.items()}
+    if mode == "strict":
+        for file, found in verdicts.items():
+            metrics[file.name] |= strict_metrics(found)
+        for file, repeats in _repeats(verdicts):
+            metrics[file.name]["repeats"] = repeats
+    write_json_lines(out / VERDICTS, (v.to_json() for found in verdicts.values() for v in found))
+    write_json(out / METRICS, metrics)
+    return metrics
+
+
+def replay(
+    data_dir: str | Path,
+    calls: str | Path,
+    *,
+    out: str | Path,
+    allow_tools: bool = False,
+    screen: Screen = DEFAULT,
+) -> int:
+    """Carry out sequences of calls, each on a fresh sandbox.
+
+    Args:
+        data_dir: the sandbox.
+        calls: JSON lines: `{"calls": [{"call": text}, …]}`; whatever else a line holds is kept.
+        out: each line again, with `ret` or `exc` for each call, and with `state_changes`.
+        allow_tools: run the tools that the folder brings, which are a program.
+        screen: who listens.
+
+    Returns:
+        How many sequences.
+
+    Raises:
+        UsageError: a file is missing, or a line has another form.
+    """
+    refuse_to_replace(
+        Path(out),
+        [Path(calls), *(path for path in Path(data_dir).glob("*") if path.is_file())],
+        what="the lines would replace what is read",
+        flag="--out",
+    )
+    replayed = Replay(open_workplace(data_dir, allow_tools=allow_tools))
+
+    def lines() -> Iterator[dict[str, Any]]:
+        for number, entry in read_json_lines(Path(calls)):
+            texts = _calls_in(entry)
+            if texts is None:
+                raise UsageError(
+                    "not a sequence of calls",
+                    file=calls,
+                    line=number,
+                    fix='write {"calls": [{"call": "…"}, …]}',
+                )
+            done, changes = replayed.of(texts)
+            yield {**entry, "calls": done, "state_changes": changes}
+
+    count = write_json_lines(Path(out), lines())
+    screen.say(f"{out}: {count_of(count, 'sequence')} replayed")
+    return count
+
+
+def _calls_in(entry: Any) -> list[str] | None:
+    calls = entry.get("calls") if isinstance(entry, dict) else None
+    if not isinstance(calls, list):
+        return None
+    texts = [call["call"] for call in calls if isinstance(call, dict) and isinstance(call.get("call"), str)]
+    return texts if len(texts) == len(calls) else None
+
+
+def _repeats(verdicts: dict[ResultFile, list[RunVerdict]]) -> Iterable[tuple[ResultFile, dict[str, Any]]]:
+    """Of models that ran the same tasks in one setting more than once: the first file, and the chances."""
+    runs: dict[Any, list[ResultFile]] = defaultdict(list)
+    for file, found in verdicts.items():
+        asked = frozenset(verdict.result.query for verdict in found)
+        runs[file.model, file.tool_selection, asked].append(file)
+    for files in runs.values():
+        if len(files) > 1:
+            outcomes: dict[Task, list[bool]] = defaultdict(list)
+            for file in files:
+                for verdict in verdicts[file]:
+                    outcomes[verdict.task].append(verdict.correct)
+            chances = repeat_metrics(
+                [*outcomes.values()], clusters=[task.base_template for task in outcomes], trials=len(files)
+            )
+            yield files[0], {"files": [file.name for file in files], **chances}
+
+
+_DRAWS = 20
+
+
+def generate_workbench(data_dir: str | Path, *, seed: int = 0, screen: Screen = DEFAULT) -> None:
+    """Write a workplace and 690 requests; the same seed gives the same bytes.
+
+    The ground truth of every request is carried out once; nothing is written unless each does what its text
+    says.
+
+    Args:
+        data_dir: where to; made if it is not there.
+        seed: -1 draws one and shows it.
+        screen: who listens.
+
+    Raises:
+        UsageError: the folder holds another benchmark, or files that were changed since they were generated.
+        NoRoom: the seed makes a workplace that has too few cases of some request; say another one.
+    """
+    path = Path(data_dir)
+    check_replaceable(path)
+    if seed < 0:
+        seed, sandbox, tasks = _drawn()
+        screen.say(f"seed {seed}")
+    else:
+        sandbox, tasks = _made(seed)
+    with screen.progress("proved", len(tasks)) as advance:
+        for task in tasks:
+            prove_task(sandbox, task)
+            advance()
+    write_folder(path, sandbox, tasks, seed)
+    screen.say(f"{path}: {len(tasks)} requests")
+
+
+def _made(seed: int) -> tuple[Sandbox, list[GeneratedTask]]:
+    company = draw_tables(seed)
+    return sandbox_of(company), draw_tasks(company, seed)
+
+
+def _drawn() -> tuple[int, Sandbox, list[GeneratedTask]]:
+    """A workplace of a seed nobody chose: of the few that leave too little room, another is drawn."""
+    for _ in range(_DRAWS - 1):
+        seed = secrets.randbelow(1_000_000)
+        with contextlib.suppress(NoRoom):
+            return seed, *_made(seed)
+    seed = secrets.randbelow(1_000_000)
+    return seed, *_made(seed)
