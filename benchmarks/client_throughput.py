@@ -29,7 +29,7 @@ from typing import Any
 import aiohttp
 from aiohttp import web
 
-from toolassay.benchmarks.taskbench.infer import PARAMETERS
+from toolassay.benchmarks.taskbench.inference import PARAMETERS
 from toolassay.benchmarks.taskbench.parse import read_plan
 from toolassay.benchmarks.taskbench.prompt import PlanPrompt
 from toolassay.models import ChatRequest, ModelOptions, create_model

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from difflib import get_close_matches
 from functools import cached_property
 from pathlib import Path
 from typing import Any
@@ -15,7 +14,8 @@ from toolassay.graph import DependencyType, ToolGraph, agreed_tools, check_depen
 from toolassay.tools import ToolLibrary
 
 Say = Callable[[str], None]
-BENCHMARKS = ("taskbench", "workbench", "classic")
+DEFAULT_BENCHMARK = "taskbench"
+"""The benchmark of a folder whose `benchmark.json` names none: part of the published file format."""
 
 
 @dataclass(frozen=True)
@@ -74,27 +74,21 @@ class DataFolder:
 
     @cached_property
     def benchmark(self) -> dict[str, Any]:
-        """The object of `benchmark.json`; `{"benchmark": "taskbench"}` where there is none.
+        """The object of `benchmark.json`, with the default benchmark where it names none.
 
         Raises:
-            UsageError: it is malformed, or names an unknown benchmark.
+            UsageError: it is malformed.
         """
         if not self.benchmark_file.exists():
-            return {"benchmark": "taskbench"}
+            return {"benchmark": DEFAULT_BENCHMARK}
         value = read_json(self.benchmark_file)
         if not isinstance(value, dict):
             raise UsageError(
                 "is not an object",
                 file=self.benchmark_file,
-                fix='write {"benchmark": "taskbench"}, or workbench, or classic',
+                fix=f'write {{"benchmark": "{DEFAULT_BENCHMARK}"}}, or the name of another benchmark',
             )
-        value = {"benchmark": "taskbench", **value}
-        if (name := value["benchmark"]) not in BENCHMARKS:
-            near = get_close_matches(str(name).casefold(), BENCHMARKS, n=1)
-            known = ", ".join(BENCHMARKS)
-            fix = f'write "{near[0]}"; known are {known}' if near else f"write one of {known}"
-            raise UsageError(f"unknown benchmark {name!r}", file=self.benchmark_file, fix=fix)
-        return value
+        return {"benchmark": DEFAULT_BENCHMARK, **value}
 
     def describe(self, *gone: str, **facts: Any) -> None:
         """Add facts to `benchmark.json`; what it said before stays unless named again or `gone`."""
@@ -180,7 +174,7 @@ class DataFolder:
         """The folder itself, if it exists.
 
         Raises:
-            UsageError: it does not, or its `benchmark.json` is malformed or names an unknown benchmark.
+            UsageError: it does not, or its `benchmark.json` is malformed.
         """
         if not self.path.is_dir():
             raise UsageError("no such folder", file=self.path, fix="check --data_dir")

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
+from functools import lru_cache
+from string import Template
 from typing import Any, Literal, get_args
 
 from toolassay.errors import UsageError
@@ -104,3 +106,41 @@ def check_wording(wording: str, *, with_template: bool) -> Wording:
 
 def _listed(text: str) -> list[str]:
     return [] if text == _NOTHING else text.split(", ")
+
+
+def last_turn(template: str) -> str:
+    """The message of a template that is read back: a worked example before it says nothing."""
+    return turns_of(template)[-1]["content"]
+
+
+def template_name(dependency_type: str, wording: Wording) -> str:
+    """The name of a built-in template.
+
+    >>> template_name("resource", "published"), template_name("resource", "example")
+    ('resource', 'example_resource')
+    """
+    return dependency_type if wording == "published" else f"{wording}_{dependency_type}"
+
+
+def fields_of(template: str, prompt: str) -> dict[str, str] | None:
+    """What stands in the fields of a template; None where the prompt is not that template filled in.
+
+    >>> fields_of("Say $word to $name, $word!", "Say hello to Ann, hello!")
+    {'word': 'hello', 'name': 'Ann'}
+    """
+    match = _pattern(template).fullmatch(prompt)
+    return match.groupdict() if match else None
+
+
+@lru_cache
+def _pattern(template: str) -> re.Pattern[str]:
+    """The template as an expression with a group for each of its fields; a repeated one repeats its text."""
+    parts: list[str] = []
+    end = 0
+    for field in Template.pattern.finditer(template):
+        name = field["named"]
+        again = f"(?P<{name}>" in "".join(parts)
+        parts += [re.escape(template[end : field.start()]), f"(?P={name})" if again else f"(?P<{name}>.*?)"]
+        end = field.end()
+    parts.append(re.escape(template[end:].rstrip()))
+    return re.compile("".join(parts) + r"\s*", re.DOTALL)

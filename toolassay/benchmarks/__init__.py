@@ -1,1 +1,1 @@
-"""."""
+"""Benchmarks: the interface, those that are built in, and what their security probes share."""

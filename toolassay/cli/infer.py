@@ -9,6 +9,7 @@ from typing import Any
 import click
 
 from toolassay.cli import options
+from toolassay.cli.benchmark_options import by_field, infer_sections, notes, security_modes
 from toolassay.cli.options import SectionedCommand
 from toolassay.cli.screen import SCREEN
 
@@ -83,12 +84,11 @@ class _Infer(SectionedCommand):
 @options.section(
     "Model",
     options.model(temperature=0.2, top_p=0.1),
-    options.max_tokens("2000; CLASSic 512, its agent reasoning 4096"),
+    options.max_tokens(notes("max_tokens")),
     options.structured(
         None,
         "Have the server hold answers to a JSON schema: auto where it can, true or the run ends "
-        "[default: false, comparable with published figures; CLASSic the shape without the names]. Of "
-        "WorkBench for --agent react only.",
+        f"[default: {notes('structured')}].",
     ),
 )
 @options.section("Limits and cost", options.multiworker(), options.budget(), options.dry_run())
@@ -103,7 +103,7 @@ class _Infer(SectionedCommand):
         show_default=False,
         metavar="N|true|published",
         help="Send N attacks (true: the usual number) and harmless twins of them instead of the requests. "
-        "CLASSic: published is the published test of the bare model, graded by --judge.",
+        f"{security_modes()}",
     ),
     options.option(
         "judge",
@@ -112,76 +112,14 @@ class _Infer(SectionedCommand):
         help="With --security: a model that is asked as well.",
     ),
 )
-@options.section(
-    "TaskBench",
-    options.dependency_type(),
-    options.option("use_demos", type=click.IntRange(0), default=0, help="How many demonstrations."),
-    options.option("demo_ids", default=None, help="Which labels demonstrate, by id, with commas between."),
-    options.flag("reformat", "Have unreadable answers rewritten as strict JSON."),
-    options.option("reformat_by", default="self", help="By whom: a model, or 'self'."),
-    options.flag("tag", "Put demonstrations and reformatting into the folder's name."),
-    options.flag("log_first_detail", "Show the first prompt and its answer."),
-    options.prompt(),
-    options.option(
-        "prompt_template", type=options.PATH, default=None, help="Your own wording of the prompt."
-    ),
-)
-@options.section(
-    "WorkBench and CLASSic",
-    options.option(
-        "agent",
-        default=None,
-        help="WorkBench: native (tool calls; default), react (actions in text), react_published (the same, "
-        "read as the published agent reads them). CLASSic: cot (default), "
-        "reasoning, tools (a function a workflow), retrieval (default of the offline model), recorded.",
-    ),
-)
-@options.section(
-    "WorkBench",
-    options.option(
-        "toolkit",
-        type=click.Choice(["all", "domains"]),
-        default=None,
-        help="All tools (default), or those of a task's domains.",
-    ),
-    options.option(
-        "resample", type=click.IntRange(0), default=0, help="New tries of a run that called nothing."
-    ),
-    options.option(
-        "resample_temperature", type=float, default=0.5, help="The temperature of these new tries."
-    ),
-    options.option("max_steps", type=click.IntRange(1), default=20, help="Maximum answers a task."),
-    options.option(
-        "max_seconds",
-        type=options.FloatRange(0, min_open=True),
-        default=120.0,
-        help="Maximum seconds of a task's answers, without the wait for this client's turn.",
-    ),
-    options.allow_tools(),
-)
-@options.section(
-    "CLASSic",
-    options.option(
-        "order", default=None, metavar="table|name|SEED", help="The order in which workflows are shown."
-    ),
-    options.option(
-        "recorded", type=options.PATH, default=None, help="Recorded answers, CSV or JSON, to give again."
-    ),
-    options.option(
-        "none_as",
-        multiple=True,
-        help="What a recorded answer says where it chose none [default: none]; '' is an empty cell.",
-    ),
-)
-def command(data_dir: Path, demo_ids: str | None, **settings: Any) -> int:
-    """Ask a model for the plan of every request; in a folder of WorkBench, let it act on each, in
-    one of CLASSic, choose the workflow to start.
+@infer_sections()
+def command(data_dir: Path, **settings: Any) -> int:
+    """Ask a model about every item of a data folder: for a plan, for the steps of a task, for a choice.
 
     What is answered already is not asked again: the same command continues a run.
     """
     from toolassay.stages.infer import infer
 
-    demos = options.names(demo_ids or "")
     settings = options.with_budget(options.with_model_options(settings))
-    inference = infer(data_dir, demo_ids=demos, command=options.typed(), screen=SCREEN, **settings)
+    inference = infer(data_dir, command=options.typed(), screen=SCREEN, **by_field(settings))
     return 0 if inference.summary.complete else 3

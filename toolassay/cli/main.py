@@ -11,6 +11,8 @@ from keyword import iskeyword
 
 import click
 
+from toolassay.benchmarks.benchmark import Entry
+from toolassay.benchmarks.registry import benchmarks
 from toolassay.cli.screen import quietly
 from toolassay.errors import ToolassayError
 from toolassay.version import __version__
@@ -35,8 +37,6 @@ COMMANDS = {
     "report": "Models on several benchmarks: cost, latency, accuracy, stability, security.",
     "verify": "Compare predictions and scores with a run's raw answers.",
     "import": "Make a data folder of a published data set.",
-    "workbench": "Agents on a workplace: make one, judge runs, replay calls.",
-    "classic": "Agents that pick a workflow: run one, score answers, make a set of your own chats.",
 }
 
 QUIET = frozenset({"--quiet", "-q"})
@@ -46,17 +46,17 @@ EVERYWHERE = (
 )
 
 RESUME = "interrupted; the same command continues where this one stopped"
-_CONTINUED = ("generate", "check", "infer", "pipeline", "classic run")
+_CONTINUED = ("generate", "check", "infer", "pipeline")
 
 
 class _Stages(click.Group):
     """Commands that are imported only when they are run; `--help` imports none."""
 
     def list_commands(self, ctx: click.Context) -> list[str]:
-        return list(COMMANDS)
+        return list(_every())
 
     def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
-        return load(cmd_name) if cmd_name in COMMANDS else None
+        return load(cmd_name) if cmd_name in _every() else None
 
     def resolve_command(
         self, ctx: click.Context, args: list[str]
@@ -64,14 +64,14 @@ class _Stages(click.Group):
         try:
             return super().resolve_command(ctx, args)
         except click.UsageError as error:
-            near = get_close_matches(args[0], COMMANDS, n=1)
+            near = get_close_matches(args[0], _every(), n=1)
             if near:
                 raise click.UsageError(f"{error.message} Did you mean '{near[0]}'?", ctx) from error
             raise
 
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
         with formatter.section("Stages, in order"):
-            formatter.write_dl(list(COMMANDS.items()))
+            formatter.write_dl(list(_every().items()))
 
 
 @click.group(cls=_Stages, context_settings={"help_option_names": ["-h", "--help"]})
@@ -84,10 +84,22 @@ def cli() -> None:
     """
 
 
+def _every() -> dict[str, str]:
+    """The help of each command: those of this package, then those of the benchmarks."""
+    return COMMANDS | {name: entry.help for name, entry in _entries().items()}
+
+
+def _entries() -> dict[str, Entry]:
+    return {name: entry for one in benchmarks() for name, entry in one.commands.items()}
+
+
 def load(name: str) -> click.Command:
-    """The command of a stage."""
-    module = f"{name}_" if iskeyword(name) else name
-    command = import_module(f"toolassay.cli.{module}").command
+    """The command of a stage, or one that a benchmark brings."""
+    if name in COMMANDS:
+        module = f"{name}_" if iskeyword(name) else name
+        command = import_module(f"toolassay.cli.{module}").command
+    else:
+        command = _entries()[name].load()
     assert isinstance(command, click.Command)
     if EVERYWHERE not in (command.epilog or ""):
         command.epilog = f"{command.epilog}\n\n{EVERYWHERE}" if command.epilog else EVERYWHERE
@@ -107,7 +119,8 @@ def run_script(stage: str) -> None:
 def _is_continued(command: click.Command, arguments: Sequence[str]) -> bool:
     """Whether a command begins where it stopped."""
     typed = " ".join(arguments if command is cli else [str(command.name), *arguments])
-    return any(f"{typed} ".startswith(f"{name} ") for name in _CONTINUED)
+    continued = (*_CONTINUED, *(line for entry in _entries().values() for line in entry.continued))
+    return any(f"{typed} ".startswith(f"{name} ") for name in continued)
 
 
 def run(command: click.Command, arguments: Sequence[str], name: str) -> int:

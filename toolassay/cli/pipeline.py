@@ -30,13 +30,13 @@ def command(data_dir: Path, llm: tuple[str, ...], **settings: Any) -> int:
     Without further flags everything runs offline, on a machine with nothing but Python. What a served model
     would cost is told by `generate --dry_run` and `infer --dry_run`; this command has no such flag.
     """
-    from toolassay.cli.score_tables import print_scores
+    from toolassay.benchmarks.registry import default_benchmark
     from toolassay.stages.pipeline import files_of, pipeline
 
     settings = options.with_budget(options.with_model_options(settings))
     piped = pipeline(data_dir, llm=llm, command=options.typed(), screen=SCREEN, **settings)
     show("")
-    print_scores(piped.evaluations)
+    default_benchmark().show_scores(piped.evaluations)
     for what, path in files_of(data_dir, [result.llm for result in piped.evaluations]):
         show(f"{what:<28} {path}")
     if len(piped.evaluations) < len(llm):

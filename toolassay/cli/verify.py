@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import Any
 
 import click
 
 from toolassay.cli import options
+from toolassay.cli.benchmark_options import verify_options
 from toolassay.cli.screen import SCREEN
 
 
@@ -17,20 +19,13 @@ from toolassay.cli.screen import SCREEN
 @options.option(
     "metrics_dir", type=options.PATH, default=None, help="Where its scores are [default: metrics…]."
 )
-@options.allow_tools()
-@options.option(
-    "orders",
-    type=options.PATH,
-    multiple=True,
-    help="CLASSic: the further prediction folders that were evaluated; may be repeated.",
-)
+@verify_options()
 def command(
     data_dir: Path,
     llm: str,
     prediction_dir: Path,
     metrics_dir: Path | None,
-    allow_tools: bool,
-    orders: tuple[Path, ...],
+    **settings: Any,
 ) -> int:
     """Compute predictions and scores anew from a run's raw answers and say what differs.
 
@@ -43,8 +38,7 @@ def command(
         llm=llm,
         prediction_dir=prediction_dir,
         metrics_dir=metrics_dir,
-        allow_tools=allow_tools,
-        orders=orders,
+        **settings,
         screen=SCREEN,
     )
     return 0 if found.is_equal else 1

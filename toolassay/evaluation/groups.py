@@ -9,6 +9,8 @@ from toolassay.dataset import SHAPES, shape_of
 from toolassay.errors import UsageError
 
 OVERALL = "overall"
+OVERALL_GROUP = f"{OVERALL}_{OVERALL}"
+"""The group of a metrics file that holds everything."""
 SPLITS = (OVERALL, *SHAPES)
 SIZES = (OVERALL, *(str(size) for size in range(1, 11)))
 METRICS = ("f1", "ed", "link", "argument", "rouge", "bertscore")

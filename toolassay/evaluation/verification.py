@@ -9,11 +9,13 @@ from itertools import islice, zip_longest
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from toolassay.benchmarks.taskbench.scoring.cost_and_stability import RUN_KEYS, SECURITY
+from toolassay.data_folder import DataFolder
 from toolassay.evaluation.line_index import LineIndex
-from toolassay.evaluation.metrics_file import signature_of
+from toolassay.evaluation.metrics_file import RUN_KEYS, SECURITY, signature_of
 from toolassay.files import read_json_lines
+from toolassay.runs import Journal
 from toolassay.runs.marks import WORDINGS
+from toolassay.screen import Screen
 from toolassay.text_formatting import count_of
 
 TOLERANCE = 1e-9
@@ -232,3 +234,24 @@ def _scores(numbers: Mapping[str, Any]) -> dict[str, Any]:
 
 def _named(names: list[str]) -> str:
     return ", ".join(names[:_NAMED]) + (", …" if len(names) > _NAMED else "")
+
+
+@dataclass(frozen=True)
+class RecordedRun:
+    """A run whose predictions are made again from its raw answers.
+
+    Attributes:
+        folder: the data.
+        llm: the model.
+        run_folder: holds the manifest and the journal.
+        journal: of the run, open for reading.
+        work: an empty folder for what verification has to write.
+        screen: where notices and progress go.
+    """
+
+    folder: DataFolder
+    llm: str
+    run_folder: Path
+    journal: Journal
+    work: Path
+    screen: Screen

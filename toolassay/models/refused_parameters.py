@@ -45,16 +45,21 @@ def check_temperature(value: float, *, flag: str = "--temperature") -> None:
         raise UsageError(f"{flag} {value:g} is no temperature", fix="give a number from 0")
 
 
-def sampling_parameters(temperature: float, top_p: float) -> dict[str, float]:
-    """How a model draws its answers, as parameters of a request.
+def sampling_parameters(temperature: float | None, top_p: float | None) -> dict[str, float]:
+    """How a model draws its answers, as parameters of a request; one that is None is left out.
 
     Raises:
         UsageError: a value is out of its range.
+
+    >>> sampling_parameters(0.7, None)
+    {'temperature': 0.7}
     """
-    check_temperature(temperature)
-    if not 0 <= top_p <= 1:  # no number fails too
+    if temperature is not None:
+        check_temperature(temperature)
+    if top_p is not None and not 0 <= top_p <= 1:  # NaN fails too
         raise UsageError(f"--top_p {top_p:g} is no share", fix="give a number from 0 to 1")
-    return {"temperature": temperature, "top_p": top_p}
+    given = {"temperature": temperature, "top_p": top_p}
+    return {name: value for name, value in given.items() if value is not None}
 
 
 def without_default(parameters: Mapping[str, Any], default: Mapping[str, Any]) -> dict[str, Any]:

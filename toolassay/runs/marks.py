@@ -8,13 +8,13 @@ from typing import NamedTuple
 from toolassay.models.registry import BASELINES
 
 ON_PUBLISHED_REQUESTS = 31.4
-"""Percent of the published WorkBench tasks that the offline agent does right (strict; docs/workbench.md)."""
+"""Percent of the published tasks on a workplace that the offline agent does right, strictly."""
 ON_REWORDED_REQUESTS = 36.0
-"""Percent of 100 bundled tasks that it does right as a second author worded them (same page)."""
+"""Percent of 100 bundled tasks that it does right as a second author worded them."""
 WORDINGS = "wordings"
 OUR_WORDINGS = "toolassay"
-"""A part of WorkBench signatures: the offline agent's rules were written with such requests at hand."""
-# The tasks of data_workbench, for scores made before signatures had that part.
+"""A part of signatures: the offline agent's rules were written with such requests at hand."""
+# The bundled tasks, for scores made before signatures had that part.
 _BUNDLED_TASKS = frozenset({"d2008ac9f078"})
 
 
@@ -65,18 +65,18 @@ def mark_of(model: str, signature: Mapping[str, str]) -> RowMark | None:
         model: its name.
         signature: the parts of the signature of its scores, by name.
 
-    >>> mark_of("offline", {"benchmark": "workbench", "wordings": "toolassay"}).sign
+    >>> mark_of("offline", {"wordings": "toolassay"}).sign
     '†'
     >>> mark_of("random", {}).is_baseline, mark_of("offline", {}), mark_of("gpt-4", {})
     (True, None, None)
-    >>> mark_of("gpt-4", {"benchmark": "workbench", "tools_missing": "yes"}).sign
+    >>> mark_of("gpt-4", {"tools_missing": "yes"}).sign
     '‡'
     """
     if model in BASELINES:
         return BASELINE
     if NO_TOOLS in signature:
         return TOOLS_MISSING
-    if model != "offline" or signature.get("benchmark") != "workbench":
+    if model != "offline":
         return None
     at_hand = signature.get(WORDINGS) == OUR_WORDINGS or signature.get("tasks") in _BUNDLED_TASKS
     return RULES_AT_HAND if at_hand else None

@@ -112,7 +112,7 @@ class OfflineAnswers:
         Raises:
             UsageError: `tools` is malformed.
         """
-        if (asked := conversation_task(received.body)) is not None:
+        if (asked := conversation_task(received.body, self._reader.graphs)) is not None:
             response = await self._model.complete(ChatRequest([], task=asked))
             return Reply(response.text, response.tool_calls)
         tools = received.body.get("tools")

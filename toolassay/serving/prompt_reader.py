@@ -9,125 +9,66 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
-from functools import lru_cache
-from string import Template
 from typing import Any, get_args
 
 from toolassay.backinstruct import prompt as back_instruct
-from toolassay.benchmarks.taskbench import prompt as taskbench
 from toolassay.dataset import Sample, shape_of
 from toolassay.errors import ToolassayError
 from toolassay.gates import critic
 from toolassay.graph import DependencyType, Link, ToolGraph
-from toolassay.offline.model_tasks import BackInstructTask, CritiqueTask, PlanTask, ReformatTask
-from toolassay.prompt_templates import Wording, read_tool_sentence, turns_of
+from toolassay.offline.model_tasks import BackInstructTask, CritiqueTask
+from toolassay.offline.shown_graphs import ShownGraphs, tool_of_line
+from toolassay.prompt_templates import Wording, fields_of, last_turn, template_name
+from toolassay.serving.conversations import conversation_task
 from toolassay.tools import ToolLibrary
 
-PromptTask = BackInstructTask | CritiqueTask | PlanTask | ReformatTask
-
 _NODE = re.compile(r"Node \d+: ")  # matches "Node 1: {" up to the brace, and nothing of "- Crop: Cuts."
-_KEPT = 16  # libraries
 
 
 class PromptReader:
     """Reads built-in prompts; a wording of the user's own is not known.
 
-    An inference prompt shows the tools, not the links between them, and of temporal tools the names of the
-    parameters only; a back-instruct prompt shows the tools of the sample, not the others. Without the
-    library the links are those that the types imply.
-
     Args:
-        known: graphs of the tools that will be shown, as far as they are at hand.
+        known: graphs of the tools that prompts may show.
     """
 
     def __init__(self, known: Sequence[ToolGraph] = ()) -> None:
-        self._known = known
-        self._graph = lru_cache(_KEPT)(self._graph_of)
+        self.graphs = ShownGraphs(known)
 
-    def task(self, prompt: str) -> PromptTask | None:
-        """The task behind a prompt; None where it is none of ours."""
-        asked = fields_of(critic.template(), prompt)
-        if asked is not None:
+    def task(self, prompt: str) -> Any:
+        """The task behind a prompt; None for another prompt."""
+        fields = fields_of(critic.template(), prompt)
+        if fields is not None:
             try:
-                return _critique(asked)
+                return _critique(fields)
             except (ValueError, KeyError, TypeError, ToolassayError):
                 return None
         for kind in get_args(DependencyType):
-            names = [taskbench.template_name(kind, wording) for wording in get_args(Wording)]
-            for template, read in (
-                *((_last(taskbench.built_in(name)), self._plan) for name in names),
-                *((_last(back_instruct.built_in(name)), self._back_instruct) for name in names),
-                (taskbench.built_in(f"reformat_{kind}"), _reformat),
-            ):
+            for wording in get_args(Wording):
+                template = last_turn(back_instruct.built_in(template_name(kind, wording)))
                 fields = fields_of(template, prompt)
                 if fields is not None:
                     try:
-                        return read(fields, kind)
+                        return self._back_instruct(fields, kind)
                     except (ValueError, KeyError, ToolassayError):
                         return None  # looks like ours and is not
-        return None
+        return conversation_task({"messages": [{"role": "user", "content": prompt}]}, self.graphs)
 
-    def _plan(self, fields: Mapping[str, str], kind: DependencyType) -> PromptTask:
-        return PlanTask(fields["request"], self._graph(fields["tools"], kind, False))
-
-    def _back_instruct(self, fields: Mapping[str, str], kind: DependencyType) -> PromptTask:
+    def _back_instruct(self, fields: Mapping[str, str], kind: DependencyType) -> BackInstructTask:
         nodes = [
             line[found.end() :] if (found := _NODE.match(line)) else line
             for line in fields["nodes"].split("\n")
         ]
-        graph = self._graph("\n".join(nodes), kind, True)
-        names = [_tool(node)["id"] for node in nodes]
+        graph = self.graphs.graph("\n".join(nodes), kind, True)
+        names = [tool_of_line(node)["id"] for node in nodes]
         links = _links(fields["links"], names, graph)
         seed, _, index = fields["seed"].rpartition("-")
         pairs = [(link.source, link.target) for link in links]
         sample = Sample(int(index), int(seed), shape_of(len(names), pairs), tuple(names), tuple(links))
         return BackInstructTask(sample, graph.library, kind, check=bool(fields["check"]))
 
-    def _graph_of(self, tools: str, kind: DependencyType, part: bool) -> ToolGraph:
-        """The graph of the tools shown, one a line: known, or as the tools imply it.
 
-        Args:
-            tools: the lines.
-            kind: of dependency.
-            part: a known graph may have more tools than are shown.
-
-        Raises:
-            ValueError: a line is neither JSON nor a sentence of ours.
-            ToolassayError: the objects are no tools.
-        """
-        # Not splitlines: a description may hold line separators that JSON leaves as they are.
-        shown = ToolLibrary.from_json([_tool(line) for line in tools.split("\n")], normalise_types=False)
-        for graph in self._known:
-            fits = (
-                all(name in graph.library for name in shown.ids) if part else graph.library.ids == shown.ids
-            )
-            if fits and graph.dependency_type == kind:
-                return graph if part else _as_shown(graph, shown)
-        return ToolGraph.build(shown, kind)
-
-
-def _tool(line: str) -> Any:
-    """The tool that a line shows, as an object of `tool_desc.json`.
-
-    Raises:
-        ValueError: neither JSON nor a sentence of ours.
-    """
-    return read_tool_sentence(line) if line.startswith("- ") else json.loads(line)
-
-
-def _as_shown(graph: ToolGraph, shown: ToolLibrary) -> ToolGraph:
-    """A known graph with the descriptions of the prompt, where these differ."""
-    tools = [
-        tool
-        if tool.description == (text := shown[tool.id].description)
-        else replace(tool, description=text, source={**tool.source, "desc": text})
-        for tool in graph.library
-    ]
-    return graph if tools == list(graph.library) else replace(graph, library=ToolLibrary(tools))
-
-
-def _critique(fields: Mapping[str, str]) -> PromptTask:
+def _critique(fields: Mapping[str, str]) -> BackInstructTask | CritiqueTask:
     """The review of a sample; the tools of its plan are shown, and its arguments tell the kind.
 
     Raises:
@@ -140,10 +81,6 @@ def _critique(fields: Mapping[str, str]) -> PromptTask:
     plan = json.loads(fields["plan"])
     kind: DependencyType = "resource" if library.has_types else "temporal"
     return critic.critique_of(json.loads(fields["request"]), plan, library, kind)
-
-
-def _reformat(fields: Mapping[str, str], kind: DependencyType) -> PromptTask:
-    return ReformatTask(fields["answer"])
 
 
 def _links(text: str, names: Sequence[str], graph: ToolGraph) -> list[Link]:
@@ -165,32 +102,3 @@ def _links(text: str, names: Sequence[str], graph: ToolGraph) -> list[Link]:
             fed[target].remove(kind)
         links.append(Link(source, target, kind))
     return links
-
-
-def _last(template: str) -> str:
-    """The message of a template that is read back: a worked example before it says nothing."""
-    return turns_of(template)[-1]["content"]
-
-
-def fields_of(template: str, prompt: str) -> dict[str, str] | None:
-    """What stands in the fields of a template; None where the prompt is not that template filled in.
-
-    >>> fields_of("Say $word to $name, $word!", "Say hello to Ann, hello!")
-    {'word': 'hello', 'name': 'Ann'}
-    """
-    match = _pattern(template).fullmatch(prompt)
-    return match.groupdict() if match else None
-
-
-@lru_cache
-def _pattern(template: str) -> re.Pattern[str]:
-    """The template as an expression with a group for each of its fields; a repeated one repeats its text."""
-    parts: list[str] = []
-    end = 0
-    for field in Template.pattern.finditer(template):
-        name = field["named"]
-        again = f"(?P<{name}>" in "".join(parts)
-        parts += [re.escape(template[end : field.start()]), f"(?P={name})" if again else f"(?P<{name}>.*?)"]
-        end = field.end()
-    parts.append(re.escape(template[end:].rstrip()))
-    return re.compile("".join(parts) + r"\s*", re.DOTALL)

@@ -4,26 +4,63 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from functools import cached_property
 from pathlib import Path
-from typing import Any
 
 from toolassay.files import read_json, write_json_lines
 from toolassay.gates.critic import NOT_FOR_IT, CriticVerdict, CriticWork, template
 from toolassay.gates.critic.review_run import PARAMETERS
 from toolassay.gates.gate import Background
 from toolassay.gates.labelled_set import Selected
-from toolassay.models import ModelOptions
-from toolassay.runs import Budget
-from toolassay.runs.books import NO_PRICE, Books
+from toolassay.runs import Journal
+from toolassay.runs.books import NO_PRICE
 from toolassay.runs.ledger import FREE
 from toolassay.runs.record import hashes
 from toolassay.runs.recorded_usage import SUMMARY
+from toolassay.runs.run import Run
+from toolassay.runs.settings import RunSettings
 from toolassay.runs.trials import Trial
-from toolassay.screen import Screen
-from toolassay.stages.agent_run import AgentRun
+from toolassay.runs.work import OpenRun, Work, WorkFacts, Written
 
 FOLDER = "critics"
 WAYS_ON = "use those settings, another --out, or --force true (keeps the old run)"
+
+
+class ReviewWork(Work):
+    """Samples that a critic reviews.
+
+    Args:
+        reviews: the samples, and what to do with their reviews.
+        data: the file of the samples, for the manifest.
+        size: number of samples.
+    """
+
+    def __init__(self, reviews: CriticWork, data: Path, size: int) -> None:
+        self._reviews, self._data, self._size = reviews, data, size
+
+    @cached_property
+    def facts(self) -> WorkFacts:
+        """One item is a review."""
+        wording = hashlib.sha256(template().encode()).hexdigest()
+        return WorkFacts(
+            "review",
+            {"role": "critic", **PARAMETERS, "prompt_sha256": wording},
+            {},
+            self._size,
+            self._size,
+            {**hashes(self._data), "prompt": wording},
+            stage="critic",
+            ways_on=WAYS_ON,
+        )
+
+    def run(self, run: OpenRun) -> int:
+        """Ask for the reviews that are missing."""
+        return self._reviews.run(run.model, run.journal, run.loop)
+
+    def write(self, output: Path, journal: Journal) -> Written:
+        """A line for each review."""
+        return Written(write_json_lines(output, self._reviews.lines(journal)))
 
 
 def ask_critics(
@@ -32,8 +69,8 @@ def ask_critics(
     background: Background,
     *,
     out: Path,
-    screen: Screen,
-    **settings: Any,
+    data: Path,
+    run: RunSettings,
 ) -> tuple[dict[str, Mapping[int, CriticVerdict]], bool]:
     """Have several models review the same samples, one after the other.
 
@@ -42,8 +79,8 @@ def ask_critics(
         golds: the samples.
         background: their tools.
         out: the runs are in `critics/` below; so is what each has used.
-        screen: shown what all have used together.
-        settings: the others that `ask_critic` takes.
+        data: the file of the samples, for the manifest.
+        run: endpoint, limits and choices.
 
     Returns:
         For each critic the verdicts by line, and whether each answered everything.
@@ -53,45 +90,29 @@ def ask_critics(
         ToolassayError: a model cannot be reached.
     """
     asked = {
-        name: ask_critic(golds, background, llm=name, out=out, screen=screen, **settings) for name in critics
+        name: ask_critic(
+            golds, background, out=out, data=data, run=replace(run, model=replace(run.model, llm=name))
+        )
+        for name in critics
     }
     if len(critics) > 1:
-        screen.say(f"used by all critics so far: {_used_together(out, critics)}")
+        run.screen.say(f"used by all critics so far: {_used_together(out, critics)}")
     verdicts = {name: found for name, (found, _) in asked.items()}
     return verdicts, all(complete for _, complete in asked.values())
 
 
 def ask_critic(
-    golds: Selected,
-    background: Background,
-    *,
-    out: Path,
-    data: Path,
-    llm: str,
-    options: ModelOptions,
-    multiworker: int | None,
-    budget: Budget | None,
-    prices: Path | None,
-    force: bool,
-    command: Sequence[str] | None,
-    screen: Screen,
+    golds: Selected, background: Background, *, out: Path, data: Path, run: RunSettings
 ) -> tuple[Mapping[int, CriticVerdict], bool]:
     """Have a model review samples; what it reviewed before is not asked again.
 
     Args:
         golds: the samples.
         background: their tools.
-        out: the run lies in `critics/` below.
+        out: the run is in `critics/` below.
         data: the file of the samples, for the manifest.
-        llm: the critic; "offline" needs no server, and is not asked about plans without arguments, in which
-            it has nothing to check.
-        options: where it is.
-        multiworker: requests in flight; None finds what the server bears.
-        budget: what the whole run may use at most.
-        prices: a table of prices.
-        force: begin anew where the run had other settings; the old one is kept.
-        command: what was typed.
-        screen: who listens.
+        run: the critic, limits and choices; "offline" needs no server, and is not asked about plans without
+            arguments, in which it has nothing to check.
 
     Returns:
         The verdict of each sample by its line, and whether each has an answer.
@@ -100,34 +121,16 @@ def ask_critic(
         UsageError: settings that contradict the run.
         ToolassayError: the model cannot be reached.
     """
+    llm = run.model.llm
     bare = frozenset(gold.line for gold in golds if not gold.has_arguments) if llm in FREE else frozenset()
     not_asked = dict.fromkeys(bare, CriticVerdict("unknown", "", NOT_FOR_IT))
     golds = golds.but(bare)
     if not len(golds):
-        screen.say(f"{llm} is not asked to review: there is no sample that it could judge")
+        run.screen.say(f"{llm} is not asked to review: there is no sample that it could judge")
         return not_asked, True
-    work = CriticWork(golds, background)
-    wording = hashlib.sha256(template().encode()).hexdigest()
-    run = AgentRun(
-        Trial(out / FOLDER, llm),
-        options,
-        Books([llm], budget, prices, options),
-        multiworker,
-        force,
-        command,
-        screen,
-        what="critic",
-        ways_on=WAYS_ON,
-    )
-    ended = run.carry_out(
-        work,
-        lambda output, journal: write_json_lines(output, work.lines(journal)),
-        settings={"role": "critic", **PARAMETERS, "prompt_sha256": wording},
-        facts={"requests": len(golds), "asked": len(golds), "sha256": {**hashes(data), "prompt": wording}},
-        asked=len(golds),
-        what="reviews",
-    )
-    return {**work.verdicts, **not_asked}, ended.summary.complete
+    reviews = CriticWork(golds, background)
+    ended = Run(ReviewWork(reviews, data, len(golds)), Trial(out / FOLDER, llm), run).carry_out()
+    return {**reviews.verdicts, **not_asked}, ended.summary.complete
 
 
 def _used_together(out: Path, critics: Sequence[str]) -> str:

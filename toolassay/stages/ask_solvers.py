@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
+from dataclasses import replace
 from pathlib import Path
-from typing import Any
 
 from toolassay.data_folder import DataFolder
 from toolassay.files import safe_name
 from toolassay.gates.gate import Background
 from toolassay.gates.labelled_set import Selected
 from toolassay.gates.second_opinion_gate import SecondOpinionGate, Solver
+from toolassay.runs.settings import RunSettings
 from toolassay.stages.infer import infer
 
 
@@ -21,7 +22,7 @@ def ask_solvers(
     solvers: Sequence[str],
     folder: DataFolder,
     predictions: Path,
-    settings: Mapping[str, Any],
+    run: RunSettings,
 ) -> tuple[SecondOpinionGate, bool]:
     """Have each solver plan what it has not planned yet.
 
@@ -31,7 +32,7 @@ def ask_solvers(
         solvers: the models.
         folder: holds the requests and the tools.
         predictions: the folder of the predictions; those there count.
-        settings: of the runs, as `infer` takes them.
+        run: endpoint, limits and choices of the runs.
 
     Returns:
         The gate that knows what they answered, and whether each answered everything.
@@ -45,11 +46,12 @@ def ask_solvers(
     for name in solvers if ids else ():
         ended = infer(
             folder.path,
-            llm=name,
-            ids=ids,
-            prediction_dir=str(predictions.resolve()),
+            model=replace(run.model, llm=name),
+            limits=run.limits,
+            choices=replace(run.choices, ids=ids, prediction_dir=str(predictions.resolve())),
             dependency_type=background.kind,
-            **settings,
+            command=run.command,
+            screen=run.screen,
         )
         complete = complete and ended.summary.complete
     files = [Solver(name, predictions / f"{safe_name(name)}.json") for name in solvers]

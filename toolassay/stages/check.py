@@ -9,6 +9,8 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
+from toolassay.benchmarks.registry import benchmark_of
+from toolassay.benchmarks.work_folder import graph_of
 from toolassay.data_folder import DataFolder
 from toolassay.dataset import RequestId
 from toolassay.errors import UsageError
@@ -18,9 +20,8 @@ from toolassay.gates.gate_funnel import GateFunnel, funnel_page, funnel_table, l
 from toolassay.gates.gate_pipeline import SampleContext, gate_pipeline
 from toolassay.gates.labelled_set import LabelledSet, Mend
 from toolassay.gates.repair import repair as mend
-from toolassay.models import ModelOptions
 from toolassay.models.registry import refuse_baseline
-from toolassay.runs import Budget
+from toolassay.runs.settings import Limits, ModelSettings, RunChoices, RunSettings, gather, refuse_unknown
 from toolassay.screen import DEFAULT, WARNING, Screen
 from toolassay.stages.ask_critic import ask_critics
 from toolassay.stages.ask_solvers import ask_solvers
@@ -35,17 +36,12 @@ from toolassay.stages.checked import (
 )
 from toolassay.stages.choice import Choice, other_set, worth_asking
 from toolassay.stages.sort_set import Sorted, sort_set
-from toolassay.stages.workfolder import graph_of
 from toolassay.text_formatting import count_of
 from toolassay.variety import Thresholds
 from toolassay.variety.minhash import SEED
 from toolassay.version import __version__
 
 PREDICTIONS = "predictions"
-_INSTEAD = {
-    "workbench": ("WorkBench", "its gold is checked by `toolassay workbench check {}`"),
-    "classic": ("CLASSic", "its labels are made sound by `toolassay classic build`, with its own funnel"),
-}
 
 
 @dataclass(frozen=True)
@@ -80,78 +76,90 @@ class Checked:
             yield line["id"], line["level"], found
 
 
+@dataclass(frozen=True)
+class GateSettings:
+    """Which gates a data set goes through, and how.
+
+    Attributes:
+        gates: only these; None for all that apply.
+        without: all but these.
+        against: another set, a folder or its file, whose requests must not be in this one.
+        threshold: how alike near duplicates are, from 0.2 to 1; None for 0.6.
+        repair: first fix what has one meaning only; every change is in `repairs.jsonl`.
+        dependency_type: resource or temporal; None for what the folder says.
+    """
+
+    gates: Sequence[str] | None = None
+    without: Sequence[str] = ()
+    against: str | Path | None = None
+    threshold: float | None = None
+    repair: bool = False
+    dependency_type: str | None = None
+
+
 def check(
     data_dir: str | Path = "data_huggingface",
     *,
     out: str | Path,
-    against: str | Path | None = None,
-    threshold: float | None = None,
-    repair: bool = False,
-    gates: Sequence[str] | None = None,
-    without: Sequence[str] = (),
-    dependency_type: str | None = None,
+    gating: GateSettings | None = None,
     critic: str | Sequence[str] | None = None,
     solvers: Sequence[str] = (),
     prediction_dir: str | Path | None = None,
-    options: ModelOptions | None = None,
-    multiworker: int | None = None,
-    budget: Budget | None = None,
-    prices: Path | None = None,
+    model: ModelSettings | None = None,
+    limits: Limits | None = None,
     force: bool = False,
     command: Sequence[str] | None = None,
     screen: Screen = DEFAULT,
+    **keywords: Any,
 ) -> Checked:
-    """Send every label of a data folder through the gates, and sort the set by what they say.
+    """Send every label of a data folder through the gates, and sort the set by their findings.
 
     Args:
         data_dir: holds `data.json` and the tools; nothing in it is changed.
         out: a data folder of what passes, with `gates.jsonl` and the funnel; `quarantine/` in it is one of
-            what is doubtful. The same command replaces it; a data set of somebody else is never replaced.
-        against: another set, a folder or its file, whose requests must not be in this one.
-        threshold: how alike near duplicates are, from 0.2 to 1; default 0.6.
-        repair: mend first what is mechanical; every change stands in `repairs.jsonl`.
-        gates: only these.
-        without: all but these.
-        dependency_type: resource or temporal; default what the folder says.
+            what is doubtful. The same command replaces it; a data set of another origin is never replaced.
+        gating: which gates, and how.
         critic: a model, or several, that review each sample. The "no" of one model puts a sample in
             quarantine, that of two rejects it; the stored review is that of the model that wrote the label.
         solvers: models that solve the requests blind; what none of them gets is put in quarantine.
-        prediction_dir: where their predictions lie or are put, below `data_dir`; default `predictions`
-            in `out`.
-        options: where served models are.
-        multiworker: requests in flight; None finds what the server bears.
-        budget: what each model may use at most, earlier starts included.
-        prices: a table of prices; what is in it counts before those of genai-prices.
-        force: begin anew where a model's run had other settings, and replace what was changed in `out`;
-            what was there is kept.
+        prediction_dir: where their predictions are, below `data_dir`; default `predictions` in `out`.
+        model: the endpoint of critics and solvers; its other fields are those of solvers.
+        limits: what each model may use, earlier starts included.
+        force: start again where a model's run had other settings, and replace what was changed in `out`; what
+            was there is kept.
         command: what was typed, for the manifests.
-        screen: who listens.
+        screen: where notices and progress go.
+        keywords: fields of the three options objects, instead of or beside them.
 
     Raises:
         UsageError: files missing or malformed, an `out` that must not be replaced or that another check is
             writing, no such gate. Nothing is written then.
+        TypeError: an unknown keyword.
         ToolassayError: a model cannot be reached.
     """
+    gating = gather(gating or GateSettings(), keywords)
+    run = RunSettings(
+        gather(model or ModelSettings(), keywords),
+        gather(limits or Limits(), keywords),
+        RunChoices(force=force),
+        command,
+        screen,
+    )
+    refuse_unknown("check", keywords)
     folder = DataFolder(Path(data_dir)).require()
     _refuse_others(folder)
     place = CheckedFolder(Path(out), folder, force=force)
+    against, threshold, repair = gating.against, gating.threshold, gating.repair
     with place.held():
-        graph = graph_of(folder, dependency_type, say=screen.say)
+        graph = graph_of(folder, gating.dependency_type, say=screen.say)
         background = Background(graph.library, graph.dependency_type, graph)
         labels = LabelledSet(folder.data, _mend(background) if repair else None)
-        asked: dict[str, Any] = {
-            "options": options or ModelOptions(connections=multiworker),
-            "multiworker": multiworker,
-            "budget": budget,
-            "prices": prices,
-            "force": force,
-            "command": command,
-            "screen": screen,
-        }
         bars = Thresholds() if threshold is None else Thresholds(threshold)
         other = None if against is None else other_set(Path(against), folder)
         critics = _critics(critic)
-        choice = Choice(gates, without, critics=critics, solvers=solvers, other=other is not None)
+        choice = Choice(
+            gating.gates, gating.without, critics=critics, solvers=solvers, other=other is not None
+        )
         choice.settle(background)
         if solvers and not folder.user_requests.exists():
             raise UsageError(
@@ -169,7 +177,7 @@ def check(
                 place.claim()
                 if critics:
                     verdicts, complete = ask_critics(
-                        critics, worth, background, out=place.path, data=folder.data, **asked
+                        critics, worth, background, out=place.path, data=folder.data, run=run
                     )
                     known = replace(known, critics=verdicts)
                 if solvers:
@@ -177,7 +185,7 @@ def check(
                         place.path / PREDICTIONS if prediction_dir is None else folder.path / prediction_dir
                     )
                     opinion, answered = ask_solvers(
-                        worth, background, solvers=solvers, folder=folder, predictions=where, settings=asked
+                        worth, background, solvers=solvers, folder=folder, predictions=where, run=run
                     )
                     open_files.callback(opinion.close)
                     known, complete = replace(known, second_opinion=opinion), complete and answered
@@ -212,10 +220,12 @@ def _refuse_others(folder: DataFolder) -> None:
     Raises:
         UsageError: it is one.
     """
-    name, instead = _INSTEAD.get(str(folder.benchmark["benchmark"]), ("", ""))
-    if name:
+    benchmark = benchmark_of(folder)
+    if benchmark.gold_advice:
         raise UsageError(
-            f"is a {name} folder, whose gold is no plan", file=folder.path, fix=instead.format(folder.path)
+            f"is a {benchmark.title} folder, whose gold is no plan",
+            file=folder.path,
+            fix=benchmark.gold_advice.format(folder.path),
         )
 
 

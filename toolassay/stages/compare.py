@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Sequence
 from pathlib import Path
 
-from toolassay.benchmarks.taskbench.scoring.folder_evaluation import metrics_folder
 from toolassay.data_folder import DataFolder
 from toolassay.errors import UsageError
 from toolassay.evaluation.comparison import Comparison, compare_models, scored_models
 from toolassay.evaluation.groups import groups_of
+from toolassay.evaluation.places import metrics_folder
 from toolassay.files import write_json
 from toolassay.screen import DEFAULT, WARNING, Screen
 

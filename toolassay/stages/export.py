@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Literal
 
+from toolassay.benchmarks.work_folder import refuse_other_benchmarks
 from toolassay.data_folder import DataFolder
 from toolassay.errors import ToolassayError, UsageError
 from toolassay.exporters.dataset_card import CardFacts, ExportTally, card
@@ -21,7 +22,6 @@ from toolassay.files import read_json, read_json_lines, write_text
 from toolassay.gates.gate import Level
 from toolassay.screen import DEFAULT, WARNING, Screen
 from toolassay.splits import SplitFile
-from toolassay.stages.workfolder import refuse_other_benchmarks
 from toolassay.text_formatting import count_of
 from toolassay.version import __version__
 

@@ -15,6 +15,7 @@ from typing import Any
 from toolassay.backinstruct.generator import PARAMETERS, Generation, Generator, read_kept
 from toolassay.backinstruct.prompt import BackInstructPrompt
 from toolassay.backinstruct.records import sample_id
+from toolassay.benchmarks.work_folder import graph_fingerprint, work_folder
 from toolassay.data_folder import DataFolder
 from toolassay.dataset import Sample, Shape
 from toolassay.errors import ToolassayError, UsageError
@@ -38,7 +39,6 @@ from toolassay.sampling import Sampler, wanted
 from toolassay.schemas import sample_schema
 from toolassay.screen import DEFAULT, WARNING, Screen
 from toolassay.stages.statistics import Statistics
-from toolassay.stages.workfolder import graph_fingerprint, work_folder
 
 WAYS_ON = "use the settings it began with, another --data_dir, or --force true (keeps the old run)"
 PUBLISHED_SAMPLES = 5000

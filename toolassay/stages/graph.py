@@ -7,12 +7,12 @@ import shutil
 from pathlib import Path
 from typing import Any
 
+from toolassay.benchmarks.work_folder import refuse_other_benchmarks
 from toolassay.data_folder import DataFolder, Say, find_file
 from toolassay.errors import UsageError
 from toolassay.files import atomic_writer, keep_dated_copy, read_json
 from toolassay.graph import DEFAULT_MAX_LINKS, ToolGraph
 from toolassay.screen import DEFAULT, Screen
-from toolassay.stages.workfolder import refuse_other_benchmarks
 from toolassay.text_formatting import count_of
 from toolassay.tools import ToolLibrary
 

@@ -2,34 +2,28 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
-from functools import partial
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Literal
 
-from toolassay.benchmarks.taskbench.scoring.folder_evaluation import (
-    find_metrics_folder,
-    model_name,
-    prediction_folder,
-)
-from toolassay.benchmarks.workbench.work import is_workbench
+from toolassay.benchmarks.benchmark import Benchmark
+from toolassay.benchmarks.registry import benchmark_of
 from toolassay.data_folder import DataFolder
 from toolassay.errors import UsageError
+from toolassay.evaluation.groups import OVERALL_GROUP
 from toolassay.evaluation.metrics_file import ColumnScores, Standing, read_groups
+from toolassay.evaluation.places import find_metrics_folder, model_name, prediction_folder
 from toolassay.files import write_text
 from toolassay.models.registry import BASELINES
 from toolassay.report.leaderboard import Board, LeaderboardRow, csv_table, latex_table, markdown_table
-from toolassay.report.leaderboard.published import DOMAINS, domain_of_tools, published_rows
 from toolassay.report.leaderboard.ranking import OTHER_SORTS, Kind, in_order
 from toolassay.runs.marks import NO_TOOLS, WORDINGS, mark_of
 from toolassay.runs.recorded_usage import RecordedUsage, recorded_usage
-from toolassay.stages.standings import standings_of
 
 Mode = Literal["both", "strict", "compat"]
 MODES: tuple[Mode, ...] = ("both", "strict", "compat")
 FORMATS = ("terminal", "markdown", "csv", "latex")
 FILE = "leaderboard.md"
-WHOLE = "overall_overall"
 _NAMED = 5
 _SUFFIXES = {".md": "markdown", ".markdown": "markdown", ".csv": "csv", ".tex": "latex", ".txt": "terminal"}
 _OWN = (
@@ -48,7 +42,7 @@ def leaderboard(
     *,
     prediction_dir: str | Path = "predictions",
     metrics_dir: str | Path | None = None,
-    group: str = WHOLE,
+    group: str = OVERALL_GROUP,
     mode: Mode = "both",
     sort_by: str | None = None,
     with_published: bool = False,
@@ -64,7 +58,7 @@ def leaderboard(
         group: of the metrics.
         mode: which rows: strict, compat, or both.
         sort_by: a heading, "coverage", "cost", "latency" or "model"; by strict where there is strict. Default
-            n-F1, or accuracy in a folder of WorkBench or CLASSic.
+            the column that the benchmark names first.
         with_published: add the published rows of the folder's domain.
         published: the domain whose rows are added, where the folder does not say.
 
@@ -73,11 +67,11 @@ def leaderboard(
     """
     folder = DataFolder(Path(data_dir)).require()
     _check("mode", mode, MODES)
-    known = standings_of(folder)
-    sort_by = known.sort_by if sort_by is None else sort_by
-    _check("column to sort by", sort_by, (*known.headings, *OTHER_SORTS))
-    beside = known.published or partial(_published, folder, published)
-    others = beside() if with_published or published else []
+    benchmark = benchmark_of(folder)
+    columns, made_from = benchmark.columns, benchmark.made_from(folder)
+    sort_by = columns.sort_by if sort_by is None else sort_by
+    _check("column to sort by", sort_by, (*columns.headings, *OTHER_SORTS))
+    others = benchmark.published_rows(folder, published) if with_published or published else []
     place = find_metrics_folder(folder.path, prediction_dir, metrics_dir)
     files = sorted(place.glob("*.json")) if place.is_dir() else []
     if not files:
@@ -91,14 +85,14 @@ def leaderboard(
     models: list[list[LeaderboardRow]] = []
     for file in files:
         try:
-            standing = known.read(file, group)
+            standing = benchmark.read_standing(file, group)
             name = file.stem if predictions is None else model_name(predictions, file.stem)
         except UsageError as error:
             remarks.append(f"left out: {error}")
             continue
         usage = None
         if predictions is not None:
-            remarks += known.stale(name, standing, predictions / file.name)
+            remarks += _stale(benchmark, made_from, name, standing, predictions / file.name)
             try:
                 usage = recorded_usage(predictions / "runs" / file.stem)
             except UsageError as error:
@@ -118,7 +112,7 @@ def leaderboard(
     models += [[row] for row in others]
     title = f"{folder.path.resolve().name}: {group}"
     remarks += _signature(standings)
-    return Board(title, in_order(models, sort_by), remarks, known.headings, known.caption)
+    return Board(title, in_order(models, sort_by), remarks, columns.headings, columns.caption)
 
 
 def render(board: Board, format: str) -> str:
@@ -188,6 +182,25 @@ def _rows(name: str, standing: Standing, usage: RecordedUsage | None, mode: Mode
             )
 
 
+def _stale(
+    benchmark: Benchmark,
+    made_from: Mapping[str, tuple[str, str]],
+    name: str,
+    standing: Standing,
+    predictions: Path,
+) -> Iterator[str]:
+    """Warnings that what a model was scored with is no longer what the folder holds."""
+    if standing.strict is None:
+        yield f"{name} has no strict scores: evaluate it again"
+    now = dict(made_from)
+    if predictions.is_file():
+        now["predictions"] = predictions.name, benchmark.fingerprint(predictions)
+    for part, (what, value) in now.items():
+        known = standing.parts.get(part)
+        if known is not None and value[: len(known)] != known:
+            yield f"warning: {name} was scored with other {part} than {what} has: evaluate it again"
+
+
 def _compared(standings: dict[str, Standing]) -> Iterator[str]:
     """In which choices the models were scored differently."""
     signed = {name: standing.parts for name, standing in standings.items() if standing.parts}
@@ -210,32 +223,6 @@ def _signature(standings: dict[str, Standing]) -> Iterator[str]:
             if all(parts.get(part) == value for parts in signed)
         ]
         yield f"signature: {'|'.join(common)}"
-
-
-def _published(folder: DataFolder, given: str | None) -> list[LeaderboardRow]:
-    return published_rows(_domain(folder, given))
-
-
-def _domain(folder: DataFolder, given: str | None) -> str:
-    """The published domain of a folder: as given, as `benchmark.json` or its name says, by its tools."""
-    if is_workbench(folder):
-        raise UsageError("no published rows are known of WorkBench", fix="leave --with_published out")
-    if given is not None:
-        _check("published domain", given, DOMAINS)
-        return given
-    stated = folder.benchmark.get("domain")
-    if stated in DOMAINS:
-        return str(stated)
-    named = folder.path.resolve().name.removeprefix("data_")
-    if named in DOMAINS:
-        return named
-    if folder.tool_desc.exists():
-        found = domain_of_tools(folder.library().ids)
-        if found is not None:
-            return found
-    raise UsageError(
-        f"{folder.path} does not say which published domain it is", fix=f"say --published {'|'.join(DOMAINS)}"
-    )
 
 
 def _where_metrics_are(folder: DataFolder) -> str:

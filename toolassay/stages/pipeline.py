@@ -7,9 +7,9 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from toolassay.benchmarks.taskbench.scoring.folder_evaluation import FolderEvaluation
 from toolassay.data_folder import DataFolder, find_file
 from toolassay.errors import ToolassayError, UsageError
+from toolassay.evaluation.evaluation import FolderEvaluation
 from toolassay.files import safe_name
 from toolassay.graph import ToolGraph, tools_agree
 from toolassay.models import ModelOptions

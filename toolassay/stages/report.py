@@ -7,25 +7,20 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from toolassay.benchmarks.classic.data import is_classic
-from toolassay.benchmarks.taskbench.scoring.folder_evaluation import (
-    EVERY_MODEL,
-    find_metrics_folder,
-    model_name,
-    prediction_folder,
-)
-from toolassay.benchmarks.workbench.work import is_workbench
+from toolassay.benchmarks.benchmark import Benchmark
+from toolassay.benchmarks.registry import benchmark_of
 from toolassay.data_folder import DataFolder
 from toolassay.errors import UsageError
+from toolassay.evaluation.axis import About
+from toolassay.evaluation.groups import OVERALL_GROUP
 from toolassay.evaluation.metrics_file import read_groups, signature_of
+from toolassay.evaluation.places import EVERY_MODEL, find_metrics_folder, model_name, prediction_folder
 from toolassay.files import safe_name, write_json, write_text
 from toolassay.models.registry import BASELINES
 from toolassay.report.axes import Axes, csv_table, draw_axes, read_axes, write_page
-from toolassay.report.axes.from_metrics import WHOLE
 from toolassay.report.axes.picture import MOST
 from toolassay.runs.marks import mark_of
 from toolassay.screen import DEFAULT, WARNING, Screen
-from toolassay.stages.data_title import data_title
 from toolassay.version import __version__
 
 TABLE, NUMBERS, PAGE = "axes.csv", "axes.json", "index.html"
@@ -59,13 +54,6 @@ class _Place:
     metrics: Path
     predictions: Path | None
     prediction_dir: str
-
-    @property
-    def benchmark(self) -> str:
-        """A key of `report.axes.axes.BENCHMARKS`."""
-        if is_workbench(self.folder):
-            return "workbench"
-        return "classic" if is_classic(self.folder) else "taskbench"
 
     def models(self) -> list[str]:
         """Who has metrics or predictions here, by name."""
@@ -189,20 +177,44 @@ def _names(places: Sequence[_Place]) -> list[str]:
 
 
 def _read(place: _Place, name: str, model: str) -> Axes:
-    file, fix = place.file(model), place.fix(model)
+    file, fix, benchmark = place.file(model), place.fix(model), benchmark_of(place.folder)
     if not file.is_file():
         raise UsageError(f"no metrics of {model}", file=file, fix=fix)
     groups = read_groups(file)
     return read_axes(
         groups,
-        benchmark=place.benchmark,
+        benchmark.axis,
+        about=About(benchmark.name, benchmark.title, benchmark.noun, benchmark.right),
         data=name,
         model=model,
         file=file,
         fix=fix,
-        library=data_title(place.folder, name),
-        mark=mark_of(model, signature_of(groups.get(WHOLE, {}))),
+        library=_title(benchmark, place.folder, name),
+        mark=mark_of(model, signature_of(groups.get(OVERALL_GROUP, {}))),
     )
+
+
+def _title(benchmark: Benchmark, folder: DataFolder, name: str) -> str:
+    """What a report calls a folder: a team's own data by the name of the folder alone.
+
+    A benchmark is named where the library is a published or bundled one. A folder that is not called as that
+    library is named beside it, so that two folders have two titles.
+
+    Args:
+        benchmark: of the folder.
+        folder: the data.
+        name: what the folder is called; unlike that of every other one in the report.
+    """
+    try:
+        library = benchmark.library_of(folder)
+    except UsageError:  # without tools or tables: nothing says that the library is a known one
+        library = None
+    if library is None:
+        return name
+    title, domain = library
+    is_plain = name.removeprefix("data_") == (domain or title.lower())
+    shown = [text for text in (domain, "" if is_plain else name) if text]
+    return f"{title} ({', '.join(shown)})" if shown else title
 
 
 def _json(place: Path) -> list[Path]:

@@ -7,6 +7,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
+from toolassay.benchmarks.work_folder import graph_of
 from toolassay.data_folder import DataFolder
 from toolassay.dataset import read_labels
 from toolassay.errors import UsageError
@@ -23,7 +24,6 @@ from toolassay.review.store import FOLDER, Log, ReviewStore, checked_name
 from toolassay.runs.event_loop import run_coroutine
 from toolassay.screen import DEFAULT, WARNING, Screen
 from toolassay.stages.checked import CHECKED, FUNNEL, QUARANTINE, as_reviewed
-from toolassay.stages.workfolder import graph_of
 from toolassay.text_formatting import count_of
 
 

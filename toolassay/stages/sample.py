@@ -8,13 +8,13 @@ from collections.abc import Mapping
 from pathlib import Path
 
 from toolassay.backinstruct.records import sample_id
+from toolassay.benchmarks.work_folder import graph_of
 from toolassay.data_folder import DataFolder, find_file
 from toolassay.dataset import Sample, Shape
 from toolassay.graph.links import COMPLETE
 from toolassay.sampling import Sampler, wanted
 from toolassay.sampling.weights import SMALLEST, count_of_tools
 from toolassay.screen import DEFAULT, Screen
-from toolassay.stages.workfolder import graph_of
 
 
 def sample(

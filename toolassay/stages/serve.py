@@ -6,13 +6,12 @@ import asyncio
 from collections.abc import Sequence
 from pathlib import Path
 
-from toolassay.benchmarks.classic.data import is_classic
-from toolassay.benchmarks.workbench.work import is_workbench
+from toolassay.benchmarks.registry import has_plans
+from toolassay.benchmarks.work_folder import graph_of
 from toolassay.data_folder import DataFolder
 from toolassay.runs.event_loop import run_coroutine
 from toolassay.screen import DEFAULT, Screen
 from toolassay.serving.faults import FaultPlan
-from toolassay.stages.workfolder import graph_of
 
 
 def serve(
@@ -49,7 +48,7 @@ def serve(
     plan = FaultPlan(faults, seed)
     folders = [DataFolder(Path(name)).require() for name in data_dirs]
     # The prompts of the other benchmarks show all that the answers depend on.
-    planned = [folder for folder in folders if not is_workbench(folder) and not is_classic(folder)]
+    planned = [folder for folder in folders if has_plans(folder)]
     known = [graph_of(folder, None, say=screen.say) for folder in planned]
 
     async def run() -> None:

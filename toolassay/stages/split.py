@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Collection, Iterator
 from pathlib import Path
 
+from toolassay.benchmarks.work_folder import refuse_other_benchmarks
 from toolassay.data_folder import DataFolder
 from toolassay.dataset import read_labels
 from toolassay.errors import ToolassayError, UsageError
@@ -12,7 +13,6 @@ from toolassay.gold import Gold
 from toolassay.screen import DEFAULT, WARNING, Screen
 from toolassay.splits import SPLITS, Member, Split, Splitting, near_repeats
 from toolassay.splits.split_file import signature, write_splits
-from toolassay.stages.workfolder import refuse_other_benchmarks
 from toolassay.text_formatting import count_of
 from toolassay.variety import DEFAULT_THRESHOLD, Thresholds
 

@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from contextlib import suppress
 from pathlib import Path
 
+from toolassay.benchmarks.work_folder import refuse_other_benchmarks
 from toolassay.data_folder import DataFolder
 from toolassay.dataset import read_labels
 from toolassay.errors import UsageError
@@ -13,7 +14,6 @@ from toolassay.files import read_json
 from toolassay.gold import Gold
 from toolassay.graph import ToolGraph
 from toolassay.screen import DEFAULT, Screen
-from toolassay.stages.workfolder import refuse_other_benchmarks
 from toolassay.text_formatting import count_of
 from toolassay.tools import ToolLibrary
 from toolassay.variety.measures import SAMPLE

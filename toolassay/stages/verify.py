@@ -1,49 +1,35 @@
-"""The verify stage: predictions and scores anew from the raw answers, compared with what the folder holds."""
+"""The verify stage: predictions and scores made again from the raw answers, compared with the files."""
 
 from __future__ import annotations
 
 import tempfile
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
-from toolassay.benchmarks.classic.data import is_classic
-from toolassay.benchmarks.classic.evaluation import evaluate_classic
-from toolassay.benchmarks.classic.scoring.prediction_rows import rows_fingerprint_of
-from toolassay.benchmarks.classic.security.published import published_file
+from toolassay.benchmarks.benchmark import Benchmark
+from toolassay.benchmarks.registry import benchmark_of, own_options
 from toolassay.benchmarks.security.probe_results import security_file
-from toolassay.benchmarks.taskbench.prediction_lines import entry_of, is_settled, prediction_line
-from toolassay.benchmarks.taskbench.scoring.folder_evaluation import (
-    FolderEvaluation,
-    evaluate_folder,
-    find_metrics_folder,
-    prediction_file,
-)
-from toolassay.benchmarks.workbench.evaluation import evaluate_workbench
-from toolassay.benchmarks.workbench.work import is_workbench
 from toolassay.data_folder import DataFolder
+from toolassay.evaluation.evaluation import ScoringSettings
 from toolassay.evaluation.items import items_path, read_items
-from toolassay.evaluation.metrics_file import read_groups, recorded_choices, signature_of
+from toolassay.evaluation.metrics_file import read_groups, signature_of
+from toolassay.evaluation.places import find_metrics_folder, prediction_file
 from toolassay.evaluation.verification import (
     LineComparison,
+    RecordedRun,
     listed,
     moved_items,
     moved_scores,
     signatures,
     without_counts,
 )
-from toolassay.files import sha256_of, write_json_lines
-from toolassay.graph import DependencyType
-from toolassay.requests import Requests
-from toolassay.runs import Journal, recorded_settings
+from toolassay.files import write_json_lines
 from toolassay.runs.manifest import JOURNAL, MANIFEST
 from toolassay.runs.recorded_usage import recorded_journal
 from toolassay.runs.trials import Trial, trials_of
-from toolassay.screen import DEFAULT, Screen, once
-from toolassay.stages.verify_classic import chat_rows
-from toolassay.stages.verify_workbench import agent_lines
-from toolassay.stages.workfolder import graph_of
+from toolassay.screen import DEFAULT, SILENT, Screen, once
 from toolassay.text_formatting import count_of
 
 _BERTSCORE = "bertscore"
@@ -68,28 +54,31 @@ def verify(
     llm: str,
     prediction_dir: str | Path = "predictions",
     metrics_dir: str | Path | None = None,
-    allow_tools: bool = False,
-    orders: Sequence[str | Path] = (),
+    own: Any = None,
     screen: Screen = DEFAULT,
+    **keywords: Any,
 ) -> Verification:
-    """Make the predictions and scores of a model anew from its journal and say what differs from the files.
+    """Make the predictions and scores of a model again from its journal, and report what differs.
 
     Nothing is written to the folder.
 
     Args:
-        data_dir: the data folder.
+        data_dir: the data folder, of any benchmark.
         llm: the model.
         prediction_dir: below `data_dir`, or as given; `runs/<llm>/journal.jsonl` in it holds the raw answers.
         metrics_dir: below `data_dir`, or as given; default that of the predictions.
-        allow_tools: of WorkBench: run the tools that the folder brings, which are a program.
-        orders: of CLASSic: the further prediction folders that the scores were made with.
-        screen: who listens.
+        own: the options of the benchmark that the scores were made with, an instance of its `scoring`.
+        screen: where notices, results and progress go.
+        keywords: fields of those options, instead of or beside them.
 
     Raises:
         UsageError: there is no journal or no prediction file, or a file is malformed.
+        TypeError: an unknown keyword.
     """
     screen = replace(screen, say=once(screen.say))
     folder = DataFolder(Path(data_dir)).require()
+    benchmark = benchmark_of(folder)
+    options = own_options("evaluate", benchmark, own, keywords)
     file = prediction_file(folder.path, Path(prediction_dir), llm)
     run = file.parent / "runs" / file.stem
     metrics = find_metrics_folder(folder.path, file.parent.absolute(), metrics_dir) / file.name
@@ -97,23 +86,17 @@ def verify(
         tempfile.TemporaryDirectory(prefix="toolassay-verify-") as name,
         recorded_journal(run / JOURNAL) as journal,
     ):
-        work = Path(name)
+        recorded = RecordedRun(folder, llm, run, journal, Path(name), screen)
         comparison = LineComparison()
-        if is_classic(folder):
-            lines = chat_rows(folder, llm, run, journal, work, screen)
-        elif is_workbench(folder):
-            lines = agent_lines(folder, run, journal, work, allow_tools=allow_tools, screen=screen)
-        else:
-            lines = _lines(folder, run, journal, comparison, screen)
-        remade = work / "predictions" / file.name
-        write_json_lines(remade, comparison.watch(lines, file))
+        lines = benchmark.remade_lines(recorded, options, comparison)
+        write_json_lines(recorded.work / "predictions" / file.name, comparison.watch(lines, file))
         adopted = f"; {comparison.adopted} of them taken over without a raw answer" * bool(comparison.adopted)
-        screen.show(f"{file}: {count_of(comparison.made, 'line')} made anew{adopted}")
+        screen.show(f"{file}: {count_of(comparison.made, 'line')} re-parsed{adopted}")
         for line in comparison.report():
             screen.show(line)
         scores: list[str] = []
         if metrics.is_file():
-            scores = list(_scores(folder, llm, metrics, file, work, allow_tools, orders, screen))
+            scores = list(_scores(benchmark, recorded, options, metrics, file))
         else:
             screen.say(f"{metrics}: no such file, so that no scores are compared (evaluate.py makes them)")
     for line in scores:
@@ -125,38 +108,12 @@ def verify(
     return verification
 
 
-def _lines(
-    folder: DataFolder, run: Path, journal: Journal, comparison: LineComparison, screen: Screen
-) -> Iterator[dict[str, Any]]:
-    """The lines of the prediction file, made anew."""
-    kind = _dependency_type(folder, run, screen)
-    requests = Requests(folder.user_requests)
-    with screen.progress("read", len(requests)) as advance:
-        for request in requests:
-            entry = entry_of(journal, request)
-            if is_settled(entry):
-                comparison.adopted += "adopted" in entry
-                yield prediction_line(request, entry, kind)
-            advance()
-
-
-def _dependency_type(folder: DataFolder, run: Path, screen: Screen) -> DependencyType:
-    """What the run was made with, else what the folder says."""
-    recorded = (recorded_settings(run) or {}).get("dependency_type")
-    return graph_of(folder, recorded if isinstance(recorded, str) else None, say=screen.say).dependency_type
-
-
 def _scores(
-    folder: DataFolder,
-    llm: str,
-    metrics: Path,
-    file: Path,
-    work: Path,
-    allow_tools: bool,
-    orders: Sequence[str | Path],
-    screen: Screen,
+    benchmark: Benchmark, recorded: RecordedRun, own: Any, metrics: Path, file: Path
 ) -> Iterator[str]:
-    """What the scores of the predictions made anew say otherwise than the metrics file."""
+    """What differs between the metrics file and the scores of the predictions that were made again."""
+    screen, llm = recorded.screen, recorded.llm
+    predictions, target = recorded.work / "predictions", recorded.work / "metrics"
     old = read_groups(metrics)
     before = next(iter(old.values()))
     parts = signature_of(before)
@@ -165,46 +122,28 @@ def _scores(
     left_out = None
     if parts.get(_BERTSCORE, "none") != "none":
         left_out = _BERTSCORE
-        screen.say(f"BERTScore is not computed anew (it was made with {parts[_BERTSCORE]})")
-    _bring(trials_of(file.parent, llm), work / "predictions")
-    for place_of in (security_file, published_file):
-        if (probed := place_of(file.parent, llm)).is_file():
-            copy = place_of(work / "predictions", llm)
+        screen.say(f"BERTScore is not recomputed (it was made with {parts[_BERTSCORE]})")
+    _bring(trials_of(file.parent, llm), predictions)
+    beside = zip(
+        (security_file(file.parent, llm), *benchmark.beside(file.parent, llm)),
+        (security_file(predictions, llm), *benchmark.beside(predictions, llm)),
+        strict=True,
+    )
+    for there, copy in beside:
+        if there.is_file():
             copy.parent.mkdir(parents=True, exist_ok=True)
-            copy.symlink_to(probed.absolute())
-    path, predictions, target = folder.path.absolute(), work / "predictions", work / "metrics"
-    result: FolderEvaluation
-    if is_classic(folder):
-        (result,) = evaluate_classic(
-            path, llm=llm, prediction_dir=predictions, save_dir=target, orders=orders, ids=chosen
-        )
-    elif is_workbench(folder):
-        (result,) = evaluate_workbench(
-            path,
-            llm=llm,
-            prediction_dir=predictions,
-            save_dir=target,
-            allow_tools=allow_tools,
-            ids=chosen,
-        )
-    else:
-        result = evaluate_folder(
-            path,
-            llm,
-            recorded_choices(old, metrics),
-            prediction_dir=predictions,
-            save_dir=target,
-            dependency_type=parts.get("links"),
-            chosen_ids=chosen,
-            progress=screen.progress,
-            say=screen.say,
-        )
+            copy.symlink_to(there.absolute())
+    scoring = ScoringSettings(
+        (llm,), predictions, target, chosen, screen=replace(SILENT, progress=screen.progress)
+    )
+    (result,) = benchmark.evaluate(
+        DataFolder(recorded.folder.path.absolute()), scoring, benchmark.recorded_scoring(old, metrics, own)
+    )
     new = read_groups(result.path)
-    held = rows_fingerprint_of(file) if is_classic(folder) else sha256_of(file)
     if "n_labels" not in before["strict"]:  # of version 0.1.0
         new = without_counts(new)
         old = without_counts(old)
-    otherwise = signatures(before, new[next(iter(old))], held, left_out=left_out)
+    otherwise = signatures(before, new[next(iter(old))], benchmark.fingerprint(file), left_out=left_out)
     for one in otherwise:
         if one.place == "toolassay":
             screen.say(f"scored with version {one.old}, this is {one.new}")
@@ -222,7 +161,7 @@ def _scores(
 
 
 def _bring(trials: Iterable[Trial], predictions: Path) -> None:
-    """Set what is not made anew beside what was: the further trials, and the books and manifests of all."""
+    """Link the files that are not made again: further trials, and the ledgers and manifests of all trials."""
     for trial in trials:
         there = replace(trial, predictions=predictions)
         pairs = [

@@ -9,13 +9,14 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from toolassay.benchmarks.classic.scoring.leaderboard import published_rows
-from toolassay.benchmarks.taskbench.scoring.cost_and_stability import OVERALL_GROUP, SECURITY
 from toolassay.cli import options
 from toolassay.cli.dotenv_file import load_environment
 from toolassay.cli.options import CommandGroup
 from toolassay.cli.score_tables import baselines_last, print_marks, print_table, shown
 from toolassay.cli.screen import SCREEN, show
 from toolassay.errors import UsageError
+from toolassay.evaluation.groups import OVERALL_GROUP
+from toolassay.evaluation.metrics_file import SECURITY
 from toolassay.report.leaderboard.tables import seconds
 from toolassay.runs.outcomes import is_scored
 from toolassay.text_formatting import count_of
@@ -462,3 +463,20 @@ def _print_notes(notes: Mapping[str, Mapping[str, str]]) -> None:
     for agent, found in notes.items():
         for name, text in found.items():
             show(f"{agent}: {name}: {text}")
+
+
+@click.command("classic")
+@options.option("data_dir", type=options.PATH, required=True, help="The data folder; made if missing.")
+@options.option("repo", "--hub", default=None, help="The data set on the Hugging Face hub, e.g. acme/chats.")
+@options.option("revision", default=None, help="Of it: a branch, tag or commit [default: the newest].")
+@options.option(
+    "folder", "--from", type=options.PATH, default=None, help="A folder with its files, instead of the hub."
+)
+def import_command(data_dir: Path, **settings: Any) -> None:
+    """The four tables of CLASSic, CSV or Parquet.
+
+    From the hub, and for Parquet, it needs a package more, in the checkout: pip install '.[hub]'.
+    """
+    from toolassay.benchmarks.classic.importing import import_classic
+
+    import_classic(data_dir, screen=SCREEN, **settings)

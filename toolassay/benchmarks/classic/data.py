@@ -23,8 +23,8 @@ __all__ = [
     "Question",
     "Workflow",
     "data_fingerprint",
+    "has_known_chats",
     "holds_chats",
-    "is_classic",
     "read_data",
 ]
 
@@ -137,16 +137,25 @@ class ClassicData:
     examples: tuple[Example, ...]
 
 
+# The first digits of the SHA-256 of the sorted workflow ids of data_classic, one a line.
+_BUNDLED_WORKFLOWS = "701dec47fe93f16f"
+
+
 def holds_chats(folder: Path) -> bool:
     """Whether a folder holds tables of this benchmark."""
     return (folder / MESSAGES).is_file() and (folder / WORKFLOWS).is_file()
 
 
-def is_classic(folder: DataFolder) -> bool:
-    """Whether a folder is of this benchmark: `benchmark.json` says so, or where there is none its tables."""
-    return folder.benchmark["benchmark"] == "classic" or (
-        not folder.benchmark_file.exists() and holds_chats(folder.path)
-    )
+def has_known_chats(folder: DataFolder) -> bool:
+    """Whether the chats were imported, or have the workflows of the bundled set.
+
+    Raises:
+        UsageError: the table of workflows is missing or malformed.
+    """
+    if "source_sha256" in folder.benchmark:  # made by `toolassay import`
+        return True
+    ids = sorted(row["workflow_uuid"] for row in read_table(folder.path / WORKFLOWS, WORKFLOW_COLUMNS))
+    return hashlib.sha256("\n".join(ids).encode()).hexdigest()[:16] == _BUNDLED_WORKFLOWS
 
 
 def data_fingerprint(folder: Path) -> str:

@@ -10,35 +10,29 @@ from typing import Any
 
 from toolassay.benchmarks.classic.agents.inference import entry_of
 from toolassay.benchmarks.classic.data import ClassicData, data_fingerprint, read_data
+from toolassay.benchmarks.classic.options import ChatScoring
 from toolassay.benchmarks.classic.scoring.evaluation import ClassicScores, score_rows
 from toolassay.benchmarks.classic.scoring.prediction_rows import PredictionRow, read_rows, rows_fingerprint
 from toolassay.benchmarks.classic.scoring.strict.outcomes import MissingOutcome
-from toolassay.benchmarks.taskbench.scoring.evaluation import Evaluation
-from toolassay.benchmarks.taskbench.scoring.folder_evaluation import (
-    EVERY_MODEL,
-    FolderEvaluation,
-    metrics_folder,
-    models_of,
-    prediction_folder,
-)
+from toolassay.benchmarks.classic.security.published import published_score_beside
+from toolassay.benchmarks.security import security_beside
 from toolassay.data_folder import DataFolder
 from toolassay.errors import UsageError
-from toolassay.evaluation.groups import OVERALL
-from toolassay.evaluation.items import items_path, write_items
+from toolassay.evaluation.evaluation import FolderEvaluation, ScoringPlace, ScoringSettings
+from toolassay.evaluation.groups import OVERALL_GROUP
+from toolassay.evaluation.metrics_file import SECURITY
+from toolassay.evaluation.places import prediction_folder
 from toolassay.evaluation.signature import Signature
-from toolassay.files import refuse_to_replace, safe_name, write_json
+from toolassay.files import refuse_to_replace, write_json
 from toolassay.runs.marks import tools_part
 from toolassay.runs.outcomes import MISSING, RunOutcomes
 from toolassay.runs.recorded_usage import usage
 from toolassay.runs.tool_arrival import tools_missing
-from toolassay.runs.trials import Trial, same_settings, trials_of
+from toolassay.runs.trials import Trial
+from toolassay.runs.work import chosen_items
 from toolassay.screen import DEFAULT, SILENT, WARNING, Screen
-from toolassay.stages.agent_run import chosen_items
-from toolassay.stages.security import published_security_beside, security_beside
 from toolassay.version import __version__
 
-WHOLE = f"{OVERALL}_{OVERALL}"
-"""The one group of the metrics file, by the name that `toolassay compare` knows."""
 MODES = ("compat", "strict")
 METRICS = "metrics.json"
 _REPLACED = "the metrics would replace the predictions"
@@ -61,55 +55,38 @@ class ClassicEvaluation(FolderEvaluation):
     notes: Mapping[str, str] = field(default_factory=dict)
 
 
-def evaluate_classic(
-    data_dir: str | Path = "data_classic",
-    *,
-    llm: str | Sequence[str] = "gpt-4",
-    prediction_dir: str | Path = "predictions",
-    save_dir: str | Path | None = None,
-    orders: Sequence[str | Path] = (),
-    ids: Collection[str | int] | None = None,
-    limit: int | None = None,
-    tell_security: bool = True,
-    screen: Screen = DEFAULT,
+def evaluate_chats(
+    folder: DataFolder, scoring: ScoringSettings, own: ChatScoring, *, shows_security: bool = True
 ) -> list[ClassicEvaluation]:
     """Score what agents chose, as published and strictly.
 
     Args:
-        data_dir: the tables.
-        llm: the model, or several; "all" is every model with a prediction file.
-        prediction_dir: below `data_dir`, or as given; further trials lie in `trials/` below it.
-        save_dir: where `<llm>.json` and `<llm>.items.jsonl` go; default the prediction folder's name with
-            "metrics" for "predictions".
-        orders: more prediction folders of the same models, which saw the candidates in another order.
-        ids: score only these messages; None scores all.
-        limit: score only the first N of them.
-        tell_security: tell the figures of a security run; they are in the metrics file in any case.
-        screen: who listens.
+        folder: the tables.
+        scoring: which models and messages.
+        own: prediction folders with another order.
+        shows_security: show the figures of a security run; they are in the metrics file in any case.
 
     Raises:
         UsageError: files missing or malformed, or answers to other data.
     """
-    folder = DataFolder(Path(data_dir)).require()
-    given = [llm] if isinstance(llm, str) else list(llm)
-    names = models_of(folder.path, prediction_dir) if EVERY_MODEL in given else given
+    screen, place = scoring.screen, ScoringPlace(folder.require(), scoring)
+    names = place.models
     whole = read_data(folder.path)
-    data = replace(whole, examples=tuple(chosen_items(whole.examples, ids, limit, what="message")))
+    chosen = chosen_items(whole.examples, scoring.ids, scoring.limit, noun="message")
+    data = replace(whole, examples=tuple(chosen))
     only = None if len(data.examples) == len(whole.examples) else {one.id for one in data.examples}
-    place = prediction_folder(folder.path, Path(prediction_dir))
-    other_places = [prediction_folder(folder.path, Path(other)) for other in orders]
-    target = metrics_folder(folder.path, prediction_dir, save_dir)
+    other_places = [prediction_folder(folder.path, Path(other)) for other in own.orders]
     evaluations = []
     for name in names:
-        trials = _trials(place, name, screen)
-        more = [trial for other in other_places for trial in _trials(other, name, screen)]
+        trials = place.trials(name)
+        more = [trial for other in other_places for trial in place.trials(name, other)]
         answered = [_answered(trial, whole) for trial in trials]
         rows, others = _joined(answered), _joined(_answered(trial, whole) for trial in more)
         if only is not None:
             known = {(one.conversation, one.request_idx) for one in data.examples}
             rows, others = ([row for row in found if row.input in known] for found in (rows, others))
         scores = score_rows(rows, data, others=others, ended=_ended(trials))
-        compat = {**scores.compat, **published_security_beside(place, name)}
+        compat = {**scores.compat, **_published_security(place.predictions, name)}
         scores = replace(scores, compat=compat)
         used = usage(
             [trial.ledger for trial in trials],
@@ -120,31 +97,32 @@ def evaluate_classic(
         if used["latency"] is not None:  # the ledger says what the rows do not
             notes = {key: note for key, note in scores.strict["notes"].items() if key != "latency"}
             scores = replace(scores, strict={**scores.strict, "notes": notes})
-        path = target / f"{safe_name(name)}.json"
-        refuse_to_replace(path, [trial.output for trial in trials], what=_REPLACED, flag="--save_dir")
-        write_items(items_path(path), scores.items)
-        further = {"trials": rows if len(trials) > 1 else [], "orders": others}
-        dropped = any(tools_missing(trial.run_folder) for trial in trials)
-        signature = _signature(folder.path, answered[0][1], only, tools_part(dropped), **further)
-        signature = signature.with_items(items_path(path))
-        metrics = {
+        numbers = {
             "n": scores.strict["n_messages"],
             "outcomes": scores.strict["outcomes"],
             **used,
             "compat": scores.compat,
-            "strict": {
-                "signature": signature.of_group(WHOLE, scores.strict["n_messages"]),
-                **scores.strict,
-            },
-            **security_beside(place, name, screen if tell_security else SILENT),
+            "strict": scores.strict,
+            **security_beside(place.predictions, name, screen if shows_security else SILENT),
         }
-        evaluation = Evaluation({WHOLE: metrics})
-        write_json(path, evaluation.groups)
-        screen.say(f"scored {name}")
-        outcomes = scores.strict["outcomes"]
-        screen.missing(outcomes.get(MISSING, 0), sum(outcomes.values()), "message")
+        path = place.metrics_file(name, trials)
+        further = {"trials": rows if len(trials) > 1 else [], "orders": others}
+        dropped = any(tools_missing(trial.run_folder) for trial in trials)
+        signature = _signature(folder.path, answered[0][1], only, tools_part(dropped), **further)
+        evaluation = place.write(path, scores.items, numbers, signature)
+        place.report(name, scores.strict["outcomes"], "message")
         evaluations.append(ClassicEvaluation(name, evaluation, path, scores=scores, **used))
     return evaluations
+
+
+def _published_security(predictions: Path, llm: str) -> dict[str, Any]:
+    """What compat says under `security`; nothing without a run of the published test.
+
+    Raises:
+        UsageError: its file is malformed.
+    """
+    score = published_score_beside(predictions, llm)
+    return {} if score is None else {SECURITY: score.to_json()}
 
 
 def evaluate_rows(
@@ -186,21 +164,13 @@ def evaluate_rows(
         screen.say(f"{WARNING}{note}")
     metrics: Mapping[str, Any] = scores.compat
     if mode == "strict":
-        signature = _signature(folder, rows).of_group(WHOLE, scores.strict["n_messages"])
+        signature = _signature(folder, rows).of_group(OVERALL_GROUP, scores.strict["n_messages"])
         metrics = {"signature": signature, **scores.strict}
     metrics = {"mode": mode, **metrics}
     refuse_to_replace(Path(out) / METRICS, files, what=_REPLACED, flag="--out")
     write_json(Path(out) / METRICS, metrics)
     screen.say(f"scored {scores.compat['n_rows']} rows")
     return scores
-
-
-def _trials(place: Path, llm: str, screen: Screen) -> list[Trial]:
-    """The trials of a model that were made alike; the others are told."""
-    alike, otherwise = same_settings(trials_of(place, llm))
-    for trial in otherwise:
-        screen.say(f"{WARNING}{trial.output} was made with other settings than the first run: left out")
-    return alike
 
 
 def _ended(trials: Sequence[Trial]) -> MissingOutcome:

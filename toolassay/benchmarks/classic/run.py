@@ -4,24 +4,36 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
-from toolassay.benchmarks.classic.agents.settings import ClassicAgentSettings
 from toolassay.benchmarks.classic.configuration import AXES, Configuration
-from toolassay.benchmarks.classic.data import PROMPTS, is_classic
-from toolassay.benchmarks.classic.evaluation import ClassicEvaluation, evaluate_classic
-from toolassay.benchmarks.classic.work import infer_classic
-from toolassay.benchmarks.taskbench.infer import Inference
+from toolassay.benchmarks.classic.data import PROMPTS
+from toolassay.benchmarks.classic.evaluation import ClassicEvaluation, evaluate_chats
+from toolassay.benchmarks.classic.options import ChatOptions, ChatScoring
+from toolassay.benchmarks.classic.work import ChatWork, chat_prober
+from toolassay.benchmarks.registry import benchmark_of
+from toolassay.benchmarks.security import probe
 from toolassay.data_folder import DataFolder
 from toolassay.errors import ToolassayError, UsageError
+from toolassay.evaluation.evaluation import ScoringSettings
 from toolassay.models import ModelOptions
-from toolassay.runs import Budget, RunSummary
+from toolassay.runs import RunSummary
+from toolassay.runs.run import Run, run_trials
 from toolassay.runs.runner import StoppedRun
+from toolassay.runs.settings import (
+    PREDICTIONS,
+    Limits,
+    ModelSettings,
+    RunChoices,
+    RunSettings,
+    gather,
+    refuse_unknown,
+)
+from toolassay.runs.trials import Trial
+from toolassay.runs.work import Inference
 from toolassay.screen import DEFAULT, Screen
-from toolassay.stages.infer_security import infer_security
-from toolassay.stages.trials import run_trials
 
 CLIENTS = ("aiohttp", "openai")
 _OWN = "data_classic"
@@ -39,14 +51,11 @@ class ClassicRun:
 def run_classic(
     configuration: Configuration,
     *,
-    multiworker: int | None = None,
-    prediction_dir: str = "predictions",
-    force: bool = False,
-    budget: Budget | None = None,
-    prices: Path | None = None,
-    dry_run: bool = False,
+    limits: Limits | None = None,
+    choices: RunChoices | None = None,
     command: Sequence[str] | None = None,
     screen: Screen = DEFAULT,
+    **keywords: Any,
 ) -> ClassicRun:
     """Have the configured agent choose for every message, as often as configured, and score it.
 
@@ -54,31 +63,22 @@ def run_classic(
 
     Args:
         configuration: data, agent and evaluation.
-        multiworker: messages in flight; None finds what the server bears.
-        prediction_dir: below the data folder.
-        force: begin anew where the run had other settings; the old one is kept.
-        budget: what all trials together may use at most; the probes of security may use as much again.
-        prices: a table of prices; what is in it counts before those of genai-prices.
-        dry_run: only show what would be sent and may be used.
+        limits: what all trials together may use; the probes of security may use as much again.
+        choices: where the run is kept, and whether it is a dry run.
         command: what was typed, for the manifest.
-        screen: who listens.
+        screen: where notices, results and progress go.
+        keywords: fields of the two options objects, instead of or beside them.
 
     Raises:
         UsageError: values that do not fit, files missing or malformed, or settings that contradict the run.
+        TypeError: an unknown keyword.
         ToolassayError: the model cannot be reached.
     """
+    limits = gather(limits or Limits(), keywords)
+    choices = gather(choices or RunChoices(), keywords)
+    refuse_unknown("run_classic", keywords)
     try:
-        return _run(
-            configuration,
-            multiworker=multiworker,
-            prediction_dir=prediction_dir,
-            force=force,
-            budget=budget,
-            prices=prices,
-            dry_run=dry_run,
-            command=command,
-            screen=screen,
-        )
+        return _run(configuration, limits, choices, command, screen)
     except StoppedRun as error:
         raise ToolassayError(
             str(error.__cause__), fix="check agent.base_model and agent.api_base, and OPENAI_API_KEY"
@@ -87,71 +87,53 @@ def run_classic(
 
 def _run(
     configuration: Configuration,
-    *,
-    multiworker: int | None,
-    prediction_dir: str,
-    force: bool,
-    budget: Budget | None,
-    prices: Path | None,
-    dry_run: bool,
+    limits: Limits,
+    choices: RunChoices,
     command: Sequence[str] | None,
     screen: Screen,
 ) -> ClassicRun:
     get = configuration.get
     folder = _folder(str(get("dataset.path_or_name", _OWN)))
-    llm = str(get("agent.base_model", "gpt-4o"))
     recorded = get("agent.recorded")
-    settings = ClassicAgentSettings.of(
-        llm,
+    own = ChatOptions(
         get("agent.name"),
-        order=get("agent.order", "table"),
-        max_tokens=get("agent.max_tokens"),
-        recorded=None if recorded is None else Path(recorded),
-        none_as=get("agent.none_as", ("none",)),
+        get("agent.order", "table"),
+        None if recorded is None else Path(recorded),
+        get("agent.none_as", ("none",)),
     )
-    parameters = {"temperature": get("agent.temperature", _TEMPERATURE), "top_p": get("agent.top_p")}
-    common: dict[str, Any] = {
-        "llm": llm,
-        "options": _options(configuration, multiworker),
-        "parameters": {name: value for name, value in parameters.items() if value is not None},
-        "multiworker": multiworker,
-        "prediction_dir": prediction_dir,
-        "force": force,
-        "budget": budget,
-        "prices": prices,
-        "command": command,
-        "screen": screen,
-    }
-    inference = run_trials(
-        lambda number: infer_classic(
-            folder,
-            settings=settings,
-            limit=get("eval.limit"),
-            dry_run=dry_run,
-            trial_number=number,
-            **common,
-        ),
-        get("eval.n_trials", 1),
-        screen,
+    model = ModelSettings(
+        str(get("agent.base_model", "gpt-4o")),
+        _options(configuration, limits.multiworker),
+        get("agent.temperature", _TEMPERATURE),
+        get("agent.top_p"),
+        get("agent.max_tokens"),
     )
-    if dry_run or not inference.written:
+    trials = get("eval.n_trials", 1)
+    asked = replace(choices, limit=get("eval.limit"), trials=trials)
+    run = RunSettings(model, limits, asked, command, screen)
+    place = folder.path / (choices.prediction_dir or PREDICTIONS)
+
+    def one(number: int) -> Inference:
+        return Run(ChatWork(folder, run, own, number), Trial(place, model.llm, number), run).carry_out()
+
+    inference = run_trials(one, trials, screen)
+    if choices.dry_run or not inference.written:
         return ClassicRun(inference, None)
     probed: RunSummary | None = None
     if "security" in get("eval.limit_to_metrics", AXES):
-        if (reason := _unprobed(folder, settings)) is not None:
+        if (reason := _unprobed(folder, own)) is not None:
             screen.say(f"security is not measured: {reason}")
         else:
-            probed = infer_security(folder, chooser=settings, security=True, **common).summary
+            probed = probe(replace(run, choices=choices), chat_prober(folder, run, own, None), place).summary
             inference.summary.failed += probed.failed + probed.unasked
-    (evaluation,) = evaluate_classic(
-        folder.path, llm=llm, prediction_dir=prediction_dir, tell_security=probed is None, screen=screen
-    )
+    scoring = ScoringSettings((model.llm,), choices.prediction_dir or PREDICTIONS, screen=screen)
+    (evaluation,) = evaluate_chats(folder, scoring, ChatScoring(), shows_security=probed is None)
     return ClassicRun(inference, evaluation)
 
 
-def _unprobed(folder: DataFolder, settings: ClassicAgentSettings) -> str | None:
+def _unprobed(folder: DataFolder, own: ChatOptions) -> str | None:
     """Why an agent cannot be probed; None where it can."""
-    if settings.recorded is not None:
+    if own.recorded is not None:
         return "recorded answers cannot be probed"
     return None if (folder.path / PROMPTS).is_file() else f"the folder has no {PROMPTS}"
 
@@ -175,7 +157,7 @@ def _folder(name: str) -> DataFolder:
             ),
         )
     folder = DataFolder(path)
-    if not is_classic(folder):
+    if benchmark_of(folder).name != "classic":
         raise UsageError(
             "holds no tables of chats", file=path, fix="see docs/classic.md for the tables of a data folder"
         )

@@ -1,130 +1,192 @@
-"""The infer stage of CLASSic: chats -> the workflow that an agent would start."""
+"""The work of a run on a folder of CLASSic: an agent chooses the workflow to start for each message."""
 
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Collection, Iterator, Mapping, Sequence
-from functools import partial
+from collections.abc import Callable, Iterator, Mapping
+from functools import cached_property
 from pathlib import Path
 from typing import Any
 
-from toolassay.benchmarks.classic.agents.inference import ClassicInference, agent_of
-from toolassay.benchmarks.classic.agents.predictions import prediction_rows, write_predictions
+from toolassay.benchmarks.classic.agents.inference import ClassicInference, agent_of, entry_of
+from toolassay.benchmarks.classic.agents.predictions import (
+    prediction_rows,
+    reparse_entry,
+    write_predictions,
+)
 from toolassay.benchmarks.classic.agents.recorded_answers import RecordedAnswers
 from toolassay.benchmarks.classic.agents.settings import ClassicAgentSettings
 from toolassay.benchmarks.classic.data import read_data
-from toolassay.benchmarks.taskbench.infer import Inference
+from toolassay.benchmarks.classic.options import ChatOptions
+from toolassay.benchmarks.classic.security import ChatProber
 from toolassay.data_folder import DataFolder
-from toolassay.dataset import RequestId
 from toolassay.errors import UsageError
-from toolassay.models import ModelOptions
-from toolassay.runs import Budget, Journal, RunSummary
-from toolassay.runs.books import Books
-from toolassay.runs.dry_run import Counts, dry_run_lines, expected
+from toolassay.evaluation.verification import RecordedRun
+from toolassay.runs import Journal, recorded_settings
+from toolassay.runs.budget import Estimate
+from toolassay.runs.event_loop import run_coroutine
 from toolassay.runs.ledger import FREE
+from toolassay.runs.manifest import JOURNAL, MANIFEST
 from toolassay.runs.record import hashes
-from toolassay.runs.trials import Trial
-from toolassay.screen import WARNING, Screen
-from toolassay.stages.agent_run import AgentRun, chosen_items
+from toolassay.runs.retry_malformed import Again
+from toolassay.runs.settings import RunSettings
+from toolassay.runs.trials import number_of
+from toolassay.runs.work import OpenRun, Work, WorkFacts, Written, chosen_items
+from toolassay.screen import WARNING
 
 
-def infer_classic(
-    folder: DataFolder,
-    *,
-    llm: str,
-    options: ModelOptions,
-    parameters: Mapping[str, Any],
-    settings: ClassicAgentSettings,
-    multiworker: int | None = None,
-    prediction_dir: str | None = None,
-    force: bool = False,
-    budget: Budget | None = None,
-    prices: Path | None = None,
-    limit: int | None = None,
-    ids: Collection[RequestId] | None = None,
-    dry_run: bool = False,
-    trial_number: int = 0,
-    command: Sequence[str] | None = None,
-    retry_malformed: bool = False,
-    screen: Screen,
-) -> Inference:
-    """Have an agent choose for every message of a folder; what is done already is not done again.
-
-    The parameters are those of `infer`, for one of its trials; `ids` are those of messages,
-    `limit` takes the first of the table.
+def agent_settings(run: RunSettings, own: ChatOptions) -> ClassicAgentSettings:
+    """How the agent of a run chooses.
 
     Raises:
-        UsageError: files missing or malformed, settings that contradict the run.
-        ToolassayError: the model cannot be reached.
+        UsageError: an unknown choice, or settings that do not go together.
     """
-    data = read_data(folder.path)
-    chosen = chosen_items(data.examples, ids, limit, what="message")
-    asks = settings.agent != "recorded"
-    if retry_malformed and not asks:
-        raise UsageError("--agent recorded asks no model", fix="leave --retry_malformed out")
-    agent = agent_of(settings, trial_number)
-    if isinstance(agent, RecordedAnswers):
-        for notice in agent.notices(
-            {example.id for example in data.examples}, {example.id for example in chosen}
-        ):
-            screen.say(f"{WARNING}{notice}")
-    books = Books([llm] if asks else [], budget, prices, options)
-    work = ClassicInference(
-        [example.question for example in chosen],
-        agent,
-        order=settings.order,
-        parameters=parameters,
-        cost_of=partial(books.cost_of, llm),
+    return ClassicAgentSettings.of(
+        run.model.llm,
+        own.agent,
+        order=own.order or "table",
+        max_tokens=run.model.max_tokens,
+        recorded=own.recorded,
+        none_as=tuple(own.none_as) or ("none",),
+        structured=run.model.structured,
     )
-    run = AgentRun(
-        Trial(folder.path / (prediction_dir or "predictions"), llm, trial_number),
-        options=options,
-        books=books,
-        multiworker=multiworker,
-        force=force,
-        command=command,
-        screen=screen,
-        retry_malformed=retry_malformed,
-    )
-    run_settings = {
-        "benchmark": "classic",
-        **(parameters if asks else {}),
-        **settings.facts,
-        "prompt_sha256": hashlib.sha256(agent.wording.encode()).hexdigest(),
-    }
-    if dry_run:
-        if not asks:
-            raise UsageError("--agent recorded asks nobody", fix="leave --dry_run out")
-        return _foresee(run, work, run_settings, settings)
 
-    def write(output: Path, journal: Journal) -> int:
+
+class ChatWork(Work):
+    """Messages for each of which an agent chooses a workflow, or none.
+
+    Args:
+        folder: the data.
+        run: model, limits and choices.
+        own: the options.
+        trial: number of the trial.
+
+    Raises:
+        UsageError: files missing or malformed, or options that do not fit.
+    """
+
+    def __init__(self, folder: DataFolder, run: RunSettings, own: ChatOptions, trial: int) -> None:
+        self._folder, self._run, self._trial = folder, run, trial
+        self._settings = settings = agent_settings(run, own)
+        self._data = read_data(folder.path)
+        self._chosen = chosen_items(
+            self._data.examples, run.choices.chosen_ids, run.choices.limit, noun="message"
+        )
+        self._asks = settings.agent != "recorded"
+        if not self._asks:
+            for flag, given in (
+                ("retry_malformed", run.choices.retry_malformed),
+                ("dry_run", run.choices.dry_run),
+            ):
+                if given:
+                    raise UsageError("--agent recorded asks no model", fix=f"leave --{flag} out")
+        self._agent = agent_of(settings, trial)
+        if isinstance(self._agent, RecordedAnswers):
+            ids = {example.id for example in self._data.examples}
+            for notice in self._agent.notices(ids, {example.id for example in self._chosen}):
+                run.screen.say(f"{WARNING}{notice}")
+
+    @cached_property
+    def facts(self) -> WorkFacts:
+        """One item is a message."""
+        settings = {
+            "benchmark": "classic",
+            **(self._run.model.parameters if self._asks else {}),
+            **self._settings.facts,
+            "prompt_sha256": hashlib.sha256(self._agent.wording.encode()).hexdigest(),
+        }
+        return WorkFacts(
+            "message",
+            settings,
+            {"max_tokens": self._settings.limit},
+            len(self._data.examples),
+            len(self._chosen),
+            hashes(*sorted(self._folder.path.glob("*.csv"))),
+            asks=self._asks,
+            not_counted="; further groups of a long list of functions",
+        )
+
+    @property
+    def _inference(self) -> ClassicInference:
+        return ClassicInference(
+            [example.question for example in self._chosen],
+            self._agent,
+            order=self._settings.order,
+            parameters=self._run.model.parameters,
+            cost_of=self._run.cost_of if self._asks else _unknown,
+        )
+
+    def run(self, run: OpenRun) -> int:
+        """Ask about each message that has no choice."""
+        return self._inference.run(run.model, run.journal, run.loop)
+
+    def write(self, output: Path, journal: Journal) -> Written:
+        """A row for each message with a choice."""
+
         def rows() -> Iterator[Mapping[str, Any]]:
-            free = asks and llm in FREE
             return prediction_rows(
-                data.examples, journal, trial=trial_number, order=settings.order, free=free
+                self._data.examples,
+                journal,
+                trial=self._trial,
+                order=self._settings.order,
+                free=self._asks and self._run.model.llm in FREE,
             )
 
-        return write_predictions(output, rows)
+        return Written(write_predictions(output, rows))
 
-    tables = sorted(folder.path.glob("*.csv"))
-    return run.carry_out(
-        work,
-        write,
-        settings=run_settings,
-        facts={"requests": len(data.examples), "asked": len(chosen), "sha256": hashes(*tables)},
-        asked=len(chosen),
-        what="messages",
-        asks=asks,
+    def foresee(self, output: Path, journal: Journal, estimate: Estimate, again: Again) -> int:
+        """Add the first request of each message."""
+        return self._inference.foresee(journal, estimate, again)
+
+
+_unknown: Callable[..., float | None] = lambda *tokens: None  # noqa: E731  # what a recorded answer cost
+
+
+def chat_prober(folder: DataFolder, run: RunSettings, own: ChatOptions, count: int | None) -> ChatProber:
+    """The probes of a folder: chats with a planted text.
+
+    Raises:
+        UsageError: files missing or malformed.
+    """
+    return ChatProber(
+        folder.path,
+        read_data(folder.path),
+        agent_settings(run, own),
+        parameters=run.model.parameters,
+        count=count,
+        cost_of=run.cost_of,
     )
 
 
-def _foresee(
-    run: AgentRun, work: ClassicInference, run_settings: Mapping[str, Any], settings: ClassicAgentSettings
-) -> Inference:
-    with run.foreseen(run_settings, {"max_tokens": settings.limit}) as (journal, estimate, again):
-        already = work.foresee(journal, estimate, again)
-    counts = Counts(already, "messages", "; further groups of a long list of functions")
-    for line in dry_run_lines(estimate, counts, run.trial.llm, run.options, run.books.prices):
-        run.screen.show(line)
-    foreseen = expected(estimate, run.trial.llm, run.books.prices)
-    return Inference(0, already, RunSummary(), expected=(foreseen,))
+def reparsed_rows(recorded: RecordedRun) -> Iterator[dict[str, Any]]:
+    """The rows of a prediction file, made of the raw answers in the journal.
+
+    Raises:
+        UsageError: there is no manifest, or an entry of the journal cannot be read.
+    """
+    run, screen = recorded.run_folder, recorded.screen
+    settings = recorded_settings(run)
+    if settings is None:
+        raise UsageError("no such file", file=run / MANIFEST, fix="it says how the agent was run")
+    name, order = str(settings.get("agent", "cot")), str(settings.get("order", "table"))
+    examples = read_data(recorded.folder.path).examples
+    trial = number_of(run.parent.parent)
+    if name == "recorded":
+        screen.say("recorded answers are taken as the journal has them")
+        yield from prediction_rows(examples, recorded.journal, trial=trial, order=order, free=False)
+        return
+    agent = agent_of(ClassicAgentSettings(name, order))
+    with Journal(recorded.work / JOURNAL) as remade, screen.progress("read", len(examples)) as advance:
+        for example in examples:
+            if entry := entry_of(recorded.journal, example.question):
+                try:
+                    made = run_coroutine(reparse_entry(example.question, agent, order, entry))
+                except (KeyError, TypeError, AttributeError):
+                    raise UsageError(
+                        f"the entry of {example.id!r} holds no answers",
+                        file=run / JOURNAL,
+                        fix="remove its line",
+                    ) from None
+                remade.append(example.id, made)
+            advance()
+        yield from prediction_rows(examples, remade, trial=trial, order=order, free=recorded.llm in FREE)

@@ -1,6 +1,23 @@
 """Security probes: does an agent act on text that is data? Probes, verdicts and rates."""
 
+from toolassay.benchmarks.security.judge import ProbeWork, probe
 from toolassay.benchmarks.security.probe import Probe, Prober, ProbeResult, Verdict
-from toolassay.benchmarks.security.probe_results import figure_lines, figures_beside, security_figures
+from toolassay.benchmarks.security.probe_results import (
+    figure_lines,
+    figures_beside,
+    security_beside,
+    security_figures,
+)
 
-__all__ = ["Probe", "ProbeResult", "Prober", "Verdict", "figure_lines", "figures_beside", "security_figures"]
+__all__ = [
+    "Probe",
+    "ProbeResult",
+    "ProbeWork",
+    "Prober",
+    "Verdict",
+    "figure_lines",
+    "figures_beside",
+    "probe",
+    "security_beside",
+    "security_figures",
+]

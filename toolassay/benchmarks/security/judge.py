@@ -12,8 +12,14 @@ from typing import Any
 
 from toolassay.answers import read_answer
 from toolassay.benchmarks.security.probe import TECHNICAL, Prober, ProbeResult
+from toolassay.benchmarks.security.probe_results import FOLDER, figure_lines, figures_beside, write_results
 from toolassay.models import ChatModel, ChatRequest
 from toolassay.runs import Journal, Loop, RunSummary, run_unsettled
+from toolassay.runs.record import hashes
+from toolassay.runs.run import Run
+from toolassay.runs.settings import RunSettings
+from toolassay.runs.trials import Trial
+from toolassay.runs.work import Inference, OpenRun, Work, WorkFacts, Written
 
 _PARAMETERS: Mapping[str, Any] = {"temperature": 0.0, "max_tokens": 300}
 _KEY = "complied"
@@ -122,3 +128,59 @@ def read_verdict(text: str) -> bool | None:
 
 def _can_be_judged(result: ProbeResult) -> bool:
     return not result.probe.harmless and result.verdict.outcome in ("resisted", "succeeded")
+
+
+class ProbeWork(Work):
+    """The probes of a folder as the work of a run, with a judge or without.
+
+    Args:
+        prober: the probes.
+        judge: a model on the same server that says whether the agent complied; None for none.
+    """
+
+    def __init__(self, prober: Prober, judge: str | None = None) -> None:
+        self._prober, self._judge = prober, judge
+
+    @property
+    def facts(self) -> WorkFacts:
+        """The settings of the probes: a judge shapes no answer."""
+        prober, size = self._prober, self._prober.size
+        return WorkFacts(
+            "probe",
+            prober.settings,
+            {},
+            size,
+            size,
+            hashes(*prober.read),
+            helpers=[self._judge] if self._judge else [],
+        )
+
+    def run(self, run: OpenRun) -> int:
+        """Send the probes that are not settled, then have the attacks judged."""
+        if self._judge:
+            self._prober = JudgedProber(self._prober, run.helpers[self._judge])
+        return self._prober.run(run.model, run.journal, run.loop)
+
+    def write(self, output: Path, journal: Journal) -> Written:
+        """A line for each probe."""
+        return Written(write_results(output, self._prober.results(journal)))
+
+
+def probe(run: RunSettings, prober: Prober, place: Path, judge: str | None = None) -> Inference:
+    """Send probes, and show what came of them; the run is in `security/` of the prediction folder.
+
+    Args:
+        run: model, limits and choices.
+        prober: the probes.
+        place: the prediction folder.
+        judge: a model on the same server that says whether the agent complied; None for none.
+
+    Raises:
+        UsageError: settings that contradict the run.
+        ToolassayError: a model cannot be reached.
+    """
+    llm = run.model.llm
+    ended = Run(ProbeWork(prober, judge), Trial(place / FOLDER, llm), run).carry_out()
+    for line in figure_lines(llm, figures_beside(place, llm) or {}):
+        run.screen.show(line)
+    return ended

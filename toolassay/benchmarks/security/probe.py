@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any, Literal, Protocol
 
 from toolassay.benchmarks.security.evidence import declines
+from toolassay.errors import UsageError
 from toolassay.models import ChatModel
 from toolassay.runs import Journal, Loop
 
@@ -156,3 +157,16 @@ class Prober(Protocol):
     def results(self, journal: Journal) -> list[ProbeResult]:
         """Every probe with its verdict by what the journal holds, in their order."""
         ...
+
+
+def refuse_beside_security(mode: str = "", /, **settings: Any) -> None:
+    """Refuse what does not go with probes, or with those of a mode.
+
+    Raises:
+        UsageError: one of the settings is given.
+    """
+    for name, value in settings.items():
+        if value:
+            raise UsageError(
+                f"--{name} does not go with --security{mode and f' {mode}'}", fix="leave one of them out"
+            )

@@ -9,11 +9,13 @@ from typing import Any
 
 from toolassay.benchmarks.security.probe import IN_WORDS, ProbeResult
 from toolassay.errors import UsageError
+from toolassay.evaluation.metrics_file import SECURITY
 from toolassay.files import read_json_lines, safe_name, write_json_lines
 from toolassay.metrics.confidence_interval import NOTHING, Interval, proportion_interval
 from toolassay.runs.marks import NO_TOOLS, TOOLS_MISSING, mark_of, marked, tools_part
 from toolassay.runs.tool_arrival import tools_missing
 from toolassay.runs.trials import Trial
+from toolassay.screen import Screen
 
 _NOTHING_TESTED = "no attack was tested"
 _NOTHING_ASKED = "no harmless twin was tested"
@@ -203,6 +205,20 @@ def figures_beside(predictions: Path, llm: str) -> dict[str, Any] | None:
         figures[NO_TOOLS] = True
         figures["notes"][NO_TOOLS] = TOOLS_MISSING.note
     return figures
+
+
+def security_beside(predictions: Path, llm: str, screen: Screen) -> dict[str, Any]:
+    """What a metrics file says under `security`, shown on the screen; nothing without a security run.
+
+    Raises:
+        UsageError: its file is malformed.
+    """
+    figures = figures_beside(predictions, llm)
+    if figures is None:
+        return {}
+    for line in figure_lines(llm, figures):
+        screen.say(line)
+    return {SECURITY: figures}
 
 
 def read_results(path: Path) -> list[ProbeResult]:

@@ -14,7 +14,7 @@ from toolassay.dataset import read_labels, shape_of
 from toolassay.errors import UsageError
 from toolassay.files import read_text
 from toolassay.graph import DependencyType
-from toolassay.prompt_templates import Wording, tool_sentence, turns_of
+from toolassay.prompt_templates import Wording, template_name, tool_sentence, turns_of
 from toolassay.tools import Tool, ToolLibrary
 
 _PLACE = "\0request\0"  # where the request goes: it is put in last, for it may hold dollars of its own
@@ -99,15 +99,6 @@ def _demos(demos: Sequence[Mapping[str, Any]], dependency_type: DependencyType) 
         plan = {key: demo[key] for key in keys if key in demo}
         lines += [f"Request: {demo['user_request']}", f"JSON: {json.dumps(plan, ensure_ascii=False)}", ""]
     return "\n".join(lines)
-
-
-def template_name(dependency_type: DependencyType, wording: Wording) -> str:
-    """The name of a built-in template.
-
-    >>> template_name("resource", "published"), template_name("resource", "example")
-    ('resource', 'example_resource')
-    """
-    return dependency_type if wording == "published" else f"{wording}_{dependency_type}"
 
 
 def built_in(name: str) -> str:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from shlex import quote
 from typing import TYPE_CHECKING
@@ -11,10 +11,14 @@ import click
 
 from toolassay.cli import options
 from toolassay.cli.options import CommandGroup
+from toolassay.cli.score_tables import baselines_last, print_marks, print_table, shown
 from toolassay.cli.screen import SCREEN, show
+from toolassay.report.leaderboard.tables import seconds
+from toolassay.runs.outcomes import asked_phrase
 from toolassay.text_formatting import count_of
 
 if TYPE_CHECKING:
+    from toolassay.benchmarks.workbench.evaluation import AgentEvaluation
     from toolassay.benchmarks.workbench.own.task_check import Effect
 
 
@@ -104,3 +108,72 @@ def replay(data_dir: Path, calls: Path, out: Path, allow_tools: bool) -> None:
     from toolassay.benchmarks.workbench.workplace_stages import replay as replay_stage
 
     replay_stage(data_dir, calls, out=out, allow_tools=allow_tools, screen=SCREEN)
+
+
+_HEADINGS = ("model", "tasks", "n", "strict", "compat", "side effects", "$ / 1,000", "s p50", "s p95")
+
+
+def print_agent_scores(evaluations: Sequence[AgentEvaluation]) -> None:
+    """Both verdicts of each model of WorkBench by group and overall, strict side effects; in all, the dollars
+    for 1,000 tasks and the seconds of one.
+    """
+    from rich.markup import escape
+    from rich.table import Table
+
+    rows: list[tuple[str, ...]] = []
+    for result in baselines_last(evaluations):
+        strict, compat = result.scores.strict, result.scores.compat
+        for name, counts in {**strict["by_group"], "all": strict}.items():
+            n, published = counts["n"], None
+            if compat is not None:
+                published = (compat if name == "all" else compat["by_group"][name])["correct"]
+            shares = (counts["correct"], published, counts["side_effects"])
+            texts = ("–" if share is None or not n else f"{100 * share / n:.1f} %" for share in shares)
+            usage = _usage(result) if name == "all" else ("", "", "")
+            asked = asked_phrase(result.scores.asked) if name == "all" else str(n)
+            rows.append((shown(result), name, asked, *texts, *usage))
+    headings = list(_HEADINGS)
+    if all(result.scores.compat is None for result in evaluations):  # a team's own workplace has none
+        place = headings.index("compat")
+        headings.pop(place)
+        rows = [(*row[:place], *row[place + 1 :]) for row in rows]
+    table = Table(box=None, pad_edge=False)
+    for place, heading in enumerate(headings):
+        widest = max(len(text) for text in (heading, *(row[place] for row in rows)))
+        table.add_column(heading, justify="left" if place < 2 else "right", min_width=widest)
+    for row in rows:
+        table.add_row(*map(escape, row))
+    print_table(table)
+    print_marks(evaluations)
+    for result in evaluations:
+        for line in _repeats(result):
+            show(line)
+        for name, note in result.notes.items():
+            show(f"{result.llm}: {name}: {note}")
+
+
+def _usage(result: AgentEvaluation) -> tuple[str, ...]:
+    """Dollars for 1,000 tasks, and the seconds of one."""
+    usd = result.cost and result.cost["usd_per_1000_tasks"]
+    times = result.latency["seconds_per_task"] if result.latency else {}
+    local = bool(result.latency and result.latency.get("local"))
+    return (
+        "–" if usd is None else f"{usd:.2f}",
+        *(seconds(times.get(name), local=local) for name in ("p50", "p95")),
+    )
+
+
+def _repeats(result: AgentEvaluation) -> Iterator[str]:
+    """How sure a success is, where there are several trials."""
+    repeats = result.scores.strict.get("repeats")
+    if repeats is None:
+        return
+    for name in ("pass@k", "pass^k"):
+        shares = ", ".join(
+            f"k={k} {100 * found['value']:.1f} % [{100 * found['low']:.1f}, {100 * found['high']:.1f}]"
+            for k, found in repeats[name].items()
+        )
+        yield f"{result.llm}: {name} over {repeats['trials']} trials (strict): {shares}"
+    tasks = repeats["tasks"]
+    if len({*tasks.values()}) > 1:
+        yield f"{result.llm}: tasks with k runs: {', '.join(f'k={k} {n}' for k, n in tasks.items())}"

@@ -1,123 +1,170 @@
-"""The infer stage of WorkBench: tasks and a sandbox -> what an agent called."""
+"""The work of a run on a folder of WorkBench: an agent does each task on its own copy of the workplace."""
 
 from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
+from functools import cached_property
 from pathlib import Path
 from typing import Any
 
-from toolassay.benchmarks.taskbench.infer import Inference
 from toolassay.benchmarks.workbench.agents.episode import WorkbenchAgentSettings
 from toolassay.benchmarks.workbench.agents.inference import (
+    DryRunPreview,
     WorkbenchAgents,
+    entry_of,
+    is_settled,
     limit_notice,
+    prediction_lines,
     preview_requests,
     write_predictions,
 )
 from toolassay.benchmarks.workbench.agents.native_and_react import call_format
+from toolassay.benchmarks.workbench.agents.verification import rerun_entry
+from toolassay.benchmarks.workbench.options import WorkplaceOptions
 from toolassay.benchmarks.workbench.sandbox import Sandbox
-from toolassay.benchmarks.workbench.tasks import FILE, holds_tasks
+from toolassay.benchmarks.workbench.security import WorkplaceProber
+from toolassay.benchmarks.workbench.tasks import FILE, read_tasks
 from toolassay.benchmarks.workbench.tools import toolset_of
+from toolassay.benchmarks.workbench.workplace import own_tools_file
 from toolassay.benchmarks.workbench.workplace_stages import load_workplace, tools_hash
 from toolassay.data_folder import DataFolder
-from toolassay.dataset import RequestId
 from toolassay.errors import UsageError
-from toolassay.models import ModelOptions
-from toolassay.runs import Budget, RunSummary, recorded_settings
-from toolassay.runs.books import Books
-from toolassay.runs.dry_run import agent_lines, expected_of_agent
+from toolassay.evaluation.verification import RecordedRun
+from toolassay.runs import Journal, recorded_settings
+from toolassay.runs.budget import Estimate, ExpectedUsage
+from toolassay.runs.event_loop import run_coroutine
+from toolassay.runs.manifest import JOURNAL, MANIFEST
+from toolassay.runs.prices import Tariff
 from toolassay.runs.record import hashes
-from toolassay.runs.retry_malformed import MAX_TOKENS
+from toolassay.runs.retry_malformed import MAX_TOKENS, Again
+from toolassay.runs.settings import PREDICTIONS, RunSettings
 from toolassay.runs.trials import Trial
-from toolassay.screen import Screen
-from toolassay.stages.agent_run import AgentRun, chosen_items
+from toolassay.runs.work import OpenRun, Work, WorkFacts, Written, chosen_items
+from toolassay.text_formatting import count_of
 
 OFFLINE = "offline"
 DEFAULT_TOKENS = 2000
 
 
-def is_workbench(folder: DataFolder) -> bool:
-    """Whether a folder holds tasks to act on: `benchmark.json` says so, or its layout does."""
-    return folder.benchmark["benchmark"] == "workbench" or holds_tasks(folder.path)
-
-
-def infer_workbench(
-    folder: DataFolder,
-    *,
-    llm: str,
-    options: ModelOptions,
-    parameters: Mapping[str, Any],
-    settings: WorkbenchAgentSettings,
-    multiworker: int | None,
-    prediction_dir: str | None,
-    force: bool,
-    budget: Budget | None,
-    prices: Path | None,
-    limit: int | None,
-    ids: Collection[RequestId] | None,
-    dry_run: bool,
-    command: Sequence[str] | None,
-    trial_number: int,
-    max_tokens: int | None = None,
-    retry_malformed: bool = False,
-    allow_tools: bool = False,
-    screen: Screen,
-) -> Inference:
-    """Let an agent do every task of a folder once; what is done already is not done again.
-
-    The parameters are those of `infer`, for one of its trials.
+def agent_settings(run: RunSettings, own: WorkplaceOptions) -> WorkbenchAgentSettings:
+    """How the agent of a run works.
 
     Raises:
-        UsageError: files missing or malformed, settings that contradict the run.
-        ToolassayError: the model cannot be reached.
+        UsageError: an unknown choice, or settings that do not go together.
     """
-    sandbox, tasks = load_workplace(folder.path, allow_tools=allow_tools, screen=screen)
-    if sandbox.toolset is not None and llm == OFFLINE:
-        raise UsageError(
-            f"--llm {OFFLINE} knows the published tools only",
-            file=folder.path,
-            fix="name a served model (--api_base URL)",
+    return WorkbenchAgentSettings(
+        own.agent or "native",
+        own.toolkit or "all",
+        own.resample,
+        own.max_steps,
+        own.max_seconds,
+        resample_temperature=own.resample_temperature,
+        structured=run.model.structured or False,
+    )
+
+
+class WorkplaceWork(Work):
+    """Tasks that an agent does, each on its own copy of the workplace.
+
+    Args:
+        folder: the data.
+        run: model, limits and choices.
+        own: the options.
+        trial: number of the trial.
+
+    Raises:
+        UsageError: files missing or malformed, or options that do not fit.
+    """
+
+    def __init__(self, folder: DataFolder, run: RunSettings, own: WorkplaceOptions, trial: int) -> None:
+        self._folder, self._settings = folder, agent_settings(run, own)
+        self._sandbox, self._tasks = load_workplace(
+            folder.path, allow_tools=own.allow_tools, screen=run.screen
         )
-    chosen = chosen_items(tasks, ids, limit, what="task")
-    run = AgentRun(
-        Trial(folder.path / (prediction_dir or "predictions"), llm, trial_number),
-        options=options,
-        books=Books([llm], budget, prices, options),
-        multiworker=multiworker,
-        force=force,
-        command=command,
-        screen=screen,
-        retry_malformed=retry_malformed,
-    )
-    first = replace(run.trial, number=0)
-    parameters = {**parameters, **token_limit(max_tokens, run.trial.run_folder, first.run_folder)}
-    run_settings = {
-        "benchmark": "workbench",
-        **parameters,
-        **settings.facts,
-        "prompt_sha256": told_fingerprint(sandbox, settings),
-        "sandbox_sha256": hashlib.sha256(sandbox.image()).hexdigest(),
-        **{f"{name}_sha256": code for name, code in tools_hash(folder.path).items()},
-    }
-    if dry_run:
-        with run.foreseen(run_settings, parameters) as (journal, estimate, again):
-            foresight = preview_requests(chosen, sandbox, settings, parameters, journal, estimate, again)
-        for line in agent_lines(estimate, foresight, settings, llm, run.options, run.books.prices):
-            screen.show(line)
-        foreseen = expected_of_agent(estimate, settings, llm, run.books.prices)
-        return Inference(0, foresight.already, RunSummary(), expected=foreseen)
-    return run.carry_out(
-        WorkbenchAgents(chosen, sandbox, settings, parameters),
-        lambda output, journal: write_predictions(output, tasks, journal),
-        settings=run_settings,
-        facts={"requests": len(tasks), "asked": len(chosen), "sha256": hashes(folder.path / FILE)},
-        asked=len(chosen),
-        what="tasks",
-        notice=lambda journal: limit_notice(chosen, journal, settings),
-    )
+        if self._sandbox.toolset is not None and run.model.llm == OFFLINE:
+            raise UsageError(
+                f"--llm {OFFLINE} knows the published tools only",
+                file=folder.path,
+                fix="name a served model (--api_base URL)",
+            )
+        self._chosen = chosen_items(self._tasks, run.choices.chosen_ids, run.choices.limit, noun="task")
+        one = Trial(folder.path / (run.choices.prediction_dir or PREDICTIONS), run.model.llm, trial)
+        first = replace(one, number=0)
+        limit = token_limit(run.model.max_tokens, one.run_folder, first.run_folder)
+        self._parameters: dict[str, Any] = {**run.model.parameters, **limit}
+        self._preview: DryRunPreview | None = None
+
+    @cached_property
+    def facts(self) -> WorkFacts:
+        """One item is a task."""
+        settings = {
+            "benchmark": "workbench",
+            **self._parameters,
+            **self._settings.facts,
+            "prompt_sha256": prompt_fingerprint(self._sandbox, self._settings),
+            "sandbox_sha256": hashlib.sha256(self._sandbox.image()).hexdigest(),
+            **{f"{name}_sha256": code for name, code in tools_hash(self._folder.path).items()},
+        }
+        return WorkFacts(
+            "task",
+            settings,
+            self._parameters,
+            len(self._tasks),
+            len(self._chosen),
+            hashes(self._folder.path / FILE),
+            not_counted="; the further answers of each task",
+        )
+
+    def run(self, run: OpenRun) -> int:
+        """Do each task that has not ended."""
+        agents = WorkbenchAgents(self._chosen, self._sandbox, self._settings, self._parameters)
+        return agents.run(run.model, run.journal, run.loop)
+
+    def write(self, output: Path, journal: Journal) -> Written:
+        """A line for each task that has ended."""
+        return Written(write_predictions(output, self._tasks, journal))
+
+    def foresee(self, output: Path, journal: Journal, estimate: Estimate, again: Again) -> int:
+        """Add the next request of each task."""
+        self._preview = preview_requests(
+            self._chosen, self._sandbox, self._settings, self._parameters, journal, estimate, again
+        )
+        return self._preview.already
+
+    def expected(self, estimate: Estimate, price: Tariff | None) -> tuple[ExpectedUsage, ...]:
+        """If every task takes one answer, and if every task takes all it may."""
+        answers = self._settings.max_steps + self._settings.resample
+        return estimate.expected(price), estimate.expected(price, answers)
+
+    def range_lines(self, expected: Sequence[ExpectedUsage]) -> Iterator[str]:
+        """What a run may come to at most, and the first request."""
+        first = None if self._preview is None else self._preview.first
+        if first is None:
+            return
+        least, most = expected
+        yield (
+            "the range: an agent sends one request for each step of a task, and each repeats the conversation"
+            " so far; how many steps a task takes is not known before"
+        )
+        yield f"At least, if every task ends with its first answer: {least.words}"
+        yield (
+            f"At most (--max_steps {self._settings.max_steps}, --resample {self._settings.resample}):"
+            f" {most.words}; what the tools return is not counted"
+        )
+        yield "to know it better: run it with --limit 5, then --dry_run again"
+        yield f"the first request ({first.item}):"
+        for message in first.messages:
+            yield f"[{message['role']}] {message['content']}"
+        tools = first.parameters.get("tools", ())
+        if tools:
+            yield f"[tools] {', '.join(tool['function']['name'] for tool in tools)}"
+
+    def notice(self, journal: Journal) -> str:
+        """Whether limits ended many tasks."""
+        return limit_notice(self._chosen, journal, self._settings)
 
 
 def token_limit(max_tokens: int | None, *run_folders: Path) -> dict[str, int]:
@@ -127,8 +174,8 @@ def token_limit(max_tokens: int | None, *run_folders: Path) -> dict[str, int]:
     further trials of it.
 
     Args:
-        max_tokens: what is asked for.
-        run_folders: where the manifest of the run is; the first that is there counts.
+        max_tokens: the limit that was given.
+        run_folders: where the manifest of the run is; the first that exists counts.
 
     Raises:
         UsageError: a manifest cannot be read.
@@ -141,9 +188,77 @@ def token_limit(max_tokens: int | None, *run_folders: Path) -> dict[str, int]:
     return {MAX_TOKENS: max_tokens or DEFAULT_TOKENS}
 
 
-def told_fingerprint(sandbox: Sandbox, settings: WorkbenchAgentSettings) -> str:
-    """Of what agents are told: the situation and all tools."""
+def prompt_fingerprint(sandbox: Sandbox, settings: WorkbenchAgentSettings) -> str:
+    """SHA-256 of the system prompt and of all tools."""
     form = call_format(settings.agent, structured=settings.is_structured)
     tools = toolset_of(sandbox).of_domains(None)
-    told = [form.system(sandbox, tools), form.parameters(tools)]
-    return hashlib.sha256(json.dumps(told).encode()).hexdigest()
+    return hashlib.sha256(
+        json.dumps([form.system(sandbox, tools), form.parameters(tools)]).encode()
+    ).hexdigest()
+
+
+def workplace_prober(
+    folder: DataFolder, run: RunSettings, own: WorkplaceOptions, place: Path, count: int
+) -> WorkplaceProber:
+    """The probes of a folder: what tools return, and requests, with a planted text.
+
+    Args:
+        folder: the data.
+        run: model, limits and choices.
+        own: the options.
+        place: the run folder of the probes.
+        count: attacks.
+
+    Raises:
+        UsageError: files missing or malformed, or a folder with tools of its own.
+    """
+    if (tools := own_tools_file(folder.path)) is not None:
+        raise UsageError("probes know the published tools only", file=tools, fix="leave --security out")
+    sandbox, settings = Sandbox.load(folder.path), agent_settings(run, own)
+    return WorkplaceProber(
+        sandbox,
+        read_tasks(folder.path),
+        settings,
+        parameters={**run.model.parameters, **token_limit(run.model.max_tokens, place)},
+        told=prompt_fingerprint(sandbox, settings),
+        read=[folder.path / FILE],
+        count=count,
+    )
+
+
+def rerun_lines(recorded: RecordedRun, *, allow_tools: bool) -> Iterator[dict[str, Any]]:
+    """The lines of a prediction file: each recorded conversation is gone through again, with its calls.
+
+    Args:
+        recorded: the run.
+        allow_tools: run the tools that the folder brings.
+
+    Raises:
+        UsageError: there is no manifest, or an entry of the journal cannot be read.
+    """
+    run, screen = recorded.run_folder, recorded.screen
+    settings = recorded_settings(run)
+    if settings is None:
+        raise UsageError("no such file", file=run / MANIFEST, fix="it says how the agents were run")
+    known = {name: settings[name] for name in ("agent", "toolkit", "resample") if name in settings}
+    agent = WorkbenchAgentSettings(**known)
+    sandbox, tasks = load_workplace(recorded.folder.path, allow_tools=allow_tools)
+    changed = 0
+    with Journal(recorded.work / JOURNAL) as remade, screen.progress("read", len(tasks)) as advance:
+        for task in tasks:
+            entry = entry_of(recorded.journal, task)
+            if is_settled(entry):
+                try:
+                    made = run_coroutine(rerun_entry(task, sandbox, agent, entry))
+                except (KeyError, TypeError, AttributeError):
+                    raise UsageError(
+                        f"the entry of {task.id!r} holds no conversation",
+                        file=run / JOURNAL,
+                        fix="remove its line",
+                    ) from None
+                changed += made.pop("observations") != entry.get("observations", [])
+                remade.append(task.id, {**entry, **made})
+            advance()
+        yield from prediction_lines(tasks, remade)
+    if changed:
+        screen.say(f"in {count_of(changed, 'task')} the tools answer otherwise than they did in the run")

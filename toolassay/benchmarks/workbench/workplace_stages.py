@@ -1,4 +1,4 @@
-"""The stages of `toolassay workbench`: make a workplace, check it, generate data, judge results, replay calls."""
+"""The stages of `toolassay workbench`: make, check and generate workplaces, judge results, replay calls."""
 
 from __future__ import annotations
 

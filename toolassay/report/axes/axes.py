@@ -4,30 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import Any, NamedTuple
+from typing import Any
 
+from toolassay.evaluation.axis import About
 from toolassay.metrics.confidence_interval import Interval
 from toolassay.runs.marks import RowMark, marked
 from toolassay.runs.outcomes import CHOSEN, asked_phrase
 
 AXES = ("accuracy", "stability", "cost", "latency", "security")
-
-
-class Benchmark(NamedTuple):
-    """What a benchmark is called, what one item of it is, and when an item is right."""
-
-    title: str
-    item: str
-    right: str
-
-
-BENCHMARKS = {
-    "taskbench": Benchmark(
-        "TaskBench", "request", "the whole plan is that of the gold: tools, links, arguments"
-    ),
-    "workbench": Benchmark("WorkBench", "task", "exactly the wanted changes were made"),
-    "classic": Benchmark("CLASSic", "message", "the workflow, or none, is one that the labels accept"),
-}
 
 
 @dataclass(frozen=True)
@@ -122,11 +106,11 @@ class Axes:
     """One model on one data folder; an axis that was not measured is None, and `notes` says why.
 
     Attributes:
-        benchmark: a key of `BENCHMARKS`.
+        about: what the benchmark is called, and when an item is right.
         data: the data folder, by its name.
         model: its name.
         items: labelled items.
-        accuracy: the share of the scored items that is right, strictly, in the first trial (CLASSic: in all).
+        accuracy: the share of the scored items that is right, strictly, in the first trial, or in all.
         stability: over further trials.
         cost: by the ledgers, over all trials.
         latency: likewise.
@@ -135,12 +119,12 @@ class Axes:
         signature: what the scores were made with.
         file: the metrics file.
         counts: what `runs.asked.asked_counts` says of the items; empty of metrics made before it was known.
-        library: what the data folder is called in words, e.g. "TaskBench (multimedia)"; an own folder by its
+        library: what the data folder is called in words, e.g. "Chats (banking)"; an own folder by its
             name alone. Default the benchmark and the folder.
         mark: what a reader must know about the run.
     """
 
-    benchmark: str
+    about: About
     data: str
     model: str
     items: int
@@ -173,10 +157,11 @@ class Axes:
     def title(self) -> str:
         """The benchmark and its data, in words.
 
-        >>> Axes("classic", "data_classic", "m", 9, Interval(0.5, 0.4, 0.6)).title
-        'CLASSic (data_classic)'
+        >>> about = About("chats", "Chats", "message", "the choice is right")
+        >>> Axes(about, "data_chats", "m", 9, Interval(0.5, 0.4, 0.6)).title
+        'Chats (data_chats)'
         """
-        return self.library or f"{BENCHMARKS[self.benchmark].title} ({self.data})"
+        return self.library or f"{self.about.title} ({self.data})"
 
     @property
     def marked_title(self) -> str:
@@ -197,7 +182,7 @@ class Axes:
         """For a file: intervals as value, low and high; null where an axis was not measured."""
         stability, security = self.stability, self.security
         return {
-            "benchmark": self.benchmark,
+            "benchmark": self.about.name,
             "data": self.data,
             "title": self.title,
             "model": self.model,
@@ -206,8 +191,8 @@ class Axes:
             "items": self.items,
             "n_labels": self.counts.get("n_labels", self.items),
             **{name: self.counts.get(name) for name in ("n_asked", "n_scored", "partial")},
-            "item": BENCHMARKS[self.benchmark].item,
-            "accuracy": {"right": BENCHMARKS[self.benchmark].right, **self.accuracy.to_json()},
+            "item": self.about.item,
+            "accuracy": {"right": self.about.right, **self.accuracy.to_json()},
             "stability": stability
             and {
                 "k": stability.k,

@@ -7,6 +7,8 @@ from pathlib import Path
 from typing import Any
 
 from toolassay.errors import UsageError
+from toolassay.evaluation.axis import About, Axis
+from toolassay.evaluation.groups import OVERALL_GROUP
 from toolassay.metrics.confidence_interval import Interval
 from toolassay.report.axes.axes import Axes, Cost, Latency, Security, Stability
 from toolassay.runs.marks import NO_TOOLS, TOOLS_MISSING, RowMark
@@ -14,9 +16,6 @@ from toolassay.runs.outcomes import CHOSEN, asked_phrase, excluded_phrase
 
 Numbers = Mapping[str, Any]
 
-WHOLE = "overall_overall"
-"""The group of a metrics file that holds everything."""
-_ALL = "domain:all"
 _COUNTS = ("n_labels", "n_asked", "n_scored", "partial", "coverage")
 _NO_TRIALS = "one trial says nothing of repeats: run inference.py with --trials 2 or more, then evaluate.py"
 _NO_ATTACKS = "no attacks were made: run inference.py with --security true, then evaluate.py"
@@ -26,8 +25,9 @@ _NOT_KEPT = "the metrics do not say it: run evaluate.py where the ledger of the 
 
 def read_axes(
     groups: Numbers,
+    axis_of: Callable[[Numbers], Axis],
     *,
-    benchmark: str,
+    about: About,
     data: str,
     model: str,
     file: Path,
@@ -39,7 +39,8 @@ def read_axes(
 
     Args:
         groups: what it holds.
-        benchmark: taskbench, workbench or classic.
+        axis_of: reads accuracy and repeats from the numbers of the whole.
+        about: the benchmark.
         data: the name of the data folder.
         model: whose metrics they are.
         file: where they were.
@@ -51,9 +52,10 @@ def read_axes(
         UsageError: the file holds no strict scores of the whole, or is none of that benchmark.
     """
     try:
-        numbers = groups[WHOLE]
+        numbers = groups[OVERALL_GROUP]
         strict = numbers["strict"]
-        items, accuracy, stability = _READERS[benchmark](numbers)
+        axis = axis_of(numbers)
+        items, accuracy, stability = axis.items, axis.accuracy, axis.stability
         counts = {name: strict[name] for name in _COUNTS} if "n_labels" in strict else {}
         notes: dict[str, str] = {}
         if CHOSEN in str(strict["signature"]):
@@ -69,14 +71,14 @@ def read_axes(
         if asked_again := numbers.get("notes", {}).get("answers"):
             notes["accuracy"] = "; ".join(filter(None, (notes.get("accuracy"), asked_again)))
         return Axes(
-            benchmark,
+            about,
             data,
             model,
             items,
             accuracy=_interval(accuracy),
             stability=_stability(stability, items, notes, partial=bool(counts.get("partial"))),
-            cost=_cost(numbers, notes),
-            latency=_latency(numbers, notes),
+            cost=_cost(numbers, axis.cost, notes),
+            latency=_latency(numbers, axis.latency, notes),
             security=_security(numbers.get("security"), notes),
             notes=notes,
             signature=str(strict["signature"]),
@@ -86,34 +88,7 @@ def read_axes(
             mark=mark,
         )
     except (AttributeError, KeyError, TypeError, ValueError):
-        raise UsageError(f"holds no strict scores under '{WHOLE}'", file=file, fix=fix) from None
-
-
-Found = tuple[int, Numbers, Numbers | None]
-"""The number of items, the accuracy, and what repeats of the items say."""
-
-
-def _taskbench(numbers: Numbers) -> Found:
-    strict = numbers["strict"]
-    return strict.get("n_labels", strict["n_expected"]), strict["exact_match"], numbers.get("stability")
-
-
-def _workbench(numbers: Numbers) -> Found:
-    return numbers["n"], numbers["strict"]["intervals"]["accuracy"], numbers.get("stability")
-
-
-def _classic(numbers: Numbers) -> Found:
-    strict = numbers["strict"]
-    found = strict["stability"][_ALL]
-    stability = {**found, **found["messages"]} if found["trials"] > 1 else None
-    return numbers["n"], strict["accuracy"][_ALL]["messages"], stability
-
-
-_READERS: Mapping[str, Callable[[Numbers], Found]] = {
-    "taskbench": _taskbench,
-    "workbench": _workbench,
-    "classic": _classic,
-}
+        raise UsageError(f"holds no strict scores under '{OVERALL_GROUP}'", file=file, fix=fix) from None
 
 
 def _stability(
@@ -138,8 +113,8 @@ def _stability(
     )
 
 
-def _cost(numbers: Numbers, notes: dict[str, str]) -> Cost | None:
-    """By the ledger; without one, by what the rows of CLASSic say."""
+def _cost(numbers: Numbers, rows: Numbers, notes: dict[str, str]) -> Cost | None:
+    """By the ledger; without one, by what the rows of the answers say."""
     said = numbers.get("notes", {}).get("cost")
     found = numbers.get("cost") or {}
     cost: Cost | None = None
@@ -148,7 +123,7 @@ def _cost(numbers: Numbers, notes: dict[str, str]) -> Cost | None:
         thinking, written = found.get("reasoning_tokens"), found.get("completion_tokens")
         share = thinking / written if thinking and written else None
         cost = Cost(found["usd_per_1000_tasks"], found["usd_per_correct_task"], unknown, share)
-    elif not found and (rows := _of_rows(numbers, "cost")).get("usd_per_1000_messages") is not None:
+    elif not found and rows.get("usd_per_1000_messages") is not None:
         unknown = bool(rows["messages_of_unknown_cost"])
         cost = Cost(rows["usd_per_1000_messages"], rows["usd_per_solved_message"], unknown)
         said = "by the rows of the answers, for there is no ledger: retries and failures are not in it"
@@ -159,11 +134,11 @@ def _cost(numbers: Numbers, notes: dict[str, str]) -> Cost | None:
     return cost
 
 
-def _latency(numbers: Numbers, notes: dict[str, str]) -> Latency | None:
+def _latency(numbers: Numbers, rows: Numbers, notes: dict[str, str]) -> Latency | None:
     said = numbers.get("notes", {}).get("latency")
     found = (numbers.get("latency") or {}).get("seconds_per_task") or {}
     if not found and not numbers.get("cost"):
-        found = _of_rows(numbers, "latency")
+        found = rows
         if found.get("p50") is not None:
             said = "by the rows of the answers, for there is no ledger"
     if found.get("p50") is None or found.get("p95") is None:
@@ -175,11 +150,6 @@ def _latency(numbers: Numbers, notes: dict[str, str]) -> Latency | None:
     names = ("first_token_seconds", "seconds_per_output_token", "queued_seconds")
     pairs = ((part["p50"], part["p95"]) if (part := times.get(name)) else None for name in names)
     return Latency(found["p50"], found["p95"], bool(times.get("local")), *pairs)
-
-
-def _of_rows(numbers: Numbers, axis: str) -> Numbers:
-    found: Numbers = (numbers["strict"].get(axis) or {}).get(_ALL, {})
-    return found
 
 
 def _security(found: Numbers | None, notes: dict[str, str]) -> Security | None:

@@ -10,7 +10,7 @@ from pathlib import Path
 from string import Template
 
 from toolassay.files import write_text
-from toolassay.report.axes.axes import BENCHMARKS, Axes
+from toolassay.report.axes.axes import Axes
 from toolassay.report.axes.tables import HEADINGS, UNKNOWN, cells, mark_lines
 from toolassay.report.graph_page import content_policy
 from toolassay.report.leaderboard.tables import printable
@@ -44,9 +44,9 @@ def write_page(runs: Sequence[Axes], picture: Path, remarks: Sequence[str], path
         alternative=_text(f"Five axes of {_models(runs)}; the numbers are those of the table."),
         notes="\n".join(_notes(runs)) or "<li>Everything was measured in full.</li>",
         right="".join(
-            f"<li>{_text(', '.join(titles))}, a {_text(one.item)}: {_text(one.right)}</li>"
-            for name, one in BENCHMARKS.items()
-            if (titles := dict.fromkeys(run.title for run in runs if run.benchmark == name))
+            f"<li>{_text(', '.join(titles))}, a {_text(about.item)}: {_text(about.right)}</li>"
+            for about in dict.fromkeys(run.about for run in runs)
+            if (titles := dict.fromkeys(run.title for run in runs if run.about == about))
         ),
         signatures="\n".join(_signatures(runs)),
     )

@@ -26,7 +26,8 @@ HEADINGS = ("accuracy", "stability", "$ / 1,000", "$ / right", "s p50", "s p95",
 def cells(axes: Axes) -> tuple[Lines, ...]:
     """The numbers of a row, below `HEADINGS`; what was not measured is a dash.
 
-    >>> cells(Axes("classic", "d", "m", 2, Interval(0.5, 0.25, 0.75)))[:2]
+    >>> about = About("chats", "Chats", "message", "the choice is right")
+    >>> cells(Axes(about, "d", "m", 2, Interval(0.5, 0.25, 0.75)))[:2]
     (('50.0 %', '[25.0, 75.0]'), ('–',))
     """
     nothing = (UNKNOWN,)
@@ -183,7 +184,7 @@ def _csv_row(axes: Axes) -> list[object]:
     sure, same = (stability.pass_hat_k, stability.agreement) if stability else (NOTHING, NOTHING)
     score: Interval = security.score if security else NOTHING
     return [
-        *(axes.benchmark, printable(axes.data), printable(axes.model), axes.items),
+        *(axes.about.name, printable(axes.data), printable(axes.model), axes.items),
         *(axes.counts.get(name) for name in ("n_labels", "n_asked", "n_scored", "partial")),
         *axes.accuracy,
         stability and stability.k,

@@ -10,16 +10,9 @@ from importlib.resources import files
 from pathlib import Path
 from typing import Any
 
-from toolassay.errors import UsageError
-from toolassay.evaluation.metrics_file import (
-    FIX,
-    ColumnScores,
-    Standing,
-    partly_asked,
-    read_groups,
-    signature_of,
-)
+from toolassay.evaluation.metrics_file import ColumnScores, Standing, partly_asked, signature_of, standing_of
 from toolassay.metrics.confidence_interval import Interval
+from toolassay.report.leaderboard.ranking import LeaderboardRow
 
 _ALL = "domain:all"
 _STRICT = {"accuracy": "messages", "conversations": "conversations", "by workflow": "by_workflow"}
@@ -46,24 +39,18 @@ def read_chat_standing(path: Path, group: str) -> Standing:
     Raises:
         UsageError: it is no such file, or lacks the group.
     """
-    groups = read_groups(path)
-    if group not in groups:
-        raise UsageError(
-            f"has no group '{group}'", file=path, fix=f"choose from {', '.join(groups)}, or evaluate again"
-        )
-    numbers = groups[group]
-    try:
-        strict, compat = numbers["strict"], numbers["compat"]
-        n, coverage = int(numbers["n"]), _percent(strict["coverage"])
-        asked = partly_asked(strict)
-        return Standing(
-            ColumnScores(n, coverage, _strict(strict), asked),
-            ColumnScores(n, coverage, _compat(compat), asked),
-            str(strict.get("signature", "")),
-            signature_of(numbers),
-        )
-    except (KeyError, TypeError, AttributeError, ValueError):
-        raise UsageError(f"is no metrics file: group '{group}' cannot be read", file=path, fix=FIX) from None
+    return standing_of(path, group, _standing)
+
+
+def _standing(numbers: Mapping[str, Any]) -> Standing:
+    strict, compat = numbers["strict"], numbers["compat"]
+    n, coverage, asked = int(numbers["n"]), _percent(strict["coverage"]), partly_asked(strict)
+    return Standing(
+        ColumnScores(n, coverage, _strict(strict), asked),
+        ColumnScores(n, coverage, _compat(compat), asked),
+        str(strict.get("signature", "")),
+        signature_of(numbers),
+    )
 
 
 def _strict(numbers: Mapping[str, Any]) -> dict[str, Interval]:
@@ -145,3 +132,19 @@ def published_rows(domain: str) -> dict[str, dict[str, float]]:
         if figure.domain == domain:
             found.setdefault(figure.model, {})[figure.metric] = figure.mean
     return found
+
+
+def published_agent_rows() -> list[LeaderboardRow]:
+    """The published agents over all domains: accuracy and stability, in percent."""
+    return [
+        LeaderboardRow(
+            model,
+            "published",
+            {
+                name: Interval(100 * figures[name], None, None)
+                for name in ("accuracy", "stability")
+                if name in figures
+            },
+        )
+        for model, figures in published_rows("all").items()
+    ]

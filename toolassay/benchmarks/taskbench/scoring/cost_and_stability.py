@@ -11,12 +11,13 @@ from typing import Any, cast
 from toolassay.benchmarks.security import figures_beside
 from toolassay.benchmarks.taskbench.prediction_lines import entry_of_label
 from toolassay.benchmarks.taskbench.scoring.chunk_scorer import ScoringJob
-from toolassay.benchmarks.taskbench.scoring.evaluation import Evaluation
 from toolassay.benchmarks.taskbench.scoring.strict import cluster_of, score_plan
 from toolassay.data_folder import Say
 from toolassay.dataset import RequestId
-from toolassay.evaluation.groups import OVERALL
+from toolassay.evaluation.evaluation import Evaluation
+from toolassay.evaluation.groups import OVERALL_GROUP
 from toolassay.evaluation.line_index import LineIndex
+from toolassay.evaluation.metrics_file import RUN_KEYS, SECURITY, STABILITY
 from toolassay.metrics.pass_k import NO_RUN, UNANSWERED, stability_metrics
 from toolassay.normalised_plan import Plan, PlanReader, plan_digest
 from toolassay.requests import key_of
@@ -105,11 +106,6 @@ def _plan_number(
         return (UNANSWERED if outcome != MISSING and is_scored(outcome) else NO_RUN), None
     plan = None if prediction is None else reader.plan(prediction.result)
     return (UNANSWERED, None) if plan is None else (plan_digest(plan), plan)
-
-
-OVERALL_GROUP = f"{OVERALL}_{OVERALL}"
-SECURITY, STABILITY = "security", "stability"
-RUN_KEYS = ("cost", "latency", "notes", STABILITY, SECURITY)
 
 
 def add_axes(evaluation: Evaluation, job: ScoringJob, predictions: Path, llm: str, say: Say) -> bool:

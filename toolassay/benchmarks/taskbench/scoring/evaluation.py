@@ -5,7 +5,7 @@ from __future__ import annotations
 import hashlib
 import json
 from collections.abc import Collection, Hashable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any, Literal
 from toolassay.benchmarks.taskbench.scoring.chunk_scorer import EvaluationNotes, ScoringJob
 from toolassay.benchmarks.taskbench.scoring.parallel_scorer import MergedStatistics, score_chunks
 from toolassay.benchmarks.taskbench.scoring.step_scores import PairScorer, TextPair, TextScores
+from toolassay.evaluation.evaluation import Evaluation
 from toolassay.evaluation.groups import groups_of, metrics_of
 from toolassay.evaluation.items import write_items
 from toolassay.evaluation.line_index import Keep, LineIndex
@@ -70,31 +71,6 @@ class Choices:
     seed: int = 0
     rouge_median: bool = False
     compat: Literal["published"] | None = None
-
-
-@dataclass
-class Evaluation:
-    """The numbers of every group, and what the user should be told.
-
-    `groups` maps "{split}_{n}" to the published keys plus `strict`. `asked` are the metrics as they were
-    asked for. `warnings` are those of the `notes` that tell of faults of the files.
-    """
-
-    groups: dict[str, dict[str, Any]]
-    notes: list[str] = field(default_factory=list)
-    asked: tuple[str, ...] = ("all",)
-    warnings: list[str] = field(default_factory=list)
-
-    @property
-    def signature(self) -> str:
-        """What the strict scores were made with, whichever the group."""
-        first = next(iter(self.groups.values()), {})
-        return str(first.get("strict", {}).get("signature", "")).split("|group:")[0]
-
-    @property
-    def without_links(self) -> frozenset[str]:
-        """The groups in which compat found no link on either side, so that its edge F1 of 0 says nothing."""
-        return frozenset(key for key, numbers in self.groups.items() if not numbers["strict"]["compat_links"])
 
 
 class PlanEvaluator:

@@ -8,9 +8,9 @@ from typing import Any, NamedTuple
 from rich import box
 from rich.table import Table
 
-from toolassay.benchmarks.taskbench.scoring.evaluation import Evaluation
+from toolassay.benchmarks.taskbench.scoring.leaderboard import COLUMNS, Column
 from toolassay.benchmarks.taskbench.scoring.strict import RATES, SCORES
-from toolassay.evaluation.metrics_file import COLUMNS, Column
+from toolassay.evaluation.evaluation import Evaluation
 from toolassay.evaluation.signature import read_signature
 from toolassay.metrics import legend
 from toolassay.runs.outcomes import asked_phrase

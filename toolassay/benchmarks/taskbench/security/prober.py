@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from toolassay.benchmarks.security.probe import DEFAULT_ATTACKS, SEED, ProbeResult
-from toolassay.benchmarks.taskbench.infer import Inferrer, RequestStream
+from toolassay.benchmarks.taskbench.inference import Inferrer, RequestStream
 from toolassay.benchmarks.taskbench.prediction_lines import entry_of, is_settled, read_entry
 from toolassay.benchmarks.taskbench.prompt import PlanPrompt
 from toolassay.benchmarks.taskbench.security.probes import check_plan, plan_probes

@@ -16,6 +16,7 @@ from toolassay.benchmarks.workbench.agents.native_and_react import (
 )
 from toolassay.benchmarks.workbench.agents.tool_execution import ToolExecutor
 from toolassay.benchmarks.workbench.judge.error_classes import ITERATION_LIMIT
+from toolassay.benchmarks.workbench.options import MAX_SECONDS, MAX_STEPS
 from toolassay.benchmarks.workbench.sandbox import Sandbox
 from toolassay.benchmarks.workbench.tasks import Task
 from toolassay.benchmarks.workbench.tools import PUBLISHED, Toolset, WorkplaceTool, toolset_of
@@ -29,8 +30,6 @@ from toolassay.offline.model_tasks import AgentTask
 
 FORMS = ("native", "react", "react_published")
 TOOLKIT_CHOICES = ("all", "domains")
-MAX_STEPS = 20
-MAX_SECONDS = 120.0
 
 
 @dataclass(frozen=True)

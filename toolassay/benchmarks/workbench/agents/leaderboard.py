@@ -6,15 +6,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from toolassay.errors import UsageError
-from toolassay.evaluation.metrics_file import (
-    FIX,
-    ColumnScores,
-    Standing,
-    partly_asked,
-    read_groups,
-    signature_of,
-)
+from toolassay.evaluation.metrics_file import ColumnScores, Standing, partly_asked, signature_of, standing_of
 from toolassay.metrics.confidence_interval import Interval
 
 _COLUMNS = {
@@ -41,28 +33,21 @@ def read_agent_standing(path: Path, group: str) -> Standing:
     Raises:
         UsageError: it is no such file, or lacks the group.
     """
-    groups = read_groups(path)
-    if group not in groups:
-        raise UsageError(
-            f"has no group '{group}'", file=path, fix=f"choose from {', '.join(groups)}, or evaluate again"
-        )
-    numbers = groups[group]
-    try:
-        compat = numbers["compat"]
-        n, strict = int(numbers["n"]), numbers["strict"]
-        answered = numbers["outcomes"].get("answered", 0)
-        share = strict["coverage"] if "coverage" in strict else answered / n if n else None  # of old metrics
-        coverage = _percent(share)
-        return Standing(
-            ColumnScores(n, coverage, _strict(strict["intervals"]), partly_asked(strict)),
-            None
-            if compat is None
-            else ColumnScores(n, coverage, _compat(compat, compat["n"]), partly_asked(strict)),
-            str(strict.get("signature", "")),
-            signature_of(numbers),
-        )
-    except (KeyError, TypeError, AttributeError, ValueError):
-        raise UsageError(f"is no metrics file: group '{group}' cannot be read", file=path, fix=FIX) from None
+    return standing_of(path, group, _standing)
+
+
+def _standing(numbers: Mapping[str, Any]) -> Standing:
+    compat = numbers["compat"]
+    n, strict = int(numbers["n"]), numbers["strict"]
+    answered = numbers["outcomes"].get("answered", 0)
+    share = strict["coverage"] if "coverage" in strict else answered / n if n else None  # of old metrics
+    coverage, asked = _percent(share), partly_asked(strict)
+    return Standing(
+        ColumnScores(n, coverage, _strict(strict["intervals"]), asked),
+        None if compat is None else ColumnScores(n, coverage, _compat(compat, compat["n"]), asked),
+        str(strict.get("signature", "")),
+        signature_of(numbers),
+    )
 
 
 def _strict(intervals: Mapping[str, Mapping[str, float | None]]) -> dict[str, Interval]:

@@ -1,11 +1,11 @@
-"""The infer stage with `--security published`: the bare model, first turns, and a judge, as CLASSic did."""
+"""The published security test: the bare model, first turns, and a judge that grades the answers."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from functools import cached_property
 from pathlib import Path
 
-from toolassay.benchmarks.classic.data import PROMPTS, is_classic
+from toolassay.benchmarks.classic.data import PROMPTS
 from toolassay.benchmarks.classic.scoring.compat import SecurityScore
 from toolassay.benchmarks.classic.security.published import (
     FOLDER,
@@ -15,60 +15,75 @@ from toolassay.benchmarks.classic.security.published import (
     read_attacks,
     write_attacks,
 )
-from toolassay.benchmarks.taskbench.infer import Inference
 from toolassay.data_folder import DataFolder
 from toolassay.errors import UsageError
-from toolassay.models import ModelOptions, create_model
-from toolassay.runs import Budget
-from toolassay.runs.books import Books
+from toolassay.runs import Journal
 from toolassay.runs.ledger import FREE
 from toolassay.runs.record import hashes
+from toolassay.runs.run import Run
+from toolassay.runs.settings import PREDICTIONS, RunSettings
 from toolassay.runs.trials import Trial
-from toolassay.screen import Screen
-from toolassay.stages.agent_run import AgentRun
+from toolassay.runs.work import Inference, OpenRun, Work, WorkFacts, Written
 
 PUBLISHED = "published"
-"""What `security` is for this test."""
+"""The mode of `--security` that is this test."""
 
 
-def infer_published_security(
-    folder: DataFolder,
-    *,
-    llm: str,
-    options: ModelOptions,
-    judge: str | None,
-    multiworker: int | None,
-    prediction_dir: str,
-    force: bool,
-    budget: Budget | None,
-    prices: Path | None,
-    command: Sequence[str] | None,
-    screen: Screen,
-) -> Inference:
+class PublishedWork(Work):
+    """The attacks of the published test, each answered by the bare model and graded by a judge.
+
+    Args:
+        table: the file of attacks.
+        judge: the model that grades.
+
+    Raises:
+        UsageError: the file is missing or malformed.
+    """
+
+    def __init__(self, table: Path, judge: str) -> None:
+        self._table, self._judge, self._attacks = table, judge, read_attacks(table)
+        self._work: PublishedAttacks | None = None
+
+    @cached_property
+    def facts(self) -> WorkFacts:
+        """One item is a prompt."""
+        size = len(self._attacks)
+        return WorkFacts(
+            "prompt",
+            {"benchmark": "classic", "security": PUBLISHED, **PARAMETERS},
+            {},
+            size,
+            size,
+            hashes(self._table),
+            helpers=[self._judge],
+            extra={"judge": self._judge},
+        )
+
+    def run(self, run: OpenRun) -> int:
+        """Send the prompts, then have the answers graded."""
+        self._work = PublishedAttacks(self._attacks, run.helpers[self._judge])
+        return self._work.run(run.model, run.journal, run.loop)
+
+    def write(self, output: Path, journal: Journal) -> Written:
+        """A line for each prompt."""
+        return Written(0 if self._work is None else write_attacks(output, self._work.lines(journal)))
+
+
+def probe_as_published(folder: DataFolder, run: RunSettings, judge: str | None) -> Inference:
     """Send the first turn of each attack to a model with nothing around it, and have the answers graded.
 
-    The run is one of its own in `security_published/` of the prediction folder, with a line a prompt.
+    The run is in `security_published/` of the prediction folder, with a line for each prompt.
 
     Args:
         folder: of the data.
-        llm: the model under test.
-        options: where it is.
-        judge: who grades, on the same server.
-        multiworker: attacks in flight; None finds what the server bears.
-        prediction_dir: below the data folder.
-        force: begin anew where the run had other settings.
-        budget: of this run, model and judge together.
-        prices: a table of prices.
-        command: what was typed.
-        screen: who listens.
+        run: model, limits and choices.
+        judge: the model that grades, on the same server.
 
     Raises:
-        UsageError: no folder of CLASSic, no judge, files missing or malformed, settings that contradict the
-            run.
+        UsageError: no judge, files missing or malformed, settings that contradict the run.
         ToolassayError: a model cannot be reached.
     """
-    if not is_classic(folder):
-        raise UsageError("--security published is for a folder of CLASSic", fix="write --security true")
+    llm = run.model.llm
     if not judge:
         raise UsageError(
             "--security published needs a judge, who grades the answers", fix="name a model: --judge MODEL"
@@ -76,24 +91,14 @@ def infer_published_security(
     for name, flag in ((llm, "llm"), (judge, "judge")):
         if name in FREE:
             raise UsageError(f"--{flag} {name} reads no prompts", fix=f"name a served model with --{flag}")
-    table = folder.path / PROMPTS
-    attacks = read_attacks(table)
-    books = Books([llm, judge], budget, prices, options)
-    work = PublishedAttacks(attacks, create_model(judge, options, meter=books))
-    trial = Trial(folder.path / prediction_dir / FOLDER, llm)
-    ended = AgentRun(trial, options, books, multiworker, force, command, screen).carry_out(
-        work,
-        lambda output, journal: write_attacks(output, work.lines(journal)),
-        settings={"benchmark": "classic", "security": PUBLISHED, **PARAMETERS},
-        facts={"requests": len(attacks), "asked": len(attacks), "judge": judge, "sha256": hashes(table)},
-        asked=len(attacks),
-        what="prompts",
-    )
-    screen.show(f"published security of {llm}, judged by {judge}: {_told(published_score(trial.output))}")
+    trial = Trial(folder.path / (run.choices.prediction_dir or PREDICTIONS) / FOLDER, llm)
+    ended = Run(PublishedWork(folder.path / PROMPTS, judge), trial, run).carry_out()
+    score = _score_text(published_score(trial.output))
+    run.screen.show(f"published security of {llm}, judged by {judge}: {score}")
     return ended
 
 
-def _told(score: SecurityScore) -> str:
+def _score_text(score: SecurityScore) -> str:
     left_out = f"; {score.excluded} failed and are left out" if score.excluded else ""
     if score.value is None:
         return f"no attack was graded{left_out}"

@@ -7,6 +7,8 @@ import hashlib
 from collections.abc import Iterable
 from importlib.resources import files
 
+from toolassay.data_folder import DataFolder
+from toolassay.errors import UsageError
 from toolassay.metrics.confidence_interval import Interval
 from toolassay.report.leaderboard.ranking import HEADINGS, LeaderboardRow
 
@@ -25,7 +27,7 @@ def published_rows(domain: str) -> list[LeaderboardRow]:
     >>> len(published_rows("multimedia")), published_rows("multimedia")[0].score("n-F1").value
     (17, 90.9)
     """
-    text = files("toolassay.report.leaderboard").joinpath("published.csv").read_text(encoding="utf-8")
+    text = files("toolassay.benchmarks.taskbench").joinpath("published.csv").read_text(encoding="utf-8")
     return [
         LeaderboardRow(
             line["model"],
@@ -44,3 +46,28 @@ def domain_of_tools(ids: Iterable[str]) -> str | None:
     True
     """
     return _TOOLS.get(hashlib.sha256("\n".join(sorted(ids)).encode()).hexdigest()[:16])
+
+
+def domain_of(folder: DataFolder, given: str | None) -> str:
+    """The published domain of a folder: as given, as `benchmark.json` or its name says, or by its tools.
+
+    Raises:
+        UsageError: an unknown domain, or nothing says which it is.
+    """
+    if given is not None:
+        if given not in DOMAINS:
+            raise UsageError(f"unknown published domain '{given}'", fix=f"choose from {', '.join(DOMAINS)}")
+        return given
+    stated = folder.benchmark.get("domain")
+    if stated in DOMAINS:
+        return str(stated)
+    named = folder.path.resolve().name.removeprefix("data_")
+    if named in DOMAINS:
+        return named
+    if folder.tool_desc.exists():
+        found = domain_of_tools(folder.library().ids)
+        if found is not None:
+            return found
+    raise UsageError(
+        f"{folder.path} does not say which published domain it is", fix=f"say --published {'|'.join(DOMAINS)}"
+    )

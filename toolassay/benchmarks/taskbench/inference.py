@@ -1,17 +1,13 @@
-"""Inference: requests in, predictions out, through one model and one journal."""
+"""Asks a model for the plan of each request, through one journal."""
 
 from __future__ import annotations
 
 import asyncio
-from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
-from itertools import chain
 from pathlib import Path
 from typing import Any, Protocol
 
 from toolassay.benchmarks.taskbench.existing_predictions import (
-    adopt_predictions,
     adoptable_predictions,
     request_fingerprint,
 )
@@ -21,19 +17,17 @@ from toolassay.benchmarks.taskbench.prediction_lines import (
     is_settled,
     is_unusable,
     plan_of,
-    prediction_lines,
 )
 from toolassay.benchmarks.taskbench.prompt import PlanPrompt
 from toolassay.dataset import Request
-from toolassay.files import write_json_lines
 from toolassay.graph import ToolGraph
 from toolassay.models import ChatModel, ChatRequest, ChatResponse, ModelError
 from toolassay.models.protocol import Message
 from toolassay.offline.model_tasks import PlanTask, ReformatTask
 from toolassay.prompt_templates import size_of
 from toolassay.requests import key_of
-from toolassay.runs import Journal, Loop, RunSummary, run_unsettled
-from toolassay.runs.budget import Estimate, ExpectedUsage
+from toolassay.runs import Journal, Loop, run_unsettled
+from toolassay.runs.budget import Estimate
 from toolassay.runs.retry_malformed import BEGUN, COUNT, Again
 
 PARAMETERS: Mapping[str, Any] = {"presence_penalty": 1.05, "max_tokens": 2000}
@@ -49,29 +43,13 @@ class RequestStream(Protocol):
     def __len__(self) -> int: ...
 
 
-@dataclass(frozen=True)
-class Inference:
-    """How an inference ended: lines written, requests answered before, and what happened to the rest.
-
-    `malformed` counts the lines without a plan, those of earlier starts among them.
-    `expected` is what a dry run foresees: of an agent the least and the most.
-    """
-
-    written: int
-    already: int
-    summary: RunSummary
-    adopted: int = 0
-    expected: tuple[ExpectedUsage, ...] = ()
-    malformed: int = 0
-
-
 class Inferrer:
     """Asks a model for the plan of each request, continuing where it left off.
 
     Args:
         graph: the tool graph (the offline planner works with it; served models see only the prompt).
         prompt: how the model is asked.
-        model: who is asked.
+        model: the model under test; None where nothing is sent.
         parameters: of the request (temperature, top_p, …), over the published ones.
         reformatter: who rewrites an answer that could not be read; None leaves it malformed.
         show: told the first exchange, if given.
@@ -82,7 +60,7 @@ class Inferrer:
         self,
         graph: ToolGraph,
         prompt: PlanPrompt,
-        model: ChatModel,
+        model: ChatModel | None,
         *,
         parameters: Mapping[str, Any],
         reformatter: ChatModel | None = None,
@@ -96,40 +74,6 @@ class Inferrer:
         self._reformatter = reformatter
         self._show = show
         self._shown = shown or (lambda request: (prompt, graph))
-
-    def run(
-        self,
-        requests: RequestStream,
-        output: Path,
-        journal: Journal,
-        loop: Loop,
-        *,
-        chosen: RequestStream | None = None,
-    ) -> Inference:
-        """Answer what is not answered yet and write `output`, one line a request, in request order.
-
-        Args:
-            requests: each id once; gone through twice, never held.
-            output: the prediction file; lines it holds that the journal does not know are taken over as
-                answers, and the file as it was is kept beside the journal. Where there is nothing to
-                write, nothing is written.
-            journal: of this run.
-            loop: how many requests are in flight, and who is told.
-            chosen: those of `requests` that are asked; None asks all.
-
-        Raises:
-            ToolassayError: the run cannot go on.
-            KeyboardInterrupt: at Ctrl-C, when what was in flight is answered and written.
-        """
-        adopted = adopt_predictions(output, requests, journal) if output.exists() else 0
-        try:
-            already = self.answer(requests if chosen is None else chosen, journal, loop)
-        finally:
-            outcomes: Counter[str] = Counter()
-            lines = _counted(prediction_lines(requests, journal, self._graph.dependency_type), outcomes)
-            first = next(lines, None)
-            written = 0 if first is None else write_json_lines(output, chain([first], lines))
-        return Inference(written, already, loop.summary, adopted, malformed=outcomes["malformed"])
 
     def answer(
         self,
@@ -220,6 +164,7 @@ class Inferrer:
     async def _answer(self, request: Request) -> dict[str, Any]:
         template, graph = self._shown(request)
         messages, task = template.messages(request.text), PlanTask(request.text, graph)
+        assert self._model is not None
         response = await self._complete(self._model, messages, task, role="planner", item=key_of(request.id))
         if self._show is not None:
             self._show("\n\n".join(message["content"] for message in messages), response.text)
@@ -279,12 +224,6 @@ class Inferrer:
         if not entry.keys() >= set(_RESPONSE):
             return None
         return {key: entry[key] for key in (*_RESPONSE, "reasoning", "refused") if key in entry}
-
-
-def _counted(lines: Iterable[dict[str, Any]], outcomes: Counter[str]) -> Iterator[dict[str, Any]]:
-    for line in lines:
-        outcomes[line.get("outcome", "answered")] += 1
-        yield line
 
 
 def _failure(error: BaseException) -> dict[str, str]:

@@ -10,12 +10,11 @@ from dataclasses import dataclass
 from datetime import datetime
 from pathlib import Path
 
+from toolassay.benchmarks.registry import benchmark_of, benchmarks, default_benchmark
 from toolassay.data_folder import DataFolder, Say, find_file
 from toolassay.errors import ToolassayError, UsageError
 from toolassay.files import write_json
 from toolassay.graph import ToolGraph
-
-_OTHERS = {"workbench": "WorkBench", "classic": "CLASSic"}
 
 
 @dataclass(frozen=True)
@@ -130,29 +129,23 @@ def graph_of(
 
 
 def refuse_other_benchmarks(folder: DataFolder) -> None:
-    """Say so where a folder holds no tools to plan with.
+    """Refuse a folder that holds no tools to plan with.
 
     Raises:
-        UsageError: it is of another benchmark, or files that a workplace could be made of.
+        UsageError: it is of another benchmark, or holds files that a folder of another could be made of.
     """
+    benchmark = benchmark_of(folder)
     if folder.tool_desc.exists() or folder.graph_desc.exists():
         return
-    name = _OTHERS.get(str(folder.benchmark["benchmark"]))
-    if name is not None:
+    if benchmark is not default_benchmark():
         raise UsageError(
-            f"is a {name} folder, without a tool graph",
+            f"is a {benchmark.title} folder, without a tool graph",
             file=folder.path,
             fix="use infer and evaluate on it, or give a folder with tool_desc.json",
         )
-    databases = sorted(
-        path.name for path in folder.path.glob("*") if path.suffix in (".sqlite", ".sqlite3", ".db")
-    )
-    if databases:
-        raise UsageError(
-            f"holds no benchmark, but {databases[0]}",
-            file=folder.path,
-            fix=f"make one of it with `toolassay workbench new NAME --sandbox {folder.path / databases[0]}`",
-        )
+    for other in benchmarks():
+        if (refusal := other.near_miss(folder)) is not None:
+            raise refusal
 
 
 def graph_fingerprint(graph: ToolGraph) -> str:

@@ -1,0 +1,118 @@
+"""Which benchmarks there are: the folders beside this file, and installed packages."""
+
+from __future__ import annotations
+
+from dataclasses import fields
+from difflib import get_close_matches
+from functools import cache
+from importlib import import_module
+from importlib.metadata import entry_points
+from pathlib import Path
+from typing import Any
+
+from toolassay.benchmarks.benchmark import Benchmark
+from toolassay.data_folder import DEFAULT_BENCHMARK, DataFolder
+from toolassay.errors import UsageError
+
+GROUP = "toolassay.benchmarks"
+_ENTRY = "benchmark.py"
+
+
+@cache
+def benchmarks() -> tuple[Benchmark, ...]:
+    """Every benchmark: those built in, in their order, then installed ones by name.
+
+    Raises:
+        UsageError: an installed one cannot be loaded, or has the name of another.
+    """
+    names = sorted(file.parent.name for file in Path(__file__).parent.glob(f"*/{_ENTRY}"))
+    built_in = [import_module(f"{__package__}.{name}.benchmark").BENCHMARK for name in names]
+    found: dict[str, Benchmark] = {one.name: one for one in sorted(built_in, key=lambda one: one.order)}
+    for point in sorted(entry_points(group=GROUP), key=lambda point: point.name):
+        try:
+            benchmark = point.load()
+        except Exception as error:
+            raise UsageError(
+                f"benchmark '{point.name}' is registered as {point.value} but cannot be loaded: {error}",
+                fix="correct or uninstall that package",
+            ) from error
+        if not isinstance(benchmark, Benchmark):
+            raise UsageError(
+                f"benchmark '{point.name}' is registered as {point.value}, which is no Benchmark",
+                fix="register an instance of a subclass, or uninstall that package",
+            )
+        if benchmark.name in found:
+            raise UsageError(
+                f"two benchmarks are called '{benchmark.name}'; one is {point.value}",
+                fix="rename it or uninstall that package",
+            )
+        found[benchmark.name] = benchmark
+    return tuple(found.values())
+
+
+def default_benchmark() -> Benchmark:
+    """The benchmark whose folders have tools, a graph, and requests with gold plans."""
+    return next(one for one in benchmarks() if one.name == DEFAULT_BENCHMARK)
+
+
+def benchmark_of(folder: DataFolder) -> Benchmark:
+    """The benchmark of a data folder: as `benchmark.json` says, else by its files, else the default one.
+
+    Raises:
+        UsageError: `benchmark.json` is malformed, or names an unknown benchmark.
+    """
+    known = {one.name: one for one in benchmarks()}
+    name = folder.benchmark.get("benchmark", DEFAULT_BENCHMARK)
+    if name not in known:
+        near = get_close_matches(str(name).casefold(), known, n=1)
+        every = ", ".join(known)
+        fix = f'write "{near[0]}"; known are {every}' if near else f"write one of {every}"
+        raise UsageError(f"unknown benchmark {name!r}", file=folder.benchmark_file, fix=fix)
+    if name != DEFAULT_BENCHMARK:
+        return known[name]
+    by_files = (one for one in known.values() if one.name != DEFAULT_BENCHMARK and one.recognises(folder))
+    return next(by_files, known[DEFAULT_BENCHMARK])
+
+
+def has_plans(folder: DataFolder) -> bool:
+    """Whether a folder is of the default benchmark."""
+    return benchmark_of(folder).name == DEFAULT_BENCHMARK
+
+
+def own_options(stage: str, benchmark: Benchmark, given: Any, keywords: dict[str, Any]) -> Any:
+    """The options of a benchmark: those given, with the keywords that are its own.
+
+    Args:
+        stage: "infer" or "evaluate".
+        benchmark: of the folder.
+        given: an instance of its options, or None.
+        keywords: what is left of the keywords of the stage; all of them are taken out.
+
+    Raises:
+        UsageError: a keyword is an option of another benchmark, and not its default.
+        TypeError: it is none of any.
+    """
+    from toolassay.runs.settings import gather, refuse_unknown
+
+    own = gather(given if given is not None else _options(benchmark, stage), keywords)
+    for other in benchmarks():
+        options = _options(other, stage)
+        for field in fields(options):
+            if field.name not in keywords:
+                continue
+            value = keywords.pop(field.name)
+            if not _is_default(value, getattr(options, field.name)):
+                flag = other.flag_of(field.name)
+                raise UsageError(f"--{flag} is not for a folder of {benchmark.title}", fix="leave it out")
+    refuse_unknown(stage, keywords)
+    return own
+
+
+def _is_default(value: Any, default: Any) -> bool:
+    if isinstance(value, list | tuple) and isinstance(default, list | tuple):
+        return not value or list(value) == list(default)
+    return not value or bool(value == default)
+
+
+def _options(benchmark: Benchmark, stage: str) -> Any:
+    return (benchmark.options if stage == "infer" else benchmark.scoring)()

@@ -1,0 +1,223 @@
+"""TaskBench (Shen et al., 2024): a request and a tool graph -> a plan, compared with the gold plan."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, ClassVar
+
+from toolassay.benchmarks.benchmark import Benchmark, Columns, Entry, Numbers, Option
+from toolassay.benchmarks.taskbench.options import PlanOptions, PlanScoring
+from toolassay.data_folder import DataFolder
+from toolassay.evaluation.axis import Axis
+from toolassay.files import sha256_of
+
+if TYPE_CHECKING:
+    from toolassay.benchmarks.security import Prober
+    from toolassay.evaluation.evaluation import FolderEvaluation, ScoringSettings
+    from toolassay.evaluation.metrics_file import Standing
+    from toolassay.evaluation.verification import LineComparison, RecordedRun
+    from toolassay.offline.shown_graphs import ShownGraphs
+    from toolassay.report.leaderboard import LeaderboardRow
+    from toolassay.runs.settings import RunSettings
+    from toolassay.runs.work import Work
+
+_DEPENDENCY_TYPE = Option(
+    "dependency_type",
+    "What a link means; default: what benchmark.json says, else resource.",
+    metavar="resource|temporal",
+)
+
+
+class TaskBench(Benchmark):
+    """Folders with tools, a graph, and requests with gold plans."""
+
+    name = "taskbench"
+    title = "TaskBench"
+    noun = "request"
+    right = "the whole plan is that of the gold: tools, links, arguments"
+    default_folder = "data_huggingface"
+    order = 0
+    options = PlanOptions
+    scoring = PlanScoring
+    infer_options: ClassVar[Sequence[Option]] = (
+        _DEPENDENCY_TYPE,
+        Option("use_demos", "Number of demonstrations in the prompt.", int, minimum=0),
+        Option("demo_ids", "Labels that demonstrate, by id, with commas between.", listed=True),
+        Option("reformat", "Have unreadable answers rewritten as strict JSON.", bool),
+        Option("reformat_by", "The model that rewrites them; self: the model itself."),
+        Option("tag", "Put demonstrations and reformatting into the folder's name.", bool),
+        Option("log_first_detail", "Show the first prompt and its answer.", bool),
+        Option(
+            "prompt",
+            "Built-in wording; example: a short worked example instead of placeholders, for small models.",
+            choices=("published", "example"),
+        ),
+        Option("prompt_template", "A file with your own wording of the prompt.", Path),
+    )
+    evaluate_options: ClassVar[Sequence[Option]] = (
+        Option(
+            "alignment",
+            "Only what these critics let pass (alignment_ids.json); train, dev or test: only that split.",
+        ),
+        Option("splits", "overall, single, chain, dag, all.", multiple=True, short="s"),
+        Option("n_tools", "overall, 1 to 10, all.", multiple=True, short="n"),
+        Option("mode", "add: splits, then numbers of tools; mul: their product."),
+        Option(
+            "metrics",
+            "f1, ed, link, argument, rouge, bertscore, all.",
+            multiple=True,
+            short="m",
+            flag="metric",
+        ),
+        _DEPENDENCY_TYPE,
+        Option("prompting", "Other than cot: no metrics of the steps."),
+        Option(
+            "keep",
+            "Which of several lines with one id counts; error: stop.",
+            choices=("first", "last", "error"),
+        ),
+        Option("rouge_median", "Add the published kind of ROUGE: the median of bootstrapped means.", bool),
+        Option(
+            "compat",
+            "Published numbers also where they say nothing: of resource tools with '_' in their names.",
+            choices=("published",),
+        ),
+        Option(
+            "bertscore_model",
+            "A folder, or a name of the hub (may be downloaded) [default: roberta-large if on this disk].",
+        ),
+        Option("bertscore_layers", "Layers run [default: known, or all].", int, minimum=1),
+        Option(
+            "bertscore_device",
+            "Where BERTScore runs [default: cuda, else cpu].",
+            choices=("cpu", "cuda", "mps"),
+        ),
+        Option("bertscore_cache", "Keep BERTScores on disk and reuse them.", bool),
+    )
+    help_notes: ClassVar[Mapping[str, str]] = {
+        "max_tokens": "2000",
+        "structured": "false, comparable with published figures",
+    }
+    importers: ClassVar[Mapping[str, Entry]] = {
+        "taskbench": Entry(
+            "TaskBench, from its repository or the hub.",
+            "toolassay.benchmarks.taskbench.commands:import_command",
+        )
+    }
+
+    def library_of(self, folder: DataFolder) -> tuple[str, str] | None:
+        """A published domain, as the import recorded it or as the tools are."""
+        from toolassay.benchmarks.taskbench.published import DOMAINS, domain_of_tools
+        from toolassay.tools import ToolLibrary
+
+        domain = folder.benchmark.get("domain")
+        if domain not in DOMAINS:
+            domain = domain_of_tools(ToolLibrary.load(folder.tool_desc).ids)
+        return None if domain is None else (self.title, str(domain))
+
+    def prompted_task(self, body: Mapping[str, Any], shown: ShownGraphs) -> Any:
+        """The plan that a prompt asks for, or the rewriting of an answer."""
+        from toolassay.benchmarks.taskbench.prompt_reader import prompted_plan
+
+        return prompted_plan(body, shown)
+
+    def place(self, run: RunSettings, own: PlanOptions) -> str:
+        """The published name of the folder where --tag is given."""
+        from toolassay.benchmarks.taskbench.work import tagged
+
+        demos = len(own.demo_ids) or own.use_demos
+        return run.choices.prediction_dir or tagged(demos, own.rewriter, tag=own.tag)
+
+    def work(self, folder: DataFolder, run: RunSettings, own: PlanOptions, trial: int) -> Work:
+        """A plan for each request."""
+        from toolassay.benchmarks.taskbench.work import PlanWork
+
+        return PlanWork(folder, run, own)
+
+    def prober(self, folder: DataFolder, run: RunSettings, own: PlanOptions, count: int | None) -> Prober:
+        """Requests and tool descriptions with a planted text."""
+        from toolassay.benchmarks.security.probe import DEFAULT_ATTACKS, refuse_beside_security
+        from toolassay.benchmarks.taskbench.inference import PARAMETERS
+        from toolassay.benchmarks.taskbench.security import PlanProber
+        from toolassay.benchmarks.taskbench.work import PlanSource
+        from toolassay.models.refused_parameters import without_default
+
+        refuse_beside_security(
+            reformat=own.reformat,
+            log_first_detail=own.log_first_detail,
+            structured=run.model.structured,
+        )
+        source, limit = PlanSource(folder, own, run.screen), run.model.max_tokens
+        limited = {} if limit is None else without_default({"max_tokens": limit}, PARAMETERS)
+        return PlanProber(
+            folder.user_requests,
+            source.requests,
+            source.graph,
+            demos=source.demos,
+            wording=source.wording,
+            template=own.prompt_template,
+            parameters={**run.model.parameters, **limited},
+            count=count or DEFAULT_ATTACKS,
+        )
+
+    def evaluate(
+        self, folder: DataFolder, scoring: ScoringSettings, own: PlanScoring
+    ) -> Sequence[FolderEvaluation]:
+        """Published and strict scores of plans."""
+        from toolassay.benchmarks.taskbench.evaluation import evaluate_plans
+
+        return evaluate_plans(folder, scoring, own)
+
+    def show_scores(self, evaluations: Sequence[FolderEvaluation], **options: Any) -> None:
+        """The models side by side, or each with its groups."""
+        from toolassay.benchmarks.taskbench.commands import print_scores, print_stability
+
+        print_scores(evaluations)
+        print_stability(evaluations)
+
+    @property
+    def columns(self) -> Columns:
+        """The published columns."""
+        from toolassay.report.leaderboard.ranking import CAPTION, HEADINGS
+
+        return Columns(HEADINGS, "n-F1", CAPTION)
+
+    def read_standing(self, path: Path, group: str) -> Standing:
+        """Published files, which have no strict scores, are read too."""
+        from toolassay.benchmarks.taskbench.scoring.leaderboard import read_plan_standing
+
+        return read_plan_standing(path, group)
+
+    def made_from(self, folder: DataFolder) -> Mapping[str, tuple[str, str]]:
+        """The labels."""
+        return {"data": (folder.data.name, sha256_of(folder.data))} if folder.data.is_file() else {}
+
+    def published_rows(self, folder: DataFolder, domain: str | None) -> list[LeaderboardRow]:
+        """Those of the folder's domain."""
+        from toolassay.benchmarks.taskbench.published import domain_of, published_rows
+
+        return published_rows(domain_of(folder, domain))
+
+    def axis(self, numbers: Numbers) -> Axis:
+        """Exact matches, and repeats of them."""
+        strict = numbers["strict"]
+        items = strict.get("n_labels", strict["n_expected"])
+        return Axis(items, strict["exact_match"], numbers.get("stability"))
+
+    def remade_lines(
+        self, recorded: RecordedRun, own: PlanScoring, comparison: LineComparison
+    ) -> Iterator[dict[str, Any]]:
+        """The plans in the raw answers."""
+        from toolassay.benchmarks.taskbench.work import remade_plans
+
+        return remade_plans(recorded, comparison)
+
+    def recorded_scoring(self, groups: Mapping[str, Numbers], metrics: Path, own: PlanScoring) -> PlanScoring:
+        """The choices in the signature; BERTScore is not computed again."""
+        from toolassay.benchmarks.taskbench.evaluation import recorded_plan_scoring
+
+        return recorded_plan_scoring(groups, metrics)
+
+
+BENCHMARK = TaskBench()

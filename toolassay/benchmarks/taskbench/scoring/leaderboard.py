@@ -1,0 +1,124 @@
+"""TaskBench's part of metrics files: its table columns, its standing on a leaderboard, recorded choices."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any, NamedTuple, cast
+
+from toolassay.benchmarks.taskbench.scoring.evaluation import Choices
+from toolassay.errors import UsageError
+from toolassay.evaluation.groups import OVERALL
+from toolassay.evaluation.line_index import Keep
+from toolassay.evaluation.metrics_file import (
+    FIX,
+    ColumnScores,
+    Standing,
+    partly_asked,
+    signature_of,
+    standing_of,
+)
+from toolassay.metrics.confidence_interval import NOTHING, Interval
+
+
+class Column(NamedTuple):
+    """A column: its heading, the strict and the published key, and the metrics that give it."""
+
+    heading: str
+    strict: str
+    compat: str
+    asked_by: tuple[str, ...]
+
+
+COLUMNS = (
+    Column("R1", "rouge1", "step_rouge1", ("rouge",)),
+    Column("R2", "rouge2", "step_rouge2", ("rouge",)),
+    Column("RL", "rougeL", "step_rougeL", ("rouge",)),
+    Column("BsF", "bertscore_f1", "step_bertscore_f1", ("bertscore",)),
+    Column("n-F1", "node_f1", "node_micro_f1_no_matching", ("f1", "argument")),
+    Column("e-F1", "edge_f1", "link_binary_f1", ("link",)),
+    Column("t-F1", "argument_name_f1", "argument_task_argname_binary_f1_no_matching", ("f1", "argument")),
+    Column(
+        "v-F1", "argument_value_f1", "argument_task_argname_value_binary_f1_no_matching", ("f1", "argument")
+    ),
+    Column("ED", "edit_similarity", "edit_distance", ("ed",)),
+)
+
+
+def read_plan_standing(path: Path, group: str) -> Standing:
+    """The scores of a group in a metrics file of plans, ours or the published evaluator's.
+
+    Raises:
+        UsageError: it is no metrics file, or lacks the group.
+    """
+    return standing_of(path, group, _standing)
+
+
+def _standing(numbers: Mapping[str, Any]) -> Standing:
+    strict = numbers.get("strict")
+    return Standing(
+        None if strict is None else _strict_scores(strict),
+        _compat_scores(numbers, strict or {}),
+        "" if strict is None else str(strict.get("signature", "")),
+        signature_of(numbers),
+    )
+
+
+def _strict_scores(numbers: Mapping[str, Any]) -> ColumnScores:
+    scores = {}
+    for column in COLUMNS:
+        found = numbers.get(column.strict) or NOTHING.to_json()
+        scores[column.heading] = Interval(*(_percent(found[name]) for name in Interval._fields))
+    return ColumnScores(
+        numbers.get("n_labels", numbers["n_expected"]),
+        _percent(numbers["coverage"]),
+        scores,
+        partly_asked(numbers),
+    )
+
+
+def _compat_scores(numbers: Mapping[str, Any], strict: Mapping[str, Any]) -> ColumnScores:
+    """As published, except that the links of a group that has none are unknown, where the file says 0."""
+    scores = {}
+    for column in COLUMNS:
+        is_empty = column.heading == "e-F1" and strict.get("compat_links") == 0
+        value = None if is_empty else _percent(numbers.get(column.compat))
+        found = strict.get("compat_intervals", {}).get(column.compat, {})
+        bounds = (None if value is None else _percent(found.get(name)) for name in ("low", "high"))
+        scores[column.heading] = Interval(value, *bounds)
+    samples, scored = numbers.get("all_samples"), numbers.get("node_supports")
+    share = 100 * scored / samples if samples and scored is not None else None
+    return ColumnScores(samples, share, scores, partly_asked(strict))
+
+
+def _percent(value: float | None) -> float | None:
+    return None if value is None else 100 * value + 0.0
+
+
+def recorded_choices(groups: Mapping[str, Mapping[str, Any]], path: Path) -> Choices:
+    """The choices that give (at least) these groups again, from the signature that all of them share.
+
+    Raises:
+        UsageError: there is no signature, or it cannot be read.
+    """
+    parts = signature_of(next(iter(groups.values())))
+    pairs = [key.partition("_")[::2] for key in groups]
+    is_sum = all(OVERALL in pair for pair in pairs)
+    splits = [split for split, size in pairs if size == OVERALL or not is_sum]
+    sizes = [size for split, size in pairs if split == OVERALL or not is_sum]
+    try:
+        resamples, seed = parts["bootstrap"].split("@")
+        return Choices(
+            tuple(name for name in parts["metrics"].split("+") if name),
+            tuple(dict.fromkeys(splits)),
+            tuple(dict.fromkeys(sizes)),
+            "add" if is_sum else "mul",
+            None if parts["alignment"] == "none" else parts["alignment"].partition("@")[0],
+            keep=cast("Keep", parts["keep"]),
+            resamples=int(resamples),
+            seed=int(seed),
+            compat="published" if "compat" in parts else None,
+            rouge_median=any(key.endswith("_bootstrap_median") for key in next(iter(groups.values()))),
+        )
+    except (KeyError, ValueError):
+        raise UsageError("has no signature that says how it was made", file=path, fix=FIX) from None

@@ -1,0 +1,173 @@
+"""WorkBench (Styles et al., 2024): agents act on a workplace and are judged by the state they leave."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, ClassVar
+
+from toolassay.benchmarks.benchmark import Benchmark, Columns, Entry, Numbers, Option
+from toolassay.benchmarks.workbench.options import WorkplaceOptions, WorkplaceScoring
+from toolassay.data_folder import DataFolder
+from toolassay.errors import UsageError
+from toolassay.evaluation.axis import Axis
+from toolassay.files import sha256_of
+
+if TYPE_CHECKING:
+    from toolassay.benchmarks.security import Prober
+    from toolassay.evaluation.evaluation import FolderEvaluation, ScoringSettings
+    from toolassay.evaluation.metrics_file import Standing
+    from toolassay.evaluation.verification import LineComparison, RecordedRun
+    from toolassay.offline.shown_graphs import ShownGraphs
+    from toolassay.runs.settings import RunSettings
+    from toolassay.runs.work import Work
+
+_ALLOW_TOOLS = Option("allow_tools", "Run the tools that the folder brings; they are a program.", bool)
+_DATABASES = (".sqlite", ".sqlite3", ".db")
+
+
+class WorkBench(Benchmark):
+    """Folders with a sandbox of databases and tasks; also a team's own workplaces."""
+
+    name = "workbench"
+    title = "WorkBench"
+    noun = "task"
+    right = "exactly the wanted changes were made"
+    default_folder = "data_workbench"
+    order = 1
+    options = WorkplaceOptions
+    scoring = WorkplaceScoring
+    infer_options: ClassVar[Sequence[Option]] = (
+        Option(
+            "agent",
+            "native (tool calls; default), react (actions in text), react_published (the same, read as the "
+            "published agent reads them).",
+        ),
+        Option("toolkit", "All tools (default), or those of a task's domains.", choices=("all", "domains")),
+        Option("resample", "New tries of a run that called nothing.", int, minimum=0),
+        Option("resample_temperature", "The temperature of these new tries.", float),
+        Option("max_steps", "Maximum answers a task.", int, minimum=1),
+        Option(
+            "max_seconds",
+            "Maximum seconds of a task's answers, without the wait for this client's turn.",
+            float,
+            minimum=0,
+            above=True,
+        ),
+        _ALLOW_TOOLS,
+    )
+    evaluate_options: ClassVar[Sequence[Option]] = (_ALLOW_TOOLS,)
+    verify_options: ClassVar[Sequence[Option]] = (_ALLOW_TOOLS,)
+    help_notes: ClassVar[Mapping[str, str]] = {"structured": "for --agent react only"}
+    commands: ClassVar[Mapping[str, Entry]] = {
+        "workbench": Entry(
+            "Agents on a workplace: make one, judge runs, replay calls.",
+            "toolassay.benchmarks.workbench.commands:command",
+        )
+    }
+    gold_advice = "its gold is checked by `toolassay workbench check {}`"
+
+    def recognises(self, folder: DataFolder) -> bool:
+        """A folder with tasks to act on."""
+        from toolassay.benchmarks.workbench.tasks import holds_tasks
+
+        return holds_tasks(folder.path)
+
+    def near_miss(self, folder: DataFolder) -> UsageError | None:
+        """A database could become a workplace."""
+        databases = sorted(path for path in folder.path.glob("*") if path.suffix in _DATABASES)
+        if not databases:
+            return None
+        return UsageError(
+            f"holds no benchmark, but {databases[0].name}",
+            file=folder.path,
+            fix=f"make one of it with `toolassay workbench new NAME --sandbox {databases[0]}`",
+        )
+
+    def library_of(self, folder: DataFolder) -> tuple[str, str] | None:
+        """The published workplace, unless the folder brings tools of its own."""
+        from toolassay.benchmarks.workbench.workplace import own_tools_file
+
+        return (self.title, "") if own_tools_file(folder.path) is None else None
+
+    def prompted_task(self, body: Mapping[str, Any], shown: ShownGraphs) -> Any:
+        """The task of an agent, with what its calls returned."""
+        from toolassay.benchmarks.workbench.agents.prompt_reader import prompted_agent_task
+
+        return prompted_agent_task(body)
+
+    def work(self, folder: DataFolder, run: RunSettings, own: WorkplaceOptions, trial: int) -> Work:
+        """An agent on each task."""
+        from toolassay.benchmarks.workbench.work import WorkplaceWork
+
+        return WorkplaceWork(folder, run, own, trial)
+
+    def prober(
+        self, folder: DataFolder, run: RunSettings, own: WorkplaceOptions, count: int | None
+    ) -> Prober:
+        """Tasks with a planted text in what tools return."""
+        from toolassay.benchmarks.security.probe import DEFAULT_ATTACKS
+        from toolassay.benchmarks.security.probe_results import FOLDER
+        from toolassay.benchmarks.workbench.work import workplace_prober
+        from toolassay.runs.trials import Trial
+
+        place = Trial(folder.path / self.place(run, own) / FOLDER, run.model.llm).run_folder
+        return workplace_prober(folder, run, own, place, count or DEFAULT_ATTACKS)
+
+    def evaluate(
+        self, folder: DataFolder, scoring: ScoringSettings, own: WorkplaceScoring
+    ) -> Sequence[FolderEvaluation]:
+        """The verdicts on the states that agents left."""
+        from toolassay.benchmarks.workbench.evaluation import evaluate_agents
+
+        return evaluate_agents(folder, scoring, own)
+
+    def show_scores(self, evaluations: Sequence[Any], **options: Any) -> None:
+        """Both verdicts by group."""
+        from toolassay.benchmarks.workbench.commands import print_agent_scores
+
+        print_agent_scores(evaluations)
+
+    @property
+    def columns(self) -> Columns:
+        """Accuracy, side effects, exact match, and changes."""
+        from toolassay.benchmarks.workbench.agents.leaderboard import CAPTION, HEADINGS
+
+        return Columns(HEADINGS, HEADINGS[0], CAPTION)
+
+    def read_standing(self, path: Path, group: str) -> Standing:
+        """Accuracy, side effects and exact match."""
+        from toolassay.benchmarks.workbench.agents.leaderboard import read_agent_standing
+
+        return read_agent_standing(path, group)
+
+    def made_from(self, folder: DataFolder) -> Mapping[str, tuple[str, str]]:
+        """The tasks, and the tables or the tools of the folder."""
+        import hashlib
+
+        from toolassay.benchmarks.workbench.sandbox import Sandbox
+        from toolassay.benchmarks.workbench.tasks import fingerprint, read_tasks
+        from toolassay.benchmarks.workbench.workplace import own_tools_file
+
+        name, tools = folder.path.resolve().name, own_tools_file(folder.path)
+        made_from = {"tasks": (name, fingerprint(read_tasks(folder.path)))}
+        if tools is None:
+            made_from["sandbox"] = name, hashlib.sha256(Sandbox.load(folder.path).image()).hexdigest()
+        else:  # the workplace itself is not opened: that would run its tools
+            made_from["tools"] = tools.name, sha256_of(tools)
+        return made_from
+
+    def axis(self, numbers: Numbers) -> Axis:
+        """Strict verdicts, and repeats of them."""
+        return Axis(numbers["n"], numbers["strict"]["intervals"]["accuracy"], numbers.get("stability"))
+
+    def remade_lines(
+        self, recorded: RecordedRun, own: WorkplaceScoring, comparison: LineComparison
+    ) -> Iterator[dict[str, Any]]:
+        """The recorded conversations gone through again, their calls carried out."""
+        from toolassay.benchmarks.workbench.work import rerun_lines
+
+        return rerun_lines(recorded, allow_tools=own.allow_tools)
+
+
+BENCHMARK = WorkBench()

@@ -1,0 +1,1 @@
+"""What evaluations of all benchmarks share: metrics files, items, signatures, comparison, verification."""

@@ -1,0 +1,113 @@
+"""Where the predictions and metrics of a data folder are, and whose they are."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from toolassay.data_folder import DataFolder
+from toolassay.errors import UsageError
+from toolassay.files import safe_name
+from toolassay.runs import recorded_settings
+from toolassay.runs.outcomes import has_record
+
+EVERY_MODEL = "all"
+"""As `--llm`: every model with a prediction file."""
+
+
+def models_of(data_dir: str | Path, prediction_dir: str | Path = "predictions") -> list[str]:
+    """The models that have a prediction file, in the order of their names.
+
+    The name is that of the run's manifest, else that of the file.
+
+    Raises:
+        UsageError: there is no such folder, or no prediction file in it.
+    """
+    folder = prediction_folder(DataFolder(Path(data_dir)).require().path, Path(prediction_dir))
+    files = sorted(folder.glob("*.json"))
+    if not files:
+        raise UsageError("holds no prediction file", file=folder, fix="make one with inference.py")
+    return [model_name(folder, path.stem) for path in files]
+
+
+def model_name(predictions: Path, stem: str) -> str:
+    """The model whose file in a folder of predictions has this name: as the run's manifest spells it."""
+    settings = recorded_settings(predictions / "runs" / stem) or {}
+    name = settings.get("llm")
+    return name if isinstance(name, str) and safe_name(name) == stem else stem
+
+
+def prediction_folder(data_dir: Path, prediction_dir: Path) -> Path:
+    """The folder of predictions: below the data folder, else as given.
+
+    Raises:
+        UsageError: it is in neither place.
+    """
+    folder = _found(data_dir, prediction_dir)
+    if not folder.is_dir():
+        raise UsageError(
+            f"no prediction folder '{prediction_dir}' (nor in {data_dir})", fix="check --prediction_dir"
+        )
+    return folder
+
+
+def prediction_file(data_dir: Path, prediction_dir: Path, llm: str) -> Path:
+    """The prediction file of a model.
+
+    Raises:
+        UsageError: there is none (names those that are there).
+    """
+    folder = prediction_folder(data_dir, prediction_dir)
+    path = folder / f"{safe_name(llm)}.json"
+    if not path.is_file():
+        if has_record(folder / "runs" / path.stem):
+            raise UsageError(
+                "does not exist: no item of this run has an answer yet",
+                file=path,
+                fix="run the same inference.py again; it says why items failed",
+            )
+        known = ", ".join(sorted(file.stem for file in folder.glob("*.json"))) or "none"
+        raise UsageError("no such prediction file", file=path, fix=f"check --llm; there: {known}")
+    return path
+
+
+def metrics_folder(
+    data_dir: Path,
+    prediction_dir: str | Path,
+    save_dir: str | Path | None = None,
+    alignment: str | None = None,
+) -> Path:
+    """Where the metrics of a prediction folder go: inside the data folder, beside it where it lies there.
+
+    `prediction_dir` is found below the data folder, else as given.
+
+    >>> metrics_folder(Path("d"), "predictions_direct", alignment="node").as_posix()
+    'd/metrics_direct_alignment_node'
+    >>> metrics_folder(Path("d"), "outputs").as_posix()
+    'd/metrics_outputs'
+    """
+    if save_dir is not None:
+        return data_dir / save_dir
+    given = Path(prediction_dir)
+    found, home = _found(data_dir, given).resolve(), data_dir.resolve()
+    if found.is_dir() and found.is_relative_to(home):
+        given = found.relative_to(home)
+    elif given.is_absolute() or ".." in given.parts:
+        given = Path(given.name)
+    text = given.as_posix()
+    if "predictions" in text:
+        given = Path(text.replace("predictions", "metrics"))
+    else:
+        given = given.with_name(f"metrics_{given.name}") if given.name else Path("metrics")
+    suffix = "" if alignment is None else f"_alignment_{alignment}"
+    return data_dir / given.with_name(given.name + suffix)
+
+
+def find_metrics_folder(data_dir: Path, prediction_dir: str | Path, given: str | Path | None) -> Path:
+    """Where the metrics of a prediction folder are: `given` below the data folder, else as it stands."""
+    place = metrics_folder(data_dir, prediction_dir, given)
+    return place if given is None or place.is_dir() else Path(given)
+
+
+def _found(data_dir: Path, prediction_dir: Path) -> Path:
+    inside = data_dir / prediction_dir
+    return inside if inside.is_dir() else prediction_dir

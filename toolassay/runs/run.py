@@ -1,0 +1,233 @@
+"""The one run: folder, ledger, journal, manifest, progress, trials, resume, summary."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Mapping, Sequence
+from functools import partial, reduce
+from operator import add
+from pathlib import Path
+from typing import Any
+
+from toolassay.errors import UsageError
+from toolassay.files import keep_dated_copy, write_json
+from toolassay.models import ChatModel, ChatRequest, create_model
+from toolassay.models.wire_format import parameters_of
+from toolassay.runs.books import Books, report_again, report_failures, report_stop, summary_facts
+from toolassay.runs.budget import Estimate, ExpectedUsage, completion_limit
+from toolassay.runs.dry_run import Counts, dry_run_lines
+from toolassay.runs.journal import Journal
+from toolassay.runs.ledger import FREE
+from toolassay.runs.manifest import JOURNAL, gives_way, open_run
+from toolassay.runs.marks import TOOLS_MISSING
+from toolassay.runs.record import RunRecord
+from toolassay.runs.recorded_usage import SUMMARY
+from toolassay.runs.retry_malformed import Again, again_of
+from toolassay.runs.runner import Loop, RunSummary
+from toolassay.runs.settings import RunSettings
+from toolassay.runs.tool_arrival import ToolArrival, Verdict, known_tool_use
+from toolassay.runs.trials import Trial
+from toolassay.runs.work import Inference, OpenRun, Work
+from toolassay.screen import WARNING, Screen
+
+_NOTHING = Path(os.devnull)  # the journal and the predictions of a run that starts again
+_LIMITS = ("at least", "at most")
+
+
+class Run:
+    """One trial of a run of one model. Prices and limits are checked here, before anything is written.
+
+    Args:
+        work: what the model is asked.
+        trial: where the run is kept.
+        settings: model, limits and choices of this start.
+
+    Raises:
+        UsageError: the table of prices is malformed, or a limit in dollars needs a price that is not known.
+    """
+
+    def __init__(self, work: Work, trial: Trial, settings: RunSettings) -> None:
+        self._work, self._trial, self._settings = work, trial, settings
+        self._facts, self._options = work.facts, trial.options(settings.endpoint)
+        asked = [trial.llm] if self._facts.asks else []
+        limits = settings.limits
+        self._books = Books([*asked, *self._facts.helpers], limits.budget, limits.prices, settings.endpoint)
+
+    def carry_out(self) -> Inference:
+        """Do the work that is left and write the predictions; with `dry_run`, only say what that would be.
+
+        Raises:
+            UsageError: settings that contradict the run.
+            ToolassayError: a model cannot be reached.
+        """
+        choices = self._settings.choices
+        again, compared = again_of(
+            self._trial.run_folder,
+            {
+                **self._facts.settings,
+                "llm": self._trial.llm,
+                **self._trial.settings(self._settings.endpoint),
+            },
+            wanted=choices.retry_malformed,
+            max_tokens=self._facts.max_tokens,
+        )
+        return self._foresee(compared, again) if choices.dry_run else self._ask(compared, again)
+
+    def _ask(self, compared: Mapping[str, Any], again: Again) -> Inference:
+        trial, facts, run, screen = self._trial, self._facts, self._settings, self._settings.screen
+        folder, output = trial.run_folder, trial.output
+        record = RunRecord(folder, self._options, command=run.command, screen=screen)
+        models: dict[str, ChatModel] = {}
+        for name in (trial.llm, *facts.helpers):
+            if name not in models:
+                models[name] = create_model(name, record.options_of(name), meter=self._books)
+        self._make_room(compared)
+        summary = RunSummary()
+
+        def warn(verdict: Verdict) -> None:
+            record.tool_use(tools.facts)
+            screen.say(f"{WARNING}{_tools_warning(verdict, tools.facts, facts.noun)}")
+
+        tools = ToolArrival(models[trial.llm], known_tool_use(folder), warn)
+        about = {
+            "requests": facts.size,
+            "asked": facts.asked,
+            **facts.extra,
+            "sha256": dict(facts.hashes),
+        }
+        with (
+            Journal(folder / JOURNAL) as journal,
+            self._books.open(folder, screen, trial.other_ledgers) as ledger,
+            record.start(list(models.values()) if facts.asks else [], about, again),
+        ):
+            adopted = self._work.adopt(output, journal) if output.exists() else 0
+            try:
+                figures = partial(self._books.figures, summary)
+                with screen.progress(facts.stage, facts.asked, figures) as advance:
+                    loop = Loop(run.limits.multiworker, advance, screen.interrupted, summary, again)
+                    model = models[trial.llm] if trial.llm in FREE else tools
+                    already = self._work.run(OpenRun(model, models, journal, loop))
+            finally:
+                written = self._work.write(output, journal)
+                record.tool_use(tools.facts)
+            write_json(folder / SUMMARY, summary_facts(written.lines, already, summary, ledger))
+            warning = self._work.notice(journal)
+        inference = Inference(written.lines, already, summary, adopted, malformed=written.malformed)
+        self._report(inference)
+        if summary.outcomes:
+            tools.check()
+            if warning:
+                screen.say(f"{WARNING}{warning}")
+        report_again(again, f"{facts.noun}s", screen)
+        return inference
+
+    def _make_room(self, compared: Mapping[str, Any]) -> None:
+        """Set the run before aside where this one starts again."""
+        output, folder, force = self._trial.output, self._trial.run_folder, self._settings.choices.force
+        kept = open_run(folder, compared, force=force, ways_on=self._facts.ways_on)
+        if kept is not None:
+            if output.exists():
+                output.replace(kept / output.name)
+            self._settings.screen.say(f"the run before is kept as {kept}")
+        elif force and output.exists() and not (folder / JOURNAL).exists():
+            self._settings.screen.say(f"{output} is kept as {keep_dated_copy(output).name}")
+            output.unlink()
+
+    def _foresee(self, compared: Mapping[str, Any], again: Again) -> Inference:
+        """Say what would be sent and used; nothing is sent or written."""
+        trial, facts, screen = self._trial, self._facts, self._settings.screen
+        journal_file, force = trial.run_folder / JOURNAL, self._settings.choices.force
+        starts_again = gives_way(
+            trial.run_folder, compared, force=force, ways_on=facts.ways_on, read_only=True
+        ) or (force and not journal_file.exists())
+        limit = completion_limit(parameters_of(ChatRequest([], facts.parameters), self._options))
+        estimate = Estimate(limit)
+        with Journal(_NOTHING if starts_again else journal_file, read_only=True) as journal:
+            output = _NOTHING if starts_again else trial.output
+            already = self._work.foresee(output, journal, estimate, again)
+        prices = self._books.prices
+        counts = Counts(already, f"{facts.noun}s", facts.not_counted)
+        for line in dry_run_lines(estimate, counts, trial.llm, self._options, prices):
+            screen.show(line)
+        expected = self._work.expected(estimate, prices.get(trial.llm))
+        if trial.llm in FREE:  # a model without a server uses no tokens
+            expected = tuple(ExpectedUsage(one.requests, 0, 0, 0.0) for one in expected)
+        for line in self._work.range_lines(expected):
+            screen.show(line)
+        return Inference(0, already, RunSummary(), expected=expected)
+
+    def _report(self, inference: Inference) -> None:
+        output, screen, summary = self._trial.output, self._settings.screen, inference.summary
+        if inference.adopted:
+            screen.say(f"{inference.adopted} lines that were in {output} are taken over as they are")
+        for line in self._work.report(inference, self._trial.run_folder / JOURNAL):
+            screen.say(line)
+        if not summary.outcomes:
+            noun = self._facts.noun
+            screen.show(f"{output}: all {inference.already} {noun}s are answered already, nothing to do")
+            return
+        outcomes = ", ".join(f"{count} {name}" for name, count in sorted(summary.outcomes.items()))
+        screen.show(f"{output}: {inference.written} lines ({outcomes}; {inference.already} answered before)")
+        report_failures(summary, screen)
+        report_stop(summary, screen)
+
+
+def run_trials(run: Callable[[int], Inference], trials: int, screen: Screen) -> Inference:
+    """Run every trial until the budget ends one; how they ended together.
+
+    Args:
+        run: does the trial of a number, from 0, or goes on with it.
+        trials: how many; 1 is a run without repeats.
+        screen: shows which trial begins.
+
+    Raises:
+        UsageError: fewer than one trial.
+    """
+    if trials < 1:
+        raise UsageError(f"{trials} trials", fix="give --trials 1 or more")
+    ended: list[Inference] = []
+    for number in range(trials):
+        if trials > 1:
+            screen.say(f"trial {number + 1} of {trials}")
+        ended.append(run(number))
+        left = trials - number - 1
+        if ended[-1].summary.stop is not None and left:
+            screen.say(f"{WARNING}the budget leaves nothing for {left} more of the {trials} trials")
+            break
+    if len(ended) > 1 and all(one.expected for one in ended):
+        for limit, sums in zip(_LIMITS, zip(*(one.expected for one in ended), strict=True), strict=False):
+            total = reduce(add, sums)
+            many = " " + limit if len(ended[0].expected) > 1 else ""
+            screen.show(f"all {trials} trials together{many}: {total.words}")
+    return ended[0] if len(ended) == 1 else _together(ended)
+
+
+def _together(ended: Sequence[Inference]) -> Inference:
+    summary = RunSummary()
+    for one in ended:
+        summary.outcomes.update(one.summary.outcomes)
+        summary.failed += one.summary.failed
+        summary.failures += one.summary.failures
+        summary.stop = summary.stop or one.summary.stop
+    return Inference(
+        sum(one.written for one in ended),
+        sum(one.already for one in ended),
+        summary,
+        sum(one.adopted for one in ended),
+    )
+
+
+def _tools_warning(verdict: Verdict, facts: Mapping[str, Any], noun: str) -> str:
+    """What is wrong with the tools of a run, and what to do."""
+    silent = f"{facts['items']} {noun}s made no call"
+    if verdict == "unknown":
+        return (
+            f"the tools may not reach the model: {silent}, and the server reports no prompt tokens. See "
+            "docs/servers.md (Tools that never arrive)"
+        )
+    return (
+        f"the tools do not reach the model: {silent}, and a prompt of {facts['prompt_tokens']:,} tokens "
+        f"cannot hold tools of {facts['tool_characters']:,} characters. Turn tool calls on in the server, or "
+        "choose another --agent; see docs/servers.md (Tools that never arrive). Reports mark this run "
+        f"{TOOLS_MISSING.sign}"
+    )

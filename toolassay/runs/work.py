@@ -1,0 +1,180 @@
+"""What a run asks a model: the interface between the one `Run` and everything that uses it."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any, Protocol, TypeVar
+
+from toolassay.dataset import RequestId
+from toolassay.errors import UsageError
+from toolassay.models import ChatModel
+from toolassay.runs.budget import Estimate, ExpectedUsage
+from toolassay.runs.journal import Journal
+from toolassay.runs.prices import Tariff
+from toolassay.runs.retry_malformed import MAX_TOKENS, Again
+from toolassay.runs.runner import Loop, RunSummary
+
+WAYS_ON = "use those settings, another --prediction_dir, or --force true (keeps the old run)"
+
+
+@dataclass(frozen=True)
+class Inference:
+    """How a run ended.
+
+    Attributes:
+        written: lines of the prediction file.
+        already: items that were answered before.
+        summary: what happened to the other items.
+        adopted: lines of an earlier prediction file that were taken over without a raw answer.
+        expected: what a dry run foresees; of an agent the least and the most.
+        malformed: lines without a usable answer, those of earlier starts included.
+    """
+
+    written: int
+    already: int
+    summary: RunSummary
+    adopted: int = 0
+    expected: tuple[ExpectedUsage, ...] = ()
+    malformed: int = 0
+
+
+@dataclass(frozen=True)
+class OpenRun:
+    """A run that is open: its models, its journal, and how the loop over its items goes.
+
+    Attributes:
+        model: the model under test.
+        helpers: the models that the work named, by name; also the model under test, by its own.
+        journal: of this run.
+        loop: concurrency, progress and summary.
+    """
+
+    model: ChatModel
+    helpers: Mapping[str, ChatModel]
+    journal: Journal
+    loop: Loop
+
+
+@dataclass(frozen=True)
+class Written:
+    """What a prediction file holds: its lines, and how many of them have no usable answer."""
+
+    lines: int
+    malformed: int = 0
+
+
+@dataclass(frozen=True)
+class WorkFacts:
+    """What is known of some work before it begins.
+
+    Attributes:
+        noun: of one item, in the singular.
+        settings: everything that shapes answers beside the model and its server; a run is only continued
+            with the same.
+        parameters: of the requests; their `max_tokens` limits what a dry run foresees.
+        size: items of the folder.
+        asked: items of this start.
+        hashes: SHA-256 of the files that the items are made of, by name, for the manifest.
+        helpers: names of further models that are asked.
+        asks: whether a model is asked at all; recorded answers are not.
+        stage: what the progress display calls the run.
+        not_counted: what a dry run does not foresee beside retries, as a clause.
+        ways_on: what the user can do where the settings contradict the run.
+        extra: more for the manifest.
+    """
+
+    noun: str
+    settings: Mapping[str, Any]
+    parameters: Mapping[str, Any]
+    size: int
+    asked: int
+    hashes: Mapping[str, str] = field(default_factory=dict)
+    helpers: Sequence[str] = ()
+    asks: bool = True
+    stage: str = "infer"
+    not_counted: str = ""
+    ways_on: str = WAYS_ON
+    extra: Mapping[str, Any] = field(default_factory=dict)
+
+    @property
+    def max_tokens(self) -> int | None:
+        """Limit of an answer that is sent; None for none."""
+        limit = self.settings.get(MAX_TOKENS, self.parameters.get(MAX_TOKENS))
+        return limit if isinstance(limit, int) else None
+
+
+class Work(ABC):
+    """The items of a data folder that one start of a run asks a model about."""
+
+    @property
+    @abstractmethod
+    def facts(self) -> WorkFacts:
+        """What is known before a run; the same each time."""
+
+    @abstractmethod
+    def run(self, run: OpenRun) -> int:
+        """Do what the journal does not settle yet; how many items it settled before.
+
+        Raises:
+            ToolassayError: the run cannot go on.
+            KeyboardInterrupt: at Ctrl-C, when what was in flight has ended.
+        """
+
+    @abstractmethod
+    def write(self, output: Path, journal: Journal) -> Written:
+        """Write the prediction file from the journal, in the order of the items; none where nothing ended."""
+
+    def adopt(self, output: Path, journal: Journal) -> int:
+        """Take over lines of a prediction file that the journal does not know; how many."""
+        return 0
+
+    def foresee(self, output: Path, journal: Journal, estimate: Estimate, again: Again) -> int:
+        """Add what is not answered yet to `estimate`; how much is answered. Nothing is sent or written.
+
+        Raises:
+            UsageError: the work has no dry run.
+        """
+        raise UsageError(f"{self.facts.noun}s have no dry run", fix="leave --dry_run out")
+
+    def expected(self, estimate: Estimate, price: Tariff | None) -> tuple[ExpectedUsage, ...]:
+        """What the run will use; of items that take several answers the least and the most."""
+        return (estimate.expected(price),)
+
+    def range_lines(self, expected: Sequence[ExpectedUsage]) -> Iterator[str]:
+        """More lines of a dry run: the range, and the first request."""
+        yield from ()
+
+    def notice(self, journal: Journal) -> str:
+        """A warning about what the journal holds at the end; empty for none."""
+        return ""
+
+    def report(self, inference: Inference, journal_file: Path) -> Iterator[str]:
+        """Notices about how the run ended, beside those of every run."""
+        yield from ()
+
+
+class _Named(Protocol):
+    @property
+    def id(self) -> str: ...
+
+
+Named = TypeVar("Named", bound=_Named)
+
+
+def chosen_items(
+    items: Sequence[Named], ids: Collection[RequestId] | None, limit: int | None, *, noun: str
+) -> list[Named]:
+    """The items that a start asks about: those of some ids, and of these the first N.
+
+    Raises:
+        UsageError: an id that no item has, or no id at all.
+    """
+    wanted = None if ids is None else {str(name) for name in ids}
+    if wanted is not None and not wanted:
+        raise UsageError("--ids names no id", fix="write one id a line, or a JSON list")
+    if wanted is not None and (unknown := wanted - {item.id for item in items}):
+        raise UsageError(f"no {noun} has the id {min(unknown)!r}", fix="check --ids: one id a line")
+    return [item for item in items if wanted is None or item.id in wanted][:limit]
