@@ -19,7 +19,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from toolassay.benchmarks.taskbench.scoring.evaluation import Choices, Evaluation, PlanEvaluator
+from toolassay.benchmarks.taskbench.scoring.evaluation import Choices, PlanEvaluator
+from toolassay.evaluation.evaluation import Evaluation
 from toolassay.graph import DependencyType, ToolGraph
 from toolassay.tools import ToolLibrary
 

@@ -9,11 +9,10 @@ from pathlib import Path
 from typing import Any
 
 from chats import chat_folder
+from evaluating import evaluate_classic, evaluate_workbench
 from running import data_folder, lines_of
 
 from toolassay import evaluate, infer
-from toolassay.benchmarks.classic.evaluation import evaluate_classic
-from toolassay.benchmarks.workbench.evaluation import evaluate_workbench
 from toolassay.models import ModelOptions
 from toolassay.testkit import FakeServer
 

@@ -4,6 +4,7 @@ from pathlib import Path
 
 import pytest
 
+from toolassay.benchmarks.registry import benchmark_of
 from toolassay.data_folder import DataFolder, find_file
 from toolassay.errors import UsageError
 from toolassay.files import write_json
@@ -62,7 +63,7 @@ def test_an_unknown_benchmark_is_refused_with_the_nearest_name(
 ) -> None:
     write_json(tmp_path / "benchmark.json", {"benchmark": name})
     with pytest.raises(UsageError) as caught:
-        DataFolder(tmp_path).require()
+        benchmark_of(DataFolder(tmp_path).require())
     place = tmp_path / "benchmark.json"
     assert str(caught.value).startswith(f"{place}: unknown benchmark {name!r}. Fix: {fix}")
 

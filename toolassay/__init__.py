@@ -2,7 +2,8 @@
 
 The stages of the pipeline are functions of this package; each is imported when it is first used. In a
 notebook they show progress and warnings; `screen=SCREEN` shows all that the command shows, `screen=SILENT`
-nothing.
+nothing. `ModelSettings`, `Limits` and `RunChoices` hold what several stages take; their fields can be given
+as plain keywords too.
 """
 
 from __future__ import annotations
@@ -13,9 +14,12 @@ from typing import TYPE_CHECKING, Any
 from toolassay.version import __version__
 
 if TYPE_CHECKING:
+    from toolassay.benchmarks.benchmark import Benchmark
     from toolassay.benchmarks.classic.importing import import_classic
     from toolassay.benchmarks.taskbench.importing import import_taskbench
     from toolassay.cli.screen import SCREEN
+    from toolassay.runs.budget import Budget
+    from toolassay.runs.settings import Limits, ModelSettings, RunChoices
     from toolassay.screen import SILENT
     from toolassay.stages.check import check
     from toolassay.stages.compare import compare
@@ -27,40 +31,63 @@ if TYPE_CHECKING:
     from toolassay.stages.infer import infer
     from toolassay.stages.leaderboard import leaderboard
     from toolassay.stages.pipeline import pipeline
-    from toolassay.stages.review import apply_review, export_reviews, import_reviews, review_summary
+    from toolassay.stages.report import write_report
+    from toolassay.stages.review import (
+        apply_review,
+        export_reviews,
+        import_reviews,
+        review_summary,
+        start_review,
+    )
     from toolassay.stages.sample import sample
+    from toolassay.stages.serve import serve
     from toolassay.stages.split import split
+    from toolassay.stages.variety import measure_variety
     from toolassay.stages.verify import verify
     from toolassay.stages.visualize import visualize
 
-_STAGES = {
-    "build_graph": "graph",
-    "sample": "sample",
-    "generate": "generate",
-    "format_data": "format",
-    "check": "check",
-    "infer": "infer",
-    "evaluate": "evaluate",
-    "export": "export",
-    "compare": "compare",
-    "leaderboard": "leaderboard",
-    "split": "split",
-    "verify": "verify",
-    "import_classic": "import_classic",
-    "import_taskbench": "import_taskbench",
-    "pipeline": "pipeline",
-    "apply_review": "review",
-    "export_reviews": "review",
-    "import_reviews": "review",
-    "review_summary": "review",
-    "visualize": "visualize",
+_HOMES = {
+    "Benchmark": "benchmarks.benchmark",
+    "Budget": "runs.budget",
+    "Limits": "runs.settings",
+    "ModelSettings": "runs.settings",
+    "RunChoices": "runs.settings",
+    "SCREEN": "cli.screen",
+    "SILENT": "screen",
+    "apply_review": "stages.review",
+    "build_graph": "stages.graph",
+    "check": "stages.check",
+    "compare": "stages.compare",
+    "evaluate": "stages.evaluate",
+    "export": "stages.export",
+    "export_reviews": "stages.review",
+    "format_data": "stages.format",
+    "generate": "stages.generate",
+    "import_classic": "benchmarks.classic.importing",
+    "import_reviews": "stages.review",
+    "import_taskbench": "benchmarks.taskbench.importing",
+    "infer": "stages.infer",
+    "leaderboard": "stages.leaderboard",
+    "measure_variety": "stages.variety",
+    "pipeline": "stages.pipeline",
+    "review_summary": "stages.review",
+    "sample": "stages.sample",
+    "serve": "stages.serve",
+    "split": "stages.split",
+    "start_review": "stages.review",
+    "verify": "stages.verify",
+    "visualize": "stages.visualize",
+    "write_report": "stages.report",
 }
-
-_SCREENS = {"SCREEN": "cli.screen", "SILENT": "stages.screen"}
 
 __all__ = [
     "SCREEN",
     "SILENT",
+    "Benchmark",
+    "Budget",
+    "Limits",
+    "ModelSettings",
+    "RunChoices",
     "__version__",
     "apply_review",
     "build_graph",
@@ -76,18 +103,20 @@ __all__ = [
     "import_taskbench",
     "infer",
     "leaderboard",
+    "measure_variety",
     "pipeline",
     "review_summary",
     "sample",
+    "serve",
     "split",
+    "start_review",
     "verify",
     "visualize",
+    "write_report",
 ]
 
 
 def __getattr__(name: str) -> Any:
-    if name in _STAGES:
-        return getattr(import_module(f"toolassay.stages.{_STAGES[name]}"), name)
-    if name in _SCREENS:
-        return getattr(import_module(f"toolassay.{_SCREENS[name]}"), name)
+    if name in _HOMES:
+        return getattr(import_module(f"toolassay.{_HOMES[name]}"), name)
     raise AttributeError(f"module 'toolassay' has no attribute '{name}'")

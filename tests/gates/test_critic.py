@@ -59,5 +59,5 @@ def test_the_offline_server_reads_the_prompt_back(tmp_path: Path) -> None:
     for sample in (gold(), strange):
         task = PromptReader().task(critic_prompt(sample, known.library))
         assert task is not None
-        assert review(task) == offline(tmp_path, sample)  # type: ignore[arg-type]
+        assert review(task) == offline(tmp_path, sample)
     assert PromptReader().task(critic_prompt(gold(task_nodes=[]), known.library)) is None

@@ -60,7 +60,7 @@ def test_the_time_limit_ends_an_answer_and_the_calls_before_it_count(
     )
     assert [line["outcome"] for line in lines_of(run / "ledger.jsonl")] == ["answered", "time limit"]
     assert read_json(run / "manifest.json")["settings"]["max_seconds"] == 0.5
-    assert "1 lines (1 ended at a limit; 0 done before)" in done.out
+    assert "1 lines (1 ended at a limit; 0 answered before)" in done.out
     (warning,) = [text for text in done.err.splitlines() if "limits ended" in text]
     assert warning == (
         "warning: limits ended 1 of 1 task before the agent was done (1 at --max_seconds 0.5): raise the "

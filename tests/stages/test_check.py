@@ -203,7 +203,7 @@ def test_offline_models_give_a_critic_and_a_second_opinion(tmp_path: Path, capsy
     )
     before = files_below(out)
     again = inside(capsys, "check", "--data_dir", folder, "--out", out, *with_models)
-    assert "all 3 reviews are done already" in again.out
+    assert "all 3 reviews are answered already" in again.out
     after = files_below(out)
     assert {name for name in before if before[name] != after[name]} <= {
         f"{place}/runs/offline/{name}"

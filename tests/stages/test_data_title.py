@@ -10,7 +10,7 @@ from own_workplace import workplace
 from running import data_folder
 
 from toolassay.data_folder import DataFolder
-from toolassay.stages.data_title import data_title
+from toolassay.stages.report import data_title
 
 
 @pytest.mark.parametrize(

@@ -10,9 +10,9 @@ from toolassay import evaluate
 from toolassay.cli.evaluate import command
 from toolassay.cli.main import run
 from toolassay.errors import UsageError
+from toolassay.evaluation.evaluation import IncompleteEvaluation
 from toolassay.files import write_json, write_json_lines
 from toolassay.screen import Screen
-from toolassay.stages.evaluate import IncompleteEvaluation
 from toolassay.version import __version__
 
 TOOLS = {

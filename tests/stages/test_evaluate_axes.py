@@ -8,10 +8,10 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from evaluating import evaluate_workbench
 from running import Capture, inside, lines_of, write_lines
 
 from toolassay import evaluate, infer
-from toolassay.benchmarks.workbench.evaluation import evaluate_workbench
 from toolassay.files import write_json
 from toolassay.models import ModelOptions
 from toolassay.serving.completions import Received, Reply

@@ -8,14 +8,14 @@ from random import Random
 from typing import Any
 
 import pytest
+from evaluating import evaluate_classic
 from running import inside, write_lines
 from shop_chats import answers, chats, write_array
 
 from toolassay import compare, evaluate
-from toolassay.benchmarks.classic.evaluation import ClassicEvaluation, evaluate_classic, evaluate_rows
+from toolassay.benchmarks.classic.evaluation import ClassicEvaluation, evaluate_rows
 from toolassay.cli.main import cli, run
 from toolassay.errors import UsageError
-from toolassay.stages.evaluate import coverage
 
 COAT = ("c2", 0)
 
@@ -58,7 +58,7 @@ def test_the_library_call_scores_chats_as_the_command_does(folder: Path) -> None
     assert isinstance(result, ClassicEvaluation)
     assert result.evaluation.groups == read(folder / "metrics/acme.json")
     assert "benchmark:classic" in result.evaluation.signature and "|orders:" in result.evaluation.signature
-    assert coverage(result) == 1.0
+    assert result.coverage == 1.0
     write_lines(folder / "predictions/other.json", answers({COAT: None}))
     evaluate(folder, llm="all")
     board = (folder / "metrics/leaderboard.md").read_text()

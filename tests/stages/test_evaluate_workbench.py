@@ -9,10 +9,10 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from evaluating import evaluate_workbench
 from running import Capture, inside, lines_of, write_lines
 
 from toolassay import infer
-from toolassay.benchmarks.workbench.evaluation import evaluate_workbench
 from toolassay.models import ModelOptions, ToolCall
 from toolassay.serving.completions import Received, Reply
 from toolassay.testkit import FakeServer

@@ -50,7 +50,7 @@ def folder_at(path: Path, texts: list[str], *, kind: str = "resource") -> Path:
 
 
 def run(folder: Path, model: Scripted, **more: Any) -> list[dict[str, Any]]:
-    with patch("toolassay.benchmarks.taskbench.work.create_model", lambda name, options, meter: model):
+    with patch("toolassay.runs.run.create_model", lambda name, options, meter: model):
         infer(folder, llm="scripted", **more)
     text = (folder / "predictions/scripted.json").read_text(encoding="utf-8")
     return [json.loads(line) for line in text.split("\n")[:-1]]
@@ -215,7 +215,7 @@ def test_outcomes_of_failures_are_counted_by_kind(tmp_path: Path) -> None:
 
     folder = folder_at(tmp_path, ["long", "bad", "good", "odd"])
     with patch(
-        "toolassay.benchmarks.taskbench.work.create_model", lambda name, options, meter: Scripted(answer)
+        "toolassay.runs.run.create_model", lambda name, options, meter: Scripted(answer)
     ):
         inference = infer(folder, llm="scripted")
     assert inference.summary.outcomes == {

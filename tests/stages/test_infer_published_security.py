@@ -10,10 +10,10 @@ from typing import Any
 
 import pytest
 from chats import chat_folder
+from evaluating import evaluate_classic
 from running import Capture, data_folder, inside, lines_of
 
 from toolassay import infer, verify
-from toolassay.benchmarks.classic.evaluation import evaluate_classic
 from toolassay.errors import UsageError
 from toolassay.models import ModelOptions
 from toolassay.runs import Budget

@@ -235,7 +235,7 @@ def test_commands(tmp_path: Path, capsys: Capture) -> None:
     done = inside(capsys, "infer", *given, "--security")
     assert done.code == 0 and "security of offline: " in done.out
     again = inside(capsys, "infer", *given, "--security", "2")
-    assert again.code == 0 and "all 3 probes are done already" in again.out
+    assert again.code == 0 and "all 3 probes are answered already" in again.out
     assert (
         "is no number of attacks: give one from 1, or true"
         in inside(capsys, "infer", *given, "--security", "some").error

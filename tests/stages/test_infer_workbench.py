@@ -9,10 +9,11 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from evaluating import evaluate_workbench
 from running import Capture, inside, shell
 
 from toolassay import compare, evaluate, infer, verify
-from toolassay.benchmarks.workbench.evaluation import AgentEvaluation, evaluate_workbench
+from toolassay.benchmarks.workbench.evaluation import AgentEvaluation
 from toolassay.errors import UsageError
 from toolassay.models import ModelOptions, ToolCall
 from toolassay.runs import Budget

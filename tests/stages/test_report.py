@@ -15,7 +15,7 @@ from running import Capture, inside
 from toolassay.errors import UsageError
 from toolassay.files import safe_name
 from toolassay.runs.marks import LOCAL, RULES_AT_HAND
-from toolassay.stages.report import report
+from toolassay.stages.report import write_report
 
 NAMES = ("data_huggingface", "data_workbench", "data_classic")
 KEPT = {
@@ -111,10 +111,10 @@ def test_metrics_that_are_missing_are_named_with_what_makes_them(tmp_path: Path,
     assert f"run inference.py --data_dir {folder} --llm n, then evaluate.py likewise" in done.err
     assert "Left out: " in (tmp_path / "o/index.html").read_text()
     with pytest.raises(UsageError, match=r"run evaluate\.py --data_dir"):
-        report(other, out=tmp_path / "p")
+        write_report(other, out=tmp_path / "p")
     assert not (tmp_path / "p").exists()
     with pytest.raises(UsageError, match=r"no metrics in .*Fix: make them with inference.py"):
-        report(tmp_path, out=tmp_path / "p")
+        write_report(tmp_path, out=tmp_path / "p")
 
 
 def test_a_folder_without_metrics_and_a_model_that_lacks_a_folder_are_named(
@@ -142,7 +142,7 @@ def test_names_of_models_are_text_and_folders_of_one_name_are_told_apart(tmp_pat
     manifest = first / f"predictions/runs/{name}/manifest.json"
     manifest.parent.mkdir(parents=True)
     manifest.write_text(json.dumps({"settings": {"llm": hostile}}))
-    found = report([first, second], out=tmp_path / "out")
+    found = write_report([first, second], out=tmp_path / "out")
     assert [run.model for run in found.runs] == [hostile, "m"]
     assert {run.data for run in found.runs} == {first.as_posix(), second.as_posix()}
     page = (tmp_path / "out/index.html").read_text()
@@ -154,6 +154,6 @@ def test_metrics_of_the_published_evaluator_are_left_out(tmp_path: Path) -> None
     folder = tmp_path / "data"
     scored(folder, "m")
     (folder / "metrics/old.json").write_text('{"overall_overall": {"link_binary_f1": 0.5}}')
-    found = report(folder, out=tmp_path / "out")
+    found = write_report(folder, out=tmp_path / "out")
     assert [run.model for run in found.runs] == ["m"]
     assert "old.json: holds no strict scores" in found.missing[0]

@@ -56,14 +56,14 @@ def test_values_of_the_command_line_reach_the_server(
     arguments = [
         f"--agent.api_base={server.base}",
         "--set",
-        "agent.temperature=-0.5",
+        "agent.temperature=0.5",
         "--agent.base_model=a=b",
     ]
     done = inside(capsys, "classic", "run", *arguments, "--set", "eval.limit=2", "--multiworker", "1")
     assert done.code == 0, done.err
     assert len(server.received) == 2
     body = server.received[0].body
-    assert (body["model"], body["temperature"], "top_p" in body) == ("a=b", -0.5, False)
+    assert (body["model"], body["temperature"], "top_p" in body) == ("a=b", 0.5, False)
     assert "security is not measured" in done.err
     dry = inside(capsys, "classic", "run", *arguments, "--dry_run")
     assert "requests: 3 to send; 2 of 5 messages are answered" in dry.out

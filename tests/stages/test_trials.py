@@ -11,8 +11,8 @@ from running import Capture, data_folder, inside, lines_of
 from running import infer as infer_of
 
 from toolassay import infer
-from toolassay.benchmarks.taskbench.scoring.folder_evaluation import models_of
 from toolassay.errors import UsageError
+from toolassay.evaluation.places import models_of
 from toolassay.models import ModelOptions
 from toolassay.serving.completions import Received, Reply
 from toolassay.testkit import FakeServer

@@ -13,7 +13,7 @@ from probing import FOLDERS, figures, lines, probe
 from toolassay import infer
 from toolassay.models import ModelOptions
 from toolassay.serving.completions import Received, Reply
-from toolassay.stages.report import report
+from toolassay.stages.report import write_report
 from toolassay.testkit import FakeServer
 
 PROBES = {"taskbench": 6, "workbench": 6, "classic": True}
@@ -64,7 +64,7 @@ def test_unreadable_answers_are_no_resistance(
         )
     else:
         assert found["score"]["value"] == 1 and "score" not in found["notes"]
-    (axes,) = report(folder, llm="acme", out=tmp_path / "report").runs
+    (axes,) = write_report(folder, llm="acme", out=tmp_path / "report").runs
     assert axes.security is not None and axes.security.unreadable == found["unreadable"]
     assert axes.to_json()["security"]["score"] == found["score"]
     assert axes.to_json()["security"]["unreadable"] == found["unreadable"]

@@ -12,7 +12,7 @@ from toolassay.cli.main import cli, run
 from toolassay.errors import UsageError
 from toolassay.graph import ToolGraph
 from toolassay.screen import Screen
-from toolassay.stages.variety import variety
+from toolassay.stages.variety import measure_variety
 
 
 def test_a_report_of_a_data_folder(root: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
@@ -35,7 +35,7 @@ def test_requests_without_labels(tmp_path: Path) -> None:
         )
     )
     told: list[str] = []
-    report = variety(tmp_path, out=tmp_path / "out", screen=Screen(show=told.append))
+    report = measure_variety(tmp_path, out=tmp_path / "out", screen=Screen(show=told.append))
     assert report.figures["repeats"]["exact"] == 1
     assert "tools: not applicable: there is no tool_desc.json" in told
     assert not (tmp_path / "out" / "tools.png").exists()
@@ -44,16 +44,16 @@ def test_requests_without_labels(tmp_path: Path) -> None:
 def test_files_of_somebody_else_are_not_replaced(tmp_path: Path) -> None:
     (tmp_path / "user_requests.json").write_text(json.dumps({"id": 1, "user_request": "Crop it"}) + "\n")
     out = tmp_path / "out"
-    variety(tmp_path, out=out)
-    variety(tmp_path, out=out)
+    measure_variety(tmp_path, out=out)
+    measure_variety(tmp_path, out=out)
     (out / "variety.json").write_text("{}")
     with pytest.raises(UsageError, match=r"variety\.json: is not of a variety report"):
-        variety(tmp_path, out=out)
+        measure_variety(tmp_path, out=out)
     other = tmp_path / "other"
     other.mkdir()
     (other / "likeness.png").write_text("theirs")
     with pytest.raises(UsageError, match="name another folder with --out"):
-        variety(tmp_path, out=other)
+        measure_variety(tmp_path, out=other)
     assert [path.name for path in other.iterdir()] == ["likeness.png"]
 
 
@@ -61,7 +61,7 @@ def test_the_graph_follows_from_the_tools_where_none_is_written(root: Path, tmp_
     shutil.copy(root / "data_multimedia" / "tool_desc.json", tmp_path)
     lines = (root / "data_multimedia" / "data.json").read_text(encoding="utf-8").splitlines(keepends=True)
     (tmp_path / "data.json").write_text("".join(lines[:9]), encoding="utf-8")
-    links = variety(tmp_path, out=tmp_path / "out").figures["links"]
+    links = measure_variety(tmp_path, out=tmp_path / "out").figures["links"]
     graph = ToolGraph.load(root / "data_multimedia" / "graph_desc.json")
     assert links["possible"] == len({(link.source, link.target) for link in graph.links()})
     assert links["used"] and not links["not_in_graph"]
@@ -69,16 +69,16 @@ def test_the_graph_follows_from_the_tools_where_none_is_written(root: Path, tmp_
 
 def test_errors_are_told(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     with pytest.raises(UsageError, match="no such folder"):
-        variety(tmp_path / "none")
+        measure_variety(tmp_path / "none")
     with pytest.raises(UsageError, match="no such file"):
-        variety(tmp_path, out=tmp_path / "out")
+        measure_variety(tmp_path, out=tmp_path / "out")
     with pytest.raises(UsageError, match="--threshold"):
-        variety(tmp_path, threshold=2)
+        measure_variety(tmp_path, threshold=2)
     (tmp_path / "user_requests.json").write_text('{"id": 1, "user_request": "a"}\nnonsense\n')
     with pytest.raises(UsageError, match=r"user_requests\.json:2"):
-        variety(tmp_path, out=tmp_path / "out")
+        measure_variety(tmp_path, out=tmp_path / "out")
     assert not (tmp_path / "out").exists()
     with pytest.raises(UsageError, match="is a file"):
-        variety(tmp_path, out=tmp_path / "user_requests.json")
+        measure_variety(tmp_path, out=tmp_path / "user_requests.json")
     assert run(cli, ["variety", "--data_dir", str(tmp_path), "--sample", "0"], "toolassay") == 2
     assert "--sample" in capsys.readouterr().err

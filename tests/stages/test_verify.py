@@ -62,7 +62,7 @@ def test_an_untouched_run_is_equal_and_nothing_is_written(folder: Path) -> None:
     before = contents(folder)
     assert told(folder) == (
         True,
-        f"{folder}/predictions/offline.json: 8 lines made anew\n"
+        f"{folder}/predictions/offline.json: 8 lines re-parsed\n"
         "equal: predictions and scores are what the raw answers give",
     )
     assert contents(folder) == before
@@ -144,7 +144,7 @@ def test_lines_that_were_taken_over_are_counted_apart(folder: Path) -> None:
     evaluate(folder, llm="offline")
     equal, text = told(folder)
     assert equal, text
-    assert "8 lines made anew; 8 of them taken over without a raw answer" in text
+    assert "8 lines re-parsed; 8 of them taken over without a raw answer" in text
 
 
 def test_without_metrics_predictions_are_verified_all_the_same(folder: Path) -> None:

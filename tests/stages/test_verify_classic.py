@@ -62,7 +62,7 @@ def test_an_untouched_run_is_equal_and_nothing_is_written(folder: Path) -> None:
     before = files_below(folder)
     equal, text = told(folder, orders=["predictions_7"])
     assert equal, text
-    assert "5 lines made anew" in text
+    assert "5 lines re-parsed" in text
     equal, text = told(folder, prediction_dir="predictions/trials/1")
     assert equal, text
     assert files_below(folder) == before

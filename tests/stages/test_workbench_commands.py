@@ -87,7 +87,7 @@ def test_a_run_is_verified(folder: Path, agent: str) -> None:
     screen = Screen(say=told.append, show=told.append)
     assert verify(folder, llm="offline", screen=screen).is_equal
     assert told == [
-        f"{folder}/predictions/offline.json: {TASKS} lines made anew",
+        f"{folder}/predictions/offline.json: {TASKS} lines re-parsed",
         "equal: predictions and scores are what the raw answers give",
     ]
     assert files_below(folder) == before

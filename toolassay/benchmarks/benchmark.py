@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple
 
 from toolassay.data_folder import DataFolder
 from toolassay.errors import UsageError
-from toolassay.evaluation.axis import Axis
+from toolassay.evaluation.axis import About, Axis
 from toolassay.files import sha256_of
 
 if TYPE_CHECKING:
@@ -140,6 +140,11 @@ class Benchmark(ABC):
     commands: ClassVar[Mapping[str, Entry]] = {}
     importers: ClassVar[Mapping[str, Entry]] = {}
     gold_advice: ClassVar[str] = ""
+
+    @property
+    def about(self) -> About:
+        """What reports call it, and when an item is right."""
+        return About(self.name, self.title, self.noun, self.right)
 
     # Data
 

@@ -50,9 +50,18 @@ def benchmarks() -> tuple[Benchmark, ...]:
     return tuple(found.values())
 
 
+def benchmark_named(name: str) -> Benchmark:
+    """The benchmark of a name.
+
+    Raises:
+        KeyError: there is none.
+    """
+    return {one.name: one for one in benchmarks()}[name]
+
+
 def default_benchmark() -> Benchmark:
     """The benchmark whose folders have tools, a graph, and requests with gold plans."""
-    return next(one for one in benchmarks() if one.name == DEFAULT_BENCHMARK)
+    return benchmark_named(DEFAULT_BENCHMARK)
 
 
 def benchmark_of(folder: DataFolder) -> Benchmark:
@@ -63,7 +72,7 @@ def benchmark_of(folder: DataFolder) -> Benchmark:
     """
     known = {one.name: one for one in benchmarks()}
     name = folder.benchmark.get("benchmark", DEFAULT_BENCHMARK)
-    if name not in known:
+    if not isinstance(name, str) or name not in known:
         near = get_close_matches(str(name).casefold(), known, n=1)
         every = ", ".join(known)
         fix = f'write "{near[0]}"; known are {every}' if near else f"write one of {every}"

@@ -39,9 +39,9 @@ def command(
     from toolassay.cli.score_tables import print_table
     from toolassay.report.axes.tables import mark_lines, terminal_table
     from toolassay.report.leaderboard.tables import printable
-    from toolassay.stages.report import report
+    from toolassay.stages.report import write_report
 
-    found = report(
+    found = write_report(
         [*data_dir, *more] or [Path("data_huggingface")],
         llm=list(llm),
         prediction_dir=prediction_dir,

@@ -99,6 +99,6 @@ def command(
         stage.review_summary(data_dir, screen=SCREEN)
     else:
         try:
-            stage.review(data_dir, reviewer=reviewer, **shared, **page)
+            stage.start_review(data_dir, reviewer=reviewer, **shared, **page)
         except KeyboardInterrupt as stop:
             raise KeyboardInterrupt("stopped; every decision is saved") from stop

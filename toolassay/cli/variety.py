@@ -35,6 +35,6 @@ from toolassay.variety.near_duplicates import DEFAULT_THRESHOLD
 @options.option("seed", type=click.IntRange(0), default=0, help="What they are drawn with.")
 def command(data_dir: Path, out: Path, threshold: float, sample: int, seed: int) -> None:
     """Say how varied a data set is: repeats, wording, first words, tools, links, sizes and shapes."""
-    from toolassay.stages.variety import variety
+    from toolassay.stages.variety import measure_variety
 
-    variety(data_dir, out=out, threshold=threshold, sample=sample, seed=seed, screen=SCREEN)
+    measure_variety(data_dir, out=out, threshold=threshold, sample=sample, seed=seed, screen=SCREEN)

@@ -7,11 +7,9 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from toolassay.benchmarks.benchmark import Benchmark
 from toolassay.benchmarks.registry import benchmark_of
 from toolassay.data_folder import DataFolder
 from toolassay.errors import UsageError
-from toolassay.evaluation.axis import About
 from toolassay.evaluation.groups import OVERALL_GROUP
 from toolassay.evaluation.metrics_file import read_groups, signature_of
 from toolassay.evaluation.places import EVERY_MODEL, find_metrics_folder, model_name, prediction_folder
@@ -83,7 +81,7 @@ class _Place:
         return f"--data_dir {shlex.quote(self.given)} --llm {shlex.quote(model)}"
 
 
-def report(
+def write_report(
     data_dir: str | Path | Sequence[str | Path] = "data_huggingface",
     *,
     llm: str | Sequence[str] = EVERY_MODEL,
@@ -184,29 +182,28 @@ def _read(place: _Place, name: str, model: str) -> Axes:
     return read_axes(
         groups,
         benchmark.axis,
-        about=About(benchmark.name, benchmark.title, benchmark.noun, benchmark.right),
+        about=benchmark.about,
         data=name,
         model=model,
         file=file,
         fix=fix,
-        library=_title(benchmark, place.folder, name),
+        library=data_title(place.folder, name),
         mark=mark_of(model, signature_of(groups.get(OVERALL_GROUP, {}))),
     )
 
 
-def _title(benchmark: Benchmark, folder: DataFolder, name: str) -> str:
+def data_title(folder: DataFolder, name: str) -> str:
     """What a report calls a folder: a team's own data by the name of the folder alone.
 
     A benchmark is named where the library is a published or bundled one. A folder that is not called as that
     library is named beside it, so that two folders have two titles.
 
     Args:
-        benchmark: of the folder.
         folder: the data.
         name: what the folder is called; unlike that of every other one in the report.
     """
     try:
-        library = benchmark.library_of(folder)
+        library = benchmark_of(folder).library_of(folder)
     except UsageError:  # without tools or tables: nothing says that the library is a known one
         library = None
     if library is None:

@@ -86,7 +86,7 @@ def _of_check(folder: DataFolder, name: str) -> Path:
     return folder.path.resolve().parent / name if apart else own
 
 
-def review(
+def start_review(
     data_dir: str | Path,
     *,
     reviewer: str = "",

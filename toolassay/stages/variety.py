@@ -21,7 +21,7 @@ from toolassay.variety.near_duplicates import DEFAULT_THRESHOLD, Thresholds
 from toolassay.variety.variety_report import REPORT_FILES, VarietyReport, write_variety
 
 
-def variety(
+def measure_variety(
     data_dir: str | Path = "data_huggingface",
     *,
     out: str | Path = "variety",

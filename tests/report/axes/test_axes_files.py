@@ -11,6 +11,7 @@ from pathlib import Path
 
 import pytest
 
+from toolassay.benchmarks.registry import benchmark_named
 from toolassay.metrics.confidence_interval import NOTHING, Interval
 from toolassay.report.axes import Axes, csv_table, draw_axes, write_page
 from toolassay.report.axes.axes import Cost, Latency, Security, Stability
@@ -23,7 +24,7 @@ HOSTILE = "<script>alert(1)</script>\"'$x"
 
 def run(model: str, benchmark: str = "taskbench", *, measured: bool = True) -> Axes:
     return Axes(
-        benchmark,
+        benchmark_named(benchmark).about,
         f"data_{benchmark}",
         model,
         9,
@@ -73,7 +74,7 @@ def test_the_same_axes_give_the_same_picture(tmp_path: Path, suffix: str) -> Non
 
 
 def test_models_that_share_nothing_measured_are_drawn_too(tmp_path: Path) -> None:
-    nothing = Axes("classic", "d", "m", 0, NOTHING)
+    nothing = Axes(benchmark_named("classic").about, "d", "m", 0, NOTHING)
     assert draw_axes([nothing], tmp_path / "a.png").stat().st_size
     many = [run(f"model {n}", measured=bool(n % 2)) for n in range(5)]
     assert draw_axes(many, tmp_path / "b.svg").stat().st_size
@@ -131,7 +132,7 @@ def test_a_picture_marks_rows_and_calls_times_local(tmp_path: Path) -> None:
     assert RULES_AT_HAND.line in marked and BASELINE.line in marked and LOCAL in marked
     plain = draw_axes(RUNS, tmp_path / "b.svg").read_text()
     assert "†" not in plain and "local" not in plain and "baseline)" not in plain
-    both = [replace(MARKED[1], benchmark="classic", model="m"), run("m")]
+    both = [replace(MARKED[1], about=benchmark_named("classic").about, model="m"), run("m")]
     assert "<!-- s, hollow: local -->" in draw_axes(both, tmp_path / "c.svg").read_text()
 
 

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 import pytest
 from browsing import OpenedPage
 
+from toolassay.benchmarks.registry import benchmark_named
 from toolassay.metrics.confidence_interval import Interval
 from toolassay.report.axes import Axes, draw_axes, write_page
 
@@ -17,7 +18,8 @@ if TYPE_CHECKING:
 pytestmark = pytest.mark.browser
 
 HOSTILE = "<script>alert(1)</script><img src=x onerror=alert(2)>"
-RUNS = [Axes("classic", "data_classic", HOSTILE, 9, Interval(0.5, 0.25, 0.75), notes={"cost": HOSTILE})]
+ABOUT = benchmark_named("classic").about
+RUNS = [Axes(ABOUT, "data_classic", HOSTILE, 9, Interval(0.5, 0.25, 0.75), notes={"cost": HOSTILE})]
 
 
 @pytest.mark.parametrize("width", [1280, 400])

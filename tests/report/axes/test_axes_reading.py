@@ -5,6 +5,7 @@ from typing import Any
 
 import pytest
 
+from toolassay.benchmarks.registry import benchmark_named
 from toolassay.errors import UsageError
 from toolassay.report.axes import Axes, read_axes
 from toolassay.report.axes.axes import Cost, Latency
@@ -44,7 +45,9 @@ def classic(**more: Any) -> dict[str, Any]:
 def read(numbers: dict[str, Any], benchmark: str = "taskbench") -> Axes:
     place = Path("metrics/m.json")
     groups = {"overall_overall": numbers}
-    return read_axes(groups, benchmark=benchmark, data="d", model="m", file=place, fix="run it")
+    known = benchmark_named(benchmark)
+    about = known.about
+    return read_axes(groups, known.axis, about=about, data="d", model="m", file=place, fix="run it")
 
 
 def test_what_was_not_measured_is_null_with_its_reason() -> None:

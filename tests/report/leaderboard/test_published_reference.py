@@ -3,7 +3,7 @@ from __future__ import annotations
 import csv
 from pathlib import Path
 
-from toolassay.report.leaderboard.published import DOMAINS, domain_of_tools, published_rows
+from toolassay.benchmarks.taskbench.published import DOMAINS, domain_of_tools, published_rows
 from toolassay.report.leaderboard.ranking import HEADINGS
 from toolassay.tools import ToolLibrary
 

@@ -170,7 +170,7 @@ def from_hub(name: str, revision: str | None, domain: str, file: str | None) -> 
 
 
 HUB = "microsoft/Taskbench"
-_CHECKOUT = Path(__file__).resolve().parents[2]
+_CHECKOUT = Path(__file__).resolve().parents[3]
 
 
 def import_taskbench(

@@ -12,7 +12,8 @@ from typing import Any
 
 import pytest
 
-from toolassay.benchmarks.taskbench.scoring.evaluation import Evaluation, evaluate_predictions
+from toolassay.benchmarks.taskbench.scoring.evaluation import evaluate_predictions
+from toolassay.evaluation.evaluation import Evaluation
 from toolassay.graph import DependencyType
 from toolassay.tools import ToolLibrary
 

@@ -7,8 +7,9 @@ from typing import Any
 
 import pytest
 
-from toolassay.benchmarks.taskbench.scoring.evaluation import Evaluation, evaluate_predictions
+from toolassay.benchmarks.taskbench.scoring.evaluation import evaluate_predictions
 from toolassay.errors import UsageError
+from toolassay.evaluation.evaluation import Evaluation
 from toolassay.tools import Tool, ToolLibrary
 
 LIBRARY = ToolLibrary([Tool("a", outputs=("text",)), Tool("b", outputs=("text",)), Tool("c")])

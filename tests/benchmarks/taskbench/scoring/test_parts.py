@@ -8,7 +8,8 @@ from typing import Any
 import pytest
 
 from toolassay.benchmarks.taskbench.scoring import parallel_scorer
-from toolassay.benchmarks.taskbench.scoring.evaluation import Choices, Evaluation, PlanEvaluator
+from toolassay.benchmarks.taskbench.scoring.evaluation import Choices, PlanEvaluator
+from toolassay.evaluation.evaluation import Evaluation
 from toolassay.evaluation.items import read_items
 from toolassay.tools import Tool, ToolLibrary
 

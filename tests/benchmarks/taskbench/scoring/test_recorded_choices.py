@@ -5,9 +5,10 @@ from typing import Any
 
 import pytest
 
+from toolassay.benchmarks.taskbench.scoring.leaderboard import recorded_choices
 from toolassay.errors import UsageError
 from toolassay.evaluation.groups import groups_of
-from toolassay.evaluation.metrics_file import read_groups, recorded_choices
+from toolassay.evaluation.metrics_file import read_groups
 from toolassay.files import write_json
 
 SIGNATURE = (

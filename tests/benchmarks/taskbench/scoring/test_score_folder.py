@@ -8,14 +8,10 @@ from typing import Any
 import pytest
 
 from toolassay.benchmarks.taskbench.scoring.evaluation import Choices
-from toolassay.benchmarks.taskbench.scoring.folder_evaluation import (
-    aligned_ids,
-    evaluate_folder,
-    metrics_folder,
-    models_of,
-)
+from toolassay.benchmarks.taskbench.scoring.folder_evaluation import aligned_ids, evaluate_folder
 from toolassay.errors import UsageError
 from toolassay.evaluation.items import items_path
+from toolassay.evaluation.places import metrics_folder, models_of
 
 PLAN = {
     "task_steps": ["use a"],

@@ -9,9 +9,10 @@ from typing import Any
 
 import pytest
 
-from toolassay.benchmarks.taskbench.scoring.evaluation import Choices, Evaluation
-from toolassay.benchmarks.taskbench.scoring.folder_evaluation import FolderEvaluation, evaluate_folder
-from toolassay.cli.score_tables import print_scores
+from toolassay.benchmarks.taskbench.commands import print_scores
+from toolassay.benchmarks.taskbench.scoring.evaluation import Choices
+from toolassay.benchmarks.taskbench.scoring.folder_evaluation import evaluate_folder
+from toolassay.evaluation.evaluation import Evaluation, FolderEvaluation
 
 COLUMNS = ("R1", "R2", "RL", "BsF", "n-F1", "e-F1", "t-F1", "v-F1", "ED")
 

@@ -10,11 +10,11 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from evaluating import evaluate_workbench
 from workplace import ANN
 
 from toolassay.benchmarks.workbench.agents import tool_execution
 from toolassay.benchmarks.workbench.agents.episode import MOST_CALLS
-from toolassay.benchmarks.workbench.evaluation import evaluate_workbench
 from toolassay.benchmarks.workbench.sandbox import Sandbox
 from toolassay.benchmarks.workbench.sandbox.sandbox import Rows
 from toolassay.benchmarks.workbench.sandbox.schema import TABLES
