@@ -59,7 +59,7 @@ def folder_at(path: Path) -> Path:
 
 
 def run(folder: Path | None, model: Scripted, **more: Any) -> tuple[Path, bool]:
-    with patch("toolassay.stages.generate.create_model", lambda name, options, meter: model):
+    with patch("toolassay.runs.run.create_model", lambda name, options, meter: model):
         return generate(folder, llm="scripted", **{"seed": 1, "number_of_samples": 5, **more})
 
 
@@ -226,7 +226,7 @@ def test_play_keeps_nothing(tmp_path: Path) -> None:
     folder = folder_at(tmp_path)
     before = sorted(tmp_path.rglob("*"))
     shown: list[str] = []
-    with patch("toolassay.stages.generate.create_model", lambda name, options, meter: Scripted()):
+    with patch("toolassay.runs.run.create_model", lambda name, options, meter: Scripted()):
         record = play(folder, llm="scripted", method="dag", tool_number=4, screen=Screen(show=shown.append))
     assert record is not None
     assert json.loads(shown[0]) == record

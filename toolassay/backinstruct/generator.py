@@ -62,7 +62,7 @@ class Generator:
         graph: ToolGraph,
         sampler: Sampler,
         prompt: BackInstructPrompt,
-        model: ChatModel,
+        model: ChatModel | None,
         *,
         parameters: Mapping[str, Any],
         check: bool,
@@ -116,6 +116,7 @@ class Generator:
             messages = self._prompt.messages(sample)
             request = ChatRequest(messages, parameters, None, task, "generator", key)
             try:
+                assert self._model is not None  # None where nothing is sent
                 response = await self._model.complete(request)
             except ModelError as error:
                 if error.settles:
@@ -150,7 +151,7 @@ class Generator:
                 map(self._sampler.sample, range(count)),
                 ask,
                 settled=settled,
-                models=[self._model],
+                models=[] if self._model is None else [self._model],
                 loop=loop,
                 stopped=stopped,
             )

@@ -13,13 +13,14 @@ from toolassay.errors import UsageError
 from toolassay.files import keep_dated_copy, write_json
 from toolassay.models import ChatModel, ChatRequest, create_model
 from toolassay.models.wire_format import parameters_of
-from toolassay.runs.books import Books, report_again, report_failures, report_stop, summary_facts
+from toolassay.runs.books import Books, report_again, summary_facts
 from toolassay.runs.budget import Estimate, ExpectedUsage, completion_limit
 from toolassay.runs.dry_run import Counts, dry_run_lines
 from toolassay.runs.journal import Journal
 from toolassay.runs.ledger import FREE
 from toolassay.runs.manifest import JOURNAL, gives_way, open_run
 from toolassay.runs.marks import TOOLS_MISSING
+from toolassay.runs.prices import Tariff
 from toolassay.runs.record import RunRecord
 from toolassay.runs.recorded_usage import SUMMARY
 from toolassay.runs.retry_malformed import Again, again_of
@@ -53,6 +54,15 @@ class Run:
         limits = settings.limits
         self._books = Books([*asked, *self._facts.helpers], limits.budget, limits.prices, settings.endpoint)
 
+    @property
+    def _output(self) -> Path:
+        return self._work.output(self._trial)
+
+    @property
+    def price(self) -> Tariff | None:
+        """Of the model under test; None where none is known."""
+        return self._books.prices.get(self._trial.llm)
+
     def carry_out(self) -> Inference:
         """Do the work that is left and write the predictions; with `dry_run`, only say what that would be.
 
@@ -60,27 +70,28 @@ class Run:
             UsageError: settings that contradict the run.
             ToolassayError: a model cannot be reached.
         """
-        choices = self._settings.choices
-        again, compared = again_of(
-            self._trial.run_folder,
-            {
-                **self._facts.settings,
-                "llm": self._trial.llm,
-                **self._trial.settings(self._settings.endpoint),
-            },
-            wanted=choices.retry_malformed,
+        again, compared = self._compared()
+        return self._show_foreseen() if self._settings.choices.dry_run else self._ask(compared, again)
+
+    def _compared(self) -> tuple[Again, dict[str, Any]]:
+        """What this start asks again, and its settings as they are compared with those of the run."""
+        trial, endpoint = self._trial, self._settings.endpoint
+        return again_of(
+            trial.run_folder,
+            {**self._facts.settings, "llm": trial.llm, **trial.settings(endpoint)},
+            wanted=self._settings.choices.retry_malformed,
             max_tokens=self._facts.max_tokens,
         )
-        return self._foresee(compared, again) if choices.dry_run else self._ask(compared, again)
 
     def _ask(self, compared: Mapping[str, Any], again: Again) -> Inference:
         trial, facts, run, screen = self._trial, self._facts, self._settings, self._settings.screen
-        folder, output = trial.run_folder, trial.output
+        folder, output = trial.run_folder, self._output
         record = RunRecord(folder, self._options, command=run.command, screen=screen)
         models: dict[str, ChatModel] = {}
         for name in (trial.llm, *facts.helpers):
             if name not in models:
                 models[name] = create_model(name, record.options_of(name), meter=self._books)
+        self._work.prepare()
         self._make_room(compared)
         summary = RunSummary()
 
@@ -106,14 +117,14 @@ class Run:
                 with screen.progress(facts.stage, facts.asked, figures) as advance:
                     loop = Loop(run.limits.multiworker, advance, screen.interrupted, summary, again)
                     model = models[trial.llm] if trial.llm in FREE else tools
-                    already = self._work.run(OpenRun(model, models, journal, loop))
+                    already = self._work.run(OpenRun(model, models, journal, ledger, loop))
             finally:
                 written = self._work.write(output, journal)
                 record.tool_use(tools.facts)
             write_json(folder / SUMMARY, summary_facts(written.lines, already, summary, ledger))
             warning = self._work.notice(journal)
         inference = Inference(written.lines, already, summary, adopted, malformed=written.malformed)
-        self._report(inference)
+        self._work.report(inference, output, folder / JOURNAL, screen)
         if summary.outcomes:
             tools.check()
             if warning:
@@ -123,7 +134,7 @@ class Run:
 
     def _make_room(self, compared: Mapping[str, Any]) -> None:
         """Set the run before aside where this one starts again."""
-        output, folder, force = self._trial.output, self._trial.run_folder, self._settings.choices.force
+        output, folder, force = self._output, self._trial.run_folder, self._settings.choices.force
         kept = open_run(folder, compared, force=force, ways_on=self._facts.ways_on)
         if kept is not None:
             if output.exists():
@@ -133,43 +144,35 @@ class Run:
             self._settings.screen.say(f"{output} is kept as {keep_dated_copy(output).name}")
             output.unlink()
 
-    def _foresee(self, compared: Mapping[str, Any], again: Again) -> Inference:
-        """Say what would be sent and used; nothing is sent or written."""
-        trial, facts, screen = self._trial, self._facts, self._settings.screen
-        journal_file, force = trial.run_folder / JOURNAL, self._settings.choices.force
+    def foreseen(self) -> tuple[int, Estimate]:
+        """How many items are answered, and what the others will use; nothing is sent or written.
+
+        Raises:
+            UsageError: settings that contradict the run.
+        """
+        again, compared = self._compared()
+        journal_file, force = self._trial.run_folder / JOURNAL, self._settings.choices.force
         starts_again = gives_way(
-            trial.run_folder, compared, force=force, ways_on=facts.ways_on, read_only=True
+            self._trial.run_folder, compared, force=force, ways_on=self._facts.ways_on, read_only=True
         ) or (force and not journal_file.exists())
-        limit = completion_limit(parameters_of(ChatRequest([], facts.parameters), self._options))
-        estimate = Estimate(limit)
+        parameters = parameters_of(ChatRequest([], self._facts.parameters), self._options)
+        estimate = Estimate(completion_limit(parameters))
         with Journal(_NOTHING if starts_again else journal_file, read_only=True) as journal:
-            output = _NOTHING if starts_again else trial.output
-            already = self._work.foresee(output, journal, estimate, again)
-        prices = self._books.prices
+            output = _NOTHING if starts_again else self._output
+            return self._work.foresee(output, journal, estimate, again), estimate
+
+    def _show_foreseen(self) -> Inference:
+        facts, llm, screen = self._facts, self._trial.llm, self._settings.screen
+        already, estimate = self.foreseen()
         counts = Counts(already, f"{facts.noun}s", facts.not_counted)
-        for line in dry_run_lines(estimate, counts, trial.llm, self._options, prices):
+        for line in dry_run_lines(estimate, counts, llm, self._options, self._books.prices):
             screen.show(line)
-        expected = self._work.expected(estimate, prices.get(trial.llm))
-        if trial.llm in FREE:  # a model without a server uses no tokens
+        expected = self._work.expected(estimate, self.price)
+        if llm in FREE:  # a model without a server uses no tokens
             expected = tuple(ExpectedUsage(one.requests, 0, 0, 0.0) for one in expected)
         for line in self._work.range_lines(expected):
             screen.show(line)
         return Inference(0, already, RunSummary(), expected=expected)
-
-    def _report(self, inference: Inference) -> None:
-        output, screen, summary = self._trial.output, self._settings.screen, inference.summary
-        if inference.adopted:
-            screen.say(f"{inference.adopted} lines that were in {output} are taken over as they are")
-        for line in self._work.report(inference, self._trial.run_folder / JOURNAL):
-            screen.say(line)
-        if not summary.outcomes:
-            noun = self._facts.noun
-            screen.show(f"{output}: all {inference.already} {noun}s are answered already, nothing to do")
-            return
-        outcomes = ", ".join(f"{count} {name}" for name, count in sorted(summary.outcomes.items()))
-        screen.show(f"{output}: {inference.written} lines ({outcomes}; {inference.already} answered before)")
-        report_failures(summary, screen)
-        report_stop(summary, screen)
 
 
 def run_trials(run: Callable[[int], Inference], trials: int, screen: Screen) -> Inference:

@@ -11,11 +11,15 @@ from typing import Any, Protocol, TypeVar
 from toolassay.dataset import RequestId
 from toolassay.errors import UsageError
 from toolassay.models import ChatModel
+from toolassay.runs.books import report_failures, report_stop
 from toolassay.runs.budget import Estimate, ExpectedUsage
 from toolassay.runs.journal import Journal
+from toolassay.runs.ledger import Ledger
 from toolassay.runs.prices import Tariff
 from toolassay.runs.retry_malformed import MAX_TOKENS, Again
 from toolassay.runs.runner import Loop, RunSummary
+from toolassay.runs.trials import Trial
+from toolassay.screen import Screen
 
 WAYS_ON = "use those settings, another --prediction_dir, or --force true (keeps the old run)"
 
@@ -49,12 +53,14 @@ class OpenRun:
         model: the model under test.
         helpers: the models that the work named, by name; also the model under test, by its own.
         journal: of this run.
+        ledger: what it has used.
         loop: concurrency, progress and summary.
     """
 
     model: ChatModel
     helpers: Mapping[str, ChatModel]
     journal: Journal
+    ledger: Ledger
     loop: Loop
 
 
@@ -151,9 +157,25 @@ class Work(ABC):
         """A warning about what the journal holds at the end; empty for none."""
         return ""
 
-    def report(self, inference: Inference, journal_file: Path) -> Iterator[str]:
-        """Notices about how the run ended, beside those of every run."""
-        yield from ()
+    def output(self, trial: Trial) -> Path:
+        """The prediction file."""
+        return trial.output
+
+    def prepare(self) -> None:
+        """Make what has to exist before the run is opened; nothing is written earlier."""
+        return
+
+    def report(self, inference: Inference, output: Path, journal_file: Path, screen: Screen) -> None:
+        """Say how the run ended."""
+        summary = inference.summary
+        if not summary.outcomes:
+            noun = self.facts.noun
+            screen.show(f"{output}: all {inference.already} {noun}s are answered already, nothing to do")
+            return
+        outcomes = ", ".join(f"{count} {name}" for name, count in sorted(summary.outcomes.items()))
+        screen.show(f"{output}: {inference.written} lines ({outcomes}; {inference.already} answered before)")
+        report_failures(summary, screen)
+        report_stop(summary, screen)
 
 
 class _Named(Protocol):

@@ -20,6 +20,7 @@ from toolassay.exporters.sample_selection import Refusal, SelectedPlan, Selectio
 from toolassay.exporters.turns import CLOSING, ChatStyle
 from toolassay.files import read_json, read_json_lines, write_text
 from toolassay.gates.gate import Level
+from toolassay.runs.settings import gather, refuse_unknown
 from toolassay.screen import DEFAULT, WARNING, Screen
 from toolassay.splits import SplitFile
 from toolassay.text_formatting import count_of
@@ -46,6 +47,28 @@ class Exported:
     left_out: int
 
 
+@dataclass(frozen=True)
+class ChatForm:
+    """How an export writes chats.
+
+    Attributes:
+        tools: functions a chat offers: "all", those of its plan ("gold"), or a number; None for all, or 128
+            of them.
+        system: the system message; empty for none.
+        closing: the last words of a chat, `$results` being the results; None ends it with its last call.
+        parallel: make calls that do not need one another in one turn.
+        arguments: of calls in the OpenAI form, as JSON "text" or as an "object".
+        seed: of the draws of `tools`.
+    """
+
+    tools: int | Literal["all", "gold"] | None = None
+    system: str = ""
+    closing: str | None = CLOSING
+    parallel: bool = False
+    arguments: Literal["text", "object"] = "text"
+    seed: int = 0
+
+
 def export(
     data_dir: str | Path,
     *,
@@ -54,15 +77,11 @@ def export(
     splits: str | Path | None = None,
     dependency_type: str | None = None,
     level: Level | None = None,
-    tools: int | Literal["all", "gold"] | None = None,
-    system: str = "",
-    closing: str | None = CLOSING,
-    parallel: bool = False,
-    arguments: Literal["text", "object"] = "text",
-    seed: int = 0,
+    chats: ChatForm | None = None,
     licence: str | None = None,
     force: bool = False,
     screen: Screen = DEFAULT,
+    **keywords: Any,
 ) -> Exported:
     """Write the gold of a folder in a form for training or sharing.
 
@@ -77,21 +96,19 @@ def export(
             is one; "none" for none.
         dependency_type: resource or temporal; default what the folder says.
         level: leave out what the gates (`gates.jsonl` of the folder) gave a lower level, or did not see.
-        tools: functions a chat offers: "all", those of its plan ("gold"), or a number; default all, or 128
-            of them.
-        system: the system message of chats.
-        closing: the last words of a chat, `$results` being the results; None ends it with its last call.
-        parallel: make calls that do not need one another in one turn.
-        arguments: of calls in the OpenAI form, as JSON "text" or as an "object".
-        seed: of the draws of `tools`.
+        chats: how chats are written.
         licence: for the card; default what `benchmark.json` says, else unknown.
         force: replace what somebody else made; dated copies are kept.
-        screen: who listens.
+        screen: where notices and progress go.
+        keywords: fields of `chats`, instead of or beside it.
 
     Raises:
+        TypeError: an unknown keyword.
         UsageError: files missing or malformed, a folder that must not be replaced, or a package missing.
         ToolassayError: not one sample can be exported; nothing is written then.
     """
+    form = gather(chats or ChatForm(), keywords)
+    refuse_unknown("export", keywords)
     if to not in FORMATS:
         raise UsageError(f"unknown format '{to}'", fix=f"use one of {', '.join(FORMATS)}")
     if to == "hf":
@@ -101,17 +118,17 @@ def export(
     destination = Destination(Path(out), force=force)
     library = folder.library(say=screen.say)
     kind = folder.dependency_type(dependency_type, library=library, say=screen.say)
-    if tools is None:
-        tools = "all" if len(library) <= MOST_TOOLS else MOST_TOOLS
+    tools = form.tools or ("all" if len(library) <= MOST_TOOLS else MOST_TOOLS)
     split_file = _split_file(folder, splits)
     levels = _levels(folder.path / "gates.jsonl", level)
     selection = Selection(folder.data, library, kind, split_file, levels, _wanted(level))
     if selection.repeated:
         screen.say(f"{WARNING}{count_of(selection.repeated, 'line')} left out: a later one has the same id")
-    chats = Chats(library, kind, ChatStyle(system, closing, parallel, arguments == "object"), tools, seed)
+    style = ChatStyle(form.system, form.closing, form.parallel, form.arguments == "object")
+    written = Chats(library, kind, style, tools, form.seed)
     name = folder.path.resolve().name
     with destination.folder() as new:
-        rows, tally = Rows(to, new, chats), ExportTally()
+        rows, tally = Rows(to, new, written), ExportTally()
         with contextlib.closing(rows):
             refused = _write(selection, rows, tally, new / REFUSED, screen)
             rows.finish(name)

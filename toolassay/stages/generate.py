@@ -8,33 +8,42 @@ import secrets
 import shutil
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import replace
+from dataclasses import dataclass, replace
+from functools import cached_property
 from pathlib import Path
 from typing import Any
 
 from toolassay.backinstruct.generator import PARAMETERS, Generation, Generator, read_kept
 from toolassay.backinstruct.prompt import BackInstructPrompt
 from toolassay.backinstruct.records import sample_id
-from toolassay.benchmarks.work_folder import graph_fingerprint, work_folder
+from toolassay.benchmarks.work_folder import WorkFolder, graph_fingerprint, work_folder
 from toolassay.data_folder import DataFolder
 from toolassay.dataset import Sample, Shape
 from toolassay.errors import ToolassayError, UsageError
 from toolassay.files import keep_dated_copy, read_json_lines, safe_name
-from toolassay.models import ChatRequest, ModelOptions, create_model
-from toolassay.models.refused_parameters import sampling_parameters, without_default
+from toolassay.models import ChatModel
+from toolassay.models.refused_parameters import without_default
 from toolassay.models.registry import refuse_baseline
-from toolassay.models.structured_output import Structured, json_schema
-from toolassay.models.wire_format import parameters_of
+from toolassay.models.structured_output import json_schema
 from toolassay.prompt_templates import check_wording
-from toolassay.runs import Budget, Journal, Loop, RunSummary, changes, gives_way, open_run, recorded_settings
-from toolassay.runs.books import NO_PRICE, Books, report_stop
-from toolassay.runs.budget import Estimate, completion_limit
-from toolassay.runs.dry_run import Counts, dry_run_lines
+from toolassay.runs import Journal, changes, recorded_settings
+from toolassay.runs.books import NO_PRICE, report_stop
+from toolassay.runs.budget import Estimate
 from toolassay.runs.ledger import FREE
-from toolassay.runs.manifest import JOURNAL
 from toolassay.runs.prices import Tariff
-from toolassay.runs.record import RunRecord, hashes
-from toolassay.runs.retry_malformed import MAX_TOKENS
+from toolassay.runs.record import hashes
+from toolassay.runs.retry_malformed import MAX_TOKENS, Again
+from toolassay.runs.run import Run
+from toolassay.runs.settings import (
+    Limits,
+    ModelSettings,
+    RunChoices,
+    RunSettings,
+    gather,
+    refuse_unknown,
+)
+from toolassay.runs.trials import Trial
+from toolassay.runs.work import Inference, OpenRun, Work, WorkFacts, Written
 from toolassay.sampling import Sampler, wanted
 from toolassay.schemas import sample_schema
 from toolassay.screen import DEFAULT, WARNING, Screen
@@ -42,7 +51,51 @@ from toolassay.stages.statistics import Statistics
 
 WAYS_ON = "use the settings it began with, another --data_dir, or --force true (keeps the old run)"
 PUBLISHED_SAMPLES = 5000
-_NOTHING = Path(os.devnull)  # the journal and the samples of a run that begins anew
+_NOTHING = Path(os.devnull)  # the samples of another run
+
+
+@dataclass(frozen=True)
+class SampleSettings:
+    """Which samples of the tool graph are drawn.
+
+    Attributes:
+        number_of_samples: the total, those already there included; None for the published 5,000, whose cost
+            is estimated and shown before the first request.
+        seed: of the samples; -1 continues with that of the folder, or draws one.
+        method: one shape only: single, chain or dag.
+        tool_number: one number of tools only.
+        shape_weights: weight of each shape; None for the published ones.
+        size_weights: weight of each number of tools; None for the published ones.
+    """
+
+    number_of_samples: int | None = None
+    seed: int = -1
+    method: Shape | None = None
+    tool_number: int | None = None
+    shape_weights: Mapping[str, float] | None = None
+    size_weights: Mapping[str, float] | None = None
+
+
+@dataclass(frozen=True)
+class WritingSettings:
+    """How requests and gold plans are written for samples.
+
+    Attributes:
+        check: ask for the teacher's review in the same answer.
+        prompt: the built-in wording: "published", or "example" (a worked example instead of placeholders, for
+            small models).
+        prompt_template: a file with another wording.
+        save_figure: draw each new sample into `task_graphs/`.
+    """
+
+    check: bool = False
+    prompt: str = "published"
+    prompt_template: Path | None = None
+    save_figure: bool = False
+
+
+MODEL = ModelSettings(temperature=0.7, top_p=1.0, structured="auto")
+"""The model settings of a generation where none are given."""
 
 
 def generate(
@@ -50,30 +103,15 @@ def generate(
     *,
     graph_desc: str | Path | None = None,
     tool_desc: str | Path | None = None,
-    llm: str = "gpt-4",
-    options: ModelOptions | None = None,
-    temperature: float = 0.7,
-    top_p: float = 1.0,
-    max_tokens: int | None = None,
     dependency_type: str | None = None,
-    check: bool = False,
-    seed: int = -1,
-    number_of_samples: int | None = None,
-    multiworker: int | None = None,
-    save_figure: bool = False,
-    method: Shape | None = None,
-    tool_number: int | None = None,
-    shape_weights: Mapping[str, float] | None = None,
-    size_weights: Mapping[str, float] | None = None,
-    prompt: str = "published",
-    prompt_template: Path | None = None,
-    force: bool = False,
-    budget: Budget | None = None,
-    prices: Path | None = None,
-    dry_run: bool = False,
+    model: ModelSettings | None = None,
+    limits: Limits | None = None,
+    samples: SampleSettings | None = None,
+    writing: WritingSettings | None = None,
+    choices: RunChoices | None = None,
     command: Sequence[str] | None = None,
-    structured: Structured = "auto",
     screen: Screen = DEFAULT,
+    **keywords: Any,
 ) -> tuple[Path, bool]:
     """Generate requests with gold plans for samples of a tool graph.
 
@@ -83,34 +121,17 @@ def generate(
             after the time and the model.
         graph_desc: looked up as given, then inside `data_dir`.
         tool_desc: likewise.
-        llm: who writes; "offline" needs no server.
-        options: where the server is.
-        temperature: of the request.
-        top_p: of the request.
-        max_tokens: of an answer; default 2,500. It may change from start to start: samples without a usable
-            answer are asked for again with the new one.
         dependency_type: resource or temporal; default what the folder says.
-        check: ask for the teacher's review in the same answer.
-        seed: -1 continues with that of the folder, or draws one.
-        number_of_samples: the total, those already there counted in; default the published 5,000, whose cost
-            is estimated and said before the first request.
-        multiworker: requests in flight; None finds what the server bears.
-        save_figure: draw each new sample into `task_graphs/`.
-        method: one shape only.
-        tool_number: one number of tools only.
-        shape_weights: instead of the published ones.
-        size_weights: likewise.
-        prompt: the built-in wording: "published", or "example" (a worked example instead of placeholders, for
-            small models).
-        prompt_template: instead of the built-in wording.
-        force: begin anew where the folder's run had other settings; the old one is kept.
-        budget: what the whole run may use at most, earlier starts included.
-        prices: a table of prices; what is in it counts before those of genai-prices.
-        dry_run: only show what would be sent and may be used; nothing is sent or written.
+        model: the model that writes, temperature 0.7 and top_p 1 by default; "offline" needs no server. Its
+            `max_tokens`, default 2,500, may change from start to start: samples without a usable answer are
+            sent again with the new one. `structured` is "auto" by default.
+        limits: what the run may use.
+        samples: which samples are drawn.
+        writing: how requests are written.
+        choices: `force` and `dry_run`.
         command: what was typed, for the manifest.
-        structured: whether the server holds answers to a JSON schema: "auto" where it can, True or the run
-            ends, False not.
-        screen: who listens.
+        screen: where notices and progress go.
+        keywords: fields of the five options objects, instead of or beside them.
 
     Returns:
         The data folder, and whether every sample has a usable answer. Nothing is written before the
@@ -118,117 +139,195 @@ def generate(
 
     Raises:
         UsageError: files missing or malformed, settings that contradict the folder's run.
+        TypeError: an unknown keyword.
         ToolassayError: the model cannot be reached.
     """
-    parameters: dict[str, Any] = {**sampling_parameters(temperature, top_p)}
-    if max_tokens is not None:
-        parameters |= without_default({"max_tokens": max_tokens}, PARAMETERS)
-    wording = check_wording(prompt, with_template=prompt_template is not None)
+    run = RunSettings(
+        gather(model or MODEL, keywords),
+        gather(limits or Limits(), keywords),
+        gather(choices or RunChoices(), keywords),
+        command,
+        screen,
+    )
+    samples = gather(samples or SampleSettings(), keywords)
+    writing = gather(writing or WritingSettings(), keywords)
+    refuse_unknown("generate", keywords)
+    llm, sampled = run.model.llm, run.model.parameters
+    check_wording(writing.prompt, with_template=writing.prompt_template is not None)
     refuse_baseline(llm, "--llm")
-    default, number_of_samples = number_of_samples is None, number_of_samples or PUBLISHED_SAMPLES
-    name = f"{safe_name(llm)}_t{temperature}_p{top_p}{'_check' if check else ''}"
-    work = work_folder(data_dir, graph_desc, tool_desc, name=name, say=screen.say)
-    folder, graph = work.folder, work.graph(dependency_type, say=screen.say)
-    run_folder = folder.path / "runs" / safe_name(llm)
-    if seed < 0:
-        seed = _recorded_seed(run_folder, folder.data_raw)
-        if not dry_run:
-            screen.say(f"seed {seed}")
-    sampler = Sampler(graph, seed, **wanted(method, tool_number, shape_weights, size_weights))
-    for sentence in sampler.cuts():
-        screen.say(sentence)
-    renderer = BackInstructPrompt(
-        graph.library, graph.dependency_type, check=check, wording=wording, template=prompt_template
-    )
-    options = replace(options or ModelOptions(connections=multiworker), require_schema=structured is True)
-    books = Books([llm], budget, prices, options)
-    record = RunRecord(run_folder, options, command=command, screen=screen)
-    options = record.options_of(llm)
-    model = create_model(llm, options, meter=books)
-    settings = {
-        "llm": llm,
-        **parameters,
-        "dependency_type": graph.dependency_type,
-        "check": check,
-        "seed": seed,
-        "shapes": {str(shape): weight for shape, weight in sampler.shapes.items()},
-        "sizes": {str(size): weight for size, weight in sampler.sizes.items()},
-        "prompt_sha256": hashlib.sha256(renderer.text.encode()).hexdigest(),
-        "graph_sha256": graph_fingerprint(graph),
-        **options.settings,
-        **({} if structured == "auto" else {"structured": structured}),
-        **({} if wording == "published" else {"prompt": wording}),
-    }
-    if not force:
-        settings = _begun_with(run_folder, settings)
-    foreign = _foreign(folder, settings, force=force)
+    suffix = "_check" if writing.check else ""
+    name = f"{safe_name(llm)}_t{sampled['temperature']}_p{sampled['top_p']}{suffix}"
+    place = work_folder(data_dir, graph_desc, tool_desc, name=name, say=screen.say)
+    work = GenerationWork(place, dependency_type, run, samples, writing, is_new=data_dir is None)
+    one = Run(work, Trial(place.folder.path, llm), run)
+    if run.choices.dry_run:
+        return place.folder.path, one.carry_out().expected[0].requests == 0
+    if samples.number_of_samples is None and llm not in FREE:
+        estimate = one.foreseen()[1]
+        if estimate.requests:
+            screen.say(_of_default(estimate, one.price))
+    with _resumable(place.folder if data_dir is None else None):
+        one.carry_out()
+    return place.folder.path, work.is_complete
 
-    def schema(sample: Sample) -> Mapping[str, Any]:
-        tools, links = [graph.library[name] for name in sample.nodes], len(sample.links)
-        return json_schema("sample", sample_schema(tools, links, graph.dependency_type, check=check))
 
-    generator = Generator(
-        graph,
-        sampler,
-        renderer,
-        model,
-        parameters=parameters,
-        check=check,
-        **({"shape": schema} if structured else {}),
-    )
+class GenerationWork(Work):
+    """Requests and gold plans for samples of a tool graph, written to `data_raw.json`.
 
-    def foreseen() -> tuple[int, Estimate]:
-        anew = gives_way(run_folder, settings, force=force, ways_on=WAYS_ON, read_only=True)
-        estimate = Estimate(completion_limit(parameters_of(ChatRequest([], generator.parameters), options)))
-        there = _NOTHING if anew or foreign else folder.data_raw
-        with Journal(_NOTHING if anew else run_folder / JOURNAL, read_only=True) as journal:
-            return generator.foresee(there, journal, number_of_samples, estimate), estimate
+    Args:
+        place: the data folder, and what is copied into it.
+        dependency_type: as given.
+        run: model, limits and choices.
+        samples: which samples.
+        writing: how they are written.
+        is_new: whether the folder was named by this start, so that the same command finds another.
 
-    if dry_run:
-        already, estimate = foreseen()
-        for line in dry_run_lines(estimate, Counts(already, "samples"), llm, options, books.prices):
-            screen.show(line)
-        return folder.path, estimate.requests == 0
-    if default and llm not in FREE and (estimate := foreseen()[1]).requests:
-        screen.say(_of_default(estimate, books.prices.get(llm)))
-    work.make(graph)
-    kept = open_run(run_folder, settings, force=force, ways_on=WAYS_ON)
-    if kept is not None:
-        screen.say(f"the run before is kept as {kept}")
-    _make_way(folder.data_raw, kept, foreign=foreign, screen=screen)
-    facts: Mapping[str, Any] = {
-        "samples": number_of_samples,
-        MAX_TOKENS: generator.parameters[MAX_TOKENS],
-        "sha256": {
-            **hashes(folder.tool_desc, folder.graph_desc),
-            "graph": settings["graph_sha256"],
-            "prompt": settings["prompt_sha256"],
-        },
-    }
-    statistics = Statistics(folder.path / "statistics.json")
-    again = "" if data_dir else f" with --data_dir {folder.path}"
-    with (
-        _resumable(folder if data_dir is None else None),
-        Journal(run_folder / JOURNAL) as journal,
-        books.open(run_folder, screen) as ledger,
-        record.start([model], facts),
-    ):
-        summary = RunSummary()
-        with screen.progress("generate", number_of_samples, lambda: books.figures(summary)) as advance:
-            loop = Loop(multiworker, _both(advance, statistics.count), screen.interrupted, summary)
-            folder.describe(generation=settings)
-            statistics.begin({**settings, "number_of_samples": number_of_samples, "multiworker": multiworker})
-            generation = generator.run(
-                folder.data_raw,
-                journal,
-                number_of_samples,
-                loop,
-                each=_drawer(folder.path / "task_graphs") if save_figure else _nothing,
-            )
-        statistics.end({**_facts(generation), "used": ledger.to_json()})
-        _report(generation, folder, screen, again=again)
-    report_stop(generation.summary, screen, again=again)
-    return folder.path, generation.usable >= number_of_samples
+    Raises:
+        UsageError: files missing or malformed, or settings that contradict the samples of the folder.
+    """
+
+    def __init__(
+        self,
+        place: WorkFolder,
+        dependency_type: str | None,
+        run: RunSettings,
+        samples: SampleSettings,
+        writing: WritingSettings,
+        *,
+        is_new: bool,
+    ) -> None:
+        self._place, self._run, self._writing = place, run, writing
+        self._folder, llm, screen = place.folder, run.model.llm, run.screen
+        self._graph = graph = place.graph(dependency_type, say=screen.say)
+        self._count = samples.number_of_samples or PUBLISHED_SAMPLES
+        self._again = f" with --data_dir {self._folder.path}" if is_new else ""
+        self._generation: Generation | None = None
+        run_folder = Trial(self._folder.path, llm).run_folder
+        seed = samples.seed
+        if seed < 0:
+            seed = _recorded_seed(run_folder, self._folder.data_raw)
+            if not run.choices.dry_run:
+                screen.say(f"seed {seed}")
+        self._sampler = Sampler(
+            graph,
+            seed,
+            **wanted(samples.method, samples.tool_number, samples.shape_weights, samples.size_weights),
+        )
+        for sentence in self._sampler.cuts():
+            screen.say(sentence)
+        wording = check_wording(writing.prompt, with_template=writing.prompt_template is not None)
+        self._prompt = BackInstructPrompt(
+            graph.library,
+            graph.dependency_type,
+            check=writing.check,
+            wording=wording,
+            template=writing.prompt_template,
+        )
+        limit = run.model.max_tokens
+        limited = {} if limit is None else without_default({MAX_TOKENS: limit}, PARAMETERS)
+        self._parameters: dict[str, Any] = {**run.model.parameters, **limited}
+        structured = run.model.structured
+        settings = {
+            "llm": llm,
+            **self._parameters,
+            "dependency_type": graph.dependency_type,
+            "check": writing.check,
+            "seed": seed,
+            "shapes": {str(shape): weight for shape, weight in self._sampler.shapes.items()},
+            "sizes": {str(size): weight for size, weight in self._sampler.sizes.items()},
+            "prompt_sha256": hashlib.sha256(self._prompt.text.encode()).hexdigest(),
+            "graph_sha256": graph_fingerprint(graph),
+            **run.endpoint.settings,
+            **({} if structured == "auto" else {"structured": structured}),
+            **({} if wording == "published" else {"prompt": wording}),
+        }
+        force = run.choices.force
+        self._settings = settings if force else _begun_with(run_folder, settings)
+        self._foreign = _foreign(self._folder, self._settings, force=force)
+
+    @cached_property
+    def facts(self) -> WorkFacts:
+        """One item is a sample."""
+        settings, folder = self._settings, self._folder
+        return WorkFacts(
+            "sample",
+            settings,
+            {**PARAMETERS, **self._parameters},
+            self._count,
+            self._count,
+            {
+                **hashes(folder.tool_desc, folder.graph_desc),
+                "graph": settings["graph_sha256"],
+                "prompt": settings["prompt_sha256"],
+            },
+            stage="generate",
+            ways_on=WAYS_ON,
+            extra={"samples": self._count, MAX_TOKENS: {**PARAMETERS, **self._parameters}[MAX_TOKENS]},
+        )
+
+    @property
+    def is_complete(self) -> bool:
+        """Whether every sample has a usable answer."""
+        return self._generation is not None and self._generation.usable >= self._count
+
+    def output(self, trial: Trial) -> Path:
+        """The samples are in the data folder itself."""
+        return self._folder.data_raw
+
+    def prepare(self) -> None:
+        """Make the folder, with its graph and tools."""
+        self._place.make(self._graph)
+
+    def run(self, run: OpenRun) -> int:
+        """Ask for the samples that are missing; `data_raw.json` and `statistics.json` grow as they arrive."""
+        folder, settings = self._folder, self._settings
+        if self._foreign and folder.data_raw.exists():
+            self._run.screen.say(f"{folder.data_raw} kept as {keep_dated_copy(folder.data_raw).name}")
+            folder.data_raw.unlink()
+        statistics = Statistics(folder.path / "statistics.json")
+        folder.describe(generation=settings)
+        asked = {"number_of_samples": self._count, "multiworker": self._run.limits.multiworker}
+        statistics.begin({**settings, **asked})
+        self._generation = self._generator(run.model).run(
+            folder.data_raw,
+            run.journal,
+            self._count,
+            replace(run.loop, done=_both(run.loop.done, statistics.count)),
+            each=_drawer(folder.path / "task_graphs") if self._writing.save_figure else _nothing,
+        )
+        statistics.end({**_facts(self._generation), "used": run.ledger.to_json()})
+        return self._generation.already
+
+    def write(self, output: Path, journal: Journal) -> Written:
+        """Everything is written already."""
+        return Written(0 if self._generation is None else self._generation.written)
+
+    def foresee(self, output: Path, journal: Journal, estimate: Estimate, again: Again) -> int:
+        """Add the samples that would be sent."""
+        there = _NOTHING if self._foreign else output
+        return self._generator(None).foresee(there, journal, self._count, estimate)
+
+    def report(self, inference: Inference, output: Path, journal_file: Path, screen: Screen) -> None:
+        """Say what was written, what is missing, and how to go on."""
+        if self._generation is not None:
+            _report(self._generation, self._folder, screen, again=self._again)
+            report_stop(self._generation.summary, screen, again=self._again)
+
+    def _generator(self, model: ChatModel | None) -> Generator:
+        def schema(sample: Sample) -> Mapping[str, Any]:
+            tools, links = [self._graph.library[name] for name in sample.nodes], len(sample.links)
+            kind = self._graph.dependency_type
+            return json_schema("sample", sample_schema(tools, links, kind, check=self._writing.check))
+
+        return Generator(
+            self._graph,
+            self._sampler,
+            self._prompt,
+            model,
+            parameters=self._parameters,
+            check=self._writing.check,
+            **({"shape": schema} if self._run.model.structured else {}),
+        )
 
 
 def _of_default(estimate: Estimate, price: Tariff | None) -> str:
@@ -311,15 +410,6 @@ def _foreign(folder: DataFolder, settings: Mapping[str, Any], *, force: bool) ->
             raise
         return True
     return False
-
-
-def _make_way(data_raw: Path, kept: Path | None, *, foreign: bool, screen: Screen) -> None:
-    """Set aside the samples of the run before, or those that are foreign."""
-    if kept is not None and data_raw.exists():
-        data_raw.replace(kept / data_raw.name)
-    elif foreign:
-        screen.say(f"{data_raw} kept as {keep_dated_copy(data_raw).name}")
-        data_raw.unlink()
 
 
 def _drawer(folder: Path) -> Any:

@@ -14,6 +14,7 @@ from toolassay.files import safe_name
 from toolassay.graph import ToolGraph, tools_agree
 from toolassay.models import ModelOptions
 from toolassay.runs import Budget
+from toolassay.runs.settings import Limits, gather, refuse_unknown
 from toolassay.screen import DEFAULT, WARNING, Screen
 from toolassay.stages.evaluate import evaluate
 from toolassay.stages.format import format_data
@@ -42,11 +43,10 @@ def pipeline(
     options: ModelOptions | None = None,
     number_of_samples: int = 300,
     seed: int = 0,
-    multiworker: int | None = None,
-    budget: Budget | None = None,
-    prices: Path | None = None,
+    limits: Limits | None = None,
     command: Sequence[str] | None = None,
     screen: Screen = DEFAULT,
+    **keywords: Any,
 ) -> Piped:
     """Graph, pictures, requests with gold plans, predictions and scores, in one data folder.
 
@@ -59,11 +59,10 @@ def pipeline(
         options: where served models are.
         number_of_samples: how many requests.
         seed: of the samples.
-        multiworker: requests in flight; None finds what the server bears.
-        budget: what each run may use at most: the generation, and the inference of each model.
-        prices: a table of prices; what is in it counts before those of genai-prices.
+        limits: what each run may use: the generation, and the inference of each model.
         command: what was typed, for the manifests.
-        screen: who listens.
+        screen: where notices and progress go.
+        keywords: fields of `limits`, instead of or beside it.
 
     Returns:
         The scores of each model that could be asked (one that could not is said and left out), and whether
@@ -71,8 +70,11 @@ def pipeline(
 
     Raises:
         UsageError: files missing or malformed.
+        TypeError: an unknown keyword.
         ToolassayError: a model cannot be reached, or the budget allows nothing.
     """
+    limits = gather(limits or Limits(), keywords)
+    refuse_unknown("pipeline", keywords)
     step = _Steps(screen, 4 + 2 * len(llm))
     folder = f"--data_dir {data_dir}"
     _check_tools(DataFolder(Path(data_dir)), tool_desc)
@@ -81,17 +83,10 @@ def pipeline(
         build_graph(data_dir, tool_desc=tool_desc, dependency_type=dependency_type, screen=screen)
     step("visualize_graph.py", folder)
     visualize(data_dir, screen=screen)
-    limits = _limits(multiworker, budget or Budget())
-    shared: dict[str, Any] = {
-        "options": options,
-        "multiworker": multiworker,
-        "budget": budget,
-        "prices": prices,
-        "command": command,
-        "screen": screen,
-    }
+    flags = _flags(limits)
+    shared: dict[str, Any] = {"options": options, "limits": limits, "command": command, "screen": screen}
     size = f"--number_of_samples {number_of_samples}"
-    step("data_engine.py", folder, f"--llm {generator} --check true --seed {seed} {size}", limits)
+    step("data_engine.py", folder, f"--llm {generator} --check true --seed {seed} {size}", flags)
     _, complete = generate(
         data_dir,
         llm=generator,
@@ -108,7 +103,7 @@ def pipeline(
     format_data(data_dir, screen=screen)
     failures: dict[str, ToolassayError] = {}
     for name in llm:
-        step("inference.py", folder, f"--llm {name}", limits)
+        step("inference.py", folder, f"--llm {name}", flags)
         try:
             inference = infer(data_dir, llm=name, **shared)
             if not inference.written:
@@ -126,9 +121,11 @@ def pipeline(
     return Piped(evaluations, complete)
 
 
-def _limits(multiworker: int | None, budget: Budget) -> str:
+def _flags(limits: Limits) -> str:
+    """The limits as the command line spells them."""
+    budget = limits.budget or Budget()
     flags = {
-        "multiworker": multiworker,
+        "multiworker": limits.multiworker,
         "max_cost": budget.cost,
         "max_tokens_total": budget.tokens,
         "max_requests": budget.requests,

@@ -179,14 +179,17 @@ class PlanWork(Work):
         """Add the requests that would be sent."""
         return self._inferrer(None).foresee(self._chosen, output, journal, estimate, again)
 
-    def report(self, inference: Inference, journal_file: Path) -> Iterator[str]:
-        """Say how many answers hold no whole plan."""
+    def report(self, inference: Inference, output: Path, journal_file: Path, screen: Screen) -> None:
+        """Say also which lines were taken over, and how many answers hold no whole plan."""
+        if inference.adopted:
+            screen.say(f"{inference.adopted} lines that were in {output} are taken over as they are")
         if inference.malformed:
-            yield (
+            screen.say(
                 f"{count_of(inference.malformed, 'answer')} without a whole plan (prose, or cut off at the"
                 f" token limit), kept unchanged in {journal_file}: --retry_malformed asks again (--max_tokens"
                 " N allows longer answers)"
             )
+        super().report(inference, output, journal_file, screen)
 
 
 def requests_of(folder: DataFolder, screen: Screen) -> Requests:
