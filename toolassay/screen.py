@@ -1,17 +1,33 @@
-"""What a stage tells the person who started it: a command all of it, a notebook how far it is."""
+"""What a stage shows: notices, results, and progress (a bar on a terminal or in a notebook)."""
 
 from __future__ import annotations
 
+import contextlib
+import os
 import sys
+import threading
+import time
+from collections import deque
 from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager, contextmanager
+from contextvars import copy_context
 from dataclasses import dataclass
-from typing import Protocol
+from datetime import timedelta
+from typing import TYPE_CHECKING, Any, Protocol
+
+import click
 
 from toolassay.text_formatting import count_of
 
+if TYPE_CHECKING:
+    from rich.table import Table
+
+
 WARNING = "warning: "
 """How a notice begins that a person who wants quiet must see all the same."""
+
+GRACE = 5.0
+"""Seconds that requests in flight have to finish after the first Ctrl-C; then they are cancelled."""
 
 Advance = Callable[[], None]
 
@@ -81,8 +97,6 @@ class Screen:
     def interrupted(self, in_flight: int) -> None:
         """Say what the first Ctrl-C does."""
         if in_flight:
-            from toolassay.runs.runner import GRACE
-
             self.say(
                 f"{WARNING}finishing the {count_of(in_flight, 'request')} in flight, "
                 f"for {GRACE:.0f} s at most; Ctrl-C again ends at once"
@@ -121,10 +135,216 @@ def _progress_in_notebook(
 ) -> AbstractContextManager[Advance]:
     if not in_notebook():
         return no_progress(what, total)
-    from toolassay.progress_bar import shown_progress
 
     return shown_progress(what, total, figures)
 
 
 DEFAULT = Screen(say=_warn_in_notebook, progress=_progress_in_notebook)
 """The screen of a library call: progress and warnings in a notebook, nothing elsewhere."""
+
+
+REFRESH = 4  # times a second
+SHORT = 100  # items: fewer need no line of their own
+CELL_BAR = 24  # characters of the bar in a notebook
+SILENCE = 30.0  # seconds at most between two plain lines
+WINDOW = 120.0  # seconds that a rate is taken over: a slow model answers once a minute
+
+Clock = Callable[[], float]
+
+
+class Count:
+    """How many items are done, and in words how far that is.
+
+    Items that were answered before are done in a moment; rate and time left go by those that were asked.
+
+    Args:
+        what: is done.
+        total: items in all.
+        figures: of a run that asks a model.
+        clock: seconds.
+    """
+
+    def __init__(
+        self,
+        what: str,
+        total: int,
+        figures: Callable[[], Figures] | None = None,
+        *,
+        clock: Clock = time.monotonic,
+    ) -> None:
+        self.what, self.total, self.done = what, total, 0
+        self._figures, self._clock = figures, clock
+        self._started = clock()
+        self._seen: deque[tuple[float, int, int]] = deque([(self._started, 0, 0)])
+
+    def advance(self) -> None:
+        """One item more is done."""
+        self.done += 1
+
+    def words(self) -> str:
+        """How far it is, e.g. `12/80, 1 failed, 192 answers/min, 2 timed out, 5.1k tokens, 0:00:21 left`."""
+        figures = self._figures() if self._figures else None
+        asked, answers = (figures.asked, figures.answers) if figures else (self.done, 0)
+        items_a_second, answers_a_second = self._rates(asked, answers)
+        parts = [f"{self.done}/{self.total}"]
+        if figures:
+            parts.append(f"{figures.failed} failed")
+            if answers:
+                parts.append(f"{_rate(60 * answers_a_second)} answers/min")
+            if figures.timeouts:
+                parts.append(f"{figures.timeouts} timed out")
+            if figures.used:
+                parts.append(figures.used)
+        if self.done >= self.total:
+            parts.append(f"took {_duration(self._clock() - self._started)}")
+        elif items_a_second:
+            parts.append(f"{_duration((self.total - self.done) / items_a_second)} left")
+        return ", ".join(parts)
+
+    def _rates(self, *counts: int) -> tuple[float, float]:
+        """Items and answers a second, lately."""
+        now = self._clock()
+        items, answers = counts
+        self._seen.append((now, items, answers))
+        while len(self._seen) > 2 and self._seen[1][0] <= now - WINDOW:
+            self._seen.popleft()
+        then, items_then, answers_then = self._seen[0]
+        seconds = now - then
+        if seconds <= 0:
+            return 0.0, 0.0
+        return (items - items_then) / seconds, (answers - answers_then) / seconds
+
+
+class PlainLines(Count):
+    """A line each tenth of the way, and one when nothing was said for half a minute.
+
+    What is done in a moment gets none.
+
+    Args:
+        say: takes the lines; the rest as for `Count`.
+    """
+
+    def __init__(
+        self,
+        what: str,
+        total: int,
+        figures: Callable[[], Figures] | None = None,
+        *,
+        say: Callable[[str], None],
+        clock: Clock = time.monotonic,
+    ) -> None:
+        super().__init__(what, total, figures, clock=clock)
+        self._say = say
+        self._step = self._next = max(SHORT, total / 10)
+        self._said = clock()
+
+    def advance(self) -> None:
+        """One item more is done; say so at every tenth."""
+        self.done += 1
+        if self.done >= self._next:
+            self._next = (self.done // self._step + 1) * self._step
+            if self._figures is None or self._figures().asked:  # else it was done before
+                self._line()
+
+    def tick(self) -> None:
+        """To be called now and then: a slow run is seen to live."""
+        if self._clock() - self._said >= SILENCE:
+            self._line()
+
+    def _line(self) -> None:
+        self._said = self._clock()
+        self._say(f"{self.what} {self.words()}")
+
+
+def shown_progress(
+    what: str, total: int, figures: Callable[[], Figures] | None = None
+) -> contextlib.AbstractContextManager[Advance]:
+    """A bar in a notebook or where stderr is a terminal, else plain lines on stderr."""
+    if in_notebook():
+        return _cell(what, total, figures)
+    drawn = sys.stderr.isatty() and os.environ.get("TERM") not in ("dumb", "unknown")
+    return _bar(what, total, figures) if drawn else _plain(what, total, figures)
+
+
+@contextlib.contextmanager
+def _bar(what: str, total: int, figures: Callable[[], Figures] | None) -> Iterator[Advance]:
+    from rich.console import Console
+    from rich.live import Live
+
+    count = Count(what, total, figures)
+    settings: dict[str, Any] = {
+        "console": Console(stderr=True),
+        "refresh_per_second": REFRESH,
+        "redirect_stdout": sys.stdout.isatty(),  # else results would come out on stderr
+        "get_renderable": lambda: drawn(count),
+    }
+    with Live(**settings):
+        yield count.advance
+
+
+def drawn(count: Count) -> Table:
+    """What the terminal shows, as wide as that is."""
+    from rich.progress_bar import ProgressBar
+    from rich.table import Table
+
+    row = Table.grid(padding=(0, 1), expand=True)
+    row.add_column(no_wrap=True)
+    row.add_column(ratio=1)
+    row.add_column(no_wrap=True)
+    row.add_row(count.what, ProgressBar(count.total, count.done), count.words())
+    return row
+
+
+@contextlib.contextmanager
+def _plain(what: str, total: int, figures: Callable[[], Figures] | None) -> Iterator[Advance]:
+    lines = PlainLines(what, total, figures, say=lambda line: click.echo(line, err=True))
+    with _every(1, lines.tick):
+        yield lines.advance
+
+
+@contextlib.contextmanager
+def _cell(what: str, total: int, figures: Callable[[], Figures] | None) -> Iterator[Advance]:
+    """A bar in the output of a notebook's cell, in plain text, which every front end shows and stores."""
+    from IPython.display import display
+
+    count = Count(what, total, figures)
+
+    def shown() -> dict[str, str]:
+        filled = CELL_BAR if count.done >= total else CELL_BAR * count.done // total
+        return {"text/plain": f"{what} {'━' * filled}{'─' * (CELL_BAR - filled)} {count.words()}"}
+
+    handle = display(shown(), raw=True, display_id=True)  # type: ignore[no-untyped-call]
+    try:
+        with _every(1 / REFRESH, lambda: handle.update(shown(), raw=True)):
+            yield count.advance
+    finally:
+        handle.update(shown(), raw=True)
+
+
+@contextlib.contextmanager
+def _every(seconds: float, call: Callable[[], None]) -> Iterator[None]:
+    """Within this block, call something at this interval, from a thread with the caller's context.
+
+    A notebook knows by the context which cell an output belongs to.
+    """
+    ended = threading.Event()
+
+    def watch() -> None:
+        while not ended.wait(seconds):
+            call()
+
+    watcher = threading.Thread(target=copy_context().run, args=(watch,), daemon=True)
+    watcher.start()
+    try:
+        yield
+    finally:
+        ended.set()
+        watcher.join()
+
+
+def _rate(value: float) -> str:
+    return f"{value:,.0f}" if value >= 10 else f"{value:.1f}"
+
+
+def _duration(seconds: float) -> str:
+    return str(timedelta(seconds=round(seconds)))

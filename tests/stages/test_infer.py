@@ -214,9 +214,7 @@ def test_outcomes_of_failures_are_counted_by_kind(tmp_path: Path) -> None:
         return ChatResponse(PLAN if "REQUEST #\ngood\n" in text else "no plan")
 
     folder = folder_at(tmp_path, ["long", "bad", "good", "odd"])
-    with patch(
-        "toolassay.runs.run.create_model", lambda name, options, meter: Scripted(answer)
-    ):
+    with patch("toolassay.runs.run.create_model", lambda name, options, meter: Scripted(answer)):
         inference = infer(folder, llm="scripted")
     assert inference.summary.outcomes == {
         "context overflow": 1,

@@ -6,10 +6,9 @@ from collections.abc import Callable
 import pytest
 from rich.console import Console
 
-from toolassay import progress_bar
+from toolassay import screen
 from toolassay.cli.main import cli, run
-from toolassay.progress_bar import Count, PlainLines, drawn, shown_progress
-from toolassay.screen import DEFAULT, Figures
+from toolassay.screen import DEFAULT, Count, Figures, PlainLines, drawn, shown_progress
 
 
 class Clock:
@@ -176,7 +175,7 @@ def test_on_a_narrow_terminal_the_bar_gives_way_first() -> None:
 
 
 def test_a_few_times_a_second() -> None:
-    assert 1 < progress_bar.REFRESH <= 10
+    assert 1 < screen.REFRESH <= 10
 
 
 def test_what_was_done_before_gets_no_line() -> None:

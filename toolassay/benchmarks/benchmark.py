@@ -121,6 +121,7 @@ class Benchmark(ABC):
         commands: further commands of `toolassay`, by name.
         importers: kinds of `toolassay import`, by name.
         gold_advice: how its gold is checked, for those who try `toolassay check`; "{}" is the folder.
+        cluster: what the items of one cluster share, e.g. "the tasks of one template"; empty for a sample.
     """
 
     name: ClassVar[str]
@@ -140,6 +141,7 @@ class Benchmark(ABC):
     commands: ClassVar[Mapping[str, Entry]] = {}
     importers: ClassVar[Mapping[str, Entry]] = {}
     gold_advice: ClassVar[str] = ""
+    cluster: ClassVar[str] = ""
 
     @property
     def about(self) -> About:

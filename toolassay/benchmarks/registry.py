@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from dataclasses import fields
 from difflib import get_close_matches
 from functools import cache
@@ -18,13 +19,18 @@ GROUP = "toolassay.benchmarks"
 _ENTRY = "benchmark.py"
 
 
-@cache
 def benchmarks() -> tuple[Benchmark, ...]:
     """Every benchmark: those built in, in their order, then installed ones by name.
 
     Raises:
         UsageError: an installed one cannot be loaded, or has the name of another.
     """
+    return _benchmarks(tuple(sys.path))
+
+
+@cache
+def _benchmarks(path: tuple[str, ...]) -> tuple[Benchmark, ...]:
+    """Those that are found with a search path of modules, looked up once."""
     names = sorted(file.parent.name for file in Path(__file__).parent.glob(f"*/{_ENTRY}"))
     built_in = [import_module(f"{__package__}.{name}.benchmark").BENCHMARK for name in names]
     found: dict[str, Benchmark] = {one.name: one for one in sorted(built_in, key=lambda one: one.order)}

@@ -8,8 +8,7 @@ from contextvars import ContextVar
 
 import click
 
-from toolassay.progress_bar import shown_progress
-from toolassay.screen import WARNING, Advance, Figures, Screen, no_progress
+from toolassay.screen import WARNING, Advance, Figures, Screen, no_progress, shown_progress
 
 _QUIET = ContextVar("quiet", default=False)
 

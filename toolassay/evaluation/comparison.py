@@ -6,6 +6,7 @@ from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
+from types import MappingProxyType
 from typing import Any, Literal
 
 from toolassay.errors import UsageError
@@ -21,10 +22,8 @@ _ITEMS_ENDING = ".items.jsonl"
 # What may differ between models, or between metrics of the same tasks made by two versions.
 _OF_THE_MODEL = ("predictions", "trials", "items", "bootstrap", "group", "n", WORDINGS, NO_TOOLS)
 
-_CLUSTERS = {
-    "workbench": "the tasks of one template",
-    "classic": "the messages of one conversation",
-}
+_CLUSTERS = "the items of one sampled subgraph"
+"""What the items of a cluster share where the signature names no benchmark."""
 
 
 @dataclass(frozen=True)
@@ -96,9 +95,9 @@ def differing_settings(first: ScoredModel, second: ScoredModel) -> Iterator[str]
         )
 
 
-def clusters_of(model: ScoredModel) -> str:
-    """What the items of one cluster have in common, by the benchmark that its signature names."""
-    return _CLUSTERS.get(_signature_of(model).get("benchmark", ""), "the items of one sampled subgraph")
+def benchmark_of_scored(model: ScoredModel) -> str:
+    """The name of the benchmark in the signature of a model; empty where it names none."""
+    return _signature_of(model).get("benchmark", "")
 
 
 def mark_of_scored(model: ScoredModel) -> RowMark | None:
@@ -250,6 +249,7 @@ def compare_models(
     metrics: Sequence[str] = (),
     resamples: int = 10_000,
     seed: int = 0,
+    clusters: Mapping[str, str] = MappingProxyType({}),
 ) -> Comparison:
     """Compare every model with the first, on the items each shares with it.
 
@@ -259,6 +259,7 @@ def compare_models(
         metrics: which scores; empty for all that both files have.
         resamples: of the bootstrap and of the randomisation.
         seed: of both.
+        clusters: what the items of a cluster share, by the name of the benchmark.
 
     Raises:
         UsageError: files missing, malformed, without a shared item or with other labels; an unknown metric.
@@ -281,9 +282,8 @@ def compare_models(
             made = replace(made, scores=tuple(score for score in made.scores if score.n))
         compared.append(made)
     marks = {file.name: mark for file in files if (mark := mark_of_scored(file)) is not None}
-    return Comparison(
-        group.key, resamples, seed, _holm_corrected(compared), notes, clusters_of(files[0]), marks
-    )
+    of_clusters = clusters.get(benchmark_of_scored(files[0]), _CLUSTERS)
+    return Comparison(group.key, resamples, seed, _holm_corrected(compared), notes, of_clusters, marks)
 
 
 def _compared(

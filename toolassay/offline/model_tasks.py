@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
-from typing import Any, Protocol
+from typing import Any, Protocol, runtime_checkable
 
 from toolassay.dataset import Sample
 from toolassay.graph import DependencyType, ToolGraph
@@ -49,6 +49,15 @@ class ReformatTask:
     """Turn an answer that could not be read into strict JSON, its meaning unchanged."""
 
     text: str
+
+
+@runtime_checkable
+class OfflineTask(Protocol):
+    """Work that answers itself: what the offline model does for a benchmark that is installed beside ours."""
+
+    def offline_answer(self) -> str:
+        """The answer of the offline model, as text that is parsed like any other. Never the gold."""
+        ...
 
 
 class CallableTool(Protocol):

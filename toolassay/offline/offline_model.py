@@ -15,6 +15,7 @@ from toolassay.offline.model_tasks import (
     BackInstructTask,
     ChoiceTask,
     CritiqueTask,
+    OfflineTask,
     PlanTask,
     ReformatTask,
 )
@@ -64,6 +65,8 @@ class OfflineModel:
             return review(task)
         if isinstance(task, ReformatTask):
             return task.text
+        if isinstance(task, OfflineTask):
+            return task.offline_answer()
         raise ToolassayError(
             f"the offline model cannot do {type(task).__name__}", fix="name a served model with --llm"
         )

@@ -15,6 +15,7 @@ from toolassay.models import ChatModel, ModelError
 from toolassay.models.concurrency_limiter import QUEUE_TURN, Halt, QueueTurn
 from toolassay.runs.event_loop import first_interrupt, run_coroutine
 from toolassay.runs.retry_malformed import Again
+from toolassay.screen import GRACE
 
 Item = TypeVar("Item")
 
@@ -25,9 +26,6 @@ _NUMBERS = re.compile(r"[0-9a-f-]*\d[0-9a-f-]*")  # counts and ids, which differ
 AT_A_LIMIT = "ended at a limit"
 """The outcome of an agent's task that its limit of steps or time ended."""
 _ANSWERS = ("answered", "malformed", "refused", AT_A_LIMIT)
-
-GRACE = 5.0
-"""Seconds that requests in flight have to finish after the first Ctrl-C; then they are cancelled."""
 
 POOL = 512
 """Most items in progress where no number is given: how many requests are sent is up to the model's limit."""

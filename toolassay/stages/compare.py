@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from pathlib import Path
 
+from toolassay.benchmarks.registry import benchmarks
 from toolassay.data_folder import DataFolder
 from toolassay.errors import UsageError
 from toolassay.evaluation.comparison import Comparison, compare_models, scored_models
@@ -58,7 +59,14 @@ def compare(
         [str(model) for model in models],
         lambda: metrics_folder(DataFolder(Path(data_dir)).require().path, prediction_dir),
     )
-    result = compare_models(files, group=groups[0], metrics=metrics, resamples=resamples, seed=seed)
+    result = compare_models(
+        files,
+        group=groups[0],
+        metrics=metrics,
+        resamples=resamples,
+        seed=seed,
+        clusters={one.name: one.cluster for one in benchmarks() if one.cluster},
+    )
     for note in result.notes:
         screen.say(f"{WARNING}{note.removeprefix(WARNING)}")
     if save is not None:

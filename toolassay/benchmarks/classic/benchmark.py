@@ -91,6 +91,7 @@ class Classic(Benchmark):
             "The four tables of CLASSic.", "toolassay.benchmarks.classic.commands:import_command"
         )
     }
+    cluster = "the messages of one conversation"
     gold_advice = "its labels are made sound by `toolassay classic build`, with its own funnel"
 
     def recognises(self, folder: DataFolder) -> bool:

@@ -65,6 +65,7 @@ class WorkBench(Benchmark):
             "toolassay.benchmarks.workbench.commands:command",
         )
     }
+    cluster = "the tasks of one template"
     gold_advice = "its gold is checked by `toolassay workbench check {}`"
 
     def recognises(self, folder: DataFolder) -> bool:
