@@ -1,7 +1,7 @@
-"""Chats with tool calls in the ShareGPT form, as LLaMA-Factory reads them.
+"""Chats with tool calls in the ShareGPT format that LLaMA-Factory reads.
 
-Turns alternate: human or observation at even places, function_call or gpt at odd ones. A `function_call` is
-JSON: an object, or a list of them for several calls at once; its `observation` then is a JSON list too.
+Turns alternate: human or observation at even indices, function_call or gpt at odd ones. A `function_call` is
+JSON: an object, or a list of objects for parallel calls; its `observation` is then a JSON list too.
 """
 
 from __future__ import annotations
@@ -18,13 +18,14 @@ from toolassay.exporters.turns import ChatStyle, arguments_of, closing_of, resul
 def conversation_of(
     plan: ExportPlan, functions: Sequence[Mapping[str, Any]], names: Names, style: ChatStyle
 ) -> dict[str, Any]:
-    """A line of the file: `conversations`, `system` (may be empty), and `tools` as JSON text.
+    """One line of the file: `conversations`, `system` (may be empty), and `tools` as JSON text.
 
     Args:
         plan: the sample.
-        functions: the tools it may use; see `toolassay.exporters.function_schemas.function_of`.
-        names: of functions and parameters.
-        style: how chats are written.
+        functions: the functions of the chat, each as `toolassay.exporters.function_schemas.function_of`
+            returns it.
+        names: names of functions and parameters.
+        style: options of the chat formats.
     """
     turns = turns_of(plan, parallel=style.parallel)
     said = [("human", plan.request)]
@@ -47,7 +48,11 @@ def conversation_of(
 
 
 def dataset_info(files: Iterable[str], name: str) -> dict[str, Any]:
-    """The object of `dataset_info.json`, by which LLaMA-Factory finds the files of a folder.
+    """The object of `dataset_info.json`, in which LLaMA-Factory looks up the files of a folder.
+
+    Args:
+        files: file names, each with its split before the first dot.
+        name: prefix of the names of the data sets.
 
     >>> list(dataset_info(["train.jsonl", "test.jsonl"], "errands"))
     ['errands_train', 'errands_test']
