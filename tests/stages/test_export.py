@@ -108,7 +108,7 @@ def test_the_card_tells_what_the_gates_found(root: Path, tmp_path: Path) -> None
     body = (tmp_path / "out" / "README.md").read_text()
 
     funnel = json.loads((tmp_path / "checked" / "funnel.json").read_text())
-    assert f"Of the whole set of 7 samples the gates let {funnel['levels']['pass']} pass" in body
+    assert f"Of the whole set of 7 samples the gates passed {funnel['levels']['pass']}" in body
     for gate, states in funnel["gates"].items():
         assert f"| {gate} | {' | '.join(str(count) for count in states.values())} |" in body
     assert f"`{funnel['signature']}`" in body

@@ -281,8 +281,12 @@ def _front_matter(facts: CardFacts, tally: ExportTally) -> Iterator[str]:
 
 
 def _languages(benchmark: Mapping[str, Any]) -> list[str]:
-    said = benchmark.get("language", "en")
-    return [str(one) for one in said] if isinstance(said, list) and said else [str(said or "en")]
+    languages = benchmark.get("language", "en")
+    return (
+        [str(one) for one in languages]
+        if isinstance(languages, list) and languages
+        else [str(languages or "en")]
+    )
 
 
 def _body(facts: CardFacts, tally: ExportTally) -> Iterator[str]:

@@ -28,20 +28,20 @@ def conversation_of(
         style: options of the chat formats.
     """
     turns = turns_of(plan, parallel=style.parallel)
-    said = [("human", plan.request)]
+    messages = [("human", plan.request)]
     for turn in turns:
         calls = [
             {"name": names.functions[call.tool], "arguments": arguments_of(call, names)}
             for call in (plan.calls[place] for place in turn)
         ]
-        said.append(("function_call", _text(calls[0] if len(calls) == 1 else calls)))
+        messages.append(("function_call", _text(calls[0] if len(calls) == 1 else calls)))
         if turn is not turns[-1] or style.closing is not None:
             results = [result_of(place) for place in turn]
-            said.append(("observation", results[0] if len(results) == 1 else _text(results)))
+            messages.append(("observation", results[0] if len(results) == 1 else _text(results)))
     if style.closing is not None:
-        said.append(("gpt", closing_of(plan, style.closing)))
+        messages.append(("gpt", closing_of(plan, style.closing)))
     return {
-        "conversations": [{"from": who, "value": text} for who, text in said],
+        "conversations": [{"from": who, "value": text} for who, text in messages],
         "system": style.system,
         "tools": _text(list(functions)),
     }

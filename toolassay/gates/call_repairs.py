@@ -132,10 +132,10 @@ def _argument_names_of_node(node: Any, where: str, background: Background, repai
     if not isinstance(tool, str) or tool not in background.library or not isinstance(arguments, list):
         return node
     names = Spellings(parameter.name for parameter in background.library[tool].parameters)
-    said = [item.get("name") if isinstance(item, Mapping) else None for item in arguments]
-    taken = {name for name in said if isinstance(name, str)}
+    given = [item.get("name") if isinstance(item, Mapping) else None for item in arguments]
+    taken = {name for name in given if isinstance(name, str)}
     repaired = list(arguments)
-    for place, name in enumerate(said):
+    for place, name in enumerate(given):
         meant = names.meant(name) if isinstance(name, str) else None
         if meant is not None and meant != name and meant not in taken:
             repairs.append(Repair("argument name", f"{where}.arguments[{place}].name", name, meant))

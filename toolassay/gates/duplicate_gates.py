@@ -11,8 +11,8 @@ from toolassay.variety import DuplicatePair, Item, Plans, Thresholds, find_repea
 
 _WHERE = "user_request"
 _PLANS: Mapping[Plans, str] = {
-    "same": " and asks for the same plan",
-    "other": ", though its plan or its figures are others",
+    "same": " and has the same plan",
+    "other": ", but its plan or its numbers differ",
     "unknown": "",
 }
 
@@ -98,8 +98,8 @@ class _Set:
 
 def _finding(gate: str, match: DuplicatePair, other: str) -> Finding:
     state: State = "reject" if match.exact else "quarantine"
-    alike = "has the same words as" if match.exact else f"is {match.similarity:.0%} alike in wording to"
-    return Finding(gate, state, f"{alike} {other}{_PLANS[match.plans]}", _WHERE)
+    similar = "has the same words as" if match.exact else f"is {match.similarity:.0%} similar in wording to"
+    return Finding(gate, state, f"{similar} {other}{_PLANS[match.plans]}", _WHERE)
 
 
 def _answer(findings: Mapping[str | int, Finding], gate: str, gold: Gold) -> list[Finding]:

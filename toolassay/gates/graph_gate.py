@@ -110,17 +110,17 @@ class GraphGate:
 
     def _shape(self, gold: Gold) -> list[Finding]:
         """One finding if the label calls the plan a chain or a single call, and its links form neither."""
-        said, tools = gold.record.get("type"), [node.tool for node in gold.nodes]
-        if said not in ("single", "chain") or not tools or len(set(tools)) < len(tools):
+        declared, tools = gold.record.get("type"), [node.tool for node in gold.nodes]
+        if declared not in ("single", "chain") or not tools or len(set(tools)) < len(tools):
             return []
         if gold.record.get("task_links") is None:
             return []
         shape = shape_of(len(tools), set(gold.links), tools=tools)
-        if shape == said or (said == "chain" and shape == "single"):
+        if shape == declared or (declared == "chain" and shape == "single"):
             return []
         made_of = f"{count_of(len(tools), 'node')} and {count_of(len(gold.links), 'link')}"
         what = "are not connected" if is_paths(len(tools), set(gold.links)) else f"make a {shape}"
-        reason = f"the label calls the plan a {said}, but its {made_of} {what}"
+        reason = f"the label calls the plan a {declared}, but its {made_of} {what}"
         return [Finding(self.name, "quarantine", reason, "type")]
 
 

@@ -425,10 +425,10 @@ class LeakGate:
         tool = f"the tool '{mention.tool}'" + (
             " of the plan" if mention.planned else ", which the plan does not use"
         )
-        said = "" if mention.surface == mention.tool else f" by '{' '.join(mention.surface.split())}'"
+        spelling = "" if mention.surface == mention.tool else f" by '{' '.join(mention.surface.split())}'"
         verb = "names" if mention.sure else "may name"
         state: State = "reject" if mention.sure and mention.planned else "quarantine"
-        return Finding(self.name, state, f"the request {verb} {tool}{said}", _WHERE)
+        return Finding(self.name, state, f"the request {verb} {tool}{spelling}", _WHERE)
 
     def _mentions(self, gold: Gold, text: str) -> list[_Mention]:
         """The named tools, each with its surest mention."""

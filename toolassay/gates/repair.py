@@ -89,17 +89,17 @@ def repair_size(record: Record, background: Background, repairs: list[Repair]) -
     if "n_tools" in record and not (record["n_tools"] is not True and record["n_tools"] == size):
         repairs.append(Repair("size", "n_tools", record["n_tools"], size))
         record = {**record, "n_tools": size}
-    said = record.get("type")
+    declared = record.get("type")
     if "type" not in record or record.get("task_links") is None:
         return record
-    known = isinstance(said, str) and said in SHAPES
+    known = isinstance(declared, str) and declared in SHAPES
     if (
         not known
-        or (size == 1 and said != "single")
-        or (size > 1 and said == "single" and gold.sampled_nodes)
+        or (size == 1 and declared != "single")
+        or (size > 1 and declared == "single" and gold.sampled_nodes)
     ):
         shape = shape_of(size, gold.links, tools=[node.tool for node in gold.nodes])
-        repairs.append(Repair("shape", "type", said, shape))
+        repairs.append(Repair("shape", "type", declared, shape))
         record = {**record, "type": shape}
     return record
 

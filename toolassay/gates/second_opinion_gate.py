@@ -52,7 +52,7 @@ class SecondOpinionGate:
     Args:
         solvers: the models and their predictions.
         background: the tools.
-        asked: lines of the samples that were sent to the solvers; None for all.
+        lines: lines of the samples that were sent to the solvers; None for all.
 
     Raises:
         UsageError: a file of predictions cannot be read.
@@ -61,10 +61,10 @@ class SecondOpinionGate:
     name = "second opinion"
 
     def __init__(
-        self, solvers: Sequence[Solver], background: Background, asked: frozenset[int] | None = None
+        self, solvers: Sequence[Solver], background: Background, lines: frozenset[int] | None = None
     ) -> None:
         self._reader = PlanReader(background.library, background.kind)
-        self._asked = asked
+        self._lines = lines
         self._indices = [
             (solver.name, LineIndex(solver.predictions, fix="check --prediction_dir"))
             for solver in solvers
@@ -79,7 +79,7 @@ class SecondOpinionGate:
 
     def check(self, gold: Gold) -> list[Finding]:
         """One finding, or none if a solver solves the sample."""
-        if self._asked is not None and gold.line not in self._asked:
+        if self._lines is not None and gold.line not in self._lines:
             return [self._finding("not applicable", "not sent to a solver: another gate rejects the sample")]
         wanted = self._reader.plan(gold.record)
         if wanted is None:

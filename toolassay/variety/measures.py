@@ -82,20 +82,20 @@ class VarietyTally:
         if plan.whole:
             self.valued += 1
             self.different_plans.add(plan.whole)
-        said = words(gold.request)
-        if said:
-            self._add_words(shape, said)
+        spoken = words(gold.request)
+        if spoken:
+            self._add_words(shape, spoken)
 
-    def _add_words(self, shape: str, said: list[str]) -> None:
+    def _add_words(self, shape: str, spoken: list[str]) -> None:
         self.requests += 1
-        self.lengths[shape].append(len(said))
-        self.openings[said[0], said[1] if len(said) > 1 else ""] += 1
+        self.lengths[shape].append(len(spoken))
+        self.openings[spoken[0], spoken[1] if len(spoken) > 1 else ""] += 1
         if len(self.kept) < self._size:
-            self.kept.append((shape, said))
+            self.kept.append((shape, spoken))
         else:
             place = self._chance.randrange(self.requests)
             if place < self._size:
-                self.kept[place] = shape, said
+                self.kept[place] = shape, spoken
 
 
 SELF_INSTRUCT_LIMIT = 0.7
@@ -144,7 +144,7 @@ def measure_variety(
     else:
         for _ in items():
             pass
-    texts = [said for _, said in tally.kept]
+    texts = [spoken for _, spoken in tally.kept]
     best = nearest_rouge(texts)
     return {
         "requests": tally.requests,

@@ -357,13 +357,13 @@ class _Table:
         self.words, self.tools, self.whole, self.figures = (array("Q") for _ in range(4))
 
     def add(self, item: Item) -> None:
-        said = exact_form(item.request)
+        form = exact_form(item.request)
         self.keys.append(item.key)
-        self.texts.append(content(item.request) if said else "")
-        self.words.append(digest(said) if said else 0)
+        self.texts.append(content(item.request) if form else "")
+        self.words.append(digest(form) if form else 0)
         self.tools.append(item.plan.tools)
         self.whole.append(item.plan.whole)
-        self.figures.append(digest(sorted_digits(said)))
+        self.figures.append(digest(sorted_digits(form)))
 
 
 def _numbers(values: array[int]) -> npt.NDArray[np.uint64]:
@@ -444,10 +444,10 @@ def _similarities(
     import numpy as np
 
     shingled = lru_cache(4_096)(lambda place: shingles(table.texts[place]))
-    alike = (
+    similarities = (
         jaccard(shingled(int(one)), shingled(int(other))) for one, other in zip(first, second, strict=True)
     )
-    return np.fromiter(alike, np.float64, len(first))
+    return np.fromiter(similarities, np.float64, len(first))
 
 
 def _others(spoken: npt.NDArray[np.uint64]) -> dict[int, list[int]]:

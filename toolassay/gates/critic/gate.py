@@ -49,11 +49,11 @@ class TeacherGate:
         """One finding for each reviewer whose verdict is not "pass"."""
         objections, others = [], []
         for name, verdicts in self._critics.items():
-            said = verdicts.get(gold.line)
-            if said is not None and said.outcome in _ANSWERS and said.verdict == "fail":
-                objections.append(_Objection(name, f'{name} concludes: "{said.conclusion}"', ""))
+            answer = verdicts.get(gold.line)
+            if answer is not None and answer.outcome in _ANSWERS and answer.verdict == "fail":
+                objections.append(_Objection(name, f'{name} concludes: "{answer.conclusion}"', ""))
             else:
-                others += self._no_objection(name, said)
+                others += self._no_objection(name, answer)
         stored = self._stored(gold)
         if stored is None and not self._critics:
             return [self._finding("not applicable", "the label has no review (--critic requests one)")]
@@ -76,8 +76,8 @@ class TeacherGate:
 
     def _verdicts(self, gold: Gold) -> Iterator[tuple[str, TeacherVerdict | None]]:
         for name, verdicts in self._critics.items():
-            said = verdicts.get(gold.line)
-            yield name, None if said is None or said.outcome == NOT_FOR_IT else said.verdict
+            answer = verdicts.get(gold.line)
+            yield name, None if answer is None or answer.outcome == NOT_FOR_IT else answer.verdict
 
     @property
     def _reviewer(self) -> str:
@@ -89,20 +89,20 @@ class TeacherGate:
         own = gold.record.get(REVIEW)
         return None if own is None or (isinstance(own, str) and not own.strip()) else read_review(own)
 
-    def _no_objection(self, who: str, said: CriticVerdict | None) -> list[Finding]:
+    def _no_objection(self, who: str, answer: CriticVerdict | None) -> list[Finding]:
         """The finding for a critic whose verdict is not "fail"; none if it is "pass"."""
-        if said is None:
+        if answer is None:
             reason = f"not sent to {who}: another gate rejects the sample"
             return [self._finding("not applicable", reason, author=who)]
-        if said.outcome == NOT_FOR_IT:
+        if answer.outcome == NOT_FOR_IT:
             return [self._finding("not applicable", f"{who} judges no plan without arguments", author=who)]
-        if said.outcome == "refused":
+        if answer.outcome == "refused":
             return [self._finding("unknown", f"{who} refused to review it", author=who)]
-        if said.outcome not in _ANSWERS:
-            return [self._finding("unknown", f"{who} gave no answer ({said.outcome})", author=who)]
-        if said.verdict == "pass":
+        if answer.outcome not in _ANSWERS:
+            return [self._finding("unknown", f"{who} gave no answer ({answer.outcome})", author=who)]
+        if answer.verdict == "pass":
             return []
-        reason = f'the review by {who} has no readable verdict: "{said.conclusion}"'
+        reason = f'the review by {who} has no readable verdict: "{answer.conclusion}"'
         return [self._finding("unknown", reason, author=who)]
 
     def _finding(self, state: State, reason: str, where: str = "", author: str = "") -> Finding:
