@@ -144,6 +144,11 @@ def plan_of(gold: Gold, library: ToolLibrary, kind: DependencyType) -> ExportPla
     A reference is `<node-j>` or, along a link, the name of the tool whose result it is. Texts are converted
     to the types of their parameters: `"3"` becomes 3 for an integer.
 
+    Args:
+        gold: the label.
+        library: the tools; all tools of the plan must be in it.
+        kind: the dependency type, which decides the form of arguments.
+
     Raises:
         Unfit: the plan has an unknown tool, a reference that does not resolve, a cycle, an argument that its
             tool does not take, or a malformed part.

@@ -152,6 +152,7 @@ def _fits(value: Any, types: Collection[str] | None, kind: str) -> bool:
 
 # OpenAI's rule for function names: "send_email"; not "send email".
 VALID_NAME = re.compile(r"[a-zA-Z0-9_-]{1,64}")
+# The limit in that rule.
 LONGEST_NAME = 64
 # Runs of characters that become one "_": ": " and "é"; not "_".
 _OTHERS = re.compile(r"[^a-zA-Z0-9_-]+")

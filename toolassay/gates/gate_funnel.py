@@ -94,7 +94,12 @@ class GateFunnel:
         return {gate: counted.most_common(_MOST) for gate, counted in self._reasons.items() if counted}
 
     def to_json(self, settings: Mapping[str, Any], signature: str) -> dict[str, Any]:
-        """The object of `funnel.json`."""
+        """The object of `funnel.json`.
+
+        Args:
+            settings: the settings of the check, as they are to be recorded.
+            signature: the settings and versions in one line.
+        """
         return {
             "input": self.total,
             "levels": {level: self.levels[level] for level in LEVELS},
@@ -147,7 +152,7 @@ def states_table(states: Mapping[str, Counter[State]]) -> str:
 
 
 def funnel_page(funnel: GateFunnel, signature: str) -> str:
-    """The text of `funnel.md`."""
+    """The text of `funnel.md`: both tables, the picture, the reasons and the signature."""
     parts = [
         "# What passes the gates",
         f"{funnel.total:,} samples: {levels_text(funnel)}.",

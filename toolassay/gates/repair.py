@@ -182,6 +182,7 @@ def _renumbered(node: Any, position: Mapping[int, int]) -> Any:
     return {**node, "arguments": repaired}
 
 
+# Names before references and links, which are resolved by names; the size last, because it counts nodes.
 _REPAIR_STEPS: tuple[RepairStep, ...] = (
     repair_steps,
     repair_tool_names,
@@ -193,7 +194,7 @@ _REPAIR_STEPS: tuple[RepairStep, ...] = (
     repair_order,
     repair_size,
 )
-# One repair can enable an earlier one (a tool name makes a reference readable); no label needs more rounds.
+# A repair can enable an earlier one: a corrected tool name makes a reference readable. The limit ensures an end.
 _ROUNDS = 5
 
 

@@ -31,6 +31,7 @@ def order_of_steps(steps: Sequence[str], tools: Sequence[str]) -> Order | None:
         return None
     # Longest first: "image search by image" must not be found as "image search".
     longest_first = sorted(names, key=len, reverse=True)
+    # A whole name: "image search" in "call image search", not in "image searches".
     pattern = re.compile(rf"(?<!\w)(?:{'|'.join(map(re.escape, longest_first))})(?!\w)")
     order: Order = {}
     for place, step in enumerate(steps):

@@ -19,6 +19,7 @@ from toolassay.files import keep_dated_copy, read_json, write_json
 from toolassay.splits.splitting import SPLITS, Split, Splitting
 from toolassay.version import OLD_NAME, __version__
 
+# The version of the file format, which the signature names.
 FORMAT = 1
 MADE_BY = "toolassay split"
 

@@ -66,6 +66,7 @@ def shingle_numbers(content: str) -> npt.NDArray[np.uint32]:
 PERMUTATIONS = 256
 """Length of a signature: the standard error of a similarity is then at most 0.5 / √256 = 0.03."""
 SEED = 1
+"""Seed of the permutations; fixed, so that every process finds the same candidates."""
 # Signatures that are written at once.
 _BLOCK = 4_096
 
@@ -138,7 +139,12 @@ def rows_per_band(threshold: float, permutations: int, *, recall: float = RECALL
 def band_groups(
     signatures: npt.NDArray[np.uint32], rows: int
 ) -> Iterator[tuple[npt.NDArray[np.int64], npt.NDArray[np.int64]]]:
-    """For each band, the texts that agree with another text in it, as `equal_groups` returns them."""
+    """For each band, the texts that agree with another text in it, as `equal_groups` returns them.
+
+    Args:
+        signatures: shape (texts, permutations).
+        rows: columns of `signatures` in a band.
+    """
     import numpy as np
 
     odd = np.random.default_rng(0).integers(1, 1 << 63, rows, np.uint64) * np.uint64(2) + np.uint64(1)

@@ -36,7 +36,9 @@ if TYPE_CHECKING:
 DEFAULT_THRESHOLD = 0.6
 """Least Jaccard similarity of near duplicates; chosen on the published data sets (docs/variety.md)."""
 SAME_PLAN_DISCOUNT = 0.1
+"""Subtracted from the threshold for two requests with the same plan."""
 OTHER_PLAN_SURCHARGE = 0.15
+"""Added to the threshold for two requests with different plans, up to halfway between it and 1."""
 
 Plans = Literal["same", "other", "unknown"]
 PLANS: tuple[Plans, ...] = ("unknown", "other", "same")
@@ -82,6 +84,9 @@ class Thresholds:
 @dataclass(frozen=True)
 class PlanKnowledge:
     """The digests of all requests, one array element per request; 0 stands for unknown.
+
+    The methods compare many pairs at once: `first` and `second` are the indices of the two requests of each
+    pair, and results have their shape (pairs,).
 
     Attributes:
         tools: digest of the plan's tools, as in `PlanDigest`.

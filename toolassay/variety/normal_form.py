@@ -33,6 +33,7 @@ _PLAIN_WORD = re.compile(r"[a-z0-9]+")
 _PLAIN_WORD_OR_SIGN = re.compile(r"[a-z0-9]+|[$+<=>|~%#&*/@\\]|(?<![a-z0-9])-(?=[0-9])")
 # The blank of "1 5", which must stay so that 1.5 and 15 differ; not that of "add 1".
 _BETWEEN_FIGURES = re.compile(r"(?<=\d) (?=\d)")
+# A digit of any script.
 _FIGURE = re.compile(r"\d")
 # Format characters, such as the zero-width space.
 _UNSEEN = regex.compile(r"\p{Cf}")

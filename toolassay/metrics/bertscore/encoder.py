@@ -58,6 +58,10 @@ def scored_blocks(
     are dropped. Texts of similar length are embedded and matched together. A pair with an empty text scores
     0, as in `bert-score`.
 
+    Args:
+        encoder: the model.
+        pairs: the pairs, without repetition.
+
     Yields:
         Indices into `pairs`, and their precision, recall and F1: shape (indices, 3).
     """
@@ -100,6 +104,10 @@ def batches(lengths: Sequence[int], budget: int) -> Iterator[list[int]]:
     """Group indices of `lengths`, longest first, into batches of at most `budget` tokens with padding.
 
     A single text longer than `budget` is a batch of its own.
+
+    Args:
+        lengths: number of tokens of each text.
+        budget: maximum of the longest text's length times the number of texts.
 
     >>> list(batches([2, 9, 3, 4], 9))
     [[1], [3, 2], [0]]

@@ -21,6 +21,7 @@ _DEFAULT_LAYERS = 17
 _OWNER = "FacebookAI/"
 _NOT_COMPARABLE = "(not comparable with roberta-large)"
 _PACKAGES = {"torch": "torch", "transformers": "transformers", "bert_score": "bert-score"}
+# Patterns of the files that transformers needs; a folder without weights or tokenizer is no model.
 _WEIGHTS = ("model*.safetensors", "pytorch_model*.bin")
 _TOKENIZER = ("tokenizer*", "vocab*", "merges.txt", "*.model", "special_tokens_map.json", "added_tokens.json")
 _NAME_ONE = "--bertscore_model takes a folder with config.json, weights and tokenizer, or a name on the hub"
