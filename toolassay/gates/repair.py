@@ -194,7 +194,7 @@ _REPAIR_STEPS: tuple[RepairStep, ...] = (
     repair_order,
     repair_size,
 )
-# A repair can enable an earlier one: a corrected tool name makes a reference readable. The limit ensures an end.
+# A repair can enable an earlier one: a corrected tool name makes a reference readable. The limit ends the loop.
 _ROUNDS = 5
 
 
