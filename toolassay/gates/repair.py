@@ -194,7 +194,7 @@ _REPAIR_STEPS: tuple[RepairStep, ...] = (
     repair_order,
     repair_size,
 )
-# A repair can enable an earlier one: a corrected tool name makes a reference readable. The limit ends the loop.
+# A repair can enable an earlier one: a corrected tool name makes a reference readable. So all run again.
 _ROUNDS = 5
 
 
