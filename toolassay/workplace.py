@@ -1,4 +1,4 @@
-"""What the tools of your own workplace import. This import path is stable.
+"""The public API for the `tools.py` of your own workplace; this import path is stable.
 
 from toolassay.workplace import tool, ToolError, now, user
 """

@@ -77,7 +77,7 @@ def test_what_came_there_in_between_is_not_replaced(tmp_path: Path) -> None:
     (tmp_path / "out").mkdir()
     (tmp_path / "out" / "a").write_text("theirs")
 
-    with pytest.raises(UsageError, match="the folder holds files of somebody else"), destination.folder():
+    with pytest.raises(UsageError, match="the folder holds files that no export wrote"), destination.folder():
         pass
     assert files_below(tmp_path).keys() == {"out/a"}
 
@@ -85,7 +85,7 @@ def test_what_came_there_in_between_is_not_replaced(tmp_path: Path) -> None:
 def test_files_of_somebody_else_are_not_replaced(tmp_path: Path) -> None:
     (tmp_path / "a").write_text("theirs")
 
-    with pytest.raises(UsageError, match="the folder holds files of somebody else"):
+    with pytest.raises(UsageError, match="the folder holds files that no export wrote"):
         Destination(tmp_path)
     with pytest.raises(UsageError, match="is a file, a folder is needed"):
         Destination(tmp_path / "a")

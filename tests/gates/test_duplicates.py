@@ -34,14 +34,14 @@ def test_exact_duplicates_are_rejected_and_near_ones_put_in_quarantine() -> None
         Finding("duplicate", "reject", "has the same words as 'id-1' (line 1)", "user_request")
     ]
     (near,) = gate.check(labels[2])
-    assert near.state == "quarantine" and near.reason == "is 88% alike in wording to 'id-1' (line 1)"
+    assert near.state == "quarantine" and near.reason == "is 88% similar in wording to 'id-1' (line 1)"
 
 
 def test_the_plan_is_told() -> None:
     labels = golds(CROP, CROP, CROP, tools=("crop", "crop", "mail"))
     gate = DuplicateGate(labels)
-    assert gate.check(labels[1])[0].reason.endswith("(line 1) and asks for the same plan")
-    assert gate.check(labels[2])[0].reason.endswith("(line 1), though its plan or its figures are others")
+    assert gate.check(labels[1])[0].reason.endswith("(line 1) and has the same plan")
+    assert gate.check(labels[2])[0].reason.endswith("(line 1), but its plan or its numbers differ")
 
 
 def test_lines_tell_items_of_one_id_apart() -> None:

@@ -25,7 +25,7 @@ def test_labels_are_mended_on_the_way(tmp_path: Path) -> None:
     path = tmp_path / "data.json"
     write_lines(path, [label(0), label(1)])
     labels = LabelledSet(path, lambda record: ({**record, "user_request": "Hi"}, ["changed"]))
-    assert [(gold.request, changes) for gold, changes in labels.mended()] == [("Hi", ["changed"])] * 2
+    assert [(gold.request, changes) for gold, changes in labels.repaired()] == [("Hi", ["changed"])] * 2
 
 
 def test_a_file_that_is_broken_empty_or_changing_is_told(tmp_path: Path) -> None:

@@ -33,5 +33,5 @@ def test_gates_are_chosen_by_name(tmp_path: Path) -> None:
     assert [gate.name for gate in select_gates(gates, ["llm critic", "id"], ["id"])] == ["llm critic"]
     with pytest.raises(UsageError, match=r"there is no gate 'schemer'.*choose from id, "):
         select_gates(gates, without=["schemer"])
-    with pytest.raises(UsageError, match="no gate is left"):
+    with pytest.raises(UsageError, match="no gate is selected"):
         select_gates(gates, ["id"], ["id"])

@@ -46,16 +46,16 @@ def test_the_same_tools_and_links_are_a_solution(tmp_path: Path, result: Any) ->
 @pytest.mark.parametrize(
     ("result", "words"),
     [
-        ({"task_nodes": [PAINT]}, "a does not come to this plan: it lacks 'Captioner'"),
-        ({"task_nodes": [PAINT, CAPTION, PAINT]}, "a does not come to this plan: it adds 'Painter'"),
+        ({"task_nodes": [PAINT]}, "a does not produce this plan: it lacks 'Captioner'"),
+        ({"task_nodes": [PAINT, CAPTION, PAINT]}, "a does not produce this plan: it adds 'Painter'"),
         (
             {"task_nodes": [PAINT, CAPTION], "task_links": [{"source": "Captioner", "target": "Painter"}]},
-            "a does not come to this plan: it lacks the link 'Painter' -> 'Captioner' and adds the link "
+            "a does not produce this plan: it lacks the link 'Painter' -> 'Captioner' and adds the link "
             "'Captioner' -> 'Painter'",
         ),
         ({"task_nodes": [PAINT, {"task": "Captioner", "arguments": ["it"]}]}, "lacks the link"),
-        (None, "a does not come to this plan: no answer holds a plan"),
-        ({"task_nodes": 3}, "no answer holds a plan"),
+        (None, "a does not produce this plan: no answer has a plan"),
+        ({"task_nodes": 3}, "no answer has a plan"),
         ({"task_nodes": []}, "lacks 'Painter', 'Captioner'"),
     ],
 )
@@ -72,11 +72,11 @@ def test_one_of_several_is_enough_and_the_nearest_is_named(tmp_path: Path) -> No
         assert opinion.check(gold()) == []
     with gate(tmp_path, far, near, None) as opinion:
         (found,) = opinion.check(gold())
-    assert found.reason == "none of 3 solvers comes to this plan: the nearest, b, lacks 'Captioner'"
+    assert found.reason == "none of 3 solvers produces this plan: the nearest, b, lacks 'Captioner'"
     with gate(tmp_path, far, near, "nothing") as opinion:
         (found,) = opinion.check(gold())
     assert found.reason == (
-        "none of 2 solvers comes to this plan (1 more gave no answer): the nearest, b, lacks 'Captioner'"
+        "none of 2 solvers produces this plan (1 more gave no answer): the nearest, b, lacks 'Captioner'"
     )
 
 

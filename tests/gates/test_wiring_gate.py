@@ -28,18 +28,18 @@ def test_references_and_links_that_agree_pass() -> None:
     [
         ("<node-2>", "refers to node 2, but the plan has 2 nodes"),
         ("<node-1>", "refers to its own node"),
-        ("<Node-0>", "not spelt as a reference is: <node-0>"),
-        ("node-0", "not spelt as a reference is: <node-0>"),
-        ("<node_0>", "not spelt"),
-        ("{{node-0}}", "not spelt"),
-        ("output of node 0", "not spelt"),
-        ("<node-x>", "speaks of another step"),
-        ("Painter", "names a step, but is no reference; <node-0> would be"),
+        ("<Node-0>", "not spelled like a reference: <node-0>"),
+        ("node-0", "not spelled like a reference: <node-0>"),
+        ("<node_0>", "not spelled"),
+        ("{{node-0}}", "not spelled"),
+        ("output of node 0", "not spelled"),
+        ("<node-x>", "mentions another step"),
+        ("Painter", "names a step, but is not a reference like <node-0>"),
         ("output of painter", "names a step"),
         ("$[Painter.output]", "names a step"),
-        ("[the picture from step 1]", "speaks of another step"),
-        ("${picture}", "speaks of another step"),
-        ("<node-99999999999999999999999999>", "speaks of another step"),
+        ("[the picture from step 1]", "mentions another step"),
+        ("${picture}", "mentions another step"),
+        ("<node-99999999999999999999999999>", "mentions another step"),
     ],
 )
 def test_references_to_nothing_or_in_another_spelling_are_rejected(argument: str, words: str) -> None:
@@ -72,17 +72,17 @@ def test_later_nodes_cannot_be_referred_to() -> None:
     record = label(("Describer", ["<node-1>"]), ("Painter", ["a fox"]), links="Painter>Describer")
     (finding,) = check(GATE, record)
     assert (finding.state, finding.where) == ("reject", "task_nodes[0].arguments[0]")
-    assert "repair puts the nodes in an order" in finding.reason
+    assert "repair sorts the nodes" in finding.reason
     record = label(
         ("Describer", ["<node-1>"]), ("Painter", ["<node-0>"]), links="Painter>Describer Describer>Painter"
     )
-    assert "go in a circle" in check(GATE, record)[0].reason
+    assert "form a cycle" in check(GATE, record)[0].reason
 
 
 def test_an_output_of_the_wrong_type_is_told() -> None:
     record = label(("Speaker", ["hello"]), ("Describer", ["<node-0>"]), links="Speaker>Describer")
     (finding,) = check(GATE, record)
-    assert "is what 'Speaker' gives (audio), but 'Describer' takes image" in finding.reason
+    assert "is the output of 'Speaker' (audio), but 'Describer' takes image" in finding.reason
 
 
 def without_links(record: dict[str, Any]) -> dict[str, Any]:
@@ -93,7 +93,7 @@ def without_links(record: dict[str, Any]) -> dict[str, Any]:
 def test_links_and_references_say_the_same() -> None:
     (finding,) = check(GATE, painted("<node-0>", "Describer>Painter"))
     assert (finding.state, finding.where) == ("reject", "task_links[0]")
-    assert "'Describer' -> 'Painter' is the wrong way round" in finding.reason
+    assert "'Describer' -> 'Painter' has the wrong direction" in finding.reason
     (finding,) = check(GATE, painted("b.jpg"))
     assert "no argument of 'Describer' refers to 'Painter'" in finding.reason
     (finding,) = check(GATE, painted("<node-0>", ""))
@@ -107,13 +107,13 @@ def test_a_label_that_lists_no_links_is_doubtful_if_its_arguments_refer() -> Non
     assert check(GATE, without_links(label(("Painter", ["a fox"])))) == []
 
 
-def test_temporal_links_go_in_no_circle() -> None:
+def test_temporal_links_form_no_cycle() -> None:
     record = label(
         ("make_note", named(text="a")), ("lock_up", []), links="make_note>lock_up lock_up>make_note"
     )
     assert [f.state for f in check(OFFICE_GATE, record)] == ["reject"]
     assert (
-        "circle"
+        "cycle"
         in check(
             OFFICE_GATE, label(("lock_up", []), ("make_note", named(text="a")), links="lock_up>lock_up")
         )[0].reason

@@ -226,7 +226,7 @@ def test_a_reviewed_set_tells_who_wrote_it_and_what_the_gates_counted(
     export(out, to="jsonl", out=tmp_path / "card")
     card = (tmp_path / "card" / "README.md").read_text()
     assert "llm: `acme/writer`" in card
-    assert "Before the review: of the whole set of 3 samples the gates let" in card
+    assert "Before the review: of the whole set of 3 samples the gates passed" in card
     with pytest.raises(UsageError, match="did not write"):
         check(tmp_path / "d", out=out, force=True)
 

@@ -68,7 +68,7 @@ def test_every_label_is_sorted_with_its_reasons(folder: Path, tmp_path: Path) ->
     assert [line["gates"]["llm critic"] for line in lines] == [
         *("pass", "quarantine", "not applicable", "unknown", "pass"),
     ]
-    reason = "the id 'item-0' is that of line 1 too"
+    reason = "line 1 has the id 'item-0' too"
     assert of_gate(lines[4], "id") == {"gate": "id", "state": "reject", "reason": reason, "where": "id"}
     assert [(name, level) for name, level, _ in checked.findings] == [(n["id"], n["level"]) for n in lines]
     assert ids(out / "data.json") == ids(out / "user_requests.json") == ["item-0", "item-2"]

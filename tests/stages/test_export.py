@@ -52,7 +52,7 @@ def test_faulty_samples_are_refused_with_reasons(
         {
             "id": "8",
             "line": 7,
-            "reason": "refers to <node-4>, there are 1 nodes",
+            "reason": "refers to <node-4>, but the plan has 1 nodes",
             "where": "task_nodes[0].arguments[0]",
         },
     ]
@@ -108,7 +108,7 @@ def test_the_card_tells_what_the_gates_found(root: Path, tmp_path: Path) -> None
     body = (tmp_path / "out" / "README.md").read_text()
 
     funnel = json.loads((tmp_path / "checked" / "funnel.json").read_text())
-    assert f"Of the whole set of 7 samples the gates let {funnel['levels']['pass']} pass" in body
+    assert f"Of the whole set of 7 samples the gates passed {funnel['levels']['pass']}" in body
     for gate, states in funnel["gates"].items():
         assert f"| {gate} | {' | '.join(str(count) for count in states.values())} |" in body
     assert f"`{funnel['signature']}`" in body
@@ -145,7 +145,7 @@ def test_numbers_that_objects_cannot_hold_are_refused(tmp_path: Path) -> None:
     assert export(folder, to="openai", out=tmp_path / "text").refused == 0
     assert export(folder, to="openai", arguments="object", out=tmp_path / "object").refused == 2
     reasons = [line["reason"] for line in lines_of(tmp_path / "object" / "refused.jsonl")]
-    assert reasons == ["gives seats a number of over 64 bits, for which use --arguments text"] * 2
+    assert reasons == ["has a number of over 64 bits in seats; use --arguments text"] * 2
 
 
 def test_a_folder_without_samples_is_told(folder: Path, tmp_path: Path) -> None:
@@ -297,7 +297,7 @@ def test_nothing_to_export_leaves_nothing(folder: Path, tmp_path: Path) -> None:
 
 
 def test_the_data_folder_itself_is_no_place_for_an_export(folder: Path) -> None:
-    with pytest.raises(UsageError, match="holds files of somebody else"):
+    with pytest.raises(UsageError, match="holds files that no export wrote"):
         export(folder, to="jsonl", out=folder)
 
 

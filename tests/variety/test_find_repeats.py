@@ -49,7 +49,7 @@ def test_exact_and_near_are_told_apart() -> None:
         2: (0, True),
         3: (0, False),
     }
-    assert found[2].likeness == 1 > found[3].likeness > 0.9
+    assert found[2].similarity == 1 > found[3].similarity > 0.9
 
 
 def test_the_first_in_order_stays() -> None:
@@ -59,13 +59,17 @@ def test_the_first_in_order_stays() -> None:
 def test_plans_move_the_bar() -> None:
     one = "I want to book a flight from New York to Los Angeles on September 21st."
     other = "Book me a flight to Los Angeles from New York, leaving on September 21st."
-    likeness = find_repeats([Item(1, one), Item(2, other)], bars=Thresholds(0.4)).matches[0].likeness
+    likeness = find_repeats([Item(1, one), Item(2, other)], thresholds=Thresholds(0.4)).matches[0].similarity
     assert 0.6 < likeness < 0.75
     expected = {ONE_PLAN: [2], PlanDigest(): [2], PlanDigest(1): [2], OTHER_PLAN: [], OTHER_TOOLS: []}
     for plan, answer in expected.items():
         assert held([Item(1, one, ONE_PLAN), Item(2, other, plan)]) == answer
-    assert held([Item(1, one, ONE_PLAN), Item(2, other, ONE_PLAN)], bars=Thresholds(likeness + 0.09)) == [2]
-    assert held([Item(1, one, ONE_PLAN), Item(2, other, ONE_PLAN)], bars=Thresholds(likeness + 0.11)) == []
+    assert held(
+        [Item(1, one, ONE_PLAN), Item(2, other, ONE_PLAN)], thresholds=Thresholds(likeness + 0.09)
+    ) == [2]
+    assert (
+        held([Item(1, one, ONE_PLAN), Item(2, other, ONE_PLAN)], thresholds=Thresholds(likeness + 0.11)) == []
+    )
 
 
 def test_other_figures_are_another_request_where_no_plan_is_known() -> None:

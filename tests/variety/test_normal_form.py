@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from toolassay.variety.normal_form import content, figures, plain, same_words, words
+from toolassay.variety.normal_form import content, exact_form, plain, sorted_digits, words
 
 REQUEST = "I'd like to crop example.jpg by 1.5, then e-mail it to Zoë on 2026-07-22!"
 
@@ -23,7 +23,7 @@ REQUEST = "I'd like to crop example.jpg by 1.5, then e-mail it to Zoë on 2026-0
     ],
 )
 def test_spelling_does_not_count(spelled: str) -> None:
-    assert same_words(spelled) == same_words(REQUEST)
+    assert exact_form(spelled) == exact_form(REQUEST)
 
 
 @pytest.mark.parametrize(
@@ -31,11 +31,11 @@ def test_spelling_does_not_count(spelled: str) -> None:
     [("1.5", "15"), ("1, 23", "12, 3"), ("C", "C#"), ("3 + 5", "3 - 5"), ("5 °C", "-5 °C"), ("€ 5", "$ 5")],
 )
 def test_what_means_something_counts(one: str, other: str) -> None:
-    assert same_words(f"Work out {one}.") != same_words(f"Work out {other}.")
+    assert exact_form(f"Work out {one}.") != exact_form(f"Work out {other}.")
 
 
 def test_a_dash_between_words_or_in_a_date_is_no_minus() -> None:
-    assert same_words("a-b on 2026-07-22") == same_words("a b on 2026 07 22")
+    assert exact_form("a-b on 2026-07-22") == exact_form("a b on 2026 07 22")
 
 
 @pytest.mark.parametrize(
@@ -61,9 +61,9 @@ def test_languages_without_blanks_are_cut_into_letters() -> None:
 
 def test_any_text_is_read() -> None:
     for text in ("", " ", "\ud800", "İ", "ß" * 3, "\u200b"):
-        assert isinstance(same_words(text), str) and isinstance(content(text), str)
+        assert isinstance(exact_form(text), str) and isinstance(content(text), str)
     assert plain("Straße") == plain("STRASSE")
 
 
 def test_figures_are_told_in_any_order() -> None:
-    assert figures("at 7 on 2026-07-22") == figures("on 22.07.2026, at 7")
+    assert sorted_digits("at 7 on 2026-07-22") == sorted_digits("on 22.07.2026, at 7")

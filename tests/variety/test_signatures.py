@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from toolassay.variety.minhash import (
-    CROWD,
+    MAX_NEIGHBOURS,
     PERMUTATIONS,
     band_groups,
     equal_groups,
@@ -67,14 +67,17 @@ def test_texts_that_agree_in_one_band_are_met() -> None:
 
 
 def test_a_crowd_meets_its_first_and_its_neighbours_and_no_more() -> None:
-    size = 4 * CROWD
+    size = 4 * MAX_NEIGHBOURS
     met = {
         pair
         for one, other in lsh_pairs(*equal_groups(np.zeros(size, np.uint64)))
         for pair in zip(one.tolist(), other.tolist(), strict=True)
     }
     assert met == {
-        (one, other) for other in range(size) for one in range(other) if one < CROWD or other - one <= CROWD
+        (one, other)
+        for other in range(size)
+        for one in range(other)
+        if one < MAX_NEIGHBOURS or other - one <= MAX_NEIGHBOURS
     }
 
 

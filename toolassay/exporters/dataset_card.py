@@ -1,6 +1,6 @@
 """The dataset card of an export: `README.md` as the Hugging Face hub and its `datasets` library read it.
 
-Its sizes, how the data were made, the checks by gates and by people, and the fields of each format.
+It has the sizes, the origin of the data, the checks by gates and by people, and the fields of the format.
 """
 
 from __future__ import annotations
@@ -30,17 +30,17 @@ _DECISIONS = {
 }
 
 
-def told_checks(
+def describe_checks(
     levels: Mapping[str, int], benchmark: Mapping[str, Any], funnel: Any, refused: int
 ) -> Iterator[str]:
-    """Lines of Markdown.
+    """The section "Checks" as lines of Markdown.
 
     Args:
-        levels: how many samples here the gates gave each level, by `gates.jsonl`.
-        benchmark: the object of `benchmark.json`, in which `toolassay check` and `toolassay review` say what
-            they let into a folder.
-        funnel: what `toolassay check` counted, as it wrote it; None where it did not.
-        refused: how many samples could not be exported.
+        levels: number of exported samples at each level of `gates.jsonl`.
+        benchmark: the object of `benchmark.json`; `toolassay check` and `toolassay review` record there which
+            samples they let into a folder.
+        funnel: the object of `funnel.json`, as `toolassay check` wrote it; None without one.
+        refused: number of samples that could not be exported.
     """
     checked, reviewed = benchmark.get("checked"), benchmark.get("reviewed")
     level = checked.get("level") if isinstance(checked, Mapping) else None
@@ -55,10 +55,12 @@ def told_checks(
         yield "No gates were recorded (`toolassay check`)."
     if isinstance(reviewed, Mapping):
         counts = {kind: count for kind, count in reviewed.items() if isinstance(count, int) and count}
-        told = ", ".join(f"{count:,} {_DECISIONS.get(kind, cell_of(kind))}" for kind, count in counts.items())
-        yield f"\nReviewed by people (`toolassay review`): {told or 'nobody has decided'}."
+        listed = ", ".join(
+            f"{count:,} {_DECISIONS.get(kind, cell_of(kind))}" for kind, count in counts.items()
+        )
+        yield f"\nReviewed by people (`toolassay review`): {listed or 'no decisions'}."
     if refused:
-        yield f"\n{count_of(refused, 'sample')} refused, as no calls can be made of them (`refused.jsonl`)."
+        yield f"\n{count_of(refused, 'sample')} refused: their plans give no valid calls (`refused.jsonl`)."
     if funnel is not None:
         yield from _funnel(funnel, reviewed=isinstance(reviewed, Mapping))
 
@@ -68,8 +70,8 @@ def _funnel(funnel: Any, *, reviewed: bool) -> Iterator[str]:
     try:
         whole, levels = funnel["input"], funnel["levels"]
         yield (
-            f"\n{of} the whole set of {count_of(whole, 'sample')} the gates let {levels['pass']:,} pass, put "
-            f"{levels['quarantine']:,} in quarantine and rejected {levels['reject']:,}:\n"
+            f"\n{of} the whole set of {count_of(whole, 'sample')} the gates passed {levels['pass']:,}, "
+            f"quarantined {levels['quarantine']:,} and rejected {levels['reject']:,}:\n"
         )
         rows = [
             [gate, *(f"{states[state]:,}" for state in _STATES)] for gate, states in funnel["gates"].items()
@@ -83,7 +85,7 @@ def _funnel(funnel: Any, *, reviewed: bool) -> Iterator[str]:
     yield f"| --- |{' ---: |' * len(_STATES)}"
     for row in rows:
         yield f"| {' | '.join(map(cell_of, row))} |"
-    yield "\nNot applicable: the gate had nothing to judge, such as arguments or a review; that is no pass."
+    yield "\nNot applicable: the sample lacks what the gate judges, such as arguments; this is not a pass."
     if isinstance(signature, str):
         yield f"\n`{signature}`"
 
@@ -92,14 +94,14 @@ _ROWS = (
     ("id", "text", "of the sample"),
     ("request", "text", "the user's words"),
     ("shape", "text", "`single`, `chain` or `dag`"),
-    ("size", "number", "how many calls"),
+    ("size", "number", "the number of calls"),
     ("steps", "list of texts", "the plan in words"),
     ("calls", "list", "the tool calls, in an order in which references and links point back"),
     ("calls[].tool", "text", "the tool"),
     (
         "calls[].arguments[].name",
         "text",
-        "the parameter; of a resource tool the input's type (`text_2`: second)",
+        "the parameter; for a resource tool, the type of the input (`text_2`: the second text)",
     ),
     ("calls[].arguments[].kind", "text", "how to read the value: `text`, `reference` or `json`"),
     (
@@ -111,13 +113,11 @@ _ROWS = (
     (
         "has_arguments",
         "true or false",
-        "whether the gold says arguments; if not, those of all calls are empty",
+        "whether the gold has arguments; if not, those of all calls are empty",
     ),
 )
-_RESULTS = "A result is the reference `<node-j>` by which later arguments take it: call j of it, from 0."
-_BESIDE = (
-    "`names.json` gives the tool of each function; line n of `index/` has the id and the links of line n."
-)
+_RESULTS = "The result of call j, from 0, is written as `<node-j>`; later arguments refer to it so."
+_BESIDE = "`names.json` has the tool of each function; line n of `index/` has the id and the links of line n."
 
 FIELDS: Mapping[str, Sequence[tuple[str, str, str]]] = {
     "hf": _ROWS,
@@ -129,20 +129,20 @@ FIELDS: Mapping[str, Sequence[tuple[str, str, str]]] = {
             "JSON text, or an object if so exported",
             "the arguments",
         ),
-        ("tools", "list", "the functions on offer, each with a JSON schema"),
-        ("parallel_tool_calls", "true or false", "false where each turn has one call"),
+        ("tools", "list", "the available functions, each with a JSON schema"),
+        ("parallel_tool_calls", "true or false", "false if each turn has one call"),
     ),
     "sharegpt": (
         ("conversations", "list", "`from` (human, function_call, observation, gpt) and `value`"),
         ("system", "text", "the system message; may be empty"),
-        ("tools", "JSON text", "the functions on offer, each with a JSON schema"),
+        ("tools", "JSON text", "the available functions, each with a JSON schema"),
     ),
 }
 NOTES: Mapping[str, str] = {
-    "hf": "One row a sample.",
-    "jsonl": "One object a line.",
-    "openai": f"One chat a line. {_RESULTS} {_BESIDE}",
-    "sharegpt": f"One chat a line. {_RESULTS} {_BESIDE} `dataset_info.json` is for LLaMA-Factory.",
+    "hf": "One row per sample.",
+    "jsonl": "One object per line.",
+    "openai": f"One chat per line. {_RESULTS} {_BESIDE}",
+    "sharegpt": f"One chat per line. {_RESULTS} {_BESIDE} `dataset_info.json` is for LLaMA-Factory.",
 }
 
 
@@ -176,10 +176,11 @@ TYPES: Mapping[str, list[dict[str, Any]]] = {
     "openai": _CHAT_TYPES,
     "sharegpt": [{"name": "conversations", "list": _text("from", "value")}, *_text("system", "tools")],
 }
-"""The columns as `datasets` names their types. Told rather than guessed: a guess looks at the first lines
-only, and takes objects with other keys further down for objects full of nulls, or fails on them."""
+"""The column types in the terms of `datasets`. Without them the library infers types from the first lines,
+and fills objects that have other keys further down with nulls, or fails on them."""
 
 
+# Upper limits of the hub's size categories.
 _SIZES = ((1_000, "n<1K"), (10_000, "1K<n<10K"), (100_000, "10K<n<100K"), (1_000_000, "100K<n<1M"))
 CITATION = """\
 @inproceedings{shen2024taskbench,
@@ -193,7 +194,14 @@ CITATION = """\
 
 @dataclass
 class ExportTally:
-    """What has been exported, counted along the way."""
+    """Counts over exported plans.
+
+    Attributes:
+        plans: number of plans by (split, shape, number of calls).
+        tools: number of calls of each tool.
+        without_arguments: number of plans without arguments.
+        levels: number of plans at each level of the gates.
+    """
 
     plans: Counter[tuple[str, Shape, int]] = field(default_factory=Counter)
     tools: Counter[str] = field(default_factory=Counter)
@@ -201,7 +209,7 @@ class ExportTally:
     levels: Counter[str] = field(default_factory=Counter)
 
     def add(self, plan: ExportPlan, split: str, level: str) -> None:
-        """Count a plan, its split, and the level that the gates gave it."""
+        """Count one plan; `level` is the one in `gates.jsonl`."""
         self.plans[split, plan.shape, plan.size] += 1
         self.tools.update(call.tool for call in plan.calls)
         self.without_arguments += not plan.has_arguments
@@ -209,28 +217,28 @@ class ExportTally:
 
     @property
     def total(self) -> int:
-        """How many plans."""
+        """The number of plans."""
         return self.plans.total()
 
     def of_split(self, split: str) -> int:
-        """How many plans are in a split."""
+        """The number of plans in a split."""
         return sum(count for kind, count in self.plans.items() if kind[0] == split)
 
 
 @dataclass(frozen=True)
 class CardFacts:
-    """What a card tells beyond the numbers.
+    """The facts of a card that are not counts.
 
     Attributes:
-        name: of the data set.
+        name: name of the data set.
         to: the format.
-        files: split -> file.
-        library_size: how many tools there are.
+        files: file of each split, relative to the card.
+        library_size: number of tools in the library.
         benchmark: the object of `benchmark.json`.
-        licence: an identifier of the hub, such as "mit".
-        splits: how the splits were made, in a line; empty where there are none.
-        funnel: what `toolassay check` counted, as it wrote it; None where it did not.
-        refused: how many samples could not be exported.
+        licence: a licence identifier of the hub, such as "mit".
+        splits: signature of the splits; empty without splits.
+        funnel: the object of `funnel.json`, as `toolassay check` wrote it; None without one.
+        refused: number of samples that could not be exported.
     """
 
     name: str
@@ -245,7 +253,7 @@ class CardFacts:
 
 
 def card(facts: CardFacts, tally: ExportTally) -> str:
-    """The whole card, as Markdown with its front matter."""
+    """The text of the card: YAML front matter, then Markdown."""
     parts = [*_front_matter(facts, tally), *_body(facts, tally)]
     return "\n".join(parts) + "\n"
 
@@ -273,8 +281,12 @@ def _front_matter(facts: CardFacts, tally: ExportTally) -> Iterator[str]:
 
 
 def _languages(benchmark: Mapping[str, Any]) -> list[str]:
-    said = benchmark.get("language", "en")
-    return [str(one) for one in said] if isinstance(said, list) and said else [str(said or "en")]
+    languages = benchmark.get("language", "en")
+    return (
+        [str(one) for one in languages]
+        if isinstance(languages, list) and languages
+        else [str(languages or "en")]
+    )
 
 
 def _body(facts: CardFacts, tally: ExportTally) -> Iterator[str]:
@@ -291,18 +303,18 @@ def _body(facts: CardFacts, tally: ExportTally) -> Iterator[str]:
     for tool, count in tally.tools.most_common(10):
         yield f"| {cell_of(tool)} | {count:,} |"
     if tally.without_arguments:
-        yield f"\n{tally.without_arguments:,} plans come without arguments: those of their calls are empty."
+        yield f"\n{tally.without_arguments:,} plans have no arguments: those of their calls are empty."
     yield "\n## How it was made\n"
     yield from _origin(facts)
     yield "\n## Checks\n"
-    yield from told_checks(tally.levels, facts.benchmark, facts.funnel, facts.refused)
+    yield from describe_checks(tally.levels, facts.benchmark, facts.funnel, facts.refused)
     yield "\n## Fields\n"
     yield f"{NOTES[facts.to]}\n"
     yield "| field | type | meaning |\n| --- | --- | --- |"
     for name, kind, meaning in FIELDS[facts.to]:
         yield f"| `{name}` | {kind} | {meaning} |"
     yield "\n## Citation\n"
-    yield "The method and the form of the plans are those of TaskBench:\n"
+    yield "The method and the format of the plans come from TaskBench:\n"
     yield f"```bibtex\n{CITATION}\n```"
 
 
@@ -334,7 +346,7 @@ def _origin(facts: CardFacts) -> Iterator[str]:
         known = [key for key in ("llm", "temperature", "top_p", "seed", "check") if key in made]
         yield "\n" + ", ".join(f"{key}: `{made[key]}`" for key in known)
     if not isinstance(source, str) and not isinstance(made, Mapping):
-        yield "It is not recorded who wrote the requests and the plans."
+        yield "The origin of the requests and plans is not recorded."
     yield (
-        f"\nSplits: `{facts.splits}`" if facts.splits else "\nThere are no splits: all of it is under train."
+        f"\nSplits: `{facts.splits}`" if facts.splits else "\nThere are no splits: all samples are in train."
     )

@@ -1,4 +1,4 @@
-"""The folder an export goes to: it appears whole, and never over what somebody else put there."""
+"""The folder of an export: it appears when it is complete, and never replaces files of other origin."""
 
 from __future__ import annotations
 
@@ -19,19 +19,19 @@ MADE_BY = "toolassay export"
 
 
 class Destination:
-    """A folder that is written beside its place and moved there at the end.
+    """A folder that is written next to its final path and moved there when it is complete.
 
     Args:
-        path: where it goes.
-        force: replace files that somebody else made or a person edited; dated copies are kept.
+        path: the final path.
+        force: replace files that were edited or that an export did not write, keeping dated copies.
 
     Attributes:
-        path: where it goes.
-        facts: more of what `export.json` says.
-        copies: what was kept of files that were replaced by force.
+        path: the final path.
+        facts: further entries of `export.json`; set them before the block of `folder` ends.
+        copies: the dated copies of files that were replaced by force.
 
     Raises:
-        UsageError: it is a file, or holds files that must not be replaced.
+        UsageError: `path` is a file, or holds files that only `force` replaces.
     """
 
     def __init__(self, path: Path, *, force: bool = False) -> None:
@@ -40,37 +40,41 @@ class Destination:
         self.copies: list[Path] = []
         self._force = force
         if path.exists() and not path.is_dir():
-            raise UsageError("is a file, a folder is needed", file=path, fix="name another with --out")
+            raise UsageError("is a file, a folder is needed", file=path, fix="pass a folder with --out")
         self._before = self._checked()
 
     def _checked(self) -> dict[str, str] | None:
-        """The files of an earlier export, with their hashes, if they may be replaced."""
+        """The files of an earlier export with their hashes; None without one.
+
+        Raises:
+            UsageError: the folder holds files that only `force` replaces.
+        """
         path, before = self.path, _files_of_manifest(self.path)
         if self._force or not path.exists():
             return before
         if before is None and any(path.iterdir()):
             raise UsageError(
-                "the folder holds files of somebody else",
+                "the folder holds files that no export wrote",
                 file=path,
-                fix="name an empty one with --out, or use --force true (keeps dated copies)",
+                fix="pass an empty folder with --out, or use --force true (keeps dated copies)",
             )
         for name, digest in (before or {}).items():
             if (path / name).is_file() and sha256_of(path / name) != digest:
                 raise UsageError(
                     "was edited since it was exported",
                     file=path / name,
-                    fix="name another folder with --out, or use --force true (keeps dated copies)",
+                    fix="pass another folder with --out, or use --force true (keeps dated copies)",
                 )
         return before
 
     @contextlib.contextmanager
     def folder(self) -> Iterator[Path]:
-        """A folder to write into, which becomes the destination if the block ends well.
+        """A folder to write into, which becomes the destination if the block ends without an error.
 
-        It has one name, so that the next export clears away what a killed one has left.
+        Its name is fixed, so that the next export removes what a killed one has left.
 
         Raises:
-            UsageError: another export writes it now, or has since put there what must not be replaced.
+            UsageError: another export is writing, or has meanwhile written files that only `force` replaces.
         """
         self.path.parent.mkdir(parents=True, exist_ok=True)
         new = self.path.parent / f".{self.path.name}.unfinished"
@@ -94,7 +98,7 @@ class Destination:
         for name in before:
             if name not in digests:
                 (self.path / name).unlink(missing_ok=True)
-                with contextlib.suppress(OSError):  # there is more in it
+                with contextlib.suppress(OSError):  # the folder is not empty
                     (self.path / name).parent.rmdir()
         for name in (*digests, MANIFEST):
             target = self.path / name
@@ -104,7 +108,7 @@ class Destination:
 
 @contextlib.contextmanager
 def _held(folder: Path, wanted: Path) -> Iterator[None]:
-    """An empty folder that no other process writes; the system lets go of it when this one ends."""
+    """Create an empty folder and lock it; the operating system releases the lock of a killed process."""
     while True:
         folder.mkdir(exist_ok=True)
         try:
@@ -118,7 +122,7 @@ def _held(folder: Path, wanted: Path) -> Iterator[None]:
                 raise UsageError(
                     "another export is writing it",
                     file=wanted,
-                    fix="wait until that is done, or name another folder with --out",
+                    fix="wait until it has finished, or pass another folder with --out",
                 ) from None
             if not folder.exists() or not os.path.samestat(os.fstat(place), folder.stat()):
                 continue
@@ -131,7 +135,7 @@ def _held(folder: Path, wanted: Path) -> Iterator[None]:
 
 
 def _files_of_manifest(path: Path) -> dict[str, str] | None:
-    """The files of an earlier export with their hashes; None where there was none."""
+    """The files of an earlier export with their hashes; None without a manifest of an export."""
     try:
         value = read_json(path / MANIFEST)
     except UsageError:

@@ -1,6 +1,6 @@
-"""A gold plan that can be executed, which every format is written from, and how it is read from a label.
+"""`ExportPlan`: a gold plan in the form that every format is written from, and how a label is parsed into it.
 
-Reading a label finds faults, turns references into numbers, orders the calls and types the values.
+Parsing finds faults, numbers the references, sorts the calls and converts values to their types.
 """
 
 from __future__ import annotations
@@ -21,11 +21,12 @@ from toolassay.gold import Fault, Gold, GoldNode
 from toolassay.graph import DependencyType
 from toolassay.tools import ToolLibrary
 
+# The canonical references that this module writes: "<node-2>", also inside "as <node-2>"; not "<Node-2>".
 _REFERENCES = re.compile(r"<node-(\d+)>")
 
 
 class Unfit(ValueError):
-    """A label that cannot be exported; `fault` says why, and where."""
+    """A label that cannot be exported; `fault` has the reason and the path in the label."""
 
     def __init__(self, reason: str, where: str = "") -> None:
         super().__init__(f"{where}: {reason}" if where else reason)
@@ -33,14 +34,14 @@ class Unfit(ValueError):
 
 
 class Argument(NamedTuple):
-    """A named value of a call: any JSON value, in which the text `<node-j>` is the result of call j."""
+    """A named JSON value of a call; the text `<node-j>` in it stands for the result of call j."""
 
     name: str
     value: Any
 
 
 class Call(NamedTuple):
-    """One tool call."""
+    """A call of a tool with its arguments, in the order of the label."""
 
     tool: str
     arguments: tuple[Argument, ...]
@@ -51,13 +52,12 @@ class ExportPlan:
     """A request and the calls that answer it.
 
     Attributes:
-        id: as text.
+        id: the id of the label, as text.
         request: the user's words.
-        steps: in words.
-        calls: in an order in which references and links point back; `<node-j>` is the result of the j-th,
-            counted from 0.
-        links: (source call, target call) by number, each once, sorted.
-        has_arguments: whether the label says any arguments; without, those of the calls are empty.
+        steps: the plan in words.
+        calls: sorted so that references and links point back; `<node-j>` is the result of call j, from 0.
+        links: (number of the source call, number of the target call), unique and sorted.
+        has_arguments: whether the label has arguments; if not, those of all calls are empty.
     """
 
     id: str
@@ -69,29 +69,29 @@ class ExportPlan:
 
     @property
     def shape(self) -> Shape:
-        """Single, chain or dag, of the calls themselves."""
+        """The shape that the calls and links form, whatever the label's `type`."""
         return shape_of(len(self.calls), self.links)
 
     @property
     def size(self) -> int:
-        """How many calls."""
+        """The number of calls."""
         return len(self.calls)
 
     def needs(self) -> list[set[int]]:
-        """For each call, the calls before it: those whose results it takes, and those linked to it."""
+        """For each call, the numbers of the calls that it refers to or that a link puts before it."""
         needed = [set(references(call.arguments)) - {place} for place, call in enumerate(self.calls)]
         for source, target in self.links:
             needed[target].add(source)
         return [{place for place in before if place < len(self.calls)} for before in needed]
 
     def results(self) -> list[int]:
-        """The calls that no other waits for: what the user gets."""
+        """The numbers of the calls that no other call needs: their results go to the user."""
         used = set().union(*self.needs())
         return [place for place in range(len(self.calls)) if place not in used]
 
 
 def references(value: Any) -> Iterator[int]:
-    """The numbers of all `<node-j>` in a value, however deep, as a whole text or within one.
+    """The numbers j of all `<node-j>` in a JSON value, at any depth, also inside longer texts.
 
     >>> list(references([Argument("a", ["<node-2>", {"b": "of <node-0>"}]), 7]))
     [2, 0]
@@ -101,7 +101,7 @@ def references(value: Any) -> Iterator[int]:
 
 
 def renumbered(value: Any, numbers: Sequence[int]) -> Any:
-    """A value in which each `<node-j>` is `<node-numbers[j]>`; numbers without a call are left alone.
+    """A JSON value with each `<node-j>` replaced by `<node-numbers[j]>`; larger j stay unchanged.
 
     >>> renumbered(["<node-1>", "as <node-0> and <node-9>"], [1, 0])
     ['<node-0>', 'as <node-1> and <node-9>']
@@ -115,7 +115,7 @@ def renumbered(value: Any, numbers: Sequence[int]) -> Any:
 
 
 def with_texts(value: Any, change: Callable[[str], str]) -> Any:
-    """A JSON value with every text in it changed; keys of objects only become readable."""
+    """A JSON value with `change` applied to its texts; keys of objects only become valid UTF-8."""
     if isinstance(value, str):
         return change(value)
     if isinstance(value, list):
@@ -139,14 +139,19 @@ _NAMED = frozenset({"name", "value"})
 
 
 def plan_of(gold: Gold, library: ToolLibrary, kind: DependencyType) -> ExportPlan:
-    """The plan of a label.
+    """Parse the plan of a label.
 
-    A reference may be written `<node-j>`, or as the name of the tool whose result it is where the two are
-    linked. Texts are typed as their parameters are (`"3"` of an integer is 3).
+    A reference is `<node-j>` or, along a link, the name of the tool whose result it is. Texts are converted
+    to the types of their parameters: `"3"` becomes 3 for an integer.
+
+    Args:
+        gold: the label.
+        library: the tools; all tools of the plan must be in it.
+        kind: the dependency type, which decides the form of arguments.
 
     Raises:
-        Unfit: an unknown tool, a reference to no call or in a circle, an argument that its tool does not
-            take, or a part of the wrong form.
+        Unfit: the plan has an unknown tool, a reference that does not resolve, a cycle, an argument that its
+            tool does not take, or a malformed part.
 
     >>> from toolassay.tools import Tool
     >>> library = ToolLibrary([Tool("Paint", inputs=("text",), outputs=("image",))])
@@ -210,19 +215,19 @@ def _by_name(
     for place, name in enumerate(names):
         where = f"{node.where}.arguments[{place}]"
         if not isinstance(name, str) or name not in known:
-            raise Unfit(f"'{name}' is no parameter of '{node.tool}'", where)
+            raise Unfit(f"'{name}' is not a parameter of '{node.tool}'", where)
         if name in names[:place]:
             raise Unfit(f"gives '{name}' twice", where)
     return tuple(Argument(name, known[name].typed(value)) for name, value in zip(names, values, strict=True))
 
 
 def _value(value: Any, node: GoldNode, place: int, gold: Gold) -> Any:
-    """The value with its references as `<node-j>`, and texts that every reader of UTF-8 takes."""
+    """The value with its references as `<node-j>`, and with texts that are valid UTF-8."""
     where = f"{node.where}.arguments[{place}]"
     try:
         json.dumps(value, allow_nan=False)
     except (ValueError, RecursionError):
-        raise Unfit("holds what JSON cannot say, such as NaN", where) from None
+        raise Unfit("holds a value that JSON does not have, such as NaN", where) from None
     return with_texts(value, lambda text: _reference(text, node, where, gold))
 
 
@@ -234,7 +239,7 @@ def _reference(text: str, node: GoldNode, where: str, gold: Gold) -> str:
             return f"<node-{sources[0]}>"
         return readable(text)
     if number >= len(gold.nodes):
-        raise Unfit(f"refers to {text.strip()}, there are {len(gold.nodes)} nodes", where)
+        raise Unfit(f"refers to {text.strip()}, but the plan has {len(gold.nodes)} nodes", where)
     if number == node.place:
         raise Unfit(f"refers to {text.strip()}, which is its own node", where)
     return f"<node-{number}>"
@@ -246,7 +251,7 @@ def _types(value: Any, gold: Gold, library: ToolLibrary) -> tuple[str, ...] | No
 
 
 def _numbered_links(gold: Gold, calls: Sequence[Call]) -> list[tuple[int, int]]:
-    """Links between calls, by number. Where a tool is called twice, its data says which call is meant."""
+    """The links as numbers of calls. If a tool is called twice, references decide which call a link means."""
     takes = [set(references(call.arguments)) for call in calls]
     links: dict[tuple[int, int], None] = {}
     wanted = Counter(gold.links)
@@ -263,7 +268,9 @@ def _numbered_links(gold: Gold, calls: Sequence[Call]) -> list[tuple[int, int]]:
             if other.tool == ends[0] and source != target
         ]
         if not pairs:
-            raise Unfit(f"links '{ends[0]}' to '{ends[1]}', which are not two calls", f"task_links[{place}]")
+            raise Unfit(
+                f"links '{ends[0]}' to '{ends[1]}', but has no two such calls", f"task_links[{place}]"
+            )
         left = [pair for pair in pairs if pair not in links]
         if left:
             links[min(left, key=lambda pair: (pair[0] not in takes[pair[1]], pair[0] > pair[1], pair))] = None
@@ -271,7 +278,7 @@ def _numbered_links(gold: Gold, calls: Sequence[Call]) -> list[tuple[int, int]]:
 
 
 def _order(calls: Sequence[Call], links: Sequence[tuple[int, int]]) -> list[int]:
-    """The numbers of the calls, each after those it needs; the given order where that is one."""
+    """The numbers of the calls, sorted topologically; the given order if that is valid."""
     needs: nx.DiGraph[int] = nx.DiGraph()
     needs.add_nodes_from(range(len(calls)))
     needs.add_edges_from(links)
@@ -280,10 +287,10 @@ def _order(calls: Sequence[Call], links: Sequence[tuple[int, int]]) -> list[int]
         needs.add_edges_from((number, place) for number in taken)
     order: list[int] = []
     try:
-        # One by one: what stands before a circle is told from what waits in it.
+        # One by one, so that `order` holds the calls before a cycle when the error names those in it.
         for place in nx.lexicographical_topological_sort(needs):
             order.append(place)
     except nx.NetworkXUnfeasible:
         waiting = [f"'{call.tool}'" for place, call in enumerate(calls) if place not in order]
-        raise Unfit(f"calls wait for one another: {', '.join(waiting)}", "task_links") from None
+        raise Unfit(f"calls depend on each other: {', '.join(waiting)}", "task_links") from None
     return order

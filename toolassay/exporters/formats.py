@@ -1,4 +1,4 @@
-"""The formats: what a row of each is, where it lies, and what lies beside the rows."""
+"""The export formats: the rows of each, their files, and the further files of an export."""
 
 from __future__ import annotations
 
@@ -22,20 +22,20 @@ from toolassay.tools import ToolLibrary
 Format = Literal["hf", "openai", "sharegpt", "jsonl"]
 FORMATS: tuple[Format, ...] = get_args(Format)
 MOST_TOOLS = 128
-"""How many functions OpenAI takes in a request."""
+"""The limit of OpenAI's API on the functions of one request."""
 
 
 @dataclass(frozen=True)
 class Chats:
-    """How plans become chats.
+    """The tools and options that turn plans into chats.
 
     Attributes:
         library: all tools.
-        kind: what their links mean.
-        style: how chats are written.
-        tools: how many functions a chat offers: all, only those of its plan ("gold"), or this many, drawn
-            by the seed among those that the plan does not use.
-        seed: of these draws.
+        kind: the dependency type.
+        style: options of the chat formats.
+        tools: the functions of a chat: all, only those of its plan ("gold"), or this number, which adds
+            randomly drawn ones to those of the plan.
+        seed: seed of the draw.
     """
 
     library: ToolLibrary
@@ -46,7 +46,7 @@ class Chats:
 
     @cached_property
     def names(self) -> Names:
-        """What functions are called."""
+        """The names of functions and parameters in chats."""
         return Names.of(self.library, self.kind)
 
     @cached_property
@@ -54,7 +54,7 @@ class Chats:
         return [function_of(tool, self.kind, self.names) for tool in self.library]
 
     def offered(self, plan: ExportPlan) -> Sequence[dict[str, Any]]:
-        """The functions that a chat offers, in the order of the library."""
+        """The functions of the chat for a plan, in the order of the library."""
         if self.tools == "all" or (isinstance(self.tools, int) and self.tools >= len(self.library)):
             return self._functions
         chosen = {self.library.index(call.tool) for call in plan.calls}
@@ -66,12 +66,12 @@ class Chats:
 
 
 class Rows:
-    """The files of one export, a row at a time.
+    """Writes the files of one export, one row at a time.
 
     Args:
         to: the format.
-        folder: to write into.
-        chats: how plans become chats; for "openai" and "sharegpt".
+        folder: the folder to write into.
+        chats: the tools and options of chats, which "openai" and "sharegpt" use.
     """
 
     def __init__(self, to: Format, folder: Path, chats: Chats) -> None:
@@ -82,12 +82,12 @@ class Rows:
 
     @property
     def files(self) -> dict[str, str]:
-        """The file of each split that has plans."""
+        """The file of each split with plans, relative to the folder."""
         known = [split for split in ("train", "dev", "test") if split in self._splits]
         return {split: self._place(split) for split in known}
 
     def check(self, plan: ExportPlan) -> None:
-        """Make sure that the format can say a plan.
+        """Check that the format can represent a plan.
 
         Raises:
             Unfit: it cannot.
@@ -96,7 +96,7 @@ class Rows:
             check_objects(plan)
 
     def write(self, plan: ExportPlan, split: str) -> None:
-        """Add a plan to a split."""
+        """Append the row of a plan to the file of a split, and for chats a line to the split's index."""
         self._splits.add(split)
         self._writer(self._place(split)).write(self._row_of(plan))
         if self._to in ("openai", "sharegpt"):
@@ -117,7 +117,11 @@ class Rows:
         return f"data/{split}.parquet" if self._to == "hf" else f"{split}.jsonl"
 
     def finish(self, name: str) -> None:
-        """End the files, and write what lies beside them; `name` is that of the data set."""
+        """Close the files and write `names.json` and `dataset_info.json` if the format has them.
+
+        Args:
+            name: name of the data set, a prefix of the names in `dataset_info.json`.
+        """
         self.close()
         if self._to in ("openai", "sharegpt"):
             write_json(self._folder / "names.json", self._chats.names.to_json())
@@ -126,7 +130,7 @@ class Rows:
             write_json(self._folder / "dataset_info.json", info)
 
     def close(self) -> None:
-        """End the files."""
+        """Close the files."""
         while self._writers:
             self._writers.popitem()[1].close()
 

@@ -1,7 +1,7 @@
 """Tools as functions with a JSON schema.
 
-The argument slots of a tool, names of functions and parameters that every service accepts (and the way back
-to the library's names), and the JSON schema.
+A tool's argument slots, function and parameter names that every service accepts (mapped to the library's
+names), and the JSON schema.
 """
 
 from __future__ import annotations
@@ -28,7 +28,9 @@ _JSON_TYPES = {
     "object": "object dict dictionary map mapping json",
 }
 _JSON_TYPE = {word: name for name, words in _JSON_TYPES.items() for word in words.split()}
+# Words of a type that do not name it: the type of "Optional[int]" is "int".
 _MAYBE = frozenset({"optional", "nullable", "union", "null", "none"})
+# The Python types that a value of each JSON type has after parsing.
 _READS_AS: dict[str, tuple[type, ...]] = {
     "integer": (int,),
     "number": (int, float),
@@ -36,19 +38,20 @@ _READS_AS: dict[str, tuple[type, ...]] = {
     "array": (list,),
     "object": (dict,),
 }
+# "https://x.org", "www.x.org"; not "x.org".
 _URL = re.compile(r"(?:https?://|www\.)\S+", re.IGNORECASE)
 MEDIA = frozenset({"image", "audio", "video"})
 
 
 class ArgumentSlot(NamedTuple):
-    """One argument a tool takes.
+    """One argument that a tool takes.
 
     Attributes:
-        name: unique within the tool: the parameter's, or the resource type's word (`text`, `text_2`).
-        kind: the library's word for its type.
-        description: in words.
-        required: whether a call must give it.
-        source: what the tool file says of it.
+        name: unique within the tool: the name of the parameter, or the type of the input (`text`, `text_2`).
+        kind: the type as the library writes it.
+        description: the description for the model; may be empty.
+        required: whether every call must have it.
+        source: its object in the tool file; empty for an input.
     """
 
     name: str
@@ -59,7 +62,7 @@ class ArgumentSlot(NamedTuple):
 
     @property
     def json_type(self) -> str:
-        """The type in a JSON schema; a word that is not known is a text.
+        """The type in a JSON schema; "string" for an unknown type.
 
         >>> kinds = ("int", "List[str]", "date", "Enum", "Optional[int]", "null | number")
         >>> [ArgumentSlot("a", kind, "", True, {}).json_type for kind in kinds]
@@ -69,7 +72,7 @@ class ArgumentSlot(NamedTuple):
         return _JSON_TYPE.get(next((word for word in words if word not in _MAYBE), ""), "string")
 
     def typed(self, value: Any) -> Any:
-        """A value as its type where a text says it in JSON; anything else stays as it is.
+        """A text converted to the slot's type if it is valid JSON of that type; otherwise the value itself.
 
         >>> slot = ArgumentSlot("seats", "integer", "", True, {})
         >>> slot.typed("4"), slot.typed("four"), slot.typed("<node-0>"), slot.typed(4)
@@ -88,7 +91,7 @@ class ArgumentSlot(NamedTuple):
 
 
 def slots_of(tool: Tool, kind: DependencyType) -> tuple[ArgumentSlot, ...]:
-    """What a tool takes: in a resource library one slot an input, else its parameters.
+    """The argument slots of a tool: its typed inputs in a resource library, otherwise its parameters.
 
     >>> [slot.name for slot in slots_of(Tool("Answer", inputs=("text", "text", "image")), "resource")]
     ['text', 'text_2', 'image']
@@ -115,12 +118,12 @@ def _input_slots(inputs: Sequence[str]) -> tuple[ArgumentSlot, ...]:
 def chosen_slots(
     values: Sequence[Any], given: Sequence[Collection[str] | None], slots: Sequence[ArgumentSlot]
 ) -> list[ArgumentSlot]:
-    """The input slot of each value of a resource call, by type and then by place.
+    """The input slot of each value of a resource call: by type first, by position for values left over.
 
     Args:
-        values: no more than there are slots.
-        given: the types a value has where it is the result of a call; None where it is a literal.
-        slots: of the tool.
+        values: the values; at most as many as there are slots.
+        given: for each value that is the result of a call, its types; None for a literal.
+        slots: the slots of the tool.
     """
     free = dict.fromkeys(range(len(slots)))
     chosen: dict[int, int] = {}
@@ -147,18 +150,21 @@ def _fits(value: Any, types: Collection[str] | None, kind: str) -> bool:
     return found == kind if kind in MEDIA else found not in MEDIA and not _URL.fullmatch(value.strip())
 
 
+# OpenAI's rule for function names: "send_email"; not "send email".
 VALID_NAME = re.compile(r"[a-zA-Z0-9_-]{1,64}")
+# The limit in that rule.
 LONGEST_NAME = 64
+# Runs of characters that become one "_": ": " and "é"; not "_".
 _OTHERS = re.compile(r"[^a-zA-Z0-9_-]+")
 
 
 @dataclass(frozen=True)
 class Names:
-    """What tools and their parameters are called in chats.
+    """The names of tools and parameters in chats.
 
     Attributes:
-        functions: tool -> function.
-        parameters: tool -> parameter -> property.
+        functions: name of the function for each tool.
+        parameters: for each tool, the name of the property for each parameter.
     """
 
     functions: Mapping[str, str]
@@ -166,7 +172,7 @@ class Names:
 
     @classmethod
     def of(cls, library: ToolLibrary, kind: DependencyType) -> Names:
-        """Choose names; those that are valid already stay.
+        """Valid names for all tools and parameters; names that are valid already stay unchanged.
 
         >>> from toolassay.tools import Tool
         >>> Names.of(ToolLibrary([Tool("Edit Image"), Tool("Edit_Image"), Tool("画")]), "resource").functions
@@ -178,7 +184,7 @@ class Names:
         return cls(_valid(library.ids, "tool"), parameters)
 
     def to_json(self) -> dict[str, Any]:
-        """The object of `names.json`: function -> its tool, and property -> parameter."""
+        """The object of `names.json`: for each function its tool, and the parameter of each property."""
         return {
             "functions": {
                 function: {
@@ -191,7 +197,7 @@ class Names:
 
     @classmethod
     def from_json(cls, value: Mapping[str, Any]) -> Names:
-        """Read the object of `names.json`."""
+        """Parse the object of `names.json`."""
         functions = value["functions"]
         return cls(
             {entry["tool"]: function for function, entry in functions.items()},
@@ -206,16 +212,16 @@ class Names:
         return {name: tool for tool, name in self.functions.items()}
 
     def tool(self, function: str) -> str:
-        """The tool that a function stands for.
+        """The tool of a function.
 
         Raises:
-            KeyError: none.
+            KeyError: no tool has this function.
         """
         return self._tools[function]
 
 
 def _valid(names: Iterable[str], fallback: str) -> dict[str, str]:
-    """A valid name for each, unique even where case is not told apart."""
+    """A valid name for each name, unique even if case is ignored."""
     given = list(names)
     chosen = {name: name for name in given if VALID_NAME.fullmatch(name)}
     taken: set[str] = set()
@@ -241,7 +247,12 @@ _FORMATS = {"date": "date", "time": "time", "datetime": "date-time", "timestamp"
 
 
 def function_of(tool: Tool, kind: DependencyType, names: Names) -> dict[str, Any]:
-    """A tool as `{"name", "description", "parameters"}`, which OpenAI puts under `function`.
+    """The JSON schema of a tool, `{"name", "description", "parameters"}`: OpenAI's value of `function`.
+
+    Args:
+        tool: the tool.
+        kind: the dependency type; for "resource" the description names the outputs.
+        names: names of functions and parameters.
 
     >>> from toolassay.tools import ToolLibrary
     >>> tool = Tool("Paint it", "Paints.", inputs=("text",), outputs=("image",))

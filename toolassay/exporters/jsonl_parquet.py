@@ -1,7 +1,7 @@
-"""Gold as table rows with fixed keys and types, the way back, and the JSON Lines and Parquet files of rows.
+"""Plans as table rows with fixed keys and types, their parser, and writers of JSON Lines and Parquet.
 
-The value of an argument is a text beside its `kind`: `text` and `reference` as they are, `json` to be parsed
-as JSON. So a column has one type in every row, and no value becomes null.
+The value of an argument is a text with a `kind`: `text` and `reference` stand for themselves, `json` must be
+parsed. So every column has one type in all rows, and no value becomes null.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from toolassay.files import HALF_PAIRS
 
 
 def row_of(plan: ExportPlan) -> dict[str, Any]:
-    """A plan as a row.
+    """The row of a plan; each argument has `name`, `kind` and `value`.
 
     >>> call = Call("Book", (Argument("seats", 2), Argument("film", "<node-0>")))
     >>> row_of(ExportPlan("1", "Two seats", (), (call,), ()))["calls"][0]["arguments"][0]
@@ -40,7 +40,7 @@ def row_of(plan: ExportPlan) -> dict[str, Any]:
 
 
 def plan_of_row(row: Mapping[str, Any]) -> ExportPlan:
-    """A row as a plan: `plan_of_row(row_of(plan)) == plan`."""
+    """The plan of a row: `plan_of_row(row_of(plan)) == plan`."""
     return ExportPlan(
         row["id"],
         row["request"],
@@ -70,10 +70,11 @@ def _value(argument: Mapping[str, str]) -> Any:
 
 
 ROWS_OF_A_GROUP = 1_000
+"""Rows of a Parquet row group, which memory holds at once."""
 
 
 class Writer(Protocol):
-    """Takes rows one by one; complete only when closed."""
+    """Writes rows one by one; the file is complete after `close`."""
 
     def write(self, row: Mapping[str, Any]) -> None: ...
 
@@ -81,23 +82,23 @@ class Writer(Protocol):
 
 
 class JsonLinesWriter:
-    """One JSON object a line, UTF-8."""
+    """Writes one JSON object per line in UTF-8; creates missing folders."""
 
     def __init__(self, path: Path) -> None:
         path.parent.mkdir(parents=True, exist_ok=True)
         self._stream = path.open("w", encoding="utf-8", errors=HALF_PAIRS, newline="\n")
 
     def write(self, row: Mapping[str, Any]) -> None:
-        """Add a line."""
+        """Append a line."""
         self._stream.write(json.dumps(row, ensure_ascii=False, allow_nan=False) + "\n")
 
     def close(self) -> None:
-        """End the file."""
+        """Close the file."""
         self._stream.close()
 
 
 class ParquetWriter:
-    """Rows of `toolassay.exporters.jsonl_parquet` as Parquet, a group of a thousand at a time."""
+    """Writes the rows of `row_of` as Parquet (zstd), `ROWS_OF_A_GROUP` at a time; needs pyarrow."""
 
     def __init__(self, path: Path) -> None:
         arrow, parquet = parquet_libraries()
@@ -123,13 +124,13 @@ class ParquetWriter:
         self._rows: list[Mapping[str, Any]] = []
 
     def write(self, row: Mapping[str, Any]) -> None:
-        """Add a row."""
+        """Append a row."""
         self._rows.append(row)
         if len(self._rows) >= ROWS_OF_A_GROUP:
             self._flush()
 
     def close(self) -> None:
-        """End the file."""
+        """Write the last group and close the file."""
         if self._rows:
             self._flush()
         self._writer.close()
@@ -140,9 +141,9 @@ class ParquetWriter:
 
 
 def parquet_libraries() -> tuple[Any, Any]:
-    """The package pyarrow and its Parquet part.
+    """The modules `pyarrow` and `pyarrow.parquet`.
 
     Raises:
-        UsageError: it is missing.
+        UsageError: pyarrow is not installed.
     """
     return needed("pyarrow", "Parquet", "export"), needed("pyarrow.parquet", "Parquet", "export")

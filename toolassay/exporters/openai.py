@@ -1,4 +1,4 @@
-"""Chats with tool calls as OpenAI's fine-tuning reads them, and as chat templates do; and the way back."""
+"""Chats with tool calls in the form of OpenAI's fine-tuning and of chat templates, and their parser."""
 
 from __future__ import annotations
 
@@ -14,15 +14,16 @@ from toolassay.exporters.turns import ChatStyle, arguments_of, call_id, closing_
 def chat_of(
     plan: ExportPlan, functions: Sequence[Mapping[str, Any]], names: Names, style: ChatStyle
 ) -> dict[str, Any]:
-    """A line of the file: `messages`, `tools`, and `parallel_tool_calls`, false where each turn has one call.
+    """One line of the file: `messages`, `tools` and `parallel_tool_calls`.
 
-    `content` is an empty text beside calls, never null: templates write null out as "None".
+    `content` of a message with calls is an empty text, because templates render null as "None".
 
     Args:
         plan: the sample.
-        functions: the tools it may use; see `toolassay.exporters.function_schemas.function_of`.
-        names: of functions and parameters.
-        style: how chats are written.
+        functions: the functions of the chat, each as `toolassay.exporters.function_schemas.function_of`
+            returns it.
+        names: names of functions and parameters.
+        style: options of the chat formats.
     """
     return {
         "messages": messages_of(plan, names, style),
@@ -32,7 +33,7 @@ def chat_of(
 
 
 def messages_of(plan: ExportPlan, names: Names, style: ChatStyle) -> list[dict[str, Any]]:
-    """The conversation: each turn of calls is followed by its results, one message a call.
+    """The messages of a chat: each turn of calls is followed by its results, one message per call.
 
     >>> from toolassay.tools import Tool, ToolLibrary
     >>> names = Names.of(ToolLibrary([Tool("Paint it", inputs=("text",))]), "resource")
@@ -74,17 +75,17 @@ def _call(plan: ExportPlan, place: int, names: Names, style: ChatStyle) -> dict[
 
 
 def check_objects(plan: ExportPlan) -> None:
-    """Make sure that arguments can be read back as objects: `datasets` takes no whole number of over 64 bits.
+    """Check that `datasets` can read arguments as objects: it takes integers of at most 64 bits.
 
     Raises:
-        Unfit: one is larger.
+        Unfit: an integer is larger.
     """
     for place, call in enumerate(plan.calls):
         for argument in call.arguments:
             for number in _whole_numbers(argument.value):
                 if not -(2**63) <= number < 2**63:
                     raise Unfit(
-                        f"gives {argument.name} a number of over 64 bits, for which use --arguments text",
+                        f"has a number of over 64 bits in {argument.name}; use --arguments text",
                         f"call {place}",
                     )
 
@@ -98,10 +99,10 @@ def _whole_numbers(value: Any) -> Iterator[int]:
 
 
 def calls_of(messages: Sequence[Mapping[str, Any]], names: Names) -> tuple[Call, ...]:
-    """The calls of a conversation, under the names of the library: the way back.
+    """The calls in the messages of a chat, with the library's names: the inverse of `messages_of`.
 
     Raises:
-        KeyError: a function or parameter that `names` does not have.
+        KeyError: `names` does not have a function or parameter.
     """
     slots = {tool: {name: slot for slot, name in called.items()} for tool, called in names.parameters.items()}
     found = []

@@ -1,4 +1,4 @@
-"""Which samples are exported, and into which split: by gate level, split file and readable plan."""
+"""Select the samples to export by gate level and valid plan, and assign each to a split."""
 
 from __future__ import annotations
 
@@ -14,18 +14,19 @@ from toolassay.graph import DependencyType
 from toolassay.tools import ToolLibrary
 
 DEFAULT_SPLIT = "train"
-"""The split of a set without splits, as the libraries of the hub have it."""
+"""The split of a set without splits, which the hub's libraries expect by that name."""
 NOT_CHECKED = "not checked"
+"""The level of a sample that `gates.jsonl` does not list."""
 
 
 class KnowsSplits(Protocol):
-    """What tells the split of a sample; None where it does not know it."""
+    """Returns the split of a sample, or None if the sample is in no split."""
 
     def split(self, request_id: RequestId, /) -> str | None: ...
 
 
 class SelectedPlan(NamedTuple):
-    """A plan, its split, the level that the gates gave it, and the label it is of."""
+    """A plan to export with its split, its level by the gates, and its label."""
 
     plan: ExportPlan
     split: str
@@ -34,7 +35,7 @@ class SelectedPlan(NamedTuple):
 
 
 class Refusal(NamedTuple):
-    """A sample that cannot be exported, and why."""
+    """A sample that cannot be exported, with the reason and the path in its label."""
 
     gold: Gold
     reason: str
@@ -46,23 +47,23 @@ class Refusal(NamedTuple):
 
     @property
     def sentence(self) -> str:
-        """The refusal for people."""
+        """The refusal as one line for the screen."""
         return f"{self.gold.id} (line {self.gold.line}): {self.where} {self.reason}"
 
 
 @dataclass
 class Selection:
-    """Goes through the labels of a file; of several with one id the last counts.
+    """The samples of a file of labels; of several lines with one id, the last counts.
 
     Attributes:
-        path: the labels.
+        path: the file of labels.
         library: all tools.
-        kind: what their links mean.
-        splits: tells splits; None where there are none.
-        levels: the level of each id, as text; None where no gates were asked.
-        wanted: the levels that are exported; None for all.
-        left_out: how many had another level, so far.
-        repeated: how many lines have an id that a later one has too.
+        kind: the dependency type.
+        splits: returns the split of a sample; None puts all samples into `DEFAULT_SPLIT`.
+        levels: the level of each id, as text; None if no gates have run.
+        wanted: the levels to export; None for all.
+        left_out: number of samples with another level, counted during iteration.
+        repeated: number of lines whose id a later line has too.
     """
 
     path: Path
@@ -86,7 +87,7 @@ class Selection:
         return len(self._last)
 
     def __iter__(self) -> Iterator[SelectedPlan | Refusal | None]:
-        """Each sample: chosen, refused, or None where its level is not wanted."""
+        """Each sample: a selected plan, a refusal, or None if its level is not wanted."""
         for number, label in read_labels(self.path):
             if self._last[str(label["id"])] == number:
                 yield self._one(Gold.of(label, number))

@@ -1,4 +1,4 @@
-"""A plan as a conversation: which calls are made in which turn, and what is said of their results."""
+"""A plan as a conversation: the calls of each turn, placeholders for their results, and the last message."""
 
 from __future__ import annotations
 
@@ -11,18 +11,19 @@ from toolassay.exporters.export_plan import Call, ExportPlan
 from toolassay.exporters.function_schemas import Names
 
 CLOSING = "Done: $results"
+"""Default last message of the assistant."""
 
 
 @dataclass(frozen=True)
 class ChatStyle:
-    """How chats are written.
+    """Options of the chat formats.
 
     Attributes:
         system: the system message; empty for none.
         closing: the last message of the assistant, with `$results` for the results that no other call
             takes; None ends a chat with its last call.
-        parallel: make calls that do not need one another in one turn.
-        as_objects: write the arguments of a call as an object rather than as its JSON text.
+        parallel: put calls that do not depend on each other into one turn.
+        as_objects: write the arguments of a call as an object instead of JSON text.
     """
 
     system: str = ""
@@ -32,7 +33,12 @@ class ChatStyle:
 
 
 def turns_of(plan: ExportPlan, *, parallel: bool = False) -> list[list[int]]:
-    """The calls of each turn, by number, in order: one a turn, or as many as need nothing of that turn.
+    """The numbers of the calls in each turn, in order.
+
+    Args:
+        plan: the plan.
+        parallel: put successive calls that do not depend on each other into one turn; by default each call
+            is a turn.
 
     >>> plan = ExportPlan("1", "", (), (Call("a", ()), Call("b", ()), Call("c", ())), ((0, 2), (1, 2)))
     >>> turns_of(plan), turns_of(plan, parallel=True)
@@ -48,12 +54,12 @@ def turns_of(plan: ExportPlan, *, parallel: bool = False) -> list[list[int]]:
 
 
 def result_of(call: int) -> str:
-    """What a tool says: the reference by which later arguments take its result."""
+    """The text of a tool's result: the reference that later arguments use for it."""
     return f"<node-{call}>"
 
 
 def closing_of(plan: ExportPlan, closing: str) -> str:
-    """The last words of the assistant.
+    """The last message of the assistant, with `$results` replaced.
 
     >>> closing_of(ExportPlan("1", "", (), (Call("a", ()), Call("b", ())), ((0, 1),)), "See $results.")
     'See <node-1>.'
@@ -62,7 +68,7 @@ def closing_of(plan: ExportPlan, closing: str) -> str:
 
 
 def call_id(plan: ExportPlan, call: int) -> str:
-    """Nine letters and digits, as the strictest chat templates want; unique within a conversation.
+    """The id of a call: nine letters and digits, as Mistral's templates require; unique in a conversation.
 
     >>> call_id(ExportPlan("1", "", (), (), ()), 12)
     '6b86b2012'
@@ -71,5 +77,5 @@ def call_id(plan: ExportPlan, call: int) -> str:
 
 
 def arguments_of(call: Call, names: Names) -> dict[str, Any]:
-    """The arguments of a call under the names that its function has for them."""
+    """The arguments of a call by the property names of its function."""
     return {names.parameters[call.tool][name]: value for name, value in call.arguments}

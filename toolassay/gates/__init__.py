@@ -1,1 +1,1 @@
-"""Gates: is a gold plan worth releasing? Each looks at one thing, and says why it holds a sample back."""
+"""Gates decide whether a gold plan can be released. Each checks one property and reports why it fails."""

@@ -1,6 +1,6 @@
 """Repairs of single calls: names of tools and arguments, the form of arguments, and references.
 
-References are spelled as published and counted from 0. Every change is recorded as a `Repair`.
+The published spelling of a reference is `<node-0>`, counted from 0. Every change is recorded as a `Repair`.
 """
 
 from __future__ import annotations
@@ -25,9 +25,9 @@ class Repair(NamedTuple):
     Attributes:
         kind: "tool name", "argument name", "form", "number", "reference", "counted from 1", "order",
             "duplicate link", "steps", "size" or "shape".
-        where: the place in the label, before the repair, such as `task_nodes[1].arguments[0]`.
-        before: what stood there.
-        after: what stands there now; None where it was removed.
+        where: the path in the label before the repair, such as `task_nodes[1].arguments[0]`.
+        before: the value before.
+        after: the value after; None if it was removed.
     """
 
     kind: str
@@ -37,30 +37,30 @@ class Repair(NamedTuple):
 
 
 Record = dict[str, Any]
-# Gives the label with its changes made, adding each to the list; what is not changed is the same object.
 RepairStep = Callable[[Record, Background, list[Repair]], Record]
+"""Returns the repaired label and appends each change to the list. Unchanged parts stay the same objects."""
 
 
 def gold_of(record: Mapping[str, Any]) -> Gold:
-    """The gold plan of a label that may lack everything, its id too."""
+    """The gold plan of a label from which anything may be missing, even the id."""
     return Gold.of({"id": 0, **record})
 
 
 def nodes_of(record: Mapping[str, Any]) -> list[Any]:
-    """The nodes as they stand; empty where there is no list of them."""
+    """The raw nodes of a label; empty if `task_nodes` is not a list."""
     nodes = record.get("task_nodes")
     return nodes if isinstance(nodes, list) else []
 
 
 def with_argument(argument: Any, value: Any) -> Any:
-    """An argument with another value: itself (resource), or its `value` (temporal)."""
+    """An argument with its value replaced: `value` of an object (temporal), otherwise all (resource)."""
     if isinstance(argument, Mapping) and "value" in argument:
         return {**argument, "value": value}
     return value
 
 
 def with_arguments(record: Record, changed: Mapping[tuple[int, int], Any]) -> Record:
-    """The label with the values at (place of the node, place of the argument) replaced."""
+    """The label with new values for arguments, given by (index of the node, index of the argument)."""
     if not changed:
         return record
     nodes = list(nodes_of(record))
@@ -77,7 +77,7 @@ _ENDS = {"task_nodes": ("task", "id"), "sampled_nodes": ("task", "id")} | dict.f
 
 
 def repair_tool_names(record: Record, background: Background, repairs: list[Repair]) -> Record:
-    """Tools in nodes, links and the sample, where the library has one tool that is spelt nearly so."""
+    """Correct tool names in nodes, links and the sample that are a near spelling of exactly one tool."""
     names = tool_spellings(background.library)
     for key, ends in _ENDS.items():
         items = record.get(key)
@@ -114,7 +114,7 @@ def _name(name: str, where: str, names: Spellings, repairs: list[Repair]) -> str
 
 
 def repair_argument_names(record: Record, background: Background, repairs: list[Repair]) -> Record:
-    """Names of arguments, where the tool has one parameter that is spelt nearly so."""
+    """Correct argument names that are a near spelling of exactly one parameter of the tool."""
     nodes = record.get("task_nodes")
     if not isinstance(nodes, list):
         return record
@@ -132,10 +132,10 @@ def _argument_names_of_node(node: Any, where: str, background: Background, repai
     if not isinstance(tool, str) or tool not in background.library or not isinstance(arguments, list):
         return node
     names = Spellings(parameter.name for parameter in background.library[tool].parameters)
-    said = [item.get("name") if isinstance(item, Mapping) else None for item in arguments]
-    taken = {name for name in said if isinstance(name, str)}
+    given = [item.get("name") if isinstance(item, Mapping) else None for item in arguments]
+    taken = {name for name in given if isinstance(name, str)}
     repaired = list(arguments)
-    for place, name in enumerate(said):
+    for place, name in enumerate(given):
         meant = names.meant(name) if isinstance(name, str) else None
         if meant is not None and meant != name and meant not in taken:
             repairs.append(Repair("argument name", f"{where}.arguments[{place}].name", name, meant))
@@ -145,11 +145,12 @@ def _argument_names_of_node(node: Any, where: str, background: Background, repai
     return {**node, "arguments": repaired} if changed else node
 
 
-_TOLD_AS_TEXT = {"text", "date", "time", "moment", "phone"}
+# The kinds of values that tools take as text, so that a number is written as text for them.
+_TEXT_KINDS = {"text", "date", "time", "moment", "phone"}
 
 
 def repair_forms(record: Record, background: Background, repairs: list[Repair]) -> Record:
-    """Arguments in the form that the tool's kind has."""
+    """Convert arguments to the form of the tool: a list of texts (resource) or of named values (temporal)."""
     nodes = nodes_of(record)
     repaired = [
         _form_of_node(node, f"task_nodes[{place}]", background, repairs) for place, node in enumerate(nodes)
@@ -186,7 +187,7 @@ def _is_plain(value: Any) -> bool:
 
 
 def _resource_list(value: Any) -> list[Any] | None:
-    """The list that is meant by a text, a number or an object in its place."""
+    """The list of texts that a text, a number or an object stands for; None if that is unclear."""
     if isinstance(value, str) and value.lstrip().startswith("["):
         try:
             decoded = json.loads(value)
@@ -219,7 +220,7 @@ def _text(item: Any, where: str, tool: Tool | None, repairs: list[Repair]) -> An
 
 
 def _is_type(key: Any, tool: Tool | None) -> bool:
-    """Whether a key says no more than the type of an input: {"image": "example.jpg"}."""
+    """Whether a key is only the type of an input, as in {"image": "example.jpg"}."""
     types = {same_tool(kind) for kind in tool.inputs} if tool is not None else set()
     return isinstance(key, str) and same_tool(key) in types
 
@@ -265,13 +266,13 @@ def _named(item: Any, where: str, tool: Tool | None, count: int, repairs: list[R
 
 
 def _as_text(item: Mapping[str, Any], name: str, where: str, tool: Tool, repairs: list[Repair]) -> Any:
-    """A number where the parameter takes what is written as a text."""
+    """Write a number as text if the parameter takes only text."""
     value = item["value"]
     declared = next((p.type for p in tool.parameters if p.name == name), None)
     if declared is None or isinstance(value, str) or not _is_plain(value):
         return item
     kinds = kinds_of_type(declared)
-    if not kinds or not kinds <= _TOLD_AS_TEXT:
+    if not kinds or not kinds <= _TEXT_KINDS:
         return item
     text = text_of_number(value)
     repairs.append(Repair("number", f"{where}.value", value, text))
@@ -279,7 +280,15 @@ def _as_text(item: Mapping[str, Any], name: str, where: str, tool: Tool, repairs
 
 
 class PlanReference(NamedTuple):
-    """An argument that speaks of another node: where it stands, its text, and how it is read."""
+    """An argument that refers to another node.
+
+    Attributes:
+        node: index of the node that has the argument.
+        argument: index of the argument in it.
+        where: path of the argument in the label.
+        text: the argument as written.
+        reading: how it is parsed.
+    """
 
     node: int
     argument: int
@@ -289,7 +298,7 @@ class PlanReference(NamedTuple):
 
 
 def references_of(gold: Gold) -> Iterator[PlanReference]:
-    """The arguments of a plan that speak of another node."""
+    """The arguments of a plan that refer to another node."""
     reader = ReferenceReader.of(gold)
     for node in gold.nodes:
         for argument in arguments_of(node):
@@ -298,7 +307,7 @@ def references_of(gold: Gold) -> Iterator[PlanReference]:
 
 
 def repair_reference_spelling(record: Record, background: Background, repairs: list[Repair]) -> Record:
-    """`<Node_1>` and its like, and tools named in place of a reference where a link says so."""
+    """Respell near references such as `<Node_1>`, and tool names used as references along a link."""
     gold = gold_of(record)
     changed: dict[tuple[int, int], str] = {}
     for pointer in references_of(gold):
@@ -328,7 +337,7 @@ def _respelt(pointer: PlanReference, gold: Gold, background: Background) -> str 
 
 
 def _step_meant(pointer: PlanReference, gold: Gold, background: Background) -> str | None:
-    """The reference for "output of step 2", if the links bear node 1 out, and not node 2."""
+    """The reference for "output of step 2", if the links confirm node 1 and not node 2."""
     step = pointer.reading.step
     if step is None or _flows(step, pointer.node, gold, background):
         return None
@@ -336,7 +345,7 @@ def _step_meant(pointer: PlanReference, gold: Gold, background: Background) -> s
 
 
 def _flows(source: int, target: int, gold: Gold, background: Background) -> bool:
-    """Whether a link says that one node comes before the other, and what it gives fits."""
+    """Whether the plan links two nodes, and an output of the first fits an input of the second."""
     tools = {node.place: node.tool for node in gold.nodes}
     if source == target or (tools.get(source), tools.get(target)) not in gold.links:
         return False
@@ -353,9 +362,9 @@ def _fits(source: str, target: str, background: Background) -> bool:
 
 
 def repair_reference_counting(record: Record, background: Background, repairs: list[Repair]) -> Record:
-    """References counted from 1: read so they are the links exactly, and counted from 0 they are not.
+    """Renumber references that count from 1: minus 1 they equal the links exactly, as written they do not.
 
-    Temporal plans are left alone: their links say the order, which is no witness of what refers to what.
+    Temporal plans stay unchanged: their links give an order, which does not show what refers to what.
     """
     gold = gold_of(record)
     pointers = list(references_of(gold))
@@ -381,7 +390,7 @@ def repair_reference_counting(record: Record, background: Background, repairs: l
 
 
 def _agrees(wires: list[tuple[int, int]], gold: Gold, background: Background) -> bool:
-    """Whether wires between nodes are what the links say, and fit."""
+    """Whether references (source, target) equal the links of the plan, and the types of their tools fit."""
     tools = {node.place: node.tool for node in gold.nodes}
     if any(source == target or source not in tools for source, target in wires):
         return False

@@ -1,4 +1,4 @@
-"""The gates for whole sets: a request that duplicates an earlier one, or one of another set."""
+"""The gates "duplicate" and "contamination": requests that repeat an earlier one, or one of another set."""
 
 from __future__ import annotations
 
@@ -11,24 +11,24 @@ from toolassay.variety import DuplicatePair, Item, Plans, Thresholds, find_repea
 
 _WHERE = "user_request"
 _PLANS: Mapping[Plans, str] = {
-    "same": " and asks for the same plan",
-    "other": ", though its plan or its figures are others",
+    "same": " and has the same plan",
+    "other": ", but its plan or its numbers differ",
     "unknown": "",
 }
 
 
 class DuplicateGate:
-    """Requests that repeat an earlier one of their set; the first in file order stays.
+    """Holds back requests that repeat an earlier one of their set; the first in file order passes.
 
-    Exact duplicates (the same words) are rejected; near ones, which a reader may want to keep, are put in
-    quarantine.
+    Exact duplicates (the same words) are rejected. Near duplicates are quarantined, because a person may want
+    to keep them.
 
     Args:
-        golds: the whole set, in order; read once, here.
-        bars: how alike near duplicates are.
+        golds: the whole set, in file order. The constructor iterates over it once.
+        thresholds: minimum similarity of near duplicates. Default: `Thresholds()`.
 
     Attributes:
-        repeats: what was found, for splits (`clusters`) and for the variety report.
+        repeats: all pairs found, for splits (`clusters`) and for the variety report.
 
     >>> twice = [Gold.of({"id": key, "user_request": text}, line)
     ...          for line, (key, text) in enumerate([("a", "Crop a.jpg."), ("b", "crop a.jpg")], start=1)]
@@ -39,47 +39,47 @@ class DuplicateGate:
 
     name = "duplicate"
 
-    def __init__(self, golds: Iterable[Gold], bars: Thresholds | None = None) -> None:
+    def __init__(self, golds: Iterable[Gold], thresholds: Thresholds | None = None) -> None:
         mine = _Set(golds)
-        self.repeats = find_repeats(mine, bars=bars)
+        self.repeats = find_repeats(mine, thresholds=thresholds)
         self._findings = {
             key: _finding(self.name, match, mine.named(match.earlier))
             for key, match in self.repeats.held_back().items()
         }
 
     def check(self, gold: Gold) -> list[Finding]:
-        """What an item repeats, if anything."""
+        """One finding if the request repeats an earlier one."""
         return _answer(self._findings, self.name, gold)
 
 
 class ContaminationGate:
-    """Requests that repeat one of another set, such as a test set that must not be trained on.
+    """Holds back requests that repeat one of another set, such as a test set that must not be trained on.
 
     Args:
-        golds: the set to check; read once, here.
+        golds: the set to check. The constructor iterates over it once.
         against: the other set.
-        bars: how alike near duplicates are.
+        thresholds: minimum similarity of near duplicates. Default: `Thresholds()`.
     """
 
     name = "contamination"
 
     def __init__(
-        self, golds: Iterable[Gold], against: Iterable[Gold], bars: Thresholds | None = None
+        self, golds: Iterable[Gold], against: Iterable[Gold], thresholds: Thresholds | None = None
     ) -> None:
         theirs = _Set(against)
-        repeats = find_repeats(map(Item.of, golds), against=theirs, bars=bars)
+        repeats = find_repeats(map(Item.of, golds), against=theirs, thresholds=thresholds)
         self._findings = {
             key: _finding(self.name, match, f"{theirs.named(match.earlier)} of the other set")
             for key, match in repeats.held_back().items()
         }
 
     def check(self, gold: Gold) -> list[Finding]:
-        """What an item repeats of the other set, if anything."""
+        """One finding if the request repeats one of the other set."""
         return _answer(self._findings, self.name, gold)
 
 
 class _Set:
-    """A set of labels as items, which keeps what to call each."""
+    """Labels as items, with the id and line of each for reasons: an item itself does not hold its line."""
 
     def __init__(self, golds: Iterable[Gold]) -> None:
         self._golds = golds
@@ -91,15 +91,15 @@ class _Set:
             yield Item.of(gold)
 
     def named(self, place: int) -> str:
-        """What to call the item of a place."""
+        """The id and line of the item at an index, as reasons quote them."""
         key, line = self._names[place]
         return f"'{key}' (line {line})" if line else f"'{key}'"
 
 
 def _finding(gate: str, match: DuplicatePair, other: str) -> Finding:
     state: State = "reject" if match.exact else "quarantine"
-    alike = "has the same words as" if match.exact else f"is {match.likeness:.0%} alike in wording to"
-    return Finding(gate, state, f"{alike} {other}{_PLANS[match.plans]}", _WHERE)
+    similar = "has the same words as" if match.exact else f"is {match.similarity:.0%} similar in wording to"
+    return Finding(gate, state, f"{similar} {other}{_PLANS[match.plans]}", _WHERE)
 
 
 def _answer(findings: Mapping[str | int, Finding], gate: str, gold: Gold) -> list[Finding]:

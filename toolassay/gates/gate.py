@@ -1,6 +1,6 @@
-"""The gate interface: findings, states and levels of a sample, and what reasons quote.
+"""The gate interface: findings, states and levels of a sample, and the values that reasons quote.
 
-A gate reports a state for each sample, and a reason for every state but "pass".
+A gate reports a state for each sample, and a reason for every state except "pass".
 """
 
 from __future__ import annotations
@@ -23,15 +23,15 @@ STATES: tuple[State, ...] = ("pass", "quarantine", "reject", "unknown", "not app
 
 
 class Finding(NamedTuple):
-    """What one gate has to say of one sample.
+    """One problem that a gate reports for one sample.
 
     Attributes:
-        gate: its name.
-        state: anything but "pass".
-        reason: a sentence for people, naming the values at fault.
-        where: the place in the label, such as `task_nodes[1].arguments[0]` or `user_request`; empty where
-            it is the whole sample.
-        author: the model whose verdict it is; empty for a rule, or if unknown.
+        gate: name of the gate.
+        state: any state except "pass".
+        reason: a sentence for people that quotes the values at fault.
+        where: path in the label, such as `task_nodes[1].arguments[0]` or `user_request`; empty if the
+            problem concerns the whole sample.
+        author: the model that gave the verdict; empty for a rule, or if unknown.
     """
 
     gate: str
@@ -41,38 +41,44 @@ class Finding(NamedTuple):
     author: str = ""
 
     def to_json(self) -> dict[str, str]:
-        """The finding as an object of `gates.jsonl`; `author` only where there is one."""
+        """The finding as an object of `gates.jsonl`, without `author` if that is empty."""
         value: dict[str, str] = self._asdict()
         return value if self.author else {name: text for name, text in value.items() if name != "author"}
 
 
 @dataclass(frozen=True, slots=True)
 class Background:
-    """What samples are held against: their tools, how these depend on one another, and the tool graph."""
+    """The tools that samples are checked against.
+
+    Attributes:
+        library: the tools.
+        kind: the dependency type, which decides the form of arguments.
+        graph: the tool graph; None if the data folder has none.
+    """
 
     library: ToolLibrary
     kind: DependencyType
     graph: ToolGraph | None = None
 
     def takes_inputs(self, tool: Tool) -> bool:
-        """Whether calls of the tool fill its inputs by their types; else they name its parameters."""
+        """Whether calls of the tool list values for its typed inputs; otherwise they name its parameters."""
         return tool.is_resource and (self.kind == "resource" or not tool.parameters)
 
 
 class Gate(Protocol):
-    """One question asked of every sample.
+    """One check of every sample.
 
-    `check` gives no finding where the sample passes. A gate that cannot ask its question (there are no
-    arguments, there was no sample) gives one finding "not applicable" that says why, never a pass.
+    `check` returns no finding if the sample passes. A gate that cannot check a sample (it has no arguments,
+    or no sampled nodes to compare with) returns one finding "not applicable" with the reason, never a pass.
     """
 
     @property
     def name(self) -> str:
-        """The word that stands in `gates.jsonl`."""
+        """The name of the gate in `gates.jsonl`."""
         ...
 
     def check(self, gold: Gold) -> list[Finding]:
-        """What is wrong with one sample; must not raise, whatever the sample holds."""
+        """Find what is wrong with one sample. Must not raise, whatever the sample holds."""
         ...
 
 
@@ -88,9 +94,9 @@ def state_of(findings: Iterable[Finding]) -> State:
 
 
 def level_of(states: Iterable[State]) -> Level:
-    """The level of a sample by the states of all gates.
+    """The level of a sample, given the states of all its gates.
 
-    What is unknown is for a person to decide: such a sample is put in quarantine, neither passed nor failed.
+    "unknown" leads to quarantine: a person decides.
 
     >>> level_of(["pass", "not applicable"]), level_of(["pass", "unknown"]), level_of(["unknown", "reject"])
     ('pass', 'quarantine', 'reject')
@@ -101,13 +107,14 @@ def level_of(states: Iterable[State]) -> Level:
     return "quarantine" if found & {"quarantine", "unknown"} else "pass"
 
 
+# Reasons stand in lists and table cells: a longer quotation would hide the sentence around it.
 _LONGEST_QUOTE = 60
 _short = reprlib.Repr()
 _short.maxlevel, _short.maxstring, _short.maxother = 3, _LONGEST_QUOTE, _LONGEST_QUOTE
 
 
 def shown(value: Any) -> str:
-    """A value in quotation marks, cut to be read in a sentence.
+    """A value in quotation marks, with blanks collapsed, cut to 60 characters.
 
     >>> shown("a  b"), shown(["x", 2])
     ("'a b'", "['x', 2]")
@@ -122,7 +129,7 @@ def shown(value: Any) -> str:
 
 
 def listed(names: Iterable[Any]) -> str:
-    """Values one after the other, the first few of them.
+    """The first six values as a comma-separated list, and the number of further ones.
 
     >>> listed(["a", "b"]), listed("abcdefgh")
     ("'a', 'b'", "'a', 'b', 'c', 'd', 'e', 'f' and 2 more")
@@ -134,5 +141,5 @@ def listed(names: Iterable[Any]) -> str:
 
 @lru_cache(maxsize=8)
 def tool_spellings(library: ToolLibrary) -> Spellings:
-    """The tools of a library, and which of them a text means."""
+    """The index that resolves near spellings of a library's tool names; cached, as every gate needs it."""
     return Spellings(library.ids)

@@ -1,4 +1,4 @@
-"""How many samples each gate holds back: counts that add up to what came in."""
+"""The funnel: how many samples each gate holds back. Its counts add up to the number of samples."""
 
 from __future__ import annotations
 
@@ -10,14 +10,27 @@ from typing import Any, NamedTuple
 from toolassay.gates.gate import LEVELS, STATES, Gate, Level, State
 from toolassay.gates.gate_pipeline import Inspection
 
-_MOST = 5  # kinds of reasons that are told of a gate
-_KINDS = 2000  # that are counted
+# Kinds of reasons shown for each gate.
+_MOST = 5
+# Kinds of reasons counted for each gate: a limit on memory where every reason differs.
+_KINDS = 2000
+# A list whose items are already replaced, which becomes one "…".
+# Matches "…, … and …" and "…, … and … more"; not a single "…".
 _LIST = re.compile(r"…(?:(?:,| and)* …)+(?: more)?")
+# Quotations, references and numbers, which differ between samples with the same problem.
+# Matches 'Image Editing', <node-2> and 1,024; not the apostrophes of "the plan's own, a tool's own".
 _PARTICULARS = re.compile(r"(?<!\w)'.*?'(?!\w)|\"[^\"]*\"|“[^”]*”|<node-\d+>|\d[\d.,:-]*")
 
 
 class FunnelRow(NamedTuple):
-    """A gate: the samples that no gate before held back, and what becomes of them here."""
+    """The counts of one gate.
+
+    Attributes:
+        gate: name of the gate.
+        entering: samples that no earlier gate held back.
+        reject: of these, samples held back here and rejected in the end.
+        quarantine: of these, samples held back here and quarantined in the end.
+    """
 
     gate: str
     entering: int
@@ -26,18 +39,19 @@ class FunnelRow(NamedTuple):
 
     @property
     def leaving(self) -> int:
-        """What goes on to the next gate."""
+        """The samples that enter the next gate."""
         return self.entering - self.reject - self.quarantine
 
 
 class GateFunnel:
     """Counts inspections.
 
-    A sample is counted in the funnel at the first gate that holds it back, by what it comes to in the end
-    (a doubtful one that a later gate rejects is a reject), and in the states of every gate.
+    The funnel counts a sample once, at the first gate that holds it back, with its final level: a sample that
+    one gate quarantines and a later gate rejects is a reject of the first gate. `states` counts it at every
+    gate.
 
     Args:
-        gates: in order.
+        gates: the gates in the order in which samples pass them.
     """
 
     def __init__(self, gates: Sequence[Gate]) -> None:
@@ -48,7 +62,7 @@ class GateFunnel:
 
     @property
     def total(self) -> int:
-        """The samples counted."""
+        """The number of samples counted so far."""
         return self.levels.total()
 
     def add(self, inspection: Inspection) -> None:
@@ -66,7 +80,7 @@ class GateFunnel:
 
     @property
     def rows(self) -> list[FunnelRow]:
-        """The gates from first to last; what leaves one enters the next, and the last leaves what passes."""
+        """One row for each gate, in order; `leaving` of the last row is the number of samples that pass."""
         rows, entering = [], self.total
         for gate, held in self._held.items():
             row = FunnelRow(gate, entering, held["reject"], held["quarantine"])
@@ -76,11 +90,16 @@ class GateFunnel:
 
     @property
     def reasons(self) -> dict[str, list[tuple[str, int]]]:
-        """The most common kinds of reasons of each gate, and how many samples have them."""
+        """For each gate with findings: its five most common kinds of reasons and their numbers of samples."""
         return {gate: counted.most_common(_MOST) for gate, counted in self._reasons.items() if counted}
 
     def to_json(self, settings: Mapping[str, Any], signature: str) -> dict[str, Any]:
-        """The object of `funnel.json`."""
+        """The object of `funnel.json`.
+
+        Args:
+            settings: the settings of the check, as they are to be recorded.
+            signature: the settings and versions in one line.
+        """
         return {
             "input": self.total,
             "levels": {level: self.levels[level] for level in LEVELS},
@@ -98,7 +117,7 @@ class GateFunnel:
 
 
 def kind_of(reason: str) -> str:
-    """A reason without its particulars, for counting.
+    """A reason with "…" for its quotations and numbers, so that equal problems count as one kind.
 
     >>> kind_of("'Image Editing' takes image, text; got 'example.wav', an audio file")
     '… takes image, text; got …, an audio file'
@@ -113,7 +132,7 @@ def _counts(state: State) -> bool:
 
 
 def funnel_table(rows: Sequence[FunnelRow]) -> str:
-    """The funnel in Markdown."""
+    """The funnel as a Markdown table."""
     lines = ["| gate | entering | rejected | quarantined | leaving |", "| --- | ---: | ---: | ---: | ---: |"]
     lines += [
         f"| {row.gate} | {row.entering:,} | {row.reject:,} | {row.quarantine:,} | {row.leaving:,} |"
@@ -123,7 +142,7 @@ def funnel_table(rows: Sequence[FunnelRow]) -> str:
 
 
 def states_table(states: Mapping[str, Counter[State]]) -> str:
-    """What each gate says of all samples, whatever others say; in Markdown."""
+    """The number of samples in each state at each gate, independent of other gates; a Markdown table."""
     lines = [f"| gate | {' | '.join(STATES)} |", f"| --- |{' ---: |' * len(STATES)}"]
     lines += [
         f"| {gate} | {' | '.join(f'{counted[state]:,}' for state in STATES)} |"
@@ -133,23 +152,23 @@ def states_table(states: Mapping[str, Counter[State]]) -> str:
 
 
 def funnel_page(funnel: GateFunnel, signature: str) -> str:
-    """The text of `funnel.md`."""
+    """The text of `funnel.md`: both tables, the picture, the reasons and the signature."""
     parts = [
         "# What passes the gates",
         f"{funnel.total:,} samples: {levels_text(funnel)}.",
         "Each sample is counted at the first gate that holds it back:",
         funnel_table(funnel.rows),
         "![The funnel](funnel.png)",
-        "What each gate says of all samples:",
+        "The states of all samples at each gate:",
         states_table(funnel.states),
     ]
     for gate, kinds in funnel.reasons.items():
         listed = "\n".join(f"- {count:,}: {kind}" for kind, count in kinds)
-        parts += [f"The most common reasons of the gate {gate}, in samples:", listed]
+        parts += [f"The most common reasons of the gate {gate}, with the number of samples:", listed]
     return "\n\n".join([*parts, f"`{signature}`"]) + "\n"
 
 
 def levels_text(funnel: GateFunnel) -> str:
-    """How many samples are at each level, in words."""
+    """The number of samples at each level: "2 pass, 1 in quarantine, 0 rejected"."""
     names = {"pass": "pass", "quarantine": "in quarantine", "reject": "rejected"}
     return ", ".join(f"{funnel.levels[level]:,} {names[level]}" for level in LEVELS)

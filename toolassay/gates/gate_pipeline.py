@@ -1,7 +1,4 @@
-"""The pipeline of gates: which gates a sample passes through, in order, and what they report together.
-
-The gate "id", which rejects repeated ids, is here too.
-"""
+"""The pipeline of gates: their order, and the combined result for a sample. Also the gate "id"."""
 
 from __future__ import annotations
 
@@ -23,10 +20,10 @@ from toolassay.gold import Gold
 
 
 class IdGate:
-    """Rejects a sample whose id an earlier one has.
+    """Rejects a sample whose id an earlier sample has.
 
     Args:
-        first: for each line that repeats an id, the line that had it first.
+        first: for each line that repeats an id, the line of the id's first sample. Lines count from 1.
     """
 
     name = "id"
@@ -35,21 +32,21 @@ class IdGate:
         self._first = first
 
     def check(self, gold: Gold) -> list[Finding]:
-        """One finding for a later sample of the same id."""
+        """One finding if an earlier line has the same id."""
         line = self._first.get(gold.line)
         if line is None:
             return []
-        return [Finding(self.name, "reject", f"the id {gold.id!r} is that of line {line} too", "id")]
+        return [Finding(self.name, "reject", f"line {line} has the id {gold.id!r} too", "id")]
 
 
 class Inspection(NamedTuple):
-    """What all gates say of one sample.
+    """The result of all gates for one sample.
 
     Attributes:
         gold: the sample.
-        level: what is to become of it.
-        states: of each gate, in the order of the line-up.
-        findings: of all gates, likewise.
+        level: the worst result of any gate.
+        states: the state of each gate, in the order of the pipeline.
+        findings: the findings of all gates, in the same order.
     """
 
     gold: Gold
@@ -59,17 +56,17 @@ class Inspection(NamedTuple):
 
     @property
     def held_back_by(self) -> str | None:
-        """The first gate that keeps it from passing; None where it passes."""
+        """The first gate that does not pass the sample; None if all do."""
         return next((gate for gate, state in self.states.items() if level_of([state]) != "pass"), None)
 
     def to_json(self) -> dict[str, Any]:
-        """Its line in `gates.jsonl`."""
+        """The object of the sample's line in `gates.jsonl`."""
         findings = [finding.to_json() for finding in self.findings]
         return {"id": self.gold.id, "level": self.level, "findings": findings, "gates": self.states}
 
 
 def inspect(gold: Gold, gates: Sequence[Gate]) -> Inspection:
-    """Send a sample through the gates.
+    """Check a sample with every gate; a reject does not skip later gates.
 
     >>> from toolassay.gates.gate_pipeline import IdGate
     >>> gold = Gold.of({"id": 1, "user_request": "Hi", "task_nodes": [{"task": "a"}]}, line=2)
@@ -87,14 +84,14 @@ def inspect(gold: Gold, gates: Sequence[Gate]) -> Inspection:
 
 @dataclass(frozen=True)
 class SampleContext:
-    """What is known of samples beyond what each says itself.
+    """Knowledge about samples that is not part of their labels.
 
     Attributes:
-        repeated: for each line that repeats an id, the line that had it first.
-        critics: for each critic that was asked, its verdicts by line.
+        repeated: for each line that repeats an id, the line of the id's first sample.
+        critics: for each critic, its verdicts by line.
         teacher: the model that wrote the reviews stored with the labels; empty if unknown.
-        second_opinion: the gate that knows what solvers answered; None where none was asked.
-        whole_set: the gates made from the whole set: duplicates, contamination.
+        second_opinion: the gate that holds the answers of the solvers; None without solvers.
+        whole_set: gates that compare samples with each other or with another set (duplicates, contamination).
     """
 
     repeated: Mapping[int, int] = field(default_factory=dict)
@@ -108,11 +105,11 @@ _ALONE = SampleContext()
 
 
 def gate_pipeline(background: Background, known: SampleContext = _ALONE) -> tuple[Gate, ...]:
-    """The gates a sample goes through, in the order in which the funnel shows them.
+    """The gates of a sample, in the order of the funnel.
 
     Args:
         background: the tools and their graph.
-        known: what else is known; without it, a sample is looked at alone.
+        known: knowledge beyond the label. By default each sample is checked alone.
     """
     opinions = () if known.second_opinion is None else (known.second_opinion,)
     return (
@@ -125,7 +122,7 @@ def gate_pipeline(background: Background, known: SampleContext = _ALONE) -> tupl
 
 
 def rule_gates(background: Background) -> tuple[Gate, ...]:
-    """The gates that need nothing but the sample and its tools."""
+    """The gates that need only the label and its tools: no model, and no other sample."""
     return (
         SchemaGate(background),
         GraphGate(background),
@@ -138,10 +135,15 @@ def rule_gates(background: Background) -> tuple[Gate, ...]:
 def select_gates(
     gates: Sequence[Gate], only: Collection[str] | None = None, without: Collection[str] = ()
 ) -> tuple[Gate, ...]:
-    """Some of the gates, in their order; names may be written with underscores.
+    """The selected gates, in their order.
+
+    Args:
+        gates: all gates.
+        only: names of the gates to keep; None keeps all. Case does not matter, and "_" stands for a blank.
+        without: names of gates to leave out, written likewise.
 
     Raises:
-        UsageError: there is no gate of a name, or none is left.
+        UsageError: a name is unknown, or no gate remains.
     """
     names = {_spelled(gate.name) for gate in gates}
     for name in (*(only or ()), *without):
@@ -156,7 +158,7 @@ def select_gates(
         and _spelled(gate.name) not in map(_spelled, without)
     )
     if not kept:
-        raise UsageError("no gate is left", fix="leave --without out, or name fewer")
+        raise UsageError("no gate is selected", fix="remove names from --without")
     return kept
 
 

@@ -1,4 +1,4 @@
-"""The gate "graph": nodes and links equal those of the sample, and are possible in the tool graph."""
+"""The gate "graph": nodes and links equal the sampled ones, and the tool graph allows them."""
 
 from __future__ import annotations
 
@@ -14,7 +14,10 @@ from toolassay.text_formatting import count_of
 
 
 class GraphGate:
-    """The published rule critic, saying what differs; without a sample, the tool graph alone."""
+    """Compares a plan with its sampled nodes and links, like the published rule critic, and with the graph.
+
+    A label without sampled nodes and links is checked against the tool graph alone.
+    """
 
     name = "graph"
 
@@ -23,7 +26,7 @@ class GraphGate:
         self._names = tool_spellings(background.library)
 
     def check(self, gold: Gold) -> list[Finding]:
-        """Which tools and links are not those of the sample, or cannot be."""
+        """One finding for each difference from the sample, and for each link that is impossible."""
         findings = [
             Finding(self.name, "reject", f"{fault.where} {fault.reason}", fault.where)
             for fault in gold.faults
@@ -39,7 +42,9 @@ class GraphGate:
         findings += known or []
         findings += self._shape(gold)
         if not findings and nodes is None and links is None and known is None:
-            reason = "the label has no sample, and the tool graph says nothing of its links"
+            reason = (
+                "the label has no sampled nodes or links, and the tool graph does not decide about its links"
+            )
             return [Finding(self.name, "not applicable", reason)]
         return findings
 
@@ -78,7 +83,7 @@ class GraphGate:
         ]
 
     def _possible(self, gold: Gold) -> list[Finding] | None:
-        """Links that the tool graph does not have; None where it says nothing of the plan's links."""
+        """Links that the tool graph does not have; None if it cannot decide about any link of the plan."""
         graph, library = self._background.graph, self._background.library
         by_types = self._background.kind == "resource"
         if not by_types and (graph is None or graph.is_implied):
@@ -104,25 +109,25 @@ class GraphGate:
         return findings if looked else None
 
     def _shape(self, gold: Gold) -> list[Finding]:
-        """A plan that is said to be a chain, or a single call, and is not: a node or a link is wrong."""
-        said, tools = gold.record.get("type"), [node.tool for node in gold.nodes]
-        if said not in ("single", "chain") or not tools or len(set(tools)) < len(tools):
+        """One finding if the label calls the plan a chain or a single call, and its links form neither."""
+        declared, tools = gold.record.get("type"), [node.tool for node in gold.nodes]
+        if declared not in ("single", "chain") or not tools or len(set(tools)) < len(tools):
             return []
         if gold.record.get("task_links") is None:
             return []
         shape = shape_of(len(tools), set(gold.links), tools=tools)
-        if shape == said or (said == "chain" and shape == "single"):
+        if shape == declared or (declared == "chain" and shape == "single"):
             return []
         made_of = f"{count_of(len(tools), 'node')} and {count_of(len(gold.links), 'link')}"
         what = "are not connected" if is_paths(len(tools), set(gold.links)) else f"make a {shape}"
-        reason = f"the label calls the plan a {said}, but its {made_of} {what}"
+        reason = f"the label calls the plan a {declared}, but its {made_of} {what}"
         return [Finding(self.name, "quarantine", reason, "type")]
 
 
 def sample_of(gold: Gold) -> tuple[Sequence[str] | None, Sequence[Ends] | None]:
-    """The sampled tools and links of a label; None where it does not say.
+    """The sampled tools and links of a label; None for what the label does not hold.
 
-    That nothing was sampled says nothing of a plan that has nodes.
+    An empty list of sampled nodes beside a plan with nodes counts as absent, not as "nothing was sampled".
     """
     nodes, links = gold.sampled_nodes, gold.sampled_links
     if not nodes and gold.nodes:
@@ -131,7 +136,7 @@ def sample_of(gold: Gold) -> tuple[Sequence[str] | None, Sequence[Ends] | None]:
 
 
 def place_of(gold: Gold, link: Ends) -> str:
-    """Where a link stands in its label."""
+    """The path of a link in its label; "task_links" if the list does not hold it."""
     written = gold.record.get("task_links")
     for place, item in enumerate(written if isinstance(written, list) else []):
         if isinstance(item, dict) and (item.get("source"), item.get("target")) == link:

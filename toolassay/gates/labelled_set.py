@@ -1,4 +1,4 @@
-"""The labels of a file, gone through as often as needed, never held."""
+"""The labels of a file, read again for each pass, so that memory does not grow with the data set."""
 
 from __future__ import annotations
 
@@ -12,31 +12,32 @@ from toolassay.files import stamp_of
 from toolassay.gold import Gold
 from toolassay.requests import key_of
 
-Mend = Callable[[dict[str, Any]], tuple[dict[str, Any], Sequence[Any]]]
-"""A label, and what was changed in it."""
+RepairLabel = Callable[[dict[str, Any]], tuple[dict[str, Any], Sequence[Any]]]
+"""Takes a label; returns the repaired label and the list of changes."""
 
 
 class LabelledSet:
-    """The samples of a `data.json`, in its order, as they are or mended.
+    """The samples of a `data.json`, in file order, optionally repaired.
 
-    The file is read whole when this is made, so that a broken line is known before anything else happens.
+    The constructor reads the whole file once, so that a malformed line stops a run before it starts.
 
     Args:
         path: the file.
-        mend: changes each label; None leaves them as they are.
+        repair: repairs each label while iterating; None leaves labels unchanged.
 
     Attributes:
-        repeated: for each line that repeats an id, the line that had it first.
+        repeated: for each line that repeats an id, the line of the id's first sample.
 
     Raises:
-        UsageError: it is missing, malformed (with the line) or empty, or changed since it was first read.
+        UsageError: the file is missing, malformed (with the line) or empty, or changed since the first read.
     """
 
-    def __init__(self, path: Path, mend: Mend | None = None) -> None:
+    def __init__(self, path: Path, repair: RepairLabel | None = None) -> None:
         self.path = path
         self.repeated: dict[int, int] = {}
-        self._mend, self._stamp, self._count = mend, stamp_of(path), 0
-        first: dict[int, int] = {}  # hashes: two ids that share one are told apart below
+        self._repair, self._stamp, self._count = repair, stamp_of(path), 0
+        # Line by hash of the id, to save memory; `_find_repeated` separates ids whose hashes collide.
+        first: dict[int, int] = {}
         suspects: dict[int, str] = {}
         for number, record in read_labels(path):
             self._count += 1
@@ -44,7 +45,7 @@ class LabelledSet:
             if first.setdefault(hash(key), number) != number:
                 suspects[number] = key
         if not self._count:
-            raise UsageError("holds no label", file=path, fix="name a data set that has some")
+            raise UsageError("holds no label", file=path, fix="pass a data set with labels")
         if suspects:
             self._find_repeated(set(suspects.values()))
 
@@ -52,16 +53,20 @@ class LabelledSet:
         return self._count
 
     def __iter__(self) -> Iterator[Gold]:
-        return (gold for gold, _ in self.mended())
+        return (gold for gold, _ in self.repaired())
 
-    def mended(self) -> Iterator[tuple[Gold, Sequence[Any]]]:
-        """Each sample, and what was changed in it."""
+    def repaired(self) -> Iterator[tuple[Gold, Sequence[Any]]]:
+        """Each sample with the list of its changes, which is empty without `repair`.
+
+        Raises:
+            UsageError: the file changed since the first read.
+        """
         if stamp_of(self.path) != self._stamp:
             raise UsageError("changed while it was being used", file=self.path, fix="run it again")
         for number, record in read_labels(self.path):
             changes: Sequence[Any] = ()
-            if self._mend is not None:
-                record, changes = self._mend(record)
+            if self._repair is not None:
+                record, changes = self._repair(record)
             yield Gold.of(record, number), changes
 
     def _find_repeated(self, keys: set[str]) -> None:
@@ -73,11 +78,11 @@ class LabelledSet:
 
 
 class Selected:
-    """Some of the samples of a set, in its order.
+    """A subset of the samples of a set, in file order.
 
     Args:
         labels: the set.
-        lines: those on these lines.
+        lines: lines of the samples to keep, counted from 1.
     """
 
     def __init__(self, labels: LabelledSet, lines: frozenset[int]) -> None:
@@ -89,6 +94,6 @@ class Selected:
     def __iter__(self) -> Iterator[Gold]:
         return (gold for gold in self._labels if gold.line in self.lines)
 
-    def but(self, lines: frozenset[int]) -> Selected:
-        """The same without those on some lines."""
+    def without(self, lines: frozenset[int]) -> Selected:
+        """The subset without the samples on these lines."""
         return Selected(self._labels, self.lines - lines)

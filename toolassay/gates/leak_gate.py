@@ -1,7 +1,7 @@
 """The gate "leak": does the request name tools, or the node references of the plan?
 
-Finds tool names in a text, and distinguishes a tool's name from ordinary words of the task: "send an email"
-describes the task of `send_email`; "use send_email" and "the Image Editing tool" name the tool.
+The gate finds tool names in a text, and distinguishes a tool's name from ordinary words for the task: "send
+an email" describes the task of `send_email`; "use send_email" and "the Image Editing tool" name the tool.
 """
 
 from __future__ import annotations
@@ -20,24 +20,31 @@ from toolassay.offline.writer.english import verbs
 __all__ = ["LeakGate"]
 
 
+# Letters and digits without "_": two runs in "send_email", one in "sendEmail2".
 _RUN = re.compile(r"[^\W_]+")
-# Chinese, Japanese and Korean, which set no blanks where words of other scripts begin.
+# Chinese, Japanese and Korean, which put no blanks between their words and those of other scripts.
 _EAST = r"\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff\uac00-\ud7af"
+# The places inside "sendEmail" (before E), "HTTPServer" (before S) and "用send" (before s); none in "Email2".
 _INSIDE = re.compile(
     rf"(?<=[^\W_A-Z])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z])|(?<=[{_EAST}])(?=\w)|(?<=\w)(?=[{_EAST}])"
 )
-# What may stand between two words of a name: nothing, a mark, blanks, a line break after a mark.
+# The text between two words of one name: nothing, "_", " ", "-\n", " & ", " ("; not ", " nor ". ".
 _GAP = re.compile(r"[-_/.:]?|[-_]?\s{1,6}[-_]?|\s?[()&]\s?|\s?[-_/]\s?")
+# A name as a program writes it: "send_email", "sendEmail", "send-email"; not "Send-Email" nor "Email".
 _IDENTIFIER = re.compile(r"\S*(?:[_./:#]|[^\W_A-Z][A-Z])\S*|[a-z\d]+(?:-[a-z\d]+)+")
 
+# The separators of an identifier.
 _JOINTS = ("", "_", "-", ".", "/", ":")
+# Words of a text that are joined to find a name: a limit on time.
 _MOST_JOINED = 8
+# "https://x.org/api", "www.x.org"; not "x.org".
 _ADDRESS = re.compile(r"(?:https?://|www\.)[^\s<>\"'`]+", re.IGNORECASE)
+# A whole part of the path: "api" and "send-email" in "https://x.org/api/send-email."; not "email" in it.
 _PART = re.compile(r"(?<=/)[\w-]+(?=[/?#),;!]|\.?$)")
 
 
 class NameWord(NamedTuple):
-    """A word of a text, in lower case, with its first character and the one behind it."""
+    """A word of a text with case folded; it is `text[start:end]`."""
 
     text: str
     start: int
@@ -45,7 +52,14 @@ class NameWord(NamedTuple):
 
 
 class ToolName(NamedTuple):
-    """The name of a tool: its words in lower case, and whether a program would write it so (`send_email`)."""
+    """The name of a tool.
+
+    Attributes:
+        tool: the name as the library has it.
+        words: its words, with case folded.
+        is_identifier: whether it is written as in a program (`send_email`, not "Send Email").
+        gaps: the text between its words.
+    """
 
     tool: str
     words: tuple[str, ...]
@@ -54,12 +68,12 @@ class ToolName(NamedTuple):
 
     @property
     def is_eastern(self) -> bool:
-        """Whether it is written in a script without blanks."""
+        """Whether all its words are Chinese, Japanese or Korean."""
         return all(re.match(rf"[{_EAST}]", word) for word in self.words)
 
 
 class NamePlace(NamedTuple):
-    """Where a name stands in a text, with the characters between its words."""
+    """An occurrence of a name: `text[start:end]`, and the text between its words."""
 
     name: ToolName
     start: int
@@ -68,7 +82,7 @@ class NamePlace(NamedTuple):
 
 
 def words_of(text: str) -> list[NameWord]:
-    """The words of a text; what is written as one with capitals inside falls apart.
+    """The words of a text, split at "_", at capitals inside words, and at changes of script.
 
     >>> [word.text for word in words_of("sendEmail to HTTPServer_2")]
     ['send', 'email', 'to', 'http', 'server', '2']
@@ -83,7 +97,10 @@ def words_of(text: str) -> list[NameWord]:
 
 
 class ToolNameFinder:
-    """Finds the names of many tools in a text, by the words they begin with.
+    """Finds the names of tools in a text, in a time that does not depend on the number of tools.
+
+    Args:
+        tools: the names. Of two names with the same words only the first is known.
 
     >>> names = ToolNameFinder(["Image Search", "Image Search (by Image)"])
     >>> [place.name.tool for place in names.find("an image search (by image), then an image_search")]
@@ -106,7 +123,7 @@ class ToolNameFinder:
                 self._written_as_one.setdefault("".join(words), name)
 
     def find(self, text: str) -> Iterator[NamePlace]:
-        """Each place of a name, the longest where several begin, none within another."""
+        """The occurrences of names, without overlaps; the longest of several that begin at one word."""
         words = words_of(text)
         place = 0
         while place < len(words):
@@ -132,14 +149,14 @@ class ToolNameFinder:
         return self._joined(text, words, place)
 
     def _named(self, words: tuple[str, ...]) -> ToolName | None:
-        """The name that words are, or are several of ("Image Editors")."""
+        """The name with these words, or with the last word in the singular ("Image Editors")."""
         name = self._names.get(words)
         if name is None and len(words) > 1 and words[-1].endswith("s"):
             name = self._names.get((*words[:-1], words[-1][:-1]))
         return name
 
     def _joined(self, text: str, words: list[NameWord], place: int) -> NamePlace | None:
-        """A name whose words are written as one, or as others: "texttospeech", "slack_postmessage"."""
+        """A name whose words are joined or split differently: "texttospeech", "slack_postmessage"."""
         joined = ""
         for end in range(place, min(place + _MOST_JOINED, len(words))):
             if end > place and text[words[end - 1].end : words[end].start] not in _JOINTS:
@@ -152,7 +169,7 @@ class ToolNameFinder:
         return None
 
     def in_addresses(self, text: str) -> Iterator[NamePlace]:
-        """Each part of a web address that is a name of several words: `https://x.org/api/send-email`."""
+        """The parts of web addresses that are names of several words: `https://x.org/api/send-email`."""
         for address in _ADDRESS.finditer(text):
             for part in _PART.finditer(address.group()):
                 row = words_of(part.group())
@@ -167,7 +184,7 @@ def _gaps(text: str, row: list[NameWord]) -> tuple[str, ...]:
 
 
 def _is_inside(text: str, start: int, end: int) -> bool:
-    """Whether a stretch is a part of a longer identifier or address."""
+    """Whether `text[start:end]` is part of a longer identifier or address."""
     before, after = (
         re.sub(f"[{_EAST}]", " ", part) for part in (text[start - 1 : start], text[end : end + 1])
     )
@@ -180,47 +197,68 @@ def _is_inside(text: str, start: int, end: int) -> bool:
 
 Naming = Literal["no", "perhaps", "yes"]
 
+# In the patterns below, "before" ends where the name begins, and "behind" begins where it ends.
+# "tool", "API" and the like in English, French, German, Italian, Spanish and Portuguese; not "toolbox".
 _TOOL = (
     r"(?:(?:tool|api|function|endpoint|plugin|plug-in|outil|fonction|funzione|función|função|herramienta"
     r"|ferramenta|strumento)s?|werkzeugs?|tools|funktion|schnittstelle)\b"
 )
+# The same in Chinese, Japanese and Korean.
 _EASTERN_TOOL = r"(?:工具|函数|函數|接口|插件|ツール|関数|도구|함수)"
+# Behind a name: " tool", "' API", "工具"; not " toolbox".
 _TOOL_BEHIND = re.compile(rf"['\"`*”’)\]}}]*(?:\s+{_TOOL}|\s*{_EASTERN_TOOL}|\s*api\b)", re.IGNORECASE)
+# Before a name: "use", "call" or "by means of" in Chinese.
 _EASTERN_USE = re.compile(r"(?:使用|调用|調用|利用|通过)\s*['\"`“‘「『(]*$")
+# Before a name in JSON: '{"task": "'; not '{"color": "'.
 _KEY_BEFORE = re.compile(r"['\"](?:task|tool|tool_name|name|function|api)['\"]\s*:\s*['\"]$", re.IGNORECASE)
+# Behind a name: the arguments of a call, "()" and "(to='Bo')"; not "(twice)".
 _CALL_BEHIND = re.compile(r"\(\)|\([^()]{0,80}[=:'\"_][^()]{0,80}\)")
+# Punctuation between words of a name that prose does not use so.
 _OWN_MARK = re.compile(r"[/{}\[\]#:@]")
+# Behind a name: " model", "' pipeline"; not " modelling".
 _MODEL_BEHIND = re.compile(r"['\"`*”’)\]]*\s+(?:model|module|pipeline|task|node)s?\b", re.IGNORECASE)
+# Before a name: "the tool called '", "API: "; not "toolbox ".
 _TOOL_BEFORE = re.compile(rf"\b{_TOOL}\s*(?:called|named|is|:)?\s*['\"`*“‘(\[]*$", re.IGNORECASE)
+# Before a name: "using the ", "via '"; not "use a ".
 _USE_BEFORE = re.compile(
     r"\b(?:us(?:e|es|ed|ing)|utili[sz](?:e|es|ing)|invok(?:e|es|ing)|via|call(?:ing)?|run(?:ning)?"
     r"|by means of|with the help of)\s+(?:the\s+|our\s+|your\s+)?['\"`*“‘(\[]*$",
     re.IGNORECASE,
 )
+# Before a name: "with ", "by '"; not "with the ".
 _WITH_BEFORE = re.compile(r"\b(?:with|through|by)\s+['\"“‘*]*$", re.IGNORECASE)
+# Before a kind of tool, not a name: "any ", "which "; not "the ".
 _ANY_BEFORE = re.compile(r"\b(?:an?|any|some|which|what|no)\s+['\"`“‘]*$", re.IGNORECASE)
+# The name ends its clause: behind it is ".", the end of the text, " to"; not " editing".
 _CLAUSE_BEHIND = re.compile(
     r"['\"`*”’)\]]*(?:\s*[.,;:!?]|\s*$|\s+(?:to|for|on|and|then|first|next)\b)", re.IGNORECASE
 )
+# The name begins a sentence or a list item, so that its capital means nothing: before it is "", "Hi. ", "- ",
+# "2) '"; not "use ".
 _SENTENCE_START = re.compile(r"(?:^|[.!?:;…]['\")’”]*\s|\n|^\W+)\s*(?:[-*•]\s*|\(?\d+[.)]\s*)?['\"“‘(\[]*$")
+# A capitalised word next to the name, which may belong to a longer name: "Adobe ", " Pro"; not " I".
 _CAPITAL_BEFORE = re.compile(r"(?P<word>[A-Z][\w'’&-]*) $")
 _CAPITAL_BEHIND = re.compile(r" (?!I\b)[A-Z]")
 # "check-in" is an English word, "send-email" is not.
 _PARTICLES = frozenset("in up out off on down over away back through around by to".split())  # noqa: SIM905
+# Characters before and behind a name that the patterns see.
 _NEARBY = 60
+# Words that a title writes in lower case.
 _SMALL = frozenset({"to", "of", "for", "by", "the", "and", "in", "on", "with", "from", "a", "an", "at"})
+# Letters from which joined words are taken for a name: "visualquestionanswering", not "voiceover".
 _LONG = 12
+# Letters from which a word in capitals is taken for emphasis of a name, not for an abbreviation.
 _WORD = 5
 
 
 def naming(text: str, place: NamePlace, *, in_value: bool = False, shouted: bool = False) -> Naming:
-    """Whether a place names its tool.
+    """Whether the words of a name refer to the tool, and are not ordinary words for the task.
 
     Args:
         text: the request.
-        place: where the words of the name stand.
-        in_value: whether they are a part of a value of the plan, which capitals and quotes then belong to.
-        shouted: whether the whole request is in capitals, which then say nothing.
+        place: the occurrence of the name.
+        in_value: whether it is part of an argument value; capitals and quotes then belong to the value.
+        shouted: whether the whole request is in capitals, which then mean nothing.
 
     >>> from toolassay.gates.leak_gate import ToolNameFinder
     >>> names = ToolNameFinder(["send_email", "Image Editing"])
@@ -254,7 +292,7 @@ def naming(text: str, place: NamePlace, *, in_value: bool = False, shouted: bool
 
 
 def _naming_eastern(before: str, behind: str) -> Naming:
-    """Of a name in a script without blanks, which may be what people say for the task."""
+    """`naming` for a Chinese, Japanese or Korean name, whose words often are those for the task."""
     if _TOOL_BEHIND.match(behind):
         return "yes"
     quoted = before[-1:] and before[-1:] in "'\"“‘「『`" and behind[:1] and behind[:1] in "'\"”’」』`"
@@ -262,7 +300,7 @@ def _naming_eastern(before: str, behind: str) -> Naming:
 
 
 def _is_strange(place: NamePlace, uses: bool, before: str, behind: str) -> bool:
-    """Whether words of a name in lower case stand where only a name can."""
+    """Whether the words of a name, in lower case, are used where English allows only a name."""
     name = place.name
     means = uses or (_WITH_BEFORE.search(before) is not None and _CLAUSE_BEHIND.match(behind) is not None)
     if not place.gaps:
@@ -282,7 +320,7 @@ def _own_gaps(tool: str) -> list[str]:
 def _naming_word(
     surface: str, place: NamePlace, before: str, behind: str, uses: bool, called: bool, capital: bool
 ) -> Naming:
-    """Of a name of one word, which the request may need to say what it wants."""
+    """`naming` for a name of one word, which a request may need to state its task."""
     stressed = capital and surface.isupper() and len(surface) >= _WORD
     if called and (capital or not _ANY_BEFORE.search(before)):
         return "yes" if capital or uses or re.match(r"\W*(?:api|function)\b", behind, re.I) else "perhaps"
@@ -294,14 +332,14 @@ def _naming_word(
         return "perhaps"
     if _CLAUSE_BEHIND.match(behind) is None:
         return "no"
-    # "With translate", unlike "with the weather", is no English.
+    # "With translate" is no English, unlike "with the weather".
     quoted = before[-1:] and before[-1:] in "'\"“‘«*"
     by = _WITH_BEFORE.search(before) is not None and (quoted or place.name.words[0] in verbs())
     return "perhaps" if uses or by else "no"
 
 
 def _is_identifier(surface: str, place: NamePlace) -> bool:
-    """Whether the words are written together as programs do, where people would not."""
+    """Whether the words are joined as in a program (`send_email`, `sendEmail`), and not as in prose."""
     own = place.name.tool
     if any("_" in gap for gap in place.gaps):
         return True
@@ -315,7 +353,7 @@ def _is_identifier(surface: str, place: NamePlace) -> bool:
 
 
 def _is_capital(surface: str, place: NamePlace, before: str, behind: str) -> bool:
-    """Whether every word has its capital, as names have, and no longer name goes on around them."""
+    """Whether every word is capitalised, as in names, and no longer capitalised name surrounds them."""
     words = [word for word in re.findall(r"[^\W_]+", surface) if word not in _SMALL] or surface.split()
     if not all(word[:1].isupper() for word in words) or (len(words) == 1 < len(place.name.words)):
         return False
@@ -325,16 +363,22 @@ def _is_capital(surface: str, place: NamePlace, before: str, behind: str) -> boo
     return neighbour is None or _SENTENCE_START.search(before[: neighbour.start()]) is not None
 
 
+# The internals of a plan: "<node-1>", "task_nodes"; not "node 1".
 _PLUMBING = re.compile(r"<\s*node\s*-?\s*\d+\s*>|\b(?:task|tool)_(?:nodes|links|steps)\b", re.IGNORECASE)
+# Possible internals: "node 1", "Step 2: call x with y:"; not "step 2: call Bo".
 _PERHAPS_PLUMBING = re.compile(
     r"\bnode[- ]?\d+\b|\bstep\s*\d+\s*:?\s*call\s+\w{1,80}\s+with\s+\w{1,80}\s*:", re.IGNORECASE
 )
+# Soft hyphen, zero-width characters, word joiner and byte order mark.
 _INVISIBLE = re.compile("[\u00ad\u200b\u200c\u200d\u2060\ufeff]")
+# Typographic dashes inside a word: "send–email"; not "send – email".
 _DASH = re.compile(r"(?<=\w)[\u2010-\u2015](?=\w)")
 _WHERE = "user_request"
 
 
 class _Mention(NamedTuple):
+    """A named tool: the words of the request, whether they surely name it, and whether the plan uses it."""
+
     surface: str
     tool: str
     sure: bool
@@ -342,11 +386,10 @@ class _Mention(NamedTuple):
 
 
 class LeakGate:
-    """Holds back requests that name tools: who reads them need not find out which tool does the work.
+    """Holds back requests that name tools, because a model then need not choose the tool itself.
 
-    A tool of the plan that is named is a reject; one that may be named, or a tool of the library that the
-    plan does not use, is for a person to look at. Words that do their ordinary work are no names, whatever
-    the tools are called.
+    A request that names a tool of the plan is rejected. One that may name it, or names another tool of the
+    library, is quarantined. Ordinary words for the task do not count, even if a tool has that name.
 
     >>> from toolassay.tools import Tool, ToolLibrary
     >>> gate = LeakGate(Background(ToolLibrary([Tool("Image Editing"), Tool("Translation")]), "resource"))
@@ -365,16 +408,16 @@ class LeakGate:
         self._names = ToolNameFinder(background.library.ids)
 
     def check(self, gold: Gold) -> list[Finding]:
-        """One finding for each tool that is named, and for each mention of the plan's plumbing."""
+        """One finding for each named tool, and for each mention of the plan's internals."""
         if not gold.request.strip():
             return [Finding(self.name, "not applicable", "there is no request")]
         text = _DASH.sub("-", _INVISIBLE.sub("", unicodedata.normalize("NFKC", gold.request)))
         findings = [
-            Finding(self.name, "reject", f"the request speaks of the plan's own '{words}'", _WHERE)
+            Finding(self.name, "reject", f"the request mentions '{words}', an internal of the plan", _WHERE)
             for words in dict.fromkeys(match.group() for match in _PLUMBING.finditer(text))
         ]
         if not findings and (match := _PERHAPS_PLUMBING.search(text)):
-            reason = f"the request may speak of the plan's own '{match.group().strip()}'"
+            reason = f"the request may mention an internal of the plan: '{match.group().strip()}'"
             findings.append(Finding(self.name, "quarantine", reason, _WHERE))
         return [*findings, *map(self._finding, self._mentions(gold, text))]
 
@@ -382,13 +425,13 @@ class LeakGate:
         tool = f"the tool '{mention.tool}'" + (
             " of the plan" if mention.planned else ", which the plan does not use"
         )
-        said = "" if mention.surface == mention.tool else f" by '{' '.join(mention.surface.split())}'"
+        spelling = "" if mention.surface == mention.tool else f" by '{' '.join(mention.surface.split())}'"
         verb = "names" if mention.sure else "may name"
         state: State = "reject" if mention.sure and mention.planned else "quarantine"
-        return Finding(self.name, state, f"the request {verb} {tool}{said}", _WHERE)
+        return Finding(self.name, state, f"the request {verb} {tool}{spelling}", _WHERE)
 
     def _mentions(self, gold: Gold, text: str) -> list[_Mention]:
-        """The tools that are named, each once, the surest mention of each."""
+        """The named tools, each with its surest mention."""
         planned = {node.tool for node in gold.nodes}
         unknown = planned.difference(self._library.ids)
         finders = [self._names, *([ToolNameFinder(sorted(unknown))] if unknown else [])]
@@ -422,7 +465,7 @@ class LeakGate:
 
 
 def _values_in(gold: Gold, text: str) -> list[tuple[int, int]]:
-    """Where the values of the plan stand in the request."""
+    """The spans of the request that are argument values of the plan."""
     spans = []
     for literal in literals_of(gold):
         value = str(literal.value).strip()

@@ -1,6 +1,6 @@
-"""The arguments of a gold plan, and how they refer to the output of another step.
+"""The arguments of a gold plan, and how they refer to the output of another node.
 
-A reference is spelled as published, nearly so, by a tool's name, by a placeholder, or inside a text.
+A reference has the published spelling or a near one, names a tool, is a placeholder, or is inside a text.
 """
 
 from __future__ import annotations
@@ -14,12 +14,20 @@ from toolassay.backinstruct.critics import same_tool
 from toolassay.dataset import reference_index
 from toolassay.gold import Gold, GoldNode
 
-_MOST_VALUES = 10_000  # values of one argument that are looked at
+# Values of one argument that are visited: a limit on time for deeply nested arguments.
+_MOST_VALUES = 10_000
+# Soft hyphen, zero-width characters, word joiner and byte order mark.
 _INVISIBLE = re.compile("[\u00ad\u200b\u200c\u200d\u2060\ufeff]")
 
 
 class PlanValue(NamedTuple):
-    """An argument of a node: its place, the value in it, and where that stands in the label."""
+    """A value in an argument.
+
+    Attributes:
+        place: index of the argument in its node.
+        value: the value, of any JSON type.
+        where: path of the value in the label.
+    """
 
     place: int
     value: Any
@@ -27,7 +35,7 @@ class PlanValue(NamedTuple):
 
 
 def arguments_of(node: GoldNode) -> Iterator[PlanValue]:
-    """The values of a node's arguments: themselves (resource), or the `value` of each (temporal)."""
+    """The values of a node's arguments: `value` of an object (temporal), otherwise the whole (resource)."""
     for place, argument in enumerate(node.arguments or ()):
         where = f"{node.where}.arguments[{place}]"
         if isinstance(argument, Mapping) and "value" in argument:
@@ -37,7 +45,7 @@ def arguments_of(node: GoldNode) -> Iterator[PlanValue]:
 
 
 def texts_in(argument: PlanValue) -> Iterator[PlanValue]:
-    """The texts in an argument, those in its lists and objects too, each with its place.
+    """The texts in an argument, including those in its lists and objects, depth first.
 
     >>> [(text.value, text.where) for text in texts_in(PlanValue(0, ["a", {"b": "c"}], "arguments[0].value"))]
     [('a', 'arguments[0].value[0]'), ('c', 'arguments[0].value[1].b')]
@@ -59,7 +67,7 @@ def texts_in(argument: PlanValue) -> Iterator[PlanValue]:
 
 
 def is_empty(value: Any) -> bool:
-    """Whether a value is nothing: null, a blank text, an empty list or object."""
+    """Whether a value is null, "null", "<empty>", a blank text, or an empty list or object."""
     if isinstance(value, str):
         text = _INVISIBLE.sub("", value).strip()
         return not text or text.casefold() in ("<empty>", "null")
@@ -67,37 +75,48 @@ def is_empty(value: Any) -> bool:
 
 
 def text_of_number(value: float) -> str:
-    """A number as a text.
+    """A number as text; in hexadecimal if it has more digits than Python writes in decimal.
 
     >>> text_of_number(2), text_of_number(1.5)
     ('2', '1.5')
     """
     try:
         return str(value)
-    except ValueError:  # more digits than Python writes
+    except ValueError:  # the limit of sys.set_int_max_str_digits
         return hex(int(value))
 
 
+# Longer texts are prose: they may have a reference inside, but are none as a whole.
 _LONGEST = 200
+# At most 18 digits, so that an index fits 64 bits.
 _INDEX = r"[ _\-#:.]?(?P<index>\d{1,18})"
+# A whole argument that is nearly a reference: "<Node_1>", "output of node 1", "{{node-1.output}}",
+# "task_nodes[1].result". Not "node" without a number, nor "see node 1".
 _NEAR = re.compile(
     rf"[<\[({{$%]*\s*(?:(?:the )?(?:output|result)[ _](?:of|from)[ _])?(?:task[ _]?)?nodes?{_INDEX}"
     r"(?:[ _.](?:output|result)s?)?\s*[>\])}%]*"
     r"|[<\[({$%]*task_?nodes?\[(?P<item>\d{1,18})\].{0,80}",
     re.IGNORECASE,
 )
+# A reference without a usable number: "<node-x>", "[nodes]". Not "<nodejs>".
 _MALFORMED = re.compile(r"[<\[{]+\s*nodes?\b[^<>]*[>\]}]+", re.IGNORECASE)
+# A reference inside a text: in "about <node-1>" and "use {{node_1}} here". Not in "about node 1".
 _INSIDE = re.compile(
     r"<\s*node[ _-]?(?P<angle>\d{1,18})\s*>|\{\{\s*node[ _-]?(?P<curly>\d{1,18})\s*\}\}", re.IGNORECASE
 )
+# A whole text in brackets or percent signs: "[text from step 2]", "%result%". Not "see [1]".
 _BRACKETED = re.compile(r"<[^<>]+>|\[[^\[\]]+\]|\{[^{}]+\}|%.+%")
+# A template variable: "${image}", "{{image}}". Not "$5" nor "{image}".
 _TEMPLATE = re.compile(r"[$%][\[{(].+|\{\{[^{}]+\}\}")
+# The output of a tool or step: "the output of Text Search", "Text Search's result". Not "search results for".
 _OUTPUT = re.compile(
     r"(?:the[ _])?(?:final[ _])?(?:outputs?|results?)[ _](?:of|from)[ _](?P<of>.+)"
     r"|(?P<name>.+?)(?:[ _.]|'s )(?:output|result)s?",
     re.IGNORECASE,
 )
+# "step 2", "task_1". Not "second step".
 _STEP = re.compile(r"(?:step|task|tool|node)[ _#-]?\d+", re.IGNORECASE)
+# Words that make a bracketed text a placeholder for an output, and not a value in brackets such as "[red]".
 _SPEAKS = re.compile(
     r"output|result|step|node|previous|generated|extracted|transcribed|downloaded|translated|simplified|returned",
     re.IGNORECASE,
@@ -107,13 +126,14 @@ Spelling = Literal["published", "near", "malformed", "name", "placeholder", "ins
 
 
 class ReferenceReading(NamedTuple):
-    """What an argument says of other nodes.
+    """How an argument refers to other nodes.
 
     Attributes:
-        spelling: `<node-1>` is "published", `<Node_1>` "near", `<node-x>` "malformed", a tool of the plan
-            or "output of" it "name", "[text from step 2]" a "placeholder", "about <node-1>" "inside".
-        places: the nodes it speaks of, as far as that can be told.
-        step: the number of the step that a placeholder names, if it names one.
+        spelling: `<node-1>` is "published", `<Node_1>` is "near", `<node-x>` is "malformed", a tool of the
+            plan or "output of" it is "name", "[text from step 2]" is "placeholder", "about <node-1>" is
+            "inside".
+        places: indices of the nodes, as far as they can be resolved.
+        step: the number of the step that a placeholder names, if any.
     """
 
     spelling: Spelling
@@ -123,11 +143,11 @@ class ReferenceReading(NamedTuple):
 
 @dataclass(frozen=True)
 class ReferenceReader:
-    """Reads the arguments of one plan.
+    """Parses the references in the arguments of one plan.
 
     Args:
-        tools: the tool of each place; None where it cannot be told.
-        request: the user's words; what stands in them is the user's, however it looks.
+        tools: the tool of each node; None if its node is malformed.
+        request: the user's words. A text of the request is a literal, even if it looks like a reference.
     """
 
     tools: Sequence[str | None]
@@ -135,7 +155,7 @@ class ReferenceReader:
 
     @classmethod
     def of(cls, gold: Gold) -> ReferenceReader:
-        """The reader of a gold plan."""
+        """The reader for a gold plan."""
         nodes = gold.record.get("task_nodes")
         tools: list[str | None] = [None] * (len(nodes) if isinstance(nodes, list) else 0)
         for node in gold.nodes:
@@ -143,7 +163,7 @@ class ReferenceReader:
         return cls(tools, gold.request)
 
     def read(self, text: str, place: int) -> ReferenceReading | None:
-        """How the argument `text` of the node at `place` speaks of other nodes; None for a literal.
+        """Parse the argument `text` of the node with index `place`; None for a literal.
 
         >>> reader = ReferenceReader(["Text Search", "Translation"], "Say [result] in German")
         >>> reader.read("<node-0>", 1).spelling, reader.read("[result]", 1)
@@ -158,8 +178,8 @@ class ReferenceReader:
         if len(stripped) <= _LONGEST:
             reading = self._whole(stripped, place)
             if reading is not None:
-                told = stripped.casefold() in self.request.casefold() and not stripped.startswith("<node-")
-                return None if told else reading
+                quoted = stripped.casefold() in self.request.casefold() and not stripped.startswith("<node-")
+                return None if quoted else reading
         places = [match["angle"] or match["curly"] for match in _INSIDE.finditer(text)]
         return ReferenceReading("inside", tuple(map(int, places))) if places else None
 
@@ -182,7 +202,7 @@ class ReferenceReader:
         return None
 
     def _named(self, name: str, place: int) -> tuple[int, ...]:
-        """The other nodes whose tool is named, nearest earlier one first."""
+        """Indices of the other nodes whose tool is named: earlier nodes first, the nearest first."""
         plain = same_tool(name)
         places = [
             p

@@ -1,6 +1,6 @@
-"""Repair of a label: only what is mechanical and has one possible meaning; every change is recorded.
+"""Repair a label: fix mechanical errors that have only one possible meaning, and record every change.
 
-Repairs of the plan as a whole (links, steps, size and shape, the order of nodes), and the loop that runs all
+This module repairs the plan as a whole (links, steps, size and shape, the order of nodes), and runs all
 repairs until none changes anything.
 """
 
@@ -37,11 +37,12 @@ from toolassay.gold import Gold
 __all__ = ["Repair", "repair"]
 
 
+# The place before each further step of "Step 1: crop it. Step 2: pay"; not before "the next step 2 times".
 _STEP = re.compile(r"(?<!^)(?=\bstep\s*\d+\s*[:.)])", re.IGNORECASE)
 
 
 def repair_links(record: Record, background: Background, repairs: list[Repair]) -> Record:
-    """Each link once. Where a tool is called twice, two links of one name may be two links."""
+    """Remove repeated links, except in a plan that calls a tool twice: there they may be different links."""
     for key in ("task_links", "sampled_links"):
         links, gold = record.get(key), gold_of(record)
         tools = [node.tool for node in gold.nodes]
@@ -64,7 +65,7 @@ def repair_links(record: Record, background: Background, repairs: list[Repair]) 
 
 
 def repair_steps(record: Record, background: Background, repairs: list[Repair]) -> Record:
-    """Steps written as one text, a line (or a "Step 1:") each."""
+    """Split steps that are written as one text, at line breaks or before each "Step 1:"."""
     steps = record.get("task_steps")
     if not isinstance(steps, str) or not steps.strip():
         return record
@@ -76,10 +77,10 @@ def repair_steps(record: Record, background: Background, repairs: list[Repair]) 
 
 
 def repair_size(record: Record, background: Background, repairs: list[Repair]) -> Record:
-    """`n_tools` and `type` that contradict the plan, if nothing says that the plan is what is wrong.
+    """Correct `n_tools` and `type` that contradict the plan, if the plan equals its sample.
 
-    That a plan is called a chain and its links make none is no slip of the pen: that is left for the gate
-    of the graph. A path that is called a dag is one (the published sampler calls some so).
+    A "chain" whose links form no chain stays for the gate "graph", because a link or a node may be wrong. A
+    path with the type "dag" stays, because the published sampler calls some paths so.
     """
     gold = gold_of(record)
     size = len(gold.nodes)
@@ -88,23 +89,23 @@ def repair_size(record: Record, background: Background, repairs: list[Repair]) -
     if "n_tools" in record and not (record["n_tools"] is not True and record["n_tools"] == size):
         repairs.append(Repair("size", "n_tools", record["n_tools"], size))
         record = {**record, "n_tools": size}
-    said = record.get("type")
+    declared = record.get("type")
     if "type" not in record or record.get("task_links") is None:
         return record
-    known = isinstance(said, str) and said in SHAPES
+    known = isinstance(declared, str) and declared in SHAPES
     if (
         not known
-        or (size == 1 and said != "single")
-        or (size > 1 and said == "single" and gold.sampled_nodes)
+        or (size == 1 and declared != "single")
+        or (size > 1 and declared == "single" and gold.sampled_nodes)
     ):
         shape = shape_of(size, gold.links, tools=[node.tool for node in gold.nodes])
-        repairs.append(Repair("shape", "type", said, shape))
+        repairs.append(Repair("shape", "type", declared, shape))
         record = {**record, "type": shape}
     return record
 
 
 def _is_sample(gold: Gold) -> bool:
-    """Whether the plan is its sample, if it has one."""
+    """Whether the plan equals its sampled nodes and links; true without any."""
     nodes, links = sample_of(gold)
     tools = [node.tool for node in gold.nodes]
     if any(fault.where.startswith(("sampled_", "task_links")) for fault in gold.faults):
@@ -117,10 +118,10 @@ Wire = tuple[int, int]
 
 
 def repair_order(record: Record, background: Background, repairs: list[Repair]) -> Record:
-    """Nodes in the order of their steps, or another in which references point back, if they do not and can.
+    """Sort nodes so that every reference points to an earlier node: by the steps, else topologically.
 
-    Published nodes stand by name, their steps in order: then the steps stay. Steps that follow the nodes
-    go along with them.
+    Steps move with the nodes if they have the order of the nodes. Otherwise they stay, because published
+    nodes are sorted by name and their steps by execution.
     """
     gold, nodes = gold_of(record), nodes_of(record)
     pointers = list(references_of(gold))
@@ -145,7 +146,7 @@ def repair_order(record: Record, background: Background, repairs: list[Repair]) 
 
 
 def _agree(wires: Sequence[Wire], gold: Gold) -> bool:
-    """Whether all references are to other nodes of the plan, along its links where it has any."""
+    """Whether all references point to other nodes of the plan, and follow its links if it lists any."""
     tools = [node.tool for node in gold.nodes]
     if any(source == target or source >= len(tools) for source, target in wires):
         return False
@@ -154,7 +155,7 @@ def _agree(wires: Sequence[Wire], gold: Gold) -> bool:
 
 
 def _order(wires: Sequence[Wire], gold: Gold) -> list[int] | None:
-    """The places in their new order; None where the references go in a circle."""
+    """The indices of the nodes in their new order; None if the references form a cycle."""
     steps = order_of_steps(gold.steps, [node.tool for node in gold.nodes])
     if steps is not None:
         by_steps = {place: steps[node.tool] for place, node in enumerate(gold.nodes)}
@@ -181,6 +182,7 @@ def _renumbered(node: Any, position: Mapping[int, int]) -> Any:
     return {**node, "arguments": repaired}
 
 
+# Names before references and links, which are resolved by names; the size last, because it counts nodes.
 _REPAIR_STEPS: tuple[RepairStep, ...] = (
     repair_steps,
     repair_tool_names,
@@ -192,18 +194,22 @@ _REPAIR_STEPS: tuple[RepairStep, ...] = (
     repair_order,
     repair_size,
 )
+# A repair can enable an earlier one: a corrected tool name makes a reference readable. So all run again.
 _ROUNDS = 5
 
 
 def repair(record: Mapping[str, Any], background: Background) -> tuple[Record, list[Repair]]:
-    """The label with what is mechanical mended, and each change; the label given stays as it is.
+    """Repair a label; the input stays unchanged.
 
-    Only what can be meant in one way is changed, and nothing that a gate would take for a sign of a wrong
-    plan. A label in the hub's form comes back in the repository's, which is no repair.
+    A repair needs exactly one possible meaning, and must not hide what a gate takes as a sign of a wrong
+    plan. A label in the form of the hub is returned in the form of the repository, which is no repair.
 
     Args:
-        record: a label, whatever it holds.
-        background: the library and the graph it belongs to.
+        record: a label with any content.
+        background: the library and the graph of the label.
+
+    Returns:
+        The repaired label and its changes, in the order in which they were made.
 
     >>> from toolassay.tools import Tool, ToolLibrary
     >>> background = Background(ToolLibrary([Tool("Text Search", "", ("text",), ("text",))]), "resource")

@@ -1,4 +1,4 @@
-"""The gate "second opinion": does another model, which sees only the request, arrive at the same plan?"""
+"""The gate "second opinion": does another model, which sees only the request, produce the same plan?"""
 
 from __future__ import annotations
 
@@ -17,19 +17,26 @@ from toolassay.text_formatting import count_of
 
 Part = TypeVar("Part")
 
-_NAMED = 3  # tools or links in a reason
+# Tools or links named in a reason.
+_NAMED = 3
 
 
 @dataclass(frozen=True)
 class Solver:
-    """A model and the file of its predictions, which need not be there."""
+    """A model and the file of its predictions, which may be missing."""
 
     name: str
     predictions: Path
 
 
 class _Attempt(NamedTuple):
-    """How far one solver is from the gold: tools and links that are not shared; None where it has no plan."""
+    """The difference between a solver's plan and the gold plan.
+
+    Attributes:
+        solver: name of the solver.
+        distance: number of tools and links that only one of the two plans has; None without a plan.
+        words: the difference as the end of a sentence.
+    """
 
     solver: str
     distance: int | None
@@ -37,15 +44,15 @@ class _Attempt(NamedTuple):
 
 
 class SecondOpinionGate:
-    """Puts in quarantine what no solver solves: the same tools as often, and the same links.
+    """Quarantines samples that no solver solves. A solution has the same tools, as often, and the same links.
 
-    Plans are read as the strict scores read them: where one lists no links, the references in its arguments
-    are its links. A sample that no solver has an answer to is unknown.
+    Plans are parsed as for the strict scores: if a plan lists no links, the references in its arguments are
+    its links. A sample without an answer of any solver is unknown.
 
     Args:
-        solvers: who was asked.
+        solvers: the models and their predictions.
         background: the tools.
-        asked: the lines of the samples that were put to them; None for all.
+        lines: lines of the samples that were sent to the solvers; None for all.
 
     Raises:
         UsageError: a file of predictions cannot be read.
@@ -54,10 +61,10 @@ class SecondOpinionGate:
     name = "second opinion"
 
     def __init__(
-        self, solvers: Sequence[Solver], background: Background, asked: frozenset[int] | None = None
+        self, solvers: Sequence[Solver], background: Background, lines: frozenset[int] | None = None
     ) -> None:
         self._reader = PlanReader(background.library, background.kind)
-        self._asked = asked
+        self._lines = lines
         self._indices = [
             (solver.name, LineIndex(solver.predictions, fix="check --prediction_dir"))
             for solver in solvers
@@ -66,17 +73,17 @@ class SecondOpinionGate:
         self._count = len(solvers)
 
     def close(self) -> None:
-        """Let go of the files."""
+        """Close the files of predictions."""
         for _, index in self._indices:
             index.close()
 
     def check(self, gold: Gold) -> list[Finding]:
-        """No finding where one solver solves it, else one."""
-        if self._asked is not None and gold.line not in self._asked:
-            return [self._finding("not applicable", "nobody was asked to solve it: rejected already")]
+        """One finding, or none if a solver solves the sample."""
+        if self._lines is not None and gold.line not in self._lines:
+            return [self._finding("not applicable", "not sent to a solver: another gate rejects the sample")]
         wanted = self._reader.plan(gold.record)
         if wanted is None:
-            return [self._finding("not applicable", "its own plan cannot be read")]
+            return [self._finding("not applicable", "the gold plan cannot be parsed")]
         attempts = []
         for name, index in self._indices:
             attempt = self._attempt(name, index, gold, wanted)
@@ -90,7 +97,7 @@ class SecondOpinionGate:
         return [self._finding("quarantine", self._reason(attempts))]
 
     def _attempt(self, name: str, index: LineIndex, gold: Gold, wanted: Plan) -> _Attempt | None:
-        """How a solver fared; None where it has no answer to this request."""
+        """The difference between a solver's answer and the gold; None without an answer to this request."""
         line = index.by_id.get(gold.id, index.by_text.get(str(gold.id)))
         prediction = None if line is None else index.prediction(line)
         if prediction is None or not prediction.answers(gold.request):
@@ -103,20 +110,20 @@ class SecondOpinionGate:
             return _Attempt(name, 0, "")
         tools = _difference(Counter(wanted.names), Counter(plan.names))
         ends = _difference(Counter(set(wanted_links)), Counter(set(links)))
-        told = [*_told(tools, lambda tool: f"'{tool}'")]
-        if not told:
-            told = [*_told(ends, lambda link: f"the link '{link[0]}' -> '{link[1]}'")]
+        words = [*_phrases(tools, lambda tool: f"'{tool}'")]
+        if not words:
+            words = [*_phrases(ends, lambda link: f"the link '{link[0]}' -> '{link[1]}'")]
         distance = sum(part.total() for part in (*tools, *ends))
-        return _Attempt(name, distance, " and ".join(told))
+        return _Attempt(name, distance, " and ".join(words))
 
     def _reason(self, attempts: Sequence[_Attempt]) -> str:
         silent = self._count - len(attempts)
         who = f"none of {count_of(len(attempts), 'solver')}" if len(attempts) > 1 else attempts[0].solver
-        verb = "comes to this plan" if len(attempts) > 1 else "does not come to this plan"
+        verb = "produces this plan" if len(attempts) > 1 else "does not produce this plan"
         left = f" ({silent} more gave no answer)" if silent else ""
         planned = [attempt for attempt in attempts if attempt.distance is not None]
         if not planned:
-            return f"{who} {verb}{left}: no answer holds a plan"
+            return f"{who} {verb}{left}: no answer has a plan"
         nearest = min(planned, key=lambda attempt: attempt.distance or 0)
         which = f"the nearest, {nearest.solver}," if len(attempts) > 1 else "it"
         return f"{who} {verb}{left}: {which} {nearest.words}"
@@ -132,11 +139,11 @@ def _links(plan: Plan) -> list[Ends]:
 
 
 def _difference(wanted: Counter[Part], given: Counter[Part]) -> tuple[Counter[Part], Counter[Part]]:
-    """What is missing, and what is too much."""
+    """The missing items and the extra items."""
     return wanted - given, given - wanted
 
 
-def _told(difference: tuple[Counter[Part], Counter[Part]], name: Callable[[Part], str]) -> Iterator[str]:
+def _phrases(difference: tuple[Counter[Part], Counter[Part]], name: Callable[[Part], str]) -> Iterator[str]:
     for verb, part in zip(("lacks", "adds"), difference, strict=True):
         if part:
             named = [name(one) for one in part.elements()]

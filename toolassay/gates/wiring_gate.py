@@ -1,4 +1,4 @@
-"""The gate "wiring": what each step takes from which other step; whether links and step order agree."""
+"""The gate "wiring": the references between nodes, and whether links and the order of steps agree."""
 
 from __future__ import annotations
 
@@ -17,10 +17,11 @@ from toolassay.gates.references import PlanValue, ReferenceReader, ReferenceRead
 from toolassay.gold import Ends, Gold, GoldNode
 
 Order = dict[str, int]
+"""The position of each tool, from 0."""
 
 
 def order_of_steps(steps: Sequence[str], tools: Sequence[str]) -> Order | None:
-    """The place of each tool in the steps, if each step names first a tool of its own; else None.
+    """The position of each tool in the steps; None unless each step first names a different tool.
 
     >>> order_of_steps(["Step 1: Call b", "Step 2: Call a with what b gave"], ["a", "b"])
     {'b': 0, 'a': 1}
@@ -28,7 +29,9 @@ def order_of_steps(steps: Sequence[str], tools: Sequence[str]) -> Order | None:
     names = {same_tool(tool): tool for tool in tools}
     if len(names) < len(tools) or len(steps) != len(tools):
         return None
+    # Longest first: "image search by image" must not be found as "image search".
     longest_first = sorted(names, key=len, reverse=True)
+    # A whole name: "image search" in "call image search", not in "image searches".
     pattern = re.compile(rf"(?<!\w)(?:{'|'.join(map(re.escape, longest_first))})(?!\w)")
     order: Order = {}
     for place, step in enumerate(steps):
@@ -40,7 +43,7 @@ def order_of_steps(steps: Sequence[str], tools: Sequence[str]) -> Order | None:
 
 
 def order_of_nodes(tools: Sequence[str]) -> Order | None:
-    """The place of each tool among the nodes; None where nodes stand by name, or a tool stands twice."""
+    """The position of each tool among the nodes; None if nodes are sorted by name or a tool occurs twice."""
     by_name = list(tools) == sorted(tools) or [*map(same_tool, tools)] == sorted(map(same_tool, tools))
     if by_name or len(set(tools)) < len(tools):
         return None
@@ -48,22 +51,25 @@ def order_of_nodes(tools: Sequence[str]) -> Order | None:
 
 
 def orders_of(gold: Gold) -> tuple[Order | None, Order | None]:
-    """What the steps and what the nodes of a plan say of its order."""
+    """The order of the tools by the steps, and by the nodes; None for an order that does not show it."""
     tools = [node.tool for node in gold.nodes]
     return order_of_steps(gold.steps, tools), order_of_nodes(tools)
 
 
 def is_in_order(order: Order | None, link: Ends) -> bool | None:
-    """Whether an order has the ends of a link in its direction; None where it does not say."""
+    """Whether the source of a link precedes its target; None if the order does not have both."""
     if order is None or link[0] not in order or link[1] not in order or link[0] == link[1]:
         return None
     return order[link[0]] < order[link[1]]
 
 
 def find_cycle(links: Iterable[Ends], tools: Iterable[str]) -> list[str]:
-    """Tools whose links go in a circle, in its order; empty where there is none.
+    """The tools of a cycle, in its order; empty without a cycle.
 
-    Links name tools: where one is used twice, what looks like a circle need not be one.
+    Args:
+        links: the links, each a pair of tool names.
+        tools: the tools of all nodes. Links of a tool that occurs twice are ignored, because they may belong
+            to different nodes.
     """
     often = Counter(tools)
     graph: nx.DiGraph[str] = nx.DiGraph()
@@ -75,16 +81,17 @@ def find_cycle(links: Iterable[Ends], tools: Iterable[str]) -> list[str]:
 
 
 Wire = tuple[int, int]
+"""A reference: index of the node that gives the output, index of the node that takes it."""
 
 
 @dataclass
 class _Wires:
-    """What the arguments of a plan say.
+    """The references of a plan.
 
     Attributes:
-        wires: (place of the source, place of the target).
-        open: nodes with a source that nobody can tell.
-        backward: the wires from a later node, and where they are said.
+        wires: the resolved references.
+        open: indices of nodes with a reference that cannot be resolved.
+        backward: the references to a later node, each with its argument.
     """
 
     wires: list[Wire] = field(default_factory=list)
@@ -93,7 +100,7 @@ class _Wires:
 
 
 class WiringGate:
-    """Follows every reference, and holds the links against them or against the order of the steps."""
+    """Resolves every reference, and compares the links with them (resource) or with the order (temporal)."""
 
     name = "wiring"
 
@@ -102,9 +109,9 @@ class WiringGate:
         self._names = tool_spellings(background.library)
 
     def check(self, gold: Gold) -> list[Finding]:
-        """References to nothing, to later steps or of a wrong type; links against them or the order."""
+        """Findings for references that do not resolve, point forward or have a wrong type, and for links."""
         if not gold.has_arguments:
-            reason = "the gold has no arguments, so that it has no references"
+            reason = "the gold has no arguments, and so no references"
             return [*self._order(gold), Finding(self.name, "not applicable", reason)]
         reader = ReferenceReader.of(gold)
         found = _Wires()
@@ -166,17 +173,17 @@ class WiringGate:
             return [
                 self._say(
                     "reject",
-                    f"{shown(text)} is not spelt as a reference is: <node-{reading.places[0]}>",
+                    f"{shown(text)} is not spelled like a reference: <node-{reading.places[0]}>",
                     where,
                 )
             ]
         if reading.spelling == "name":
             tool = reader.tools[reading.places[0]]
             if temporal and text.strip() == tool:
-                return []  # the published way of a temporal plan
-            reason = f"{shown(text)} names a step, but is no reference; <node-{reading.places[0]}> would be"
+                return []  # published temporal plans refer so
+            reason = f"{shown(text)} names a step, but is not a reference like <node-{reading.places[0]}>"
             return [self._say("quarantine" if temporal else "reject", reason, where)]
-        reason = f"{shown(text)} speaks of another step, but refers to none"
+        reason = f"{shown(text)} mentions another step, but is not a reference"
         return [self._say("quarantine" if temporal else "reject", reason, where)]
 
     def _type(
@@ -190,7 +197,7 @@ class WiringGate:
             return []
         gives = ", ".join(first.outputs) or "nothing"
         takes = ", ".join(second.inputs)
-        reason = f"{shown(text)} is what '{source}' gives ({gives}), but '{target}' takes {takes}"
+        reason = f"{shown(text)} is the output of '{source}' ({gives}), but '{target}' takes {takes}"
         return [self._say("reject", reason, where)]
 
     def _backward(self, found: _Wires) -> list[Finding]:
@@ -198,9 +205,9 @@ class WiringGate:
             return []
         turned = find_cycle([(str(source), str(target)) for source, target in found.wires], ())
         more = (
-            "and the references go in a circle"
+            "and the references form a cycle"
             if turned
-            else "repair puts the nodes in an order in which all references point back"
+            else "repair sorts the nodes so that all references point back"
         )
         return [
             self._say(
@@ -212,7 +219,7 @@ class WiringGate:
         ]
 
     def _links(self, gold: Gold, reader: ReferenceReader, found: _Wires) -> list[Finding]:
-        """Every link is a reference, every reference a link; links name tools, so tools are compared."""
+        """Findings for links without a reference and references without a link, compared by tool names."""
         if gold.record.get("task_links") is None:
             if not found.wires:
                 return []
@@ -234,8 +241,8 @@ class WiringGate:
             back = (link[1], link[0])
             if back in flows and back not in links:
                 turned.add(back)
-                why = f"{source} takes what {target} gives"
-                reason = f"the link {source} -> {target} is the wrong way round: {why}"
+                why = f"{source} takes the output of {target}"
+                reason = f"the link {source} -> {target} has the wrong direction: {why}"
             else:
                 reason = (
                     f"there is a link {source} -> {target}, but no argument of {target} refers to {source}"
@@ -244,7 +251,9 @@ class WiringGate:
         for (first, second), (_, place) in flows.items():
             if (first, second) not in links and (first, second) not in turned:
                 link_text = f"{shown(first)} -> {shown(second)}"
-                reason = f"{shown(second)} takes what {shown(first)} gives, but there is no link {link_text}"
+                reason = (
+                    f"{shown(second)} takes the output of {shown(first)}, but there is no link {link_text}"
+                )
                 findings.append(self._say("reject", reason, f"task_nodes[{place}].arguments"))
         return findings
 
@@ -259,21 +268,21 @@ class WiringGate:
         return source, target
 
     def _order(self, gold: Gold) -> list[Finding]:
-        """Links that go in a circle, or against the order of the steps and of the nodes."""
+        """Findings for links that form a cycle, or contradict the order of the steps and of the nodes."""
         tools = [node.tool for node in gold.nodes]
         if turned := find_cycle(gold.links, tools):
-            reason = f"the links go in a circle: {' -> '.join(map(shown, [*turned[:8], turned[0]]))}"
+            reason = f"the links form a cycle: {' -> '.join(map(shown, [*turned[:8], turned[0]]))}"
             return [self._say("reject", reason, place_of(gold, (turned[0], turned[1 % len(turned)])))]
         steps, nodes = orders_of(gold)
         findings = []
         for link in dict.fromkeys(gold.links):
             by_steps, by_nodes = is_in_order(steps, link), is_in_order(nodes, link)
             if by_steps is False and by_nodes is not True:
-                reason = f"the link {shown(link[0])} -> {shown(link[1])} goes against the order of the steps"
+                reason = f"the link {shown(link[0])} -> {shown(link[1])} contradicts the order of the steps"
                 findings.append(self._say("reject", reason, place_of(gold, link)))
             elif by_steps is False or (by_steps is None and by_nodes is False):
                 what = "nodes" if by_nodes is False else "steps"
-                reason = f"the link {shown(link[0])} -> {shown(link[1])} goes against the order of the {what}"
+                reason = f"the link {shown(link[0])} -> {shown(link[1])} contradicts the order of the {what}"
                 findings.append(self._say("quarantine", reason, place_of(gold, link)))
         return findings
 

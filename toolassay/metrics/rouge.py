@@ -1,12 +1,13 @@
-"""ROUGE-1, -2, -L and -Lsum (Lin, 2004), equal to the F-measures of `rouge-score`, and faster.
+"""ROUGE-1, -2, -L and -Lsum: the F-measures of `rouge-score`, computed faster.
 
-Tokens are the lower-cased runs of `a-z0-9`; nothing is stemmed. ROUGE-Lsum takes each line as a sentence
-and, for each reference sentence, the union of its longest common subsequences with every candidate sentence
-(`union_lcs_hits`), ties broken as `rouge-score` does.
+Lin, ROUGE: A Package for Automatic Evaluation of Summaries, 2004. Tokens are the lower-cased runs of
+`a-z0-9`, without stemming. ROUGE-Lsum takes each line as a sentence and, for each reference sentence, the
+union of its longest common subsequences (LCS) with every candidate sentence (`union_lcs_hits`). Ties between
+several LCS are broken as in `rouge-score`.
 
-The table of an LCS grows by 0 or 1 from row to row; one big integer a column holds these steps (Hyyrö,
-2004). Walking back from the corner, the reference row is kept only where `rouge-score` keeps it: on a
-match, both go back; else the column goes back where the table steps up at this row, else the row does.
+The values of an LCS table grow by 0 or 1 from row to row; one big integer per column holds these steps
+(Hyyrö, 2004). The traceback starts in the last cell. On a match it goes to the previous row and column;
+otherwise to the previous column if the table steps up at this row, else to the previous row.
 """
 
 from __future__ import annotations
@@ -28,11 +29,13 @@ if TYPE_CHECKING:
 
 
 def union_lcs_hits(reference: Sequence[Sequence[Hashable]], candidate: Sequence[Sequence[Hashable]]) -> int:
-    """How many reference tokens the union LCS of each reference sentence hits, clipped by token counts.
+    """The number of reference tokens in the union LCS of their sentences, clipped by token counts.
+
+    A token counts at most as often as it occurs in the candidate and in the reference.
 
     Args:
         reference: sentences, each a sequence of tokens.
-        candidate: likewise.
+        candidate: sentences, each a sequence of tokens.
 
     >>> union_lcs_hits([["a", "b", "c"]], [["a", "x"], ["c"]])
     2
@@ -55,7 +58,7 @@ def union_lcs_hits(reference: Sequence[Sequence[Hashable]], candidate: Sequence[
 
 
 def _union(reference: tuple[Hashable, ...], candidates: Sequence[tuple[Hashable, ...]]) -> int:
-    """The positions of `reference` that are in its LCS with any candidate, as bits."""
+    """The positions of `reference` in its LCS with any candidate; bit i stands for position i."""
     everything = (1 << len(reference)) - 1
     matches: dict[Hashable, int] = {}
     for place, token in enumerate(reference):
@@ -71,7 +74,14 @@ def _union(reference: tuple[Hashable, ...], candidates: Sequence[tuple[Hashable,
 
 
 def _lcs_positions(matches: dict[Hashable, int], everything: int, columns: Sequence[int]) -> int:
-    """The positions of one LCS; `columns` are the matches of each candidate token."""
+    """The positions of one LCS as bits.
+
+    Args:
+        matches: the positions of each reference token, as bits.
+        everything: the bits of all positions.
+        columns: for each candidate token, the reference positions that match it, as bits.
+    """
+    # Bit i of `flat` is set if the LCS length does not grow at row i of the current column.
     flat = everything
     stops = []
     for column in columns:
@@ -93,16 +103,18 @@ def _lcs_positions(matches: dict[Hashable, int], everything: int, columns: Seque
     return positions
 
 
+# A translation table that keeps letters, digits and line breaks, and makes every other byte a blank.
 _TO_SPACE = bytes(
     byte if chr(byte) in "abcdefghijklmnopqrstuvwxyz0123456789\n" else ord(" ") for byte in range(256)
 )
+# An estimate of the memory for one pair of sentences in `batch_rouge`, and the limit of one batch, in bytes.
 _BYTES_A_SENTENCE_PAIR = 500
 _WORK_AT_ONCE = 16_000_000
 NAMES = ("rouge1", "rouge2", "rougeL", "rougeLsum")
 
 
 class Rouge(NamedTuple):
-    """The four F-measures of one pair of texts, each in 0..1."""
+    """The four F-measures of one pair of texts, each from 0 to 1."""
 
     rouge1: float
     rouge2: float
@@ -111,7 +123,7 @@ class Rouge(NamedTuple):
 
 
 def sentences(text: str) -> list[list[bytes]]:
-    r"""The tokens of each line that has any.
+    r"""The tokens of each line; lines without tokens are left out.
 
     >>> sentences("Step 1: Go!\n\n42 é")
     [[b'step', b'1', b'go'], [b'42']]
@@ -121,7 +133,7 @@ def sentences(text: str) -> list[list[bytes]]:
 
 
 def rouge(reference: str, candidate: str) -> Rouge:
-    """The F-measures of one candidate against one reference.
+    """The F-measures of a candidate text against one reference text; 0 if either has no tokens.
 
     >>> rouge("the cat sat", "the cat").rouge1
     0.8
@@ -153,7 +165,7 @@ def _overlap(gold: Counter[object], predicted: Counter[object]) -> float:
 
 
 class RougeCollector:
-    """Scores pairs of texts, each distinct pair once; pairs are known by the number `add` gives them.
+    """Scores pairs of texts in batches, each distinct pair once; `add` returns the number of a pair.
 
     >>> collector = RougeCollector()
     >>> [collector.add("a b", "a"), collector.add("a", "a"), collector.add("a b", "a")]
@@ -169,7 +181,16 @@ class RougeCollector:
         self._work = 0
 
     def add(self, reference: str, candidate: str, *, wanted: bool = True) -> int:
-        """The number of the pair (reference, candidate); unless `wanted` it is numbered, not scored."""
+        """Add a pair of texts.
+
+        Args:
+            reference: the reference text.
+            candidate: the candidate text.
+            wanted: if false, a new pair gets a number and no scores.
+
+        Returns:
+            The row of the pair in `scores`.
+        """
         both = f"{len(reference)} {reference}{candidate}".encode("utf-8", "surrogatepass")
         key = hashlib.blake2b(both, digest_size=16).digest()
         known = len(self._numbers)
@@ -193,7 +214,7 @@ class RougeCollector:
         self._work = 0
 
     def scores(self) -> NDArray[np.float64]:
-        """The scores of every distinct pair: shape (pairs, 4), columns as `NAMES`."""
+        """The scores of all distinct pairs: shape (pairs, 4), columns in the order of `NAMES`."""
         import numpy as np
 
         self._score_waiting()

@@ -1,11 +1,11 @@
-"""ROUGE of many pairs of texts at once: the same numbers as `rouge.rouge`, each step over all pairs.
+"""ROUGE of many pairs of texts at once: the scores of `rouge.rouge`, vectorised over the pairs.
 
 Tokens become numbers that are local to a pair: 1, 2, … for the reference's distinct tokens, 0 for any
-candidate token the reference does not have. What two texts share is then counting over those numbers.
+candidate token that the reference does not have. Shared n-grams are then counted with `bincount`.
 
-The union LCS of ROUGE-Lsum has a machine word for each LCS table. All (reference sentence, candidate
-sentence) pairs advance together, one candidate token a step, longest candidates first, so that a step works
-on the front part of the arrays that is still running.
+The union LCS of ROUGE-Lsum uses one machine word per column of an LCS table. All pairs (reference sentence,
+candidate sentence) advance together by one candidate token per step. They are sorted by the length of the
+candidate, longest first, so that the pairs still running are the front part of each array.
 """
 
 from __future__ import annotations
@@ -25,8 +25,11 @@ if TYPE_CHECKING:
 
 Sentences = list[list[bytes]]
 
-_FIRST_CHARACTER = 0xE000  # above the surrogates, so that any number is a character
+# Token numbers become characters above the surrogates, up to the last code point.
+_FIRST_CHARACTER = 0xE000
 _LAST_LOCAL = 0x10FFFF - _FIRST_CHARACTER
+# Limits of a pair that is scored in the batch: its memory grows with the pairs of sentences and with the
+# longest candidate, and a machine word holds the positions of one reference sentence.
 _MOST_SENTENCE_PAIRS = 4096
 _LONGEST_CANDIDATE = 1024
 _WORD = 64
@@ -36,10 +39,10 @@ def batch_rouge(pairs: Sequence[tuple[Sentences, Sentences]]) -> NDArray[np.floa
     """ROUGE-1, -2, -L and -Lsum F-measures of each pair (reference, candidate).
 
     Args:
-        pairs: tokenised texts, one list of tokens a line (see `rouge.sentences`).
+        pairs: tokenised texts, one list of tokens per line (see `rouge.sentences`).
 
     Returns:
-        An array of shape (pairs, 4).
+        Shape (pairs, 4), columns in the order of `rouge.NAMES`, each from 0 to 1.
     """
     gold, predicted = _Side(), _Side()
     for reference, candidate in pairs:
@@ -80,7 +83,7 @@ def batch_rouge(pairs: Sequence[tuple[Sentences, Sentences]]) -> NDArray[np.floa
 
 
 def _is_small(reference: Sentences, candidate: Sentences) -> bool:
-    """Whether the union LCS fits machine words and a little memory; others are scored one by one."""
+    """Whether the batch computes the union LCS of a pair; larger pairs are scored one by one."""
     return (
         len(reference) * len(candidate) <= _MOST_SENTENCE_PAIRS
         and max(map(len, reference), default=0) <= _WORD
@@ -89,7 +92,7 @@ def _is_small(reference: Sentences, candidate: Sentences) -> bool:
 
 
 class _Side:
-    """The references, or the candidates, of all pairs, end to end."""
+    """The references of all pairs, or their candidates, concatenated."""
 
     def __init__(self) -> None:
         self.tokens = array("q")
@@ -113,7 +116,7 @@ class _Side:
         return np.asarray(self._sizes, dtype=np.int64)
 
     def texts(self) -> list[str]:
-        """Each text as a string with one character a token."""
+        """Each text as a string with one character per token."""
         characters = np.minimum(self.numbers(), _LAST_LOCAL) + _FIRST_CHARACTER
         joined = characters.astype("<u4").tobytes().decode("utf-32-le")
         ends = np.cumsum(self.sizes()).tolist()
@@ -127,7 +130,7 @@ def _shared_bigrams(
     predicted_slots: NDArray[np.int64],
     pairs: int,
 ) -> NDArray[np.float64]:
-    """How many bigrams each pair shares, repetitions counted."""
+    """The number of bigrams that each pair shares, with repetitions: shape (pairs,)."""
     base = int(max(gold.distinct, default=0)) + 1
     sides = []
     for side, slots in ((gold, gold_slots), (predicted, predicted_slots)):
@@ -144,7 +147,7 @@ def _shared_bigrams(
 
 
 def _longest_common(gold: _Side, predicted: _Side) -> NDArray[np.float64]:
-    """The length of each pair's longest common subsequence."""
+    """The length of the longest common subsequence of each pair: shape (pairs,)."""
     from rapidfuzz.distance import LCSseq
 
     lengths = map(LCSseq.similarity, gold.texts(), predicted.texts())
@@ -152,11 +155,18 @@ def _longest_common(gold: _Side, predicted: _Side) -> NDArray[np.float64]:
 
 
 _ONE = np.uint64(1)
+# Shifts that set all bits below the highest one.
 _SMEARS = tuple(np.uint64(shift) for shift in (1, 2, 4, 8, 16, 32))
 
 
 class Texts(Protocol):
-    """Texts end to end: token numbers, the size of each sentence, the number of sentences of each text."""
+    """Concatenated texts.
+
+    Attributes:
+        tokens: token numbers.
+        sentence_sizes: number of tokens in each sentence.
+        sentence_counts: number of sentences in each text.
+    """
 
     tokens: array[int]
     sentence_sizes: array[int]
@@ -166,23 +176,23 @@ class Texts(Protocol):
 def union_members(
     gold: Texts, predicted: Texts, slots: NDArray[np.int64], chosen: NDArray[np.bool_]
 ) -> NDArray[np.bool_]:
-    """Which reference tokens are in the union LCS of their sentence with the candidate's sentences.
+    """Whether each reference token is in the union LCS of its sentence with the candidate's sentences.
 
     Args:
-        gold: the references; no sentence of a chosen text is longer than 64 tokens.
-        predicted: the candidates, numbered as the references, 0 for tokens the reference lacks.
-        slots: how many numbers each text uses, 0 included.
-        chosen: the texts to work on; the tokens of others are not members.
+        gold: the references; a sentence of a chosen text has at most 64 tokens.
+        predicted: the candidates, with the token numbers of their references and 0 for other tokens.
+        slots: number of token numbers of each text, including 0: shape (texts,).
+        chosen: the texts to compute, shape (texts,); the result is false for tokens of other texts.
 
     Returns:
-        One truth value for each reference token.
+        Shape (reference tokens,).
     """
     gold_sizes, predicted_sizes = _array(gold.sentence_sizes), _array(predicted.sentence_sizes)
     gold_counts, predicted_counts = _array(gold.sentence_counts), _array(predicted.sentence_counts)
     text = np.repeat(np.arange(len(slots)), gold_counts)
     places = _ramp(gold_sizes)
     table, first_entry = _match_table(gold, gold_sizes, places, text, slots)
-    # One row for each reference sentence and each candidate sentence of the same text.
+    # One row for each pair of a reference sentence and a candidate sentence of the same text.
     partners = np.where(chosen, predicted_counts, 0)[text]
     reference = np.repeat(np.arange(len(text)), partners)
     candidate = (np.cumsum(predicted_counts) - predicted_counts)[text[reference]] + _ramp(partners)
@@ -208,7 +218,11 @@ def _match_table(
     text: NDArray[np.int64],
     slots: NDArray[np.int64],
 ) -> tuple[NDArray[np.uint64], NDArray[np.int64]]:
-    """For each reference sentence and token number, the places of the token as bits."""
+    """For each reference sentence and token number, the positions of the token as bits.
+
+    Returns:
+        The entries of all sentences, concatenated, and the index of each sentence's first entry.
+    """
     width = slots[text]
     first_entry = np.cumsum(width) - width
     table = np.zeros(int(width.sum()), dtype=np.uint64)
@@ -225,7 +239,16 @@ def _lcs_members(
     start: NDArray[np.int64],
     sizes: NDArray[np.int64],
 ) -> NDArray[np.uint64]:
-    """The reference places of one LCS of each row; rows are ordered by falling size of the candidate."""
+    """The reference positions of one LCS for each row, as bits: `rouge._lcs_positions` over all rows.
+
+    Args:
+        table: the match table.
+        first_entry: index into `table` for the reference sentence of each row.
+        full: the bits of all positions of the reference sentence of each row.
+        tokens: the token numbers of all candidates.
+        start: index into `tokens` for the candidate sentence of each row.
+        sizes: number of tokens in the candidate sentence of each row, in descending order.
+    """
     steps = int(sizes[0]) if len(sizes) else 0
     running = np.searchsorted(-sizes, -np.arange(steps), side="left").tolist()
     flat = full.copy()
@@ -257,7 +280,7 @@ def _full(sizes: NDArray[np.int64]) -> NDArray[np.uint64]:
 
 
 def _ramp(sizes: NDArray[np.int64]) -> NDArray[np.int64]:
-    """0, 1, … size-1 for each size, end to end."""
+    """The concatenation of 0, 1, … size - 1 for each size."""
     ends = np.cumsum(sizes)
     return np.arange(int(ends[-1]) if len(ends) else 0) - np.repeat(ends - sizes, sizes)
 

@@ -1,8 +1,7 @@
-"""Splits for training and testing: no subgraph and no request, nor one nearly the same, is in two of them.
+"""Splits for training and testing: no subgraph, no request and no near duplicate of it is in two of them.
 
-Shapes and sizes are shared out. Samples that repeat each other are one *group*, which goes into one split
-whole. A *stratum* is a shape and a number of tools; the wished shares are held in each, as closely as its
-groups allow.
+Samples that repeat each other form a *group*, which goes into one split as a whole. A *stratum* is a shape
+and a number of tools; each stratum has the requested shares, as closely as its groups allow.
 """
 
 from toolassay.splits.sample_groups import Member, SampleGroup, Stratum, groups_of, near_repeats

@@ -22,11 +22,12 @@ from toolassay.variety import Item, PlanDigest, Thresholds, find_repeats
 from toolassay.variety.normal_form import digest
 from toolassay.variety.text_store import TextStore, temporary_folder
 
+# Matches ", " and "_"; nothing in "café2".
 _NOT_WORDS = re.compile(r"[\W_]+")
 
 
 class Stratum(NamedTuple):
-    """A shape and a number of tools."""
+    """A shape and a number of tools; `str` gives "chain of 3"."""
 
     shape: Shape
     size: int
@@ -37,9 +38,13 @@ class Stratum(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Member:
-    """What splitting needs to know of a sample.
+    """The properties of a sample that splitting needs.
 
-    `keys` are texts: two samples with a key in common belong into one split.
+    Attributes:
+        id: the id of the sample.
+        stratum: its shape and number of tools.
+        tools: the tools of its plan.
+        keys: texts; two samples with a common key belong in one split.
     """
 
     id: RequestId
@@ -49,10 +54,10 @@ class Member:
 
     @classmethod
     def of(cls, gold: Gold) -> Member:
-        """Read a sample.
+        """The properties of a gold plan.
 
-        Its keys are its id, its request without case and punctuation, and its subgraph (that of the gold
-        plan, and the sampled one where the label says so), whatever the order of nodes, links and arguments.
+        Its keys are its id, its request without case and punctuation, and its subgraph: that of the gold
+        plan, and the sampled one if the label has one. The order of nodes and links does not matter.
 
         >>> first = Gold.of({"id": 1, "user_request": "Go!", "task_nodes": [{"task": "a b"}, {"task": "c"}]})
         >>> other = Gold.of({"id": 2, "user_request": "Stop", "task_nodes": [{"task": "C"}, {"task": "a_b"}]})
@@ -73,7 +78,7 @@ class Member:
 
 
 def _plain(text: str) -> str:
-    """A text without case, punctuation and double blanks; one of signs alone is left as it is."""
+    """A text without case, punctuation and double blanks; a text of punctuation alone stays unchanged."""
     return _NOT_WORDS.sub(" ", text.casefold()).strip() or text.strip()
 
 
@@ -90,11 +95,11 @@ def _graph_key(tools: Iterable[str], links: Iterable[Ends]) -> str:
 
 @dataclass(frozen=True, slots=True)
 class SampleGroup:
-    """Samples that must not be parted.
+    """Samples that must stay in one split.
 
     Attributes:
-        name: the least of their keys, which names the group whatever the order of the samples.
-        members: by id.
+        name: the smallest of their keys, so that the name does not depend on the order of the samples.
+        members: the samples, sorted by id.
     """
 
     name: str
@@ -105,7 +110,7 @@ class SampleGroup:
 
     @property
     def strata(self) -> Counter[Stratum]:
-        """How many of its samples are of each stratum."""
+        """The number of its samples in each stratum."""
         return Counter(member.stratum for member in self.members)
 
     def uses(self, tools: Collection[str]) -> bool:
@@ -114,11 +119,14 @@ class SampleGroup:
 
 
 def groups_of(members: Iterable[Member], together: Iterable[Sequence[int]] = ()) -> list[SampleGroup]:
-    """Samples in groups: two that share a key, be it over others in between, are in one; by name.
+    """Group the samples that share a key, directly or through other samples.
 
     Args:
         members: the samples, in any order.
-        together: places of further samples that belong together; see `toolassay.splits.near_repeats`.
+        together: indices of further samples that must stay together, as `near_repeats` returns them.
+
+    Returns:
+        The groups, sorted by name.
     """
     known = list(members)
     sets = UnionFind(range(len(known)))
@@ -141,15 +149,18 @@ def groups_of(members: Iterable[Member], together: Iterable[Sequence[int]] = ())
     return sorted(groups, key=lambda group: group.name)
 
 
-def near_repeats(golds: Iterable[Gold], bars: Thresholds | None = None) -> list[list[int]]:
-    """The places, from 0, of samples whose requests repeat one another nearly, by whatever chain.
+def near_repeats(golds: Iterable[Gold], thresholds: Thresholds | None = None) -> list[list[int]]:
+    """The indices, from 0, of samples whose requests are near duplicates, directly or through others.
 
-    They are compared in an order of their own: in a crowd of requests that are much alike not every pair is
-    looked at, and which ones are must not depend on the order of the file.
+    Samples are compared in the order of a hash, not of the file: the search skips pairs in large groups of
+    similar requests, and the order of the file must not decide which.
 
     Args:
-        golds: read once; words lie in a temporary file, a few numbers of each are held in memory.
-        bars: how alike near duplicates are; see `toolassay.variety.find_repeats`.
+        golds: the samples, iterated over once. Requests are kept in a temporary file.
+        thresholds: minimum similarity of near duplicates. Default: `Thresholds()`.
+
+    Returns:
+        One sorted list for each group of two or more samples.
 
     >>> texts = ["Crop a.jpg for me", "Pay the bill", "Could you please crop a.jpg?"]
     >>> near_repeats(Gold.of({"id": number, "user_request": text}) for number, text in enumerate(texts))
@@ -165,5 +176,5 @@ def near_repeats(golds: Iterable[Gold], bars: Thresholds | None = None) -> list[
             ranks.append(digest([str(gold.id), gold.request, plan]))
         order = sorted(range(len(plans)), key=ranks.__getitem__)
         items = (Item(place, texts[place], plans[place]) for place in order)
-        clusters = find_repeats(items, bars=bars).clusters()
+        clusters = find_repeats(items, thresholds=thresholds).clusters()
     return sorted(sorted(int(place) for place in cluster) for cluster in clusters)

@@ -1,7 +1,7 @@
-"""`split_ids.json`: which ids are in which split.
+"""`split_ids.json`: the ids of each split.
 
-As GNN4TaskPlan publishes it (`test_ids`: shape -> ids), with `train_ids` and `dev_ids` beside it, and what
-the splits were made with.
+GNN4TaskPlan publishes `test_ids` (shape -> ids). Our files add `train_ids`, `dev_ids` and the settings of the
+split.
 """
 
 from __future__ import annotations
@@ -19,20 +19,21 @@ from toolassay.files import keep_dated_copy, read_json, write_json
 from toolassay.splits.splitting import SPLITS, Split, Splitting
 from toolassay.version import OLD_NAME, __version__
 
+# The version of the file format, which the signature names.
 FORMAT = 1
 MADE_BY = "toolassay split"
 
 
 @dataclass(frozen=True)
 class SplitFile:
-    """The split of each id, which is compared as text: 1 and "1" are one.
+    """The split of each id. Ids are compared as text: 1 equals "1".
 
     Attributes:
         path: the file.
-        split_of: by id.
-        rest: the split of an id that is not named: "train" in the published files, which name the test ids
-            only; None where the file names all.
-        signature: what the splits were made with, in a line.
+        split_of: the split of each id in the file.
+        rest: the split of all other ids: "train" for the published files, which list only the test ids; None
+            if the file lists all ids.
+        signature: the settings and the data of the split, in one line.
     """
 
     path: Path
@@ -45,7 +46,7 @@ class SplitFile:
         """Read a split file, ours or a published one.
 
         Raises:
-            UsageError: missing or malformed, or an id in two splits.
+            UsageError: the file is missing or malformed, or has an id in two splits.
         """
         value = read_json(path, fix="make it with toolassay split")
         found: dict[str, Split] = {}
@@ -58,32 +59,39 @@ class SplitFile:
                     raise UsageError(
                         f"has '{name}' in {found[str(name)]} and in {split}",
                         file=path,
-                        fix="take it out of one",
+                        fix=f"remove '{name}' from one of the two lists",
                     )
         made_with = str(value.get("signature", path.name))
         return cls(path, found, None if "train" in named else "train", made_with)
 
     def split(self, request_id: RequestId) -> Split | None:
-        """The split of a request; None where the file does not know it."""
+        """The split of a request; None if the file does not list it and has no `rest`."""
         return self.split_of.get(str(request_id), self.rest)
 
 
 def write_splits(path: Path, splitting: Splitting, *, force: bool = False) -> Path | None:
-    """Write a split file; the dated copy of what was replaced by force.
+    """Write a split file.
+
+    Args:
+        path: the file.
+        splitting: the splits to write.
+        force: replace a file that `toolassay split` did not write or that was edited, keeping a dated copy.
+
+    Returns:
+        The dated copy; None if no file was replaced by force.
 
     Raises:
-        UsageError: a folder; or there is one that somebody else made or a person edited, and `force` is not
-            set.
+        UsageError: `path` is a folder, or needs `force`.
     """
     copy = None
     if path.is_dir():
-        raise UsageError("is a folder, a file is needed", file=path, fix="name a file with --out")
+        raise UsageError("is a folder, a file is needed", file=path, fix="pass a file with --out")
     if path.exists() and not _is_ours(path):
         if not force:
             raise UsageError(
                 "was not written by toolassay split, or was edited since",
                 file=path,
-                fix="name another file with --out, or use --force true (keeps a dated copy)",
+                fix="pass another file with --out, or use --force true (keeps a dated copy)",
             )
         copy = keep_dated_copy(path)
     ids = {f"{split}_ids": splitting.ids(split) for split in SPLITS}
@@ -104,7 +112,7 @@ def write_splits(path: Path, splitting: Splitting, *, force: bool = False) -> Pa
 
 
 def signature(splitting: Splitting) -> str:
-    """All that the splits depend on, in one line; the data by the hash of its groups."""
+    """The settings of the splits and a hash of their groups, in one line."""
     shares = "/".join(f"{splitting.shares.get(split, 0):g}" for split in SPLITS)
     data = hashlib.sha256()
     for group in splitting.groups:
@@ -117,7 +125,7 @@ def signature(splitting: Splitting) -> str:
 
 
 def _is_ours(path: Path) -> bool:
-    """Whether the file is as `write_splits` left it."""
+    """Whether `write_splits` wrote the file and its ids are unchanged since."""
     try:
         value = read_json(path)
     except UsageError:

@@ -1,4 +1,4 @@
-"""Groups dealt out to splits, so that every stratum has its share in each."""
+"""Assign groups of samples to splits, so that each stratum has the requested shares."""
 
 from __future__ import annotations
 
@@ -24,19 +24,19 @@ def assign(
     seed: int = 0,
     hold_out: Collection[str] = (),
 ) -> list[Split]:
-    """The split of each group.
+    """The split of each group, in the order of `groups`.
 
-    Stratified and greedy, whole groups at a time, the largest first (after Sechidis, Tsoumakas and Vlahavas,
-    On the Stratification of Multi-Label Data, ECML PKDD 2011, where it is the rarest label first). Each is
-    drawn among the splits that want at least half of it, by how much of its strata they still want, so that
-    common subgraphs are not all trained on; one that none wants goes where most of its strata is missing. A
-    split that has its share over all strata takes no more.
+    Greedy stratification of whole groups, the largest first (after Sechidis, Tsoumakas and Vlahavas, On the
+    Stratification of Multi-Label Data, ECML PKDD 2011, who take the rarest label first). A group is drawn
+    among the splits that lack at least half of its size, weighted by what they lack of its strata, so that
+    frequent subgraphs are not all in "train". If no split lacks that much, the group goes where its strata
+    lack most. A split that has its share over all strata gets no more groups.
 
     Args:
-        groups: in any order; the same groups are given the same splits.
-        shares: adding up to 1.
-        seed: of the draws.
-        hold_out: tools; groups that use one of them go to "test", and are dealt out first.
+        groups: in any order; the order does not change the result.
+        shares: the share of each split; they add up to 1.
+        seed: seed of the draws.
+        hold_out: tools that must not be trained on; groups that use one go to "test" and are assigned first.
     """
     splits = [split for split in SPLITS if shares.get(split, 0) > 0]
     totals: Counter[Stratum] = Counter()
@@ -66,7 +66,14 @@ def assign(
 def _drawn(
     draw: random.Random, size: int, needs: Mapping[Split, float], missing: Mapping[Split, float]
 ) -> Split:
-    """The split of a group, by what its strata still want in each and what all strata do."""
+    """Draw the split of a group.
+
+    Args:
+        draw: the random generator.
+        size: number of samples in the group.
+        needs: number of samples that each split lacks in the strata of the group.
+        missing: number of samples that each split lacks in all strata.
+    """
     room = [name for name in needs if missing[name] >= size / 2]
     willing = [name for name in room if needs[name] >= size / 2]
     if willing:
@@ -80,15 +87,15 @@ def _rank(seed: int, group: SampleGroup) -> str:
 
 @dataclass(frozen=True)
 class Splitting:
-    """Groups, and the split of each.
+    """Groups with their splits, and the settings of the assignment.
 
     Attributes:
-        groups: by name.
-        splits: of each group, in their order.
-        shares: as wished.
-        seed: of the draws.
+        groups: the groups, sorted by name.
+        splits: the split of each group, in the same order.
+        shares: the requested share of each split.
+        seed: seed of the draws.
         hold_out: tools that must not be trained on.
-        near: how alike requests must be to be kept together; None where only the same ones are.
+        near: threshold of near duplicates; None if only exact repeats are kept together.
     """
 
     groups: Sequence[SampleGroup]
@@ -109,13 +116,13 @@ class Splitting:
         together: Iterable[Sequence[int]] = (),
         near: float | None = None,
     ) -> Splitting:
-        """Split samples; see `assign` and `groups_of`."""
+        """Group samples with `groups_of`, and assign the groups with `assign`; the arguments are theirs."""
         groups = groups_of(members, together)
         splits = assign(groups, shares, seed=seed, hold_out=hold_out)
         return cls(groups, splits, dict(shares), seed, tuple(sorted(hold_out)), near)
 
     def counts(self) -> dict[Stratum, dict[Split, int]]:
-        """How many samples of each stratum are in each split; shapes and sizes in order."""
+        """The number of samples of each stratum in each split, sorted by shape and size."""
         found: defaultdict[Stratum, Counter[Split]] = defaultdict(Counter)
         for group, split in zip(self.groups, self.splits, strict=True):
             for stratum, count in group.strata.items():
@@ -124,7 +131,7 @@ class Splitting:
         return {stratum: {split: found[stratum][split] for split in SPLITS} for stratum in order}
 
     def group_counts(self) -> Counter[Stratum]:
-        """How many groups have samples of each stratum."""
+        """The number of groups with samples of each stratum."""
         return Counter(stratum for group in self.groups for stratum in group.strata)
 
     def largest(self) -> dict[Stratum, int]:
@@ -136,7 +143,7 @@ class Splitting:
         return found
 
     def ids(self, split: Split) -> dict[Shape, list[RequestId]]:
-        """The ids in a split by shape, each once, sorted as texts."""
+        """The ids in a split by shape, without repetition, sorted as texts."""
         found: dict[Shape, dict[RequestId, None]] = {shape: {} for shape in SHAPES}
         for group, name in zip(self.groups, self.splits, strict=True):
             if name == split:

@@ -124,7 +124,7 @@ def ask_critic(
     llm = run.model.llm
     bare = frozenset(gold.line for gold in golds if not gold.has_arguments) if llm in FREE else frozenset()
     not_asked = dict.fromkeys(bare, CriticVerdict("unknown", "", NOT_FOR_IT))
-    golds = golds.but(bare)
+    golds = golds.without(bare)
     if not len(golds):
         run.screen.say(f"{llm} is not asked to review: there is no sample that it could judge")
         return not_asked, True

@@ -18,7 +18,7 @@ from toolassay.files import read_json_lines, sha256_of, write_json, write_text
 from toolassay.gates.gate import Background, Finding, Level
 from toolassay.gates.gate_funnel import GateFunnel, funnel_page, funnel_table, levels_text
 from toolassay.gates.gate_pipeline import SampleContext, gate_pipeline
-from toolassay.gates.labelled_set import LabelledSet, Mend
+from toolassay.gates.labelled_set import LabelledSet, RepairLabel
 from toolassay.gates.repair import repair as mend
 from toolassay.models.registry import refuse_baseline
 from toolassay.runs.settings import Limits, ModelSettings, RunChoices, RunSettings, gather, refuse_unknown
@@ -255,7 +255,7 @@ def _teacher(folder: DataFolder) -> str:
     return name if isinstance(name, str) else ""
 
 
-def _mend(background: Background) -> Mend:
+def _mend(background: Background) -> RepairLabel:
     return lambda record: mend(record, background)
 
 

@@ -63,7 +63,7 @@ def sort_set(
         place.writing(graph, repairs=mended) as writer,
         screen.progress("check", len(labels)) as advance,
     ):
-        for gold, repairs in labels.mended():
+        for gold, repairs in labels.repaired():
             inspection = inspect(gold, gates)
             funnel.add(inspection)
             facts: dict[str, Any] = {"repairs": len(repairs)} if repairs else {}

@@ -63,7 +63,9 @@ def measure_variety(
 
     graph = _graph(folder, screen)
     library = graph.library if graph is not None else _library(folder)
-    report = write_variety(out, golds(), library=library, graph=graph, bars=bars, sample=sample, seed=seed)
+    report = write_variety(
+        out, golds(), library=library, graph=graph, thresholds=bars, sample=sample, seed=seed
+    )
     _tell(report, screen)
     return report
 

@@ -1,4 +1,4 @@
-"""How varied a data set is: requests that repeat one another, wording, tools, links, sizes and shapes."""
+"""Variety of a data set: repeated requests, wording, and the use of tools, links, sizes and shapes."""
 
 from toolassay.variety.near_duplicates import (
     DEFAULT_THRESHOLD,

@@ -1,6 +1,6 @@
 """Diversity measures of a data set.
 
-Wording: distinct-n and the moving-average type-token ratio. Likeness: ROUGE-L of each request with its
+Wording: distinct-n and the moving-average type-token ratio. Similarity: ROUGE-L of each request with its
 nearest neighbour. Coverage: which tools and links of a library the gold plans use.
 """
 
@@ -21,20 +21,21 @@ if TYPE_CHECKING:
 
 
 WINDOW = 50
+"""Words in a window of the type-token ratio. Most requests are shorter, so texts are concatenated."""
 
 
 def distinct(texts: Sequence[Sequence[str]], length: int) -> float | None:
-    """Distinct-n: of all runs of `length` words, the share that are different runs.
+    """Distinct-n: the number of different n-grams divided by the number of all n-grams.
 
     Li, Galley, Brockett, Gao and Dolan, A Diversity-Promoting Objective Function for Neural Conversation
-    Models, NAACL 2016. The more text, the lower it is: compare only samples of one size.
+    Models, NAACL 2016. It falls with the amount of text: compare only samples of one size.
 
     Args:
-        texts: each as its words; runs do not cross from one to the next.
+        texts: the words of each text; an n-gram does not cross from one text to the next.
         length: n.
 
     Returns:
-        A share; None where no text is that long.
+        From 0 to 1; None if every text is shorter than n words.
 
     >>> distinct([["crop", "it"], ["crop", "it", "now"]], 1), distinct([["crop", "it"], ["crop", "it"]], 2)
     (0.6, 0.5)
@@ -44,14 +45,17 @@ def distinct(texts: Sequence[Sequence[str]], length: int) -> float | None:
 
 
 def moving_type_token_ratio(texts: Sequence[Sequence[str]], window: int = WINDOW) -> float | None:
-    """The moving-average type-token ratio: different words of `window` words in a row, on average.
+    """The moving-average type-token ratio: the mean share of different words in a window of words.
 
     Covington and McFall, Cutting the Gordian Knot: The Moving-Average Type-Token Ratio, Journal of
-    Quantitative Linguistics, 2010. It hardly depends on how much text there is.
+    Quantitative Linguistics, 2010. It hardly depends on the amount of text.
 
     Args:
-        texts: each as its words; they are read as one text.
-        window: how many words are looked at at a time; all of them where there are fewer.
+        texts: the words of each text; the texts are concatenated.
+        window: words in a window. If there are fewer words, all of them are one window.
+
+    Returns:
+        From 0 to 1; None without words.
 
     >>> moving_type_token_ratio([["crop", "it"], ["crop", "now"]], window=2)
     1.0
@@ -74,22 +78,24 @@ def moving_type_token_ratio(texts: Sequence[Sequence[str]], window: int = WINDOW
     return total / windows / window if windows else len(counts) / len(seen)
 
 
+# The first surrogate and their number: code points that a text must not hold.
 _SURROGATES = 0xD800, 0x800
+# Texts compared with all others at once: a limit on the size of the matrix.
 _ROWS = 250
 
 
 def nearest_rouge(texts: Sequence[Sequence[str]]) -> npt.NDArray[np.float64]:
-    """For each text, ROUGE-L with the one that is most like it.
+    """For each text, the highest ROUGE-L with any other text.
 
-    The measure by which Self-Instruct tells how new an instruction is, and drops those above 0.7 (Wang and
-    others, Self-Instruct: Aligning Language Models with Self-Generated Instructions, ACL 2023). The more
-    texts, the higher it is: compare only samples of one size.
+    Self-Instruct measures the novelty of an instruction so, and drops those above 0.7 (Wang and others,
+    Self-Instruct: Aligning Language Models with Self-Generated Instructions, ACL 2023). It rises with the
+    number of texts: compare only samples of one size.
 
     Args:
-        texts: at least two, each as its words; every two are compared.
+        texts: the words of each text; every pair is compared.
 
     Returns:
-        Shape (texts,): the F1 of the longest common subsequence of words; 0 where there is no other text.
+        Shape (texts,): the F1 of the longest common subsequence of words; 0 for a single text.
 
     >>> nearest_rouge([["crop", "the", "photo"], ["crop", "the", "picture"], ["pay", "it"]]).round(2).tolist()
     [0.67, 0.67, 0.0]
@@ -98,7 +104,7 @@ def nearest_rouge(texts: Sequence[Sequence[str]]) -> npt.NDArray[np.float64]:
     from rapidfuzz.distance import Indel
     from rapidfuzz.process import cdist
 
-    # A character for each word: the similarity of texts is then that of their words.
+    # One character per word: the character-level similarity of rapidfuzz is then that of the words.
     letters: dict[str, str] = {}
     written = ["".join(letters.setdefault(word, _letter(len(letters))) for word in text) for text in texts]
     best = np.zeros(len(written))
@@ -121,16 +127,16 @@ Ends = tuple[str, str]
 
 
 def tool_coverage(uses: Mapping[str, int], library: ToolLibrary) -> dict[str, Any]:
-    """How the calls are spread over the tools.
+    """How evenly the plans use the tools of a library.
 
     Args:
-        uses: of each tool that plans name, in how many plans it stands.
+        uses: number of plans that use each tool.
         library: all tools.
 
     Returns:
-        `tools`, `used` and its `share`; `evenness`: the entropy of the uses over its largest value (Pielou
-        1966), 1 where all tools are used alike; `never_used` in library order; `unknown`: tools that no
-        library has, with their uses; `uses` of the library's tools, most used first.
+        `tools`, `used` and its `share`; `evenness`: the entropy of the uses divided by its maximum (Pielou
+        1966), 1 if all tools are used equally often; `never_used` in library order; `unknown`: tools that the
+        library does not have, with their uses; `uses` of the library's tools, most used first.
     """
     used = {tool: uses.get(tool, 0) for tool in library.ids}
     total = sum(used.values())
@@ -147,14 +153,18 @@ def tool_coverage(uses: Mapping[str, int], library: ToolLibrary) -> dict[str, An
 
 
 def link_coverage(uses: Mapping[Ends, int], graph: ToolGraph, *, most: int = 10) -> dict[str, Any]:
-    """How many of the possible links the plans use; a link is a pair of tools, of whatever types.
+    """How many of the possible links the plans use. A link is a pair of tools, whatever its types.
 
-    Looks at each tool and at each link that is used, never at each pair of tools.
+    The time grows with the tools and with the links used, not with the pairs of tools.
 
     Args:
-        uses: of each link that plans name, in how many plans it stands.
+        uses: number of plans that use each link.
         graph: the tool graph.
-        most: how many of the links used most are named.
+        most: number of links in `most_used`.
+
+    Returns:
+        `possible`: links of the graph; `used` and its `share`; `used_once`; `not_in_graph`: different links
+        of the plans that the graph does not have; `most_used`: `[source, target, plans]` each.
     """
     known = {ends: count for ends, count in uses.items() if graph.link_types(*ends)}
     possible = sum(len(graph.numbered.successors(place)) for place in range(len(graph)))

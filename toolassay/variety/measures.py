@@ -1,4 +1,4 @@
-"""The figures of a variety report as JSON, and the counts over labels that they are computed from."""
+"""Compute the figures of a variety report, as JSON, from counts over the labels."""
 
 from __future__ import annotations
 
@@ -30,6 +30,7 @@ if TYPE_CHECKING:
 
 
 SAMPLE = 1_000
+"""Default number of sampled requests; ROUGE-L compares every pair of them."""
 NO_PLAN = ""
 """The shape of a label without a plan."""
 
@@ -40,20 +41,20 @@ class VarietyTally:
     """Counts over labels.
 
     Args:
-        sample: of how many requests the words are kept; drawn evenly (reservoir sampling, Vitter 1985).
-        seed: what they are drawn with.
+        sample: number of requests whose words are kept, drawn uniformly (reservoir sampling, Vitter 1985).
+        seed: seed of the draw.
 
     Attributes:
-        requests: how many have words.
-        plans: how many have a plan.
-        different_plans: the digests of plans whose values are known.
-        valued: how many plans have known values.
+        requests: number of requests with words.
+        plans: number of labels with a plan.
+        different_plans: digests of the plans whose argument values are known.
+        valued: number of plans whose argument values are known.
         sizes: number of plans by (shape, number of nodes).
-        tools: plans by tool that they name.
-        links: plans by link that they name.
-        lengths: the words in each request, by shape.
-        openings: requests by their first two words; a request of one word has an empty second.
-        kept: the sample: the shape and the words of each.
+        tools: number of plans that use each tool.
+        links: number of plans that use each link.
+        lengths: number of words of each request, by shape.
+        openings: number of requests by their first two words; the second is empty in a request of one word.
+        kept: the sampled requests, each as its shape and its words.
     """
 
     def __init__(self, *, sample: int = SAMPLE, seed: int = 0) -> None:
@@ -81,25 +82,27 @@ class VarietyTally:
         if plan.whole:
             self.valued += 1
             self.different_plans.add(plan.whole)
-        said = words(gold.request)
-        if said:
-            self._add_words(shape, said)
+        spoken = words(gold.request)
+        if spoken:
+            self._add_words(shape, spoken)
 
-    def _add_words(self, shape: str, said: list[str]) -> None:
+    def _add_words(self, shape: str, spoken: list[str]) -> None:
         self.requests += 1
-        self.lengths[shape].append(len(said))
-        self.openings[said[0], said[1] if len(said) > 1 else ""] += 1
+        self.lengths[shape].append(len(spoken))
+        self.openings[spoken[0], spoken[1] if len(spoken) > 1 else ""] += 1
         if len(self.kept) < self._size:
-            self.kept.append((shape, said))
+            self.kept.append((shape, spoken))
         else:
             place = self._chance.randrange(self.requests)
             if place < self._size:
-                self.kept[place] = shape, said
+                self.kept[place] = shape, spoken
 
 
-ALIKE = 0.7
-"""Above this ROUGE-L, Self-Instruct takes two instructions for one."""
+SELF_INSTRUCT_LIMIT = 0.7
+"""ROUGE-L above which Self-Instruct drops an instruction as a copy (Wang and others, ACL 2023)."""
+# Bins of the histograms: fine enough for a picture of the usual width.
 _BINS = 20
+# Openings listed in `variety.json`; the picture needs no more.
 _OPENINGS = 200
 
 
@@ -109,22 +112,25 @@ def measure_variety(
     library: ToolLibrary | None = None,
     graph: ToolGraph | None = None,
     repeats: Repeats | None = None,
-    bars: Thresholds | None = None,
+    thresholds: Thresholds | None = None,
     sample: int = SAMPLE,
     seed: int = 0,
 ) -> dict[str, Any]:
-    """How varied a set is; a part that cannot be measured is `{"not_applicable": why}`.
+    """Measure repeats, wording, lengths and the use of tools and links in a data set.
 
     Args:
-        golds: the labels, read once; requests without plans will do.
-        library: all tools.
-        graph: the tool graph.
-        repeats: which requests repeat one another, where that is known already; looked for otherwise.
-        bars: how alike near duplicates are.
-        sample: on how many requests, drawn with `seed`, what depends on their number is measured.
-        seed: likewise.
+        golds: the labels, iterated over once. Requests without plans are accepted.
+        library: all tools; None leaves out tool coverage.
+        graph: the tool graph; None leaves out link coverage.
+        repeats: the repeated requests if already known. By default they are searched.
+        thresholds: minimum similarity of near duplicates. Default: `Thresholds()`.
+        sample: number of sampled requests for the measures that depend on the size of the set.
+        seed: seed of the sample.
+
+    Returns:
+        The object of `variety.json`. A part that cannot be measured is `{"not_applicable": reason}`.
     """
-    bars = bars or Thresholds()
+    thresholds = thresholds or Thresholds()
     tally = VarietyTally(sample=sample, seed=seed)
 
     def items() -> Iterator[Item]:
@@ -134,17 +140,17 @@ def measure_variety(
             yield item
 
     if repeats is None:
-        repeats = find_repeats(items(), bars=bars)
+        repeats = find_repeats(items(), thresholds=thresholds)
     else:
         for _ in items():
             pass
-    texts = [said for _, said in tally.kept]
+    texts = [spoken for _, spoken in tally.kept]
     best = nearest_rouge(texts)
     return {
         "requests": tally.requests,
         "plans": tally.plans,
         "sample": {"requests": len(texts), "seed": seed},
-        "repeats": _repeats(repeats, tally, bars),
+        "repeats": _repeats(repeats, tally, thresholds),
         "likeness": _likeness(best, seed),
         "wording": _wording(texts),
         "lengths": _lengths(tally),
@@ -160,11 +166,11 @@ def _without(why: str) -> dict[str, Any]:
     return {"not_applicable": why}
 
 
-def _repeats(repeats: Repeats, tally: VarietyTally, bars: Thresholds) -> dict[str, Any]:
+def _repeats(repeats: Repeats, tally: VarietyTally, thresholds: Thresholds) -> dict[str, Any]:
     held = repeats.held_back().values()
     clusters = repeats.clusters()
     return {
-        "threshold": bars.threshold,
+        "threshold": thresholds.threshold,
         "exact": sum(match.exact for match in held),
         "near": sum(not match.exact for match in held),
         "share": len(held) / tally.requests if tally.requests else None,
@@ -178,13 +184,13 @@ def _likeness(best: npt.NDArray[np.float64], seed: int) -> dict[str, Any]:
     import numpy as np
 
     if len(best) < 2:
-        return _without("there are not two requests to compare")
+        return _without("there are fewer than two requests to compare")
     (interval,) = mean_intervals([best], seed=seed)
     counts, _ = np.histogram(best, bins=_BINS, range=(0, 1))
     return {
         "nearest": interval.to_json(),
-        "above": ALIKE,
-        "share_above": float((best > ALIKE).mean()),
+        "above": SELF_INSTRUCT_LIMIT,
+        "share_above": float((best > SELF_INSTRUCT_LIMIT).mean()),
         "histogram": counts.tolist(),
     }
 

@@ -1,8 +1,8 @@
-"""MinHash: shingles of a text, signatures of many texts on disk, and locality-sensitive hashing.
+"""MinHash: shingles of a text, signatures of many texts on disk, and locality-sensitive hashing (LSH).
 
 Broder, On the resemblance and containment of documents, 1997; Leskovec, Rajaraman and Ullman, Mining of
-Massive Datasets, chapter 3. The bands are searched one after another, each as a sorted array: a hash table of
-all bands takes several kilobytes per text.
+Massive Datasets, chapter 3. Each band is searched alone, as a sorted array, because a hash table of all bands
+takes several kilobytes per text.
 """
 
 from __future__ import annotations
@@ -17,11 +17,13 @@ if TYPE_CHECKING:
 
 
 SHINGLE_LENGTH = 4
+"""Characters in a shingle; docs/variety.md has the comparison with words and other lengths."""
+# 2^64 divided by the golden ratio: multiplicative hashing (Knuth) spreads similar shingles.
 _FACTOR = 0x9E3779B97F4A7C15
 
 
 def shingles(content: str) -> frozenset[str]:
-    """The runs of four characters in a text, with a blank before it and after it.
+    """The runs of four characters in a text that is padded with one blank on each side.
 
     >>> sorted(shingles("crop"))
     [' cro', 'crop', 'rop ']
@@ -33,7 +35,7 @@ def shingles(content: str) -> frozenset[str]:
 
 
 def jaccard(first: frozenset[str], second: frozenset[str]) -> float:
-    """The share of the shingles of two texts that both have; 1 for two empty ones.
+    """The Jaccard similarity of two sets of shingles: shared over all. 1 for two empty sets.
 
     >>> jaccard(frozenset("abc"), frozenset("bcd"))
     0.5
@@ -44,7 +46,7 @@ def jaccard(first: frozenset[str], second: frozenset[str]) -> float:
 
 
 def shingle_numbers(content: str) -> npt.NDArray[np.uint32]:
-    """A number of 32 bits for each shingle of a text, in order, the same in every process.
+    """A hash of 32 bits for each shingle of a text, in order, equal in every process.
 
     >>> len(shingle_numbers("crop"))
     3
@@ -62,24 +64,27 @@ def shingle_numbers(content: str) -> npt.NDArray[np.uint32]:
 
 
 PERMUTATIONS = 256
+"""Length of a signature: the standard error of a similarity is then at most 0.5 / √256 = 0.03."""
 SEED = 1
+"""Seed of the permutations; fixed, so that every process finds the same candidates."""
+# Signatures that are written at once.
 _BLOCK = 4_096
 
 
 def write_signatures(contents: Iterable[str], path: Path) -> npt.NDArray[np.uint32]:
-    """The MinHash signature of each text, one row a text.
+    """Write the MinHash signature of each text to a file, one row per text.
 
     Broder, On the resemblance and containment of documents, Compression and Complexity of Sequences, 1997;
     the permutations are those of datasketch.
 
     Args:
         contents: the texts, `toolassay.variety.normal_form.content` of the requests.
-        path: the file to write; read back as a memory map, so that ten million signatures need no
-            ten gigabytes of memory.
+        path: the file to write.
 
     Returns:
-        Shape (texts, `PERMUTATIONS`). The share of equal numbers in two rows estimates the Jaccard
-        likeness of the two texts' shingles, with a standard error of at most 0.03.
+        A memory map of shape (texts, `PERMUTATIONS`), because ten million signatures take ten gigabytes. The
+        share of equal numbers in two rows estimates the Jaccard similarity of the two texts' shingles, with a
+        standard error of at most 0.03.
     """
     import numpy as np
     from datasketch import MinHash
@@ -102,12 +107,23 @@ def write_signatures(contents: Iterable[str], path: Path) -> npt.NDArray[np.uint
 
 
 RECALL = 0.97
-CROWD = 64
+"""Least probability that a pair whose similarity is the threshold becomes a candidate."""
+MAX_NEIGHBOURS = 64
+"""Members of a group that each member is compared with, at its start and just before the member."""
+# Pairs that are verified at once.
 _CHUNK = 1 << 14
 
 
 def rows_per_band(threshold: float, permutations: int, *, recall: float = RECALL) -> int:
-    """How many rows a band has: as many as leave pairs at the threshold a chance of `recall` to be met.
+    """The largest number of rows in a band that still finds a pair at the threshold with `recall`.
+
+    A pair of similarity s agrees in one of b bands of r rows with probability 1 - (1 - s^r)^b (Leskovec and
+    others, section 3.4.2). More rows give fewer candidates.
+
+    Args:
+        threshold: similarity of the pair, from 0 to 1.
+        permutations: length of a signature; b is `permutations // r`.
+        recall: the least probability.
 
     >>> rows_per_band(0.6, 256), rows_per_band(0.9, 256)
     (5, 15)
@@ -123,12 +139,17 @@ def rows_per_band(threshold: float, permutations: int, *, recall: float = RECALL
 def band_groups(
     signatures: npt.NDArray[np.uint32], rows: int
 ) -> Iterator[tuple[npt.NDArray[np.int64], npt.NDArray[np.int64]]]:
-    """For each band, the texts that agree with another in it (see `groups`)."""
+    """For each band, the texts that agree with another text in it, as `equal_groups` returns them.
+
+    Args:
+        signatures: shape (texts, permutations).
+        rows: columns of `signatures` in a band.
+    """
     import numpy as np
 
     odd = np.random.default_rng(0).integers(1, 1 << 63, rows, np.uint64) * np.uint64(2) + np.uint64(1)
     for start in range(0, signatures.shape[1] - rows + 1, rows):
-        # Row by row, so that no more than a number a text is held.
+        # Row by row, so that memory holds one number per text, not a whole band.
         mixed = np.zeros(len(signatures), np.uint64)
         for row, factor in enumerate(odd):
             mixed = (mixed ^ (mixed >> np.uint64(29))) * factor + signatures[:, start + row]
@@ -136,11 +157,11 @@ def band_groups(
 
 
 def equal_groups(numbers: npt.NDArray[np.uint64]) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.int64]]:
-    """The places of equal numbers.
+    """The indices of numbers that occur more than once.
 
     Returns:
-        The places whose number is there more than once, the members of a group side by side and in
-        order; and where each of them stands within its group, from 0.
+        The indices, those of one number side by side and in ascending order; and the rank of each index
+        within its group, from 0.
 
     >>> import numpy as np
     >>> [part.tolist() for part in equal_groups(np.array([7, 5, 7, 6, 5, 7], np.uint64))]
@@ -164,8 +185,12 @@ def lsh_pairs(
 ) -> Iterator[tuple[npt.NDArray[np.int64], npt.NDArray[np.int64]]]:
     """The pairs within groups, the earlier text first, in chunks.
 
-    In a crowd, each member meets the first `CROWD` of its group and the `CROWD` before it: pairs stay
-    linear in the texts.
+    In a large group each member is paired with the first `MAX_NEIGHBOURS` members and with the
+    `MAX_NEIGHBOURS` before it, so that the number of pairs is linear in the number of texts.
+
+    Args:
+        members: the indices, as `equal_groups` returns them.
+        rank: the rank of each within its group.
 
     >>> import numpy as np
     >>> [(a.tolist(), b.tolist()) for a, b in lsh_pairs(np.array([1, 4, 0, 2, 5]), np.array([0, 1, 0, 1, 2]))]
@@ -176,11 +201,11 @@ def lsh_pairs(
     def batches() -> Iterator[tuple[npt.NDArray[np.int64], npt.NDArray[np.int64]]]:
         places = np.arange(len(members))
         largest = int(rank.max()) if len(rank) else 0
-        for back in range(1, min(largest, CROWD) + 1):
+        for back in range(1, min(largest, MAX_NEIGHBOURS) + 1):
             later = places[rank >= back]
             yield members[later - back], members[later]
-        for leader in range(min(largest - CROWD, CROWD)):
-            later = places[rank > leader + CROWD]
+        for leader in range(min(largest - MAX_NEIGHBOURS, MAX_NEIGHBOURS)):
+            later = places[rank > leader + MAX_NEIGHBOURS]
             yield members[later - rank[later] + leader], members[later]
 
     yield from _in_batches(batches())
@@ -189,7 +214,7 @@ def lsh_pairs(
 def _in_batches(
     batches: Iterable[tuple[npt.NDArray[np.int64], npt.NDArray[np.int64]]],
 ) -> Iterator[tuple[npt.NDArray[np.int64], npt.NDArray[np.int64]]]:
-    """Pairs that come in small and in large lots, in lots of one size."""
+    """Regroup batches of pairs into batches of at least `_CHUNK` pairs; the last may be smaller."""
     import numpy as np
 
     waiting: list[tuple[npt.NDArray[np.int64], npt.NDArray[np.int64]]] = []

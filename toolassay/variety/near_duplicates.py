@@ -1,7 +1,7 @@
 """Exact and near duplicates among requests: similarity thresholds, the search, and the pairs it finds.
 
 The search hashes requests with MinHash and then verifies each candidate pair by its true Jaccard similarity.
-Results are arrays: a dense set has millions of similar pairs.
+Results are arrays, because a data set of similar requests has millions of similar pairs.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ from toolassay.variety.minhash import (
     shingles,
     write_signatures,
 )
-from toolassay.variety.normal_form import PlanDigest, content, digest, figures, same_words
+from toolassay.variety.normal_form import PlanDigest, content, digest, exact_form, sorted_digits
 from toolassay.variety.text_store import TextStore, temporary_folder
 
 if TYPE_CHECKING:
@@ -34,27 +34,33 @@ if TYPE_CHECKING:
 
 
 DEFAULT_THRESHOLD = 0.6
+"""Least Jaccard similarity of near duplicates; chosen on the published data sets (docs/variety.md)."""
 SAME_PLAN_DISCOUNT = 0.1
+"""Subtracted from the threshold for two requests with the same plan."""
 OTHER_PLAN_SURCHARGE = 0.15
+"""Added to the threshold for two requests with different plans, up to halfway between it and 1."""
 
 Plans = Literal["same", "other", "unknown"]
 PLANS: tuple[Plans, ...] = ("unknown", "other", "same")
-"""What stands for each where there are many: its place here."""
+"""Arrays hold the index into this tuple instead of the word."""
 
 
 @dataclass(frozen=True)
 class Thresholds:
-    """The least likeness at which two requests are near duplicates.
+    """The least Jaccard similarity at which two requests are near duplicates.
 
-    With the same plan (tools, links and values) the wording may be further apart; with another plan, or
-    with other figures where a plan is not known, it must be closer: requests for other tools or other
-    values are no duplicates to those who test tools.
+    It is lower for two requests with the same plan (tools, links and values), and higher for two with
+    different plans, or with different numbers if a plan is unknown: a request for other tools or other values
+    tests something else.
+
+    Args:
+        threshold: the least similarity for unknown plans, from 0.2 to 1.
 
     >>> Thresholds(0.6).of("same"), Thresholds(0.6).of("unknown"), Thresholds(0.6).of("other")
     (0.5, 0.6, 0.75)
 
     Raises:
-        UsageError: a threshold that is no share above 0.
+        UsageError: the threshold is below 0.2 or above 1.
     """
 
     threshold: float = DEFAULT_THRESHOLD
@@ -63,11 +69,11 @@ class Thresholds:
         if not 0.2 <= self.threshold <= 1:
             raise UsageError(
                 f"--threshold {self.threshold:g} is not between 0.2 and 1",
-                fix=f"take {DEFAULT_THRESHOLD}, or more for fewer duplicates",
+                fix=f"write --threshold {DEFAULT_THRESHOLD}, or more for fewer duplicates",
             )
 
     def of(self, plans: Plans) -> float:
-        """The bar for two requests whose plans are the same, others, or not both known."""
+        """The least similarity of two requests whose plans are the same, different, or not both known."""
         if plans == "same":
             return round(self.threshold - SAME_PLAN_DISCOUNT, 9)
         if plans == "other":
@@ -77,26 +83,35 @@ class Thresholds:
 
 @dataclass(frozen=True)
 class PlanKnowledge:
-    """What is known of each request: digests of its plan (see `PlanDigest`) and its figures; 0: nothing."""
+    """The digests of all requests, one array element per request; 0 stands for unknown.
+
+    The methods compare many pairs at once: `first` and `second` are the indices of the two requests of each
+    pair, and results have their shape (pairs,).
+
+    Attributes:
+        tools: digest of the plan's tools, as in `PlanDigest`.
+        whole: digest of the plan with its values and links, as in `PlanDigest`.
+        figures: digest of the digits in the request.
+    """
 
     tools: npt.NDArray[np.uint64]
     whole: npt.NDArray[np.uint64]
     figures: npt.NDArray[np.uint64]
 
     def plans(self, first: npt.NDArray[np.int64], second: npt.NDArray[np.int64]) -> npt.NDArray[np.int8]:
-        """How the plans of each of many pairs stand to each other, as places in `PLANS`."""
+        """For each pair, how the two plans relate, as an index into `PLANS`."""
         import numpy as np
 
         differ = np.where(self.others(first, second), PLANS.index("other"), PLANS.index("unknown"))
         return np.where(self.same(first, second), PLANS.index("same"), differ).astype(np.int8)
 
     def same(self, first: npt.NDArray[np.int64], second: npt.NDArray[np.int64]) -> npt.NDArray[np.bool_]:
-        """Where both plans are known, and the same."""
+        """For each pair, whether both plans are known and equal."""
         same: npt.NDArray[np.bool_] = (self.whole[first] != 0) & (self.whole[first] == self.whole[second])
         return same
 
     def others(self, first: npt.NDArray[np.int64], second: npt.NDArray[np.int64]) -> npt.NDArray[np.bool_]:
-        """Where the plans are known to differ, or, where they are not known, the figures do."""
+        """For each pair, whether the plans differ or, if one is unknown, the digits of the requests do."""
         whole, other_whole = self.whole[first], self.whole[second]
         tools, other_tools = self.tools[first], self.tools[second]
         known = (whole != 0) & (other_whole != 0)
@@ -105,64 +120,65 @@ class PlanKnowledge:
         differ |= ~known & (self.figures[first] != self.figures[second])
         return differ
 
-    def bars(
-        self, bars: Thresholds, first: npt.NDArray[np.int64], second: npt.NDArray[np.int64]
+    def least_similarity(
+        self, thresholds: Thresholds, first: npt.NDArray[np.int64], second: npt.NDArray[np.int64]
     ) -> npt.NDArray[np.float64]:
-        """The bar for each of many pairs."""
+        """For each pair, the least similarity of near duplicates."""
         import numpy as np
 
-        near = np.where(self.others(first, second), bars.of("other"), bars.of("unknown"))
-        return np.where(self.same(first, second), bars.of("same"), near)
+        near = np.where(self.others(first, second), thresholds.of("other"), thresholds.of("unknown"))
+        return np.where(self.same(first, second), thresholds.of("same"), near)
 
 
 Key = str | int
 
-_CHUNK = 1 << 16  # matches that are looked at together
-_LINKS = 1 << 20  # links that are looked at together
+# Pairs that become Python objects at once, and pairs that go into one sparse matrix: limits on memory.
+_CHUNK = 1 << 16
+_LINKS = 1 << 20
 
 
 class DuplicatePair(NamedTuple):
     """Two requests that repeat each other.
 
     Attributes:
-        later: the place of the one, counted from 0 in the order given.
-        earlier: the place of the other.
-        likeness: the Jaccard likeness of their shingles; 1 if they are exact duplicates.
+        later: index of the later request, from 0 in the order given.
+        earlier: index of the earlier request.
+        similarity: the Jaccard similarity of their shingles; 1 for exact duplicates.
         exact: whether the words are the same.
-        plans: how their plans stand to each other.
+        plans: how their plans relate.
     """
 
     later: int
     earlier: int
-    likeness: float
+    similarity: float
     exact: bool
     plans: Plans
 
 
 @dataclass(frozen=True, eq=False)
 class DuplicatePairs(Sequence[DuplicatePair]):
-    """Many matches, each a few numbers; what stands at one place of all arrays is one match.
+    """A sequence of `DuplicatePair`, stored as one array per attribute; all arrays have one length.
 
     Attributes:
-        later: as in `DuplicatePair`, and so are the others.
-        plans: the place in `PLANS`.
+        later: as in `DuplicatePair`, like the other attributes.
+        plans: index into `PLANS`.
     """
 
     later: npt.NDArray[np.int64]
     earlier: npt.NDArray[np.int64]
-    likeness: npt.NDArray[np.float64]
+    similarity: npt.NDArray[np.float64]
     exact: npt.NDArray[np.bool_]
     plans: npt.NDArray[np.int8]
 
     @classmethod
     def joined(cls, parts: Sequence[DuplicatePairs]) -> DuplicatePairs:
-        """Several as one; at least one must be given."""
+        """Concatenate sequences of pairs; `parts` must not be empty."""
         import numpy as np
 
         return cls(
             np.concatenate([part.later for part in parts]),
             np.concatenate([part.earlier for part in parts]),
-            np.concatenate([part.likeness for part in parts]),
+            np.concatenate([part.similarity for part in parts]),
             np.concatenate([part.exact for part in parts]),
             np.concatenate([part.plans for part in parts]),
         )
@@ -180,7 +196,7 @@ class DuplicatePairs(Sequence[DuplicatePair]):
         return DuplicatePair(
             int(self.later[index]),
             int(self.earlier[index]),
-            float(self.likeness[index]),
+            float(self.similarity[index]),
             bool(self.exact[index]),
             PLANS[self.plans[index]],
         )
@@ -189,15 +205,15 @@ class DuplicatePairs(Sequence[DuplicatePair]):
         for start in range(0, len(self), _CHUNK):
             part = self[start : start + _CHUNK]
             plans = (PLANS[place] for place in part.plans.tolist())
-            columns = (part.later, part.earlier, part.likeness, part.exact)
+            columns = (part.later, part.earlier, part.similarity, part.exact)
             yield from map(DuplicatePair, *(column.tolist() for column in columns), plans)
 
     def chosen(self, which: slice | npt.NDArray[np.int64] | npt.NDArray[np.bool_]) -> DuplicatePairs:
-        """Some of them, in the order asked for."""
+        """The pairs that a slice, indices or a mask select; indices give the order."""
         return DuplicatePairs(
             self.later[which],
             self.earlier[which],
-            self.likeness[which],
+            self.similarity[which],
             self.exact[which],
             self.plans[which],
         )
@@ -205,28 +221,28 @@ class DuplicatePairs(Sequence[DuplicatePair]):
 
 @dataclass(frozen=True)
 class Repeats:
-    """What was found in a set of requests.
+    """The repeated requests of a set.
 
     Attributes:
-        keys: of all of them, in the order given.
-        matches: near duplicates among requests of different words, and each exact duplicate with the
-            first request of its words; by place.
+        keys: the keys of all requests, in the order given.
+        matches: near duplicates among requests with different words, and each exact duplicate with the first
+            request of the same words. Pairs hold indices into `keys`.
     """
 
     keys: Sequence[Key]
     matches: DuplicatePairs
 
     def held_back(self) -> dict[Key, DuplicatePair]:
-        """The requests that repeat an earlier one, with the one that each repeats most closely, by key.
+        """The requests that repeat an earlier one, by key, each with its most similar earlier request.
 
-        An exact duplicate is always held back. A near duplicate is, if the earlier one stays: of a chain
-        in which each is near the next, every second may stay.
+        An exact duplicate is always held back. A near duplicate is held back only if the earlier request is
+        kept: in a chain of requests that are each near the next, every second one may be kept.
         """
         import numpy as np
 
         found = self.matches
-        order = np.lexsort((found.earlier, -found.likeness, ~found.exact, found.later))
-        held: dict[int, int] = {}  # the place, and the match
+        order = np.lexsort((found.earlier, -found.similarity, ~found.exact, found.later))
+        held: dict[int, int] = {}  # index of the request -> index of its match
         for start in range(0, len(order), _CHUNK):
             chosen = order[start : start + _CHUNK]
             columns = (chosen, found.later[chosen], found.earlier[chosen], found.exact[chosen])
@@ -236,53 +252,60 @@ class Repeats:
         return {self.keys[place]: found[number] for place, number in held.items()}
 
     def clusters(self) -> list[list[Key]]:
-        """The keys of requests that belong together, by whatever chain: a split keeps them together."""
+        """The keys of requests that matches connect, directly or through others; one list per component."""
         import numpy as np
 
         found = self.matches
-        crowd = connected_crowds(found.earlier, found.later, len(self.keys))
+        component = component_numbers(found.earlier, found.later, len(self.keys))
         matched = np.zeros(len(self.keys), np.bool_)
         matched[found.earlier] = matched[found.later] = True
         together: dict[int, list[Key]] = {}
         for place in np.flatnonzero(matched).tolist():
-            together.setdefault(int(crowd[place]), []).append(self.keys[place])
+            together.setdefault(int(component[place]), []).append(self.keys[place])
         return list(together.values())
 
 
-def connected_crowds(
+def component_numbers(
     first: npt.NDArray[np.int64], second: npt.NDArray[np.int64], count: int
 ) -> npt.NDArray[np.int64]:
-    """The number of the crowd of each place: those that pairs link, by whatever chain, have one.
+    """The connected component of each of `count` items, numbered from 0, given the pairs that connect them.
 
     Args:
-        first: of each pair, the one place.
-        second: the other.
-        count: of all places.
+        first: one item of each pair.
+        second: the other item of each pair.
+        count: number of items.
 
     >>> import numpy as np
-    >>> connected_crowds(np.array([0, 3]), np.array([2, 2]), 5).tolist()
+    >>> component_numbers(np.array([0, 3]), np.array([2, 2]), 5).tolist()
     [0, 1, 0, 0, 2]
     """
     import numpy as np
     from scipy.sparse import coo_array
     from scipy.sparse.csgraph import connected_components
 
-    crowd = np.arange(count)
-    for start in range(0, len(first), _LINKS):  # all at once they would take forty bytes a pair
-        one, other = crowd[first[start : start + _LINKS]], crowd[second[start : start + _LINKS]]
+    component = np.arange(count)
+    for start in range(0, len(first), _LINKS):  # one matrix of all pairs would take 40 bytes per pair
+        one, other = component[first[start : start + _LINKS]], component[second[start : start + _LINKS]]
         links = coo_array((np.ones(len(one), np.int8), (one, other)), shape=(count, count))
         _, joined = connected_components(links, directed=False)
-        crowd = joined[crowd].astype(np.int64)
-    return crowd
+        component = joined[component].astype(np.int64)
+    return component
 
 
-# An estimate is below the truth by more than this once in a thousand times (three standard errors).
+# Three standard errors: an estimate falls below the true similarity by more than this once in 1,000 times.
 _SLACK = 0.09
-_MOST_WAITING = 4_000_000  # pairs that are held before those met in several bands are counted as one
+# Candidate pairs in memory before duplicates (pairs found in several bands) are removed.
+_MOST_WAITING = 4_000_000
 
 
 class Item(NamedTuple):
-    """A request to compare: what it is known by, its words, and its plan."""
+    """A request to compare.
+
+    Attributes:
+        key: identifies the request in results: the line of its label, or its id.
+        request: the user's words.
+        plan: digests of its plan; by default unknown.
+    """
 
     key: Key
     request: str
@@ -290,36 +313,35 @@ class Item(NamedTuple):
 
     @classmethod
     def of(cls, gold: Gold) -> Item:
-        """A label, known by its line, or by its id where it has none."""
+        """The item of a label; its key is its line or, without a line, its id."""
         return cls(gold.line or gold.id, gold.request, PlanDigest.of(gold))
 
 
 def find_repeats(
-    items: Iterable[Item], *, against: Iterable[Item] | None = None, bars: Thresholds | None = None
+    items: Iterable[Item], *, against: Iterable[Item] | None = None, thresholds: Thresholds | None = None
 ) -> Repeats:
-    """The requests that repeat one another, or that repeat one of another set.
+    """Find the requests that repeat one another, or that repeat one of another set.
 
-    Exact duplicates have the same words (`same_words`). Near duplicates are looked for among requests
-    with one plan, and among those whose MinHash signatures agree in a band; a pair counts if the true
-    Jaccard likeness of their shingles reaches its bar. Nothing depends on the order of hashing, and
-    nothing but a few numbers for each request is held in memory.
+    Exact duplicates have the same words (`exact_form`). Candidates for near duplicates are requests with the
+    same plan, and requests whose MinHash signatures agree in a band. A candidate pair is a match if the true
+    Jaccard similarity of its shingles reaches its threshold. Memory holds a few numbers per request.
 
     Args:
-        items: the requests, in order; those without any words repeat nothing.
-        against: another set; then only pairs of one request of each set are looked for.
-        bars: how alike near duplicates are.
+        items: the requests, in order. A request without words repeats nothing.
+        against: another set. If given, each pair has one request of each set.
+        thresholds: minimum similarity of near duplicates. Default: `Thresholds()`.
 
     Raises:
         ToolassayError: there is no space for temporary files.
 
     Returns:
-        With `against`, its requests are the first places.
+        The pairs. With `against`, the keys of the other set come first.
 
     >>> found = find_repeats([Item("a", "Crop a.jpg"), Item("b", "crop a.jpg!"), Item("c", "Cut b.jpg")])
     >>> [(key, match.exact) for key, match in found.held_back().items()]
     [('b', True)]
     """
-    bars = bars or Thresholds()
+    thresholds = thresholds or Thresholds()
     with temporary_folder() as folder, TextStore(folder / "texts") as texts:
         table = _Table(texts)
         for item in against or ():
@@ -327,12 +349,12 @@ def find_repeats(
         first = len(table.keys)
         for item in items:
             table.add(item)
-        exact, near = _exact(table, first), _near(table, first, bars, folder / "signatures")
+        exact, near = _exact(table, first), _near(table, first, thresholds, folder / "signatures")
     return Repeats(table.keys, DuplicatePairs.joined([exact, near]))
 
 
 class _Table:
-    """What is held of each request."""
+    """What memory holds of each request: its key and four digests; its content words are on disk."""
 
     def __init__(self, texts: TextStore) -> None:
         self.texts = texts
@@ -340,13 +362,13 @@ class _Table:
         self.words, self.tools, self.whole, self.figures = (array("Q") for _ in range(4))
 
     def add(self, item: Item) -> None:
-        said = same_words(item.request)
+        form = exact_form(item.request)
         self.keys.append(item.key)
-        self.texts.append(content(item.request) if said else "")
-        self.words.append(digest(said) if said else 0)
+        self.texts.append(content(item.request) if form else "")
+        self.words.append(digest(form) if form else 0)
         self.tools.append(item.plan.tools)
         self.whole.append(item.plan.whole)
-        self.figures.append(digest(figures(said)))
+        self.figures.append(digest(sorted_digits(form)))
 
 
 def _numbers(values: array[int]) -> npt.NDArray[np.uint64]:
@@ -360,7 +382,7 @@ def _known(table: _Table) -> PlanKnowledge:
 
 
 def _exact(table: _Table, boundary: int) -> DuplicatePairs:
-    """Each request with the first one of the same words."""
+    """Each request that has the words of an earlier one, paired with the first of these."""
     import numpy as np
 
     repeated = [
@@ -374,8 +396,8 @@ def _exact(table: _Table, boundary: int) -> DuplicatePairs:
     return DuplicatePairs(second, first, np.ones(len(first)), np.ones(len(first), np.bool_), plans)
 
 
-def _near(table: _Table, boundary: int, bars: Thresholds, file: Path) -> DuplicatePairs:
-    """The near duplicates among the first requests of their words."""
+def _near(table: _Table, boundary: int, thresholds: Thresholds, file: Path) -> DuplicatePairs:
+    """The near duplicates; of requests with the same words only the first is compared."""
     import numpy as np
 
     spoken = _numbers(table.words)
@@ -384,55 +406,57 @@ def _near(table: _Table, boundary: int, bars: Thresholds, file: Path) -> Duplica
     signatures = write_signatures((table.texts[place] for place in places.tolist()), file)
     known = _known(table)
     met = [np.empty(0, np.uint64)]
-    for one, other in _candidates(signatures, known.whole[places], bars):
+    for one, other in _candidates(signatures, known.whole[places], thresholds):
         first, second = places[one], places[other]
         wanted = (first < boundary) & (second >= boundary) if boundary else np.ones(len(first), bool)
         one, other, first, second = one[wanted], other[wanted], first[wanted], second[wanted]
         estimate = (signatures[one] == signatures[other]).mean(axis=1)
-        likely = estimate >= known.bars(bars, first, second) - _SLACK
+        likely = estimate >= known.least_similarity(thresholds, first, second) - _SLACK
         packed = first[likely].astype(np.uint64) << np.uint64(32) | second[likely].astype(np.uint64)
         met.append(packed)
         if sum(map(len, met[1:])) > _MOST_WAITING:
             met = [np.unique(np.concatenate(met))]
     first, second = _unpacked(np.unique(np.concatenate(met)))
     met.clear()
-    # Those of a crowd stand together: its shingles are then made once, however many pairs it has.
-    order = np.argsort(connected_crowds(first, second, len(spoken))[first], kind="stable")
+    # Pairs of one component side by side, so that the cache computes the shingles of each request once.
+    order = np.argsort(component_numbers(first, second, len(spoken))[first], kind="stable")
     first, second = first[order], second[order]
     if boundary:
-        # The others of the same words are exact duplicates of one of their set, but not of the other set.
+        # Repeat each match for the further requests with the same words: each repeats the other set, too.
         others = _others(spoken)
         again = [[place, *others.get(place, ())] for place in second.tolist()]
         first = np.repeat(first, np.array([*map(len, again)], np.int64))
         second = np.array([place for places in again for place in places], np.int64)
-    likeness = _likeness(table, first, second)
-    near = likeness >= known.bars(bars, first, second)
-    first, second, likeness = first[near], second[near], likeness[near]
-    return DuplicatePairs(second, first, likeness, np.zeros(len(first), np.bool_), known.plans(first, second))
+    similarity = _similarities(table, first, second)
+    near = similarity >= known.least_similarity(thresholds, first, second)
+    first, second, similarity = first[near], second[near], similarity[near]
+    return DuplicatePairs(
+        second, first, similarity, np.zeros(len(first), np.bool_), known.plans(first, second)
+    )
 
 
 def _unpacked(lsh_pairs: npt.NDArray[np.uint64]) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.int64]]:
-    """The first and the second places of pairs that were held as one number each."""
+    """The first and second indices of pairs that are packed into 64 bits each."""
     import numpy as np
 
     return (lsh_pairs >> np.uint64(32)).astype(np.int64), (lsh_pairs & np.uint64(0xFFFFFFFF)).astype(np.int64)
 
 
-def _likeness(
+def _similarities(
     table: _Table, first: npt.NDArray[np.int64], second: npt.NDArray[np.int64]
 ) -> npt.NDArray[np.float64]:
-    """The true likeness of each of many pairs."""
+    """The true Jaccard similarity of each pair."""
     import numpy as np
 
     shingled = lru_cache(4_096)(lambda place: shingles(table.texts[place]))
-    alike = (
+    similarities = (
         jaccard(shingled(int(one)), shingled(int(other))) for one, other in zip(first, second, strict=True)
     )
-    return np.fromiter(alike, np.float64, len(first))
+    return np.fromiter(similarities, np.float64, len(first))
 
 
 def _others(spoken: npt.NDArray[np.uint64]) -> dict[int, list[int]]:
-    """The further places of the same words, for the first."""
+    """For the first request of each wording, the indices of further requests with the same words."""
     others: dict[int, list[int]] = {}
     leader = -1
     for place, stands in zip(*(part.tolist() for part in equal_groups(spoken)), strict=True):
@@ -444,11 +468,11 @@ def _others(spoken: npt.NDArray[np.uint64]) -> dict[int, list[int]]:
 
 
 def _candidates(
-    signatures: npt.NDArray[np.uint32], whole: npt.NDArray[np.uint64], bars: Thresholds
+    signatures: npt.NDArray[np.uint32], whole: npt.NDArray[np.uint64], thresholds: Thresholds
 ) -> Iterator[tuple[npt.NDArray[np.int64], npt.NDArray[np.int64]]]:
-    """Pairs that may be near duplicates, some of them several times."""
+    """Pairs that may be near duplicates, in chunks; a pair found in several bands is repeated."""
     members, standing = equal_groups(whole)
     planned = whole[members] != 0
     yield from lsh_pairs(members[planned], standing[planned])
-    for group in band_groups(signatures, rows_per_band(bars.threshold, PERMUTATIONS)):
+    for group in band_groups(signatures, rows_per_band(thresholds.threshold, PERMUTATIONS)):
         yield from lsh_pairs(*group)

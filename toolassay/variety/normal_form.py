@@ -1,6 +1,6 @@
-"""Normal forms of requests and plans: what two spellings of one request, or two forms of one plan, share.
+"""Normal forms of requests and plans, which are equal for two spellings of one request or plan.
 
-The words, the content words and the figures of a request, and digests of a plan's tools, links and values.
+The words, the content words and the digits of a request, and digests of a plan's tools, links and values.
 """
 
 from __future__ import annotations
@@ -17,19 +17,25 @@ import regex
 from toolassay.dataset import reference_index
 from toolassay.gold import Gold
 
-# Languages that put no blanks between words are cut into letters.
+# Scripts without blanks between words: each letter counts as a word.
 _ALONE = r"[\p{Han}\p{Hiragana}\p{Katakana}\p{Thai}\p{Lao}\p{Khmer}]"
+# A run of letters, marks and digits: all of "café2", two words in "a_b", two in "图片".
 _WORD = regex.compile(rf"{_ALONE}|[\p{{L}}\p{{M}}\p{{N}}]+")
+# Likewise, with apostrophes inside: one word in "don't", but not the quotation marks of "'crop'".
 _SPOKEN = regex.compile(rf"{_ALONE}|[\p{{L}}\p{{M}}\p{{N}}]+(?:'[\p{{L}}\p{{M}}]+)*")
-# Signs that mean something ("C#", "3 + 5", "-5", "$ 5"); other punctuation does not count.
+# Words, and signs that carry meaning: the "#" of "C#", the "+" of "3 + 5", the "-" of "-5", the "$" of "$ 5".
+# Not other punctuation, nor the hyphen of "a-b".
 _WORD_OR_SIGN = regex.compile(
     r"[\p{L}\p{M}\p{N}]+|[\p{Sm}\p{Sc}\p{So}%#&*/@\\]|(?<![\p{L}\p{N}])[-−](?=\p{N})"
 )
-# The same two for ASCII, which most requests are: in a third of the time.
+# The same two patterns for ASCII text, which most requests are: they take a third of the time.
 _PLAIN_WORD = re.compile(r"[a-z0-9]+")
 _PLAIN_WORD_OR_SIGN = re.compile(r"[a-z0-9]+|[$+<=>|~%#&*/@\\]|(?<![a-z0-9])-(?=[0-9])")
+# The blank of "1 5", which must stay so that 1.5 and 15 differ; not that of "add 1".
 _BETWEEN_FIGURES = re.compile(r"(?<=\d) (?=\d)")
+# A digit of any script.
 _FIGURE = re.compile(r"\d")
+# Format characters, such as the zero-width space.
 _UNSEEN = regex.compile(r"\p{Cf}")
 _APOSTROPHE = re.compile("[’‘ʼ`´]")
 _ENDINGS = {"n't": " not", "'re": " are", "'ve": " have", "'ll": " will", "'d": " would"}
@@ -42,13 +48,14 @@ _SHORT_WORDS = {
     **{f"{word}'s": f"{word} is" for word in ("it", "that", "what", "there", "here", "who", "where")},
 }
 _SHORT_FORMS = _ENDINGS | _SHORT_WORDS
+# "n't" of "don't" and all of "it's"; not the "'s" of "Bo's", which may be a possessive.
 _SHORT_FORM = re.compile(rf"(?:{'|'.join(_ENDINGS)}|\b(?:{'|'.join(_SHORT_WORDS)}))\b")
-# Words by which a request is made, not what it is for: "could you please …, thank you in advance".
+# Words that phrase a request and say nothing about its subject: "could you please …, thank you in advance".
 _COURTESY = frozenset(Path(__file__).with_name("courtesy.txt").read_text(encoding="utf-8").split())
 
 
 def plain(text: str) -> str:
-    """A text without differences of case, of Unicode form, and without letters that nobody sees.
+    """A text with case folded, in Unicode form NFKC, without invisible format characters.
 
     >>> plain("ＣＡＦÉ\u200b")
     'café'
@@ -59,15 +66,15 @@ def plain(text: str) -> str:
     return unicodedata.normalize("NFKC", _UNSEEN.sub("", unicodedata.normalize("NFKC", text).casefold()))
 
 
-def same_words(text: str) -> str:
-    """What stays of a text when case, punctuation, blanks and Unicode forms do not count.
+def exact_form(text: str) -> str:
+    """A text without case, punctuation, blanks and Unicode variants.
 
-    Two requests are *exact* duplicates if this is equal. Blanks and punctuation still part figures, and
-    signs that mean something stay: "1.5" is not "15", nor "C#" "C".
+    Two requests are *exact* duplicates if this is equal. Numbers stay separate, and signs that carry meaning
+    stay: "1.5" differs from "15", and "C#" from "C".
 
-    >>> same_words("Please,  crop EXAMPLE.jpg!") == same_words("please crop “example.jpg”")
+    >>> exact_form("Please,  crop EXAMPLE.jpg!") == exact_form("please crop “example.jpg”")
     True
-    >>> same_words("add 1.5"), same_words("add -15"), same_words("?!")
+    >>> exact_form("add 1.5"), exact_form("add -15"), exact_form("?!")
     ('add1 5', 'add-15', '?!')
     """
     folded = plain(text)
@@ -77,7 +84,7 @@ def same_words(text: str) -> str:
 
 
 def words(text: str) -> list[str]:
-    """The words of a text, folded, in order.
+    """The words of a text in order, with case folded; a contraction is one word.
 
     >>> words("Don’t crop example.jpg!")
     ["don't", 'crop', 'example', 'jpg']
@@ -87,10 +94,10 @@ def words(text: str) -> list[str]:
 
 
 def content(text: str) -> str:
-    """The words that say what a request is for, in order: short forms written out, courtesy left out.
+    """The content words of a request in order: contractions written out, words of courtesy left out.
 
-    Requests are *near* duplicates by the likeness of this. The words left out are English; a text that
-    has no others keeps them all.
+    Requests are *near* duplicates if these are similar. The words left out are English; a text without
+    content words keeps all its words.
 
     >>> content("Hello! Could you please crop the photo? I don't need it bigger. Thank you very much!")
     'crop photo not bigger'
@@ -99,24 +106,24 @@ def content(text: str) -> str:
     if "'" in folded or "cannot" in folded:
         folded = _SHORT_FORM.sub(lambda found: _SHORT_FORMS[found[0]], folded)
     found = (_PLAIN_WORD if folded.isascii() else _WORD).findall(folded)
-    return " ".join([word for word in found if word not in _COURTESY] or found or [same_words(text)])
+    return " ".join([word for word in found if word not in _COURTESY] or found or [exact_form(text)])
 
 
-def figures(text: str) -> str:
-    """The figures in a text, sorted, so that neither their order nor how they are grouped counts.
+def sorted_digits(text: str) -> str:
+    """The digits of a text, sorted, so that neither their order nor their grouping matters.
 
-    >>> figures("on 2026-07-22"), figures("20260722 it is")
+    >>> sorted_digits("on 2026-07-22"), sorted_digits("20260722 it is")
     ('00222267', '00222267')
     """
     return "".join(sorted(_FIGURE.findall(text)))
 
 
 class PlanDigest(NamedTuple):
-    """What a plan is compared by; 0 where it is not known.
+    """Two digests of a plan, each 0 if unknown.
 
     Attributes:
-        tools: which tools it calls, in whatever order.
-        whole: the tools with their values and links, in whatever order and spelling.
+        tools: digest of the tools that it calls, independent of their order.
+        whole: digest of its tools, values and links, independent of order and of the spelling of values.
     """
 
     tools: int = 0
@@ -124,7 +131,7 @@ class PlanDigest(NamedTuple):
 
     @classmethod
     def of(cls, gold: Gold) -> PlanDigest:
-        """The digests of a label's plan.
+        """The digests of a label's plan; `whole` is unknown if the plan has no arguments.
 
         >>> def plan(*values):
         ...     nodes = [{"task": "crop", "arguments": [value]} for value in values]
@@ -148,7 +155,7 @@ class PlanDigest(NamedTuple):
 
 
 def digest(value: Any) -> int:
-    """A number of 64 bits for a JSON value, never 0, the same in every process."""
+    """A hash of 64 bits for a JSON value: never 0, and equal in every process."""
     text = json.dumps(value, ensure_ascii=True)
     return int.from_bytes(blake2b(text.encode(), digest_size=8).digest(), "little") or 1
 
@@ -159,4 +166,4 @@ def _value(argument: Any, at: dict[int, str]) -> str:
     place = reference_index(argument)
     if place is not None:
         return f"<{at.get(place)}>"
-    return same_words(argument if isinstance(argument, str) else json.dumps(argument, ensure_ascii=False))
+    return exact_form(argument if isinstance(argument, str) else json.dumps(argument, ensure_ascii=False))

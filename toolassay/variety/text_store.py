@@ -1,4 +1,4 @@
-"""Texts that are read again later by number, kept in a temporary file instead of memory."""
+"""A list of texts in a temporary file instead of memory, for searches over large data sets."""
 
 from __future__ import annotations
 
@@ -15,17 +15,17 @@ from toolassay.errors import ToolassayError
 
 @contextmanager
 def temporary_folder() -> Iterator[Path]:
-    """A folder for what memory should not hold, gone at the end.
+    """A temporary folder, deleted on exit.
 
     Raises:
-        ToolassayError: what is written to it finds no space (names the place).
+        ToolassayError: writing to it failed, for example because the disk is full.
     """
     try:
         with tempfile.TemporaryDirectory(prefix="toolassay-") as folder:
             yield Path(folder)
     except OSError as error:
         if error.filename is not None:
-            raise  # says itself what it is about
+            raise  # an error of another file, which the message names
         raise ToolassayError(
             f"cannot write temporary files: {error.strerror or error}",
             file=tempfile.gettempdir(),
@@ -34,7 +34,10 @@ def temporary_folder() -> Iterator[Path]:
 
 
 class TextStore:
-    """A growing list of texts on disk.
+    """An append-only list of texts in a file; the last 4,096 texts read are cached.
+
+    Args:
+        path: the file, which is overwritten.
 
     >>> import tempfile
     >>> with tempfile.TemporaryDirectory() as folder, TextStore(Path(folder) / "texts") as texts:
@@ -48,7 +51,7 @@ class TextStore:
         self._read = lru_cache(4_096)(self._read_at)
 
     def append(self, text: str) -> int:
-        """Add a text; its number."""
+        """Add a text and return its index."""
         data = text.encode("utf-8", "surrogatepass")
         start = self._ends[-1] if self._ends else 0
         self._stream.seek(start)

@@ -16,30 +16,31 @@ from toolassay.variety.diversity import WINDOW
 from toolassay.variety.measures import SAMPLE, measure_variety
 from toolassay.variety.near_duplicates import Repeats, Thresholds
 
+# Rows of the table of openings, and tools named in a sentence.
 _OPENINGS = 10
 _NAMED = 100
 
 
 def variety_page(figures: Mapping[str, Any], pictures: Sequence[str]) -> str:
-    """`variety.md`: the figures in tables, with the pictures that lie beside it.
+    """The text of `variety.md`.
 
     Args:
-        figures: of `measure_variety`.
-        pictures: file names.
+        figures: as `measure_variety` returns them.
+        pictures: file names of the pictures in the same folder.
     """
     sample = figures["sample"]["requests"]
     parts = [
         "# Variety",
         f"{count_of(figures['requests'], 'request')}, {figures['plans']:,} of them with a plan.",
         *_repeats(figures["repeats"]),
-        "## Likeness",
+        "## Similarity",
         *_part(figures["likeness"], lambda part: _likeness(part, sample)),
-        *_picture("likeness", "How like each request is to the one most like it", pictures),
+        *_picture("likeness", "ROUGE-L of each request with the most similar one", pictures),
         "## Wording",
         *_part(figures["wording"], lambda part: _wording(part, sample)),
         "## Length",
         *_part(figures["lengths"], _lengths),
-        *_picture("lengths", "How many words requests have", pictures),
+        *_picture("lengths", "Words per request", pictures),
         "## First words",
         *_part(figures["first_words"], lambda part: _first_words(part, figures["requests"])),
         *_picture("first_words", "The first two words of requests", pictures),
@@ -48,18 +49,18 @@ def variety_page(figures: Mapping[str, Any], pictures: Sequence[str]) -> str:
         *_picture("sizes_and_shapes", "Plans by shape and size", pictures),
         "## Tools",
         *_part(figures["tools"], _tools),
-        *_picture("tools", "How many plans each tool stands in", pictures),
+        *_picture("tools", "Plans that use each tool", pictures),
         "## Links",
         *_part(figures["links"], _links),
     ]
     return "\n\n".join(parts) + "\n"
 
 
-def _part(part: Mapping[str, Any], tell: Any) -> Iterable[str]:
+def _part(part: Mapping[str, Any], render: Any) -> Iterable[str]:
     if "not_applicable" in part:
         return [f"Not applicable: {part['not_applicable']}."]
-    told: Iterable[str] = tell(part)
-    return told
+    rendered: Iterable[str] = render(part)
+    return rendered
 
 
 def _picture(name: str, title: str, pictures: Sequence[str]) -> list[str]:
@@ -81,14 +82,14 @@ def _number(value: float | None, digits: int = 2) -> str:
 
 def _repeats(part: Mapping[str, Any]) -> list[str]:
     rows = [
-        ("exact: the words of an earlier request", f"{part['exact']:,}"),
-        (f"near: alike from {part['threshold']:g}, by plan", f"{part['near']:,}"),
+        ("exact duplicates (the words of an earlier request)", f"{part['exact']:,}"),
+        (f"near duplicates (threshold {part['threshold']:g}, adjusted by plan)", f"{part['near']:,}"),
         ("share of the requests", _share(part["share"])),
-        ("groups that belong together", f"{part['clusters']:,}"),
-        ("requests in the largest", f"{part['largest_cluster']:,}"),
+        ("groups of duplicates", f"{part['clusters']:,}"),
+        ("requests in the largest group", f"{part['largest_cluster']:,}"),
     ]
     if part["plans_said_before"] is not None:
-        again = "plans with the tools, links and values of an earlier one"
+        again = "plans with the tools, links and values of an earlier plan"
         rows.append((again, f"{part['plans_said_before']:,}"))
     return ["## Repeated requests", _table(("", "requests"), rows)]
 
@@ -96,10 +97,10 @@ def _repeats(part: Mapping[str, Any]) -> list[str]:
 def _likeness(part: Mapping[str, Any], sample: int) -> list[str]:
     near = part["nearest"]
     return [
-        f"ROUGE-L of each request with the one most like it is {near['value']:.3f} on average (95 % interval "
+        f"ROUGE-L of each request with the most similar one is {near['value']:.3f} on average (95 % interval "
         f"{near['low']:.3f} to {near['high']:.3f}). {_share(part['share_above'])} are above "
-        f"{part['above']:g}, where Self-Instruct drops an instruction. Measured among "
-        f"{count_of(sample, 'request')}; it rises with their number."
+        f"{part['above']:g}, where Self-Instruct drops an instruction. Measured on "
+        f"{count_of(sample, 'request')}; the mean rises with their number."
     ]
 
 
@@ -108,7 +109,7 @@ def _wording(part: Mapping[str, Any], sample: int) -> list[str]:
         ("words", f"{part['words']:,}"),
         ("different words", f"{part['different_words']:,}"),
         *((f"distinct-{length}", _number(part[f"distinct_{length}"], 3)) for length in (1, 2, 3, 4)),
-        (f"different words in {WINDOW} in a row", _share(part[f"moving_type_token_ratio_{WINDOW}"])),
+        (f"different words in a window of {WINDOW}", _share(part[f"moving_type_token_ratio_{WINDOW}"])),
     ]
     note = (
         f"Measured on {count_of(sample, 'request')}. Distinct-n falls with the number of words: "
@@ -154,7 +155,7 @@ def _shapes(part: Mapping[str, Any]) -> list[str]:
 def _tools(part: Mapping[str, Any]) -> list[str]:
     told = f"{part['used']:,} of {part['tools']:,} tools are used ({_share(part['share'])})"
     if part["evenness"] is not None:
-        told += f"; evenness {part['evenness']:.2f} (1: all alike)"
+        told += f"; evenness {part['evenness']:.2f} (1: all equally often)"
     paragraphs = [told + "."]
     if part["never_used"]:
         paragraphs.append(f"Never used: {_names(part['never_used'])}.")
@@ -183,7 +184,7 @@ REPORT_FILES = ("variety.json", "variety.md", *(f"{name}.png" for name in PICTUR
 
 
 class VarietyReport(NamedTuple):
-    """What was measured, and the files that say it: `variety.json`, `variety.md`, and the pictures."""
+    """The figures of `measure_variety` and the files written: `variety.json`, `variety.md`, the pictures."""
 
     figures: dict[str, Any]
     files: list[Path]
@@ -196,22 +197,29 @@ def write_variety(
     library: ToolLibrary | None = None,
     graph: ToolGraph | None = None,
     repeats: Repeats | None = None,
-    bars: Thresholds | None = None,
+    thresholds: Thresholds | None = None,
     sample: int = SAMPLE,
     seed: int = 0,
 ) -> VarietyReport:
-    """Measure a set, and write `variety.json`, `variety.md` and its pictures into a folder.
+    """Measure a data set, and write `variety.json`, `variety.md` and pictures into a folder.
 
-    The arguments are those of `toolassay.variety.measures.measure_variety`; whoever has looked for repeats
-    already (`DuplicateGate.repeats`) gives them.
+    Args:
+        out: the folder.
+        golds: as for `toolassay.variety.measures.measure_variety`, like the other arguments.
+        library: all tools.
+        graph: the tool graph.
+        repeats: the repeated requests, if `DuplicateGate.repeats` has them already.
+        thresholds: minimum similarity of near duplicates.
+        sample: number of sampled requests.
+        seed: seed of the sample.
 
     Raises:
         ToolassayError: the folder cannot be written.
     """
     figures = measure_variety(
-        golds, library=library, graph=graph, repeats=repeats, bars=bars, sample=sample, seed=seed
+        golds, library=library, graph=graph, repeats=repeats, thresholds=thresholds, sample=sample, seed=seed
     )
-    write_json(out / "variety.json", figures)  # first: by it a folder is known as that of a report
+    write_json(out / "variety.json", figures)  # first, because it marks the folder as that of a report
     pictures = draw_variety(figures, out)
     write_text(out / "variety.md", variety_page(figures, [picture.name for picture in pictures]))
     return VarietyReport(figures, [out / "variety.json", out / "variety.md", *pictures])

@@ -197,14 +197,14 @@ def test_the_table_of_bert_score_has_the_published_layer() -> None:
 def test_without_a_model_on_disk_the_default_says_how_to_get_one() -> None:
     score = BertScore(cache=False)
     assert score.name == "none"
-    with pytest.raises(BertScoreError, match=r"roberta-large is not on this disk.*--bertscore_model"):
+    with pytest.raises(BertScoreError, match=r"roberta-large is not downloaded.*--bertscore_model"):
         score.scores([("a", "b")])
 
 
 def test_a_model_of_the_hub_without_a_network_is_one_line() -> None:
     score = BertScore("roberta-base", cache=False)
     assert score.name.startswith("roberta-base_L10_no-idf_version=")
-    with pytest.raises(BertScoreError, match="roberta-base is not on this disk and cannot be downloaded"):
+    with pytest.raises(BertScoreError, match="roberta-base is not in the cache and cannot be downloaded"):
         score.scores([("a", "b")])
 
 

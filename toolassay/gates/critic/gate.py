@@ -1,4 +1,4 @@
-"""The gate "llm critic": what the models that reviewed the sample concluded."""
+"""The gate "llm critic": the verdicts of the models that reviewed a sample."""
 
 from __future__ import annotations
 
@@ -11,11 +11,13 @@ from toolassay.gates.gate import Finding, State
 from toolassay.gold import Gold
 
 REVIEW = "check_by_teacher"
+"""The key of a label with the stored review."""
+# The outcomes with a response, from which a verdict was read.
 _ANSWERS = ("answered", "malformed", "refused")
 
 
 class _Objection(NamedTuple):
-    """A "no": its author (empty if unknown), its sentence, and its place in the label."""
+    """A verdict "fail": its author (empty if unknown), its reason, and its path in the label."""
 
     author: str
     reason: str
@@ -23,16 +25,16 @@ class _Objection(NamedTuple):
 
 
 class TeacherGate:
-    """Holds back what reviewers found wanting; an unreadable verdict is unknown.
+    """Holds back samples that reviewers failed; an unreadable verdict is unknown.
 
-    The "no" of one model puts a sample in quarantine, for a single weak model rejects clean samples; the
-    "no" of two different models rejects it. The review stored with the label is the opinion of the model that
-    wrote the label. It counts beside the critics as a second model if that model is known and is none of
-    them. Beside critics an unreadable or missing stored review says nothing.
+    The "no" of one model quarantines a sample, because a single weak model rejects correct samples. The "no"
+    of two different models rejects it. The review stored with the label is the verdict of the model that
+    wrote the label. It counts as a second model if that model is known and is not one of the critics. Beside
+    critics, an unreadable or missing stored review has no effect.
 
     Args:
-        critics: for each critic, its verdicts by the line of the sample; a sample that is not among them was
-            not sent. Without critics only the stored review counts.
+        critics: for each critic, its verdicts by the line of the sample. A sample without a verdict was not
+            sent. Without critics, only the stored review counts.
         teacher: the model that wrote the stored reviews; empty if unknown.
     """
 
@@ -44,29 +46,29 @@ class TeacherGate:
         self._critics, self._teacher = critics or {}, teacher
 
     def check(self, gold: Gold) -> list[Finding]:
-        """One finding for each reviewer that does not pass the sample."""
+        """One finding for each reviewer whose verdict is not "pass"."""
         objections, others = [], []
         for name, verdicts in self._critics.items():
-            said = verdicts.get(gold.line)
-            if said is not None and said.outcome in _ANSWERS and said.verdict == "fail":
-                objections.append(_Objection(name, f'{name} concludes: "{said.conclusion}"', ""))
+            answer = verdicts.get(gold.line)
+            if answer is not None and answer.outcome in _ANSWERS and answer.verdict == "fail":
+                objections.append(_Objection(name, f'{name} concludes: "{answer.conclusion}"', ""))
             else:
-                others += self._no_objection(name, said)
+                others += self._no_objection(name, answer)
         stored = self._stored(gold)
         if stored is None and not self._critics:
-            return [self._finding("not applicable", "no review came with it (--critic asks for one)")]
+            return [self._finding("not applicable", "the label has no review (--critic requests one)")]
         if stored is not None and self._teacher not in self._critics:
             if stored.verdict == "fail":
                 reason = f'{self._reviewer} concludes: "{stored.conclusion}"'
                 objections.append(_Objection(self._teacher, reason, REVIEW))
             elif stored.verdict == "unknown" and not self._critics:
-                reason = f'no verdict can be read from what {self._reviewer} says: "{stored.conclusion}"'
+                reason = f'{self._reviewer} has no readable verdict: "{stored.conclusion}"'
                 others.append(self._finding("unknown", reason, REVIEW, self._teacher))
         state: State = "reject" if len({one.author for one in objections if one.author}) > 1 else "quarantine"
         return [self._finding(state, one.reason, one.where, one.author) for one in objections] + others
 
     def verdicts(self, gold: Gold) -> dict[str, TeacherVerdict | None]:
-        """What the label's review and each critic say, side by side; nothing without a critic."""
+        """The verdicts of the stored review and of each critic, by name; empty without critics."""
         if not self._critics:
             return {}
         stored = self._stored(gold)
@@ -74,8 +76,8 @@ class TeacherGate:
 
     def _verdicts(self, gold: Gold) -> Iterator[tuple[str, TeacherVerdict | None]]:
         for name, verdicts in self._critics.items():
-            said = verdicts.get(gold.line)
-            yield name, None if said is None or said.outcome == NOT_FOR_IT else said.verdict
+            answer = verdicts.get(gold.line)
+            yield name, None if answer is None or answer.outcome == NOT_FOR_IT else answer.verdict
 
     @property
     def _reviewer(self) -> str:
@@ -83,23 +85,24 @@ class TeacherGate:
 
     @staticmethod
     def _stored(gold: Gold) -> Review | None:
-        """The review that the label brings; None where there is none."""
+        """The review stored with the label; None without one."""
         own = gold.record.get(REVIEW)
         return None if own is None or (isinstance(own, str) and not own.strip()) else read_review(own)
 
-    def _no_objection(self, who: str, said: CriticVerdict | None) -> list[Finding]:
-        """The finding where a critic does not say "no"; none where it says "yes"."""
-        if said is None:
-            return [self._finding("not applicable", f"{who} was not asked: rejected already", author=who)]
-        if said.outcome == NOT_FOR_IT:
+    def _no_objection(self, who: str, answer: CriticVerdict | None) -> list[Finding]:
+        """The finding for a critic whose verdict is not "fail"; none if it is "pass"."""
+        if answer is None:
+            reason = f"not sent to {who}: another gate rejects the sample"
+            return [self._finding("not applicable", reason, author=who)]
+        if answer.outcome == NOT_FOR_IT:
             return [self._finding("not applicable", f"{who} judges no plan without arguments", author=who)]
-        if said.outcome == "refused":
-            return [self._finding("unknown", f"{who} declined to review it", author=who)]
-        if said.outcome not in _ANSWERS:
-            return [self._finding("unknown", f"{who} gave no answer ({said.outcome})", author=who)]
-        if said.verdict == "pass":
+        if answer.outcome == "refused":
+            return [self._finding("unknown", f"{who} refused to review it", author=who)]
+        if answer.outcome not in _ANSWERS:
+            return [self._finding("unknown", f"{who} gave no answer ({answer.outcome})", author=who)]
+        if answer.verdict == "pass":
             return []
-        reason = f'no verdict can be read from what {who} says: "{said.conclusion}"'
+        reason = f'the review by {who} has no readable verdict: "{answer.conclusion}"'
         return [self._finding("unknown", reason, author=who)]
 
     def _finding(self, state: State, reason: str, where: str = "", author: str = "") -> Finding:

@@ -1,4 +1,4 @@
-"""What the critic is asked, and the same as a task for the offline critic, which reads no prompts."""
+"""The critic's prompt, and the same content as a task for the offline critic, which reads no prompts."""
 
 from __future__ import annotations
 
@@ -18,12 +18,12 @@ from toolassay.tools import ToolLibrary
 
 @cache
 def template() -> str:
-    """The wording, with $tools, $request, $steps and $plan."""
+    """The text of `templates/critic.txt`, with the placeholders $tools, $request, $steps and $plan."""
     return (files("toolassay.gates.critic") / "templates" / "critic.txt").read_text(encoding="utf-8")
 
 
 def critic_prompt(gold: Gold, library: ToolLibrary) -> str:
-    """What a critic is asked about one sample; the parts of the sample are JSON in it."""
+    """The prompt for one sample. Its parts are JSON, so that no request or plan can end its section."""
     shown = dict.fromkeys(node.tool for node in gold.nodes)
     tools = (library[name].to_json() if name in library else {"id": name, "unknown": True} for name in shown)
     return Template(template()).substitute(
@@ -35,7 +35,7 @@ def critic_prompt(gold: Gold, library: ToolLibrary) -> str:
 
 
 def plan_of(gold: Gold) -> dict[str, Any]:
-    """The plan of a label as the critic is shown it."""
+    """The plan of a label in the form that the prompt shows: nodes with arguments if any, and links."""
     nodes = (
         {"task": node.tool} if node.arguments is None else {"task": node.tool, "arguments": node.arguments}
         for node in gold.nodes
@@ -49,13 +49,13 @@ def plan_of(gold: Gold) -> dict[str, Any]:
 def critique_of(
     request: str, plan: Mapping[str, Any], library: ToolLibrary, kind: DependencyType
 ) -> CritiqueTask:
-    """The same for the offline critic: references become the names of tools, as back-instruct writes.
+    """The task of the offline critic: references become names of tools, as back-instruct writes them.
 
     Args:
         request: the user's words.
-        plan: as `plan_of` gives it.
+        plan: the plan as `plan_of` returns it.
         library: the tools, at least those of the plan that exist.
-        kind: of dependency.
+        kind: the dependency type.
     """
     names = [node["task"] for node in plan["task_nodes"]]
     key = "input" if kind == "resource" else "arguments"

@@ -1,4 +1,4 @@
-"""The run of a critic: each sample is reviewed once; samples in the journal are not sent again."""
+"""The run of a critic: it reviews each sample once, and does not send samples in the journal again."""
 
 from __future__ import annotations
 
@@ -17,17 +17,17 @@ from toolassay.runs import Journal, Loop, run_unsettled
 
 PARAMETERS: Mapping[str, Any] = {"temperature": 0.0, "top_p": 1.0, "max_tokens": 1500}
 NOT_FOR_IT = "not for it"
-"""The outcome of a sample that a critic is not asked about, for it could not tell."""
+"""The outcome of a sample that is not sent because the critic cannot judge it (the plan has no arguments)."""
 
 
 class CriticVerdict(NamedTuple):
-    """What a critic said of one sample.
+    """The verdict of a critic on one sample.
 
     Attributes:
-        verdict: "unknown" also where there is no answer.
-        conclusion: its words.
-        outcome: "answered", "malformed" (no verdict in it), "refused", `NOT_FOR_IT`, else why there is no
-            answer.
+        verdict: "unknown" also if there is no answer.
+        conclusion: the words that the verdict was read from.
+        outcome: "answered", "malformed" (no verdict in the answer), "refused", `NOT_FOR_IT`, or the kind of
+            failure.
     """
 
     verdict: TeacherVerdict
@@ -36,14 +36,14 @@ class CriticVerdict(NamedTuple):
 
 
 class CriticWork:
-    """What a critic does with some samples; fits `AgentRun.carry_out`.
+    """The review of samples by one critic, in the form that `AgentRun.carry_out` runs.
 
     Args:
-        golds: the samples, gone through several times.
+        golds: the samples; the work iterates over them several times.
         background: their tools.
 
     Attributes:
-        verdicts: of each sample, by its line; filled by `lines`.
+        verdicts: the verdict on each sample, by its line; filled by `lines`.
     """
 
     def __init__(self, golds: Iterable[Gold], background: Background) -> None:
@@ -51,11 +51,14 @@ class CriticWork:
         self.verdicts: dict[int, CriticVerdict] = {}
 
     def run(self, model: ChatModel, journal: Journal, loop: Loop) -> int:
-        """Review what the journal does not settle yet; how many samples it settled before.
+        """Review the samples that the journal does not settle yet.
+
+        Returns:
+            The number of samples that the journal had settled before.
 
         Raises:
             ToolassayError: the run cannot go on.
-            KeyboardInterrupt: at Ctrl-C, when what was in flight has ended.
+            KeyboardInterrupt: at Ctrl-C, after the requests in flight have ended.
         """
 
         async def ask(gold: Gold) -> str:
@@ -76,7 +79,7 @@ class CriticWork:
         )
 
     def lines(self, journal: Journal) -> Iterator[dict[str, Any]]:
-        """A line a sample, in order: `id`, `verdict`, `outcome` and the whole `review`."""
+        """One line per sample, in order, with `id`, `verdict`, `outcome` and the whole `review`."""
         for gold in self._golds:
             entry = self._entry(journal, gold)
             outcome = str(entry.get("outcome", "not run"))
@@ -110,7 +113,7 @@ class CriticWork:
         return str(entry["outcome"])
 
     def _entry(self, journal: Journal, gold: Gold) -> dict[str, Any]:
-        """What the journal holds for a sample as it is now; empty if nothing."""
+        """The journal's entry for a sample; empty without one, or if the prompt has changed since."""
         entry = journal.get(key_of(gold.id))
         if not entry or entry.get("prompt") != _fingerprint(critic_prompt(gold, self._background.library)):
             return {}
@@ -122,7 +125,7 @@ class CriticWork:
 
 
 def _review(entry: Mapping[str, Any]) -> Review:
-    """What the answer in an entry concludes; one that was declined or cut off concludes nothing."""
+    """The review in an entry; "unknown" if the model refused or its answer was cut off."""
     cut_off = (entry.get("finish_reason") or "").lower() in CUT_OFF
     review = read_review(entry.get("response"))
     return Review("unknown", review.conclusion) if cut_off or entry.get("outcome") == "refused" else review

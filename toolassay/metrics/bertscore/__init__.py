@@ -1,7 +1,7 @@
 """BERTScore (Zhang et al., 2020): the similarity of two texts by embeddings of a language model.
 
-`BertScore` is what an evaluation uses (`scorer`, with the scores on disk). `model` is which model, and
-where its files are; `encoder` is torch and `bert-score`, imported late, and how much is embedded at once.
+An evaluation uses `BertScore` of `scorer`, which caches scores on disk. `model` selects the model and finds
+its files. `encoder` runs torch and `bert-score`, imported late, in bounded memory.
 """
 
 from toolassay.metrics.bertscore.model import BertScoreError

@@ -1,8 +1,7 @@
-"""Embedding and matching of texts for BERTScore.
+"""Embed and match texts for BERTScore.
 
-Pairs are scored in blocks, so that each text is embedded once in bounded memory (`scored_blocks`).
-`BertEncoder` is the model itself: loading, tokens, embeddings and matching, by the functions of
-`bert-score`.
+`scored_blocks` scores pairs in blocks, so that each text is embedded once in bounded memory. `BertEncoder`
+loads the model, and computes tokens, embeddings and matches with the functions of `bert-score`.
 """
 
 from __future__ import annotations
@@ -24,19 +23,20 @@ if TYPE_CHECKING:
 
 
 TextPair = tuple[str, str]
-"""What the gold says, and what the prediction says."""
+"""The gold text and the predicted text."""
 
 
 class Encoder(Protocol):
     """A model that embeds texts and compares the embeddings.
 
-    `tokens_at_once` is how many embedded tokens fit into the memory meant for them.
+    Attributes:
+        tokens_at_once: number of embedded tokens that memory may hold.
     """
 
     tokens_at_once: int
 
     def tokens(self, text: str) -> list[int]:
-        """The tokens of a text; none where there is nothing to compare."""
+        """The tokens of a text; empty if there is nothing to compare."""
         ...
 
     def embed(self, texts: Mapping[str, list[int]]) -> dict[str, Any]:
@@ -51,12 +51,19 @@ class Encoder(Protocol):
 def scored_blocks(
     encoder: Encoder, pairs: Sequence[TextPair]
 ) -> Iterator[tuple[list[int], NDArray[np.float64]]]:
-    """Scores distinct pairs block by block: the numbers of the pairs, and their scores (pairs, 3).
+    """Score distinct pairs block by block.
 
-    Pairs that share a text stand together, long ones first, and an embedding is kept until the last pair
-    that needs it. So each text is embedded once, unless more of them are needed again later than fit into
-    half of the memory meant for embeddings: then the oldest are embedded anew. Texts of like length are
-    embedded and matched together. A pair with nothing to compare on one side scores 0, as in `bert-score`.
+    Pairs that share a text are in one block if possible, and an embedding is kept until the last pair that
+    needs it. A text is embedded again only if the embeddings to keep exceed half of the memory: the oldest
+    are dropped. Texts of similar length are embedded and matched together. A pair with an empty text scores
+    0, as in `bert-score`.
+
+    Args:
+        encoder: the model.
+        pairs: the pairs, without repetition.
+
+    Yields:
+        Indices into `pairs`, and their precision, recall and F1: shape (indices, 3).
     """
     work = _Work(encoder, pairs)
     for number in related_order(pairs):
@@ -68,7 +75,9 @@ def scored_blocks(
 
 
 def related_order(pairs: Sequence[TextPair]) -> list[int]:
-    """The numbers of the pairs, those that share texts (also by way of others) together, long ones first.
+    """The indices of the pairs, sorted so that pairs connected by shared texts are adjacent.
+
+    The connected pairs with the longest text come first.
 
     >>> related_order([("a", "b"), ("long", "text"), ("c", "b"), ("long", "b c d")])
     [1, 3, 0, 2]
@@ -92,7 +101,13 @@ def related_order(pairs: Sequence[TextPair]) -> list[int]:
 
 
 def batches(lengths: Sequence[int], budget: int) -> Iterator[list[int]]:
-    """Places in `lengths`, longest first, in batches that hold at most `budget` when padded, or one.
+    """Group indices of `lengths`, longest first, into batches of at most `budget` tokens with padding.
+
+    A single text longer than `budget` is a batch of its own.
+
+    Args:
+        lengths: number of tokens of each text.
+        budget: maximum of the longest text's length times the number of texts.
 
     >>> list(batches([2, 9, 3, 4], 9))
     [[1], [3, 2], [0]]
@@ -108,7 +123,7 @@ def batches(lengths: Sequence[int], budget: int) -> Iterator[list[int]]:
 
 
 class _Work:
-    """The block that is being filled, and the embeddings that are still needed."""
+    """The current block of pairs, and the embeddings that later pairs need."""
 
     def __init__(self, encoder: Encoder, pairs: Sequence[TextPair]) -> None:
         self._encoder = encoder
@@ -121,12 +136,12 @@ class _Work:
         self.numbers: list[int] = []
 
     def is_full_with(self, number: int) -> bool:
-        """Whether a pair would be too much for the block, which is not empty."""
+        """Whether the block is not empty and a further pair would exceed the memory."""
         new = sum(len(self._read(text)) for text in set(self._pairs[number]) if text not in self._sizes)
         return bool(self.numbers) and self._total + new > self._encoder.tokens_at_once
 
     def add(self, number: int) -> None:
-        """Put a pair into the block."""
+        """Add a pair to the block."""
         self.numbers.append(number)
         for text in self._pairs[number]:
             if text not in self._sizes:
@@ -139,7 +154,7 @@ class _Work:
         return self._tokens[text]
 
     def finish(self) -> tuple[list[int], NDArray[np.float64]]:
-        """Score the block and begin another."""
+        """Score the block and start an empty one; returns what `scored_blocks` yields."""
         import numpy as np
 
         numbers, self.numbers = self.numbers, []
@@ -155,7 +170,7 @@ class _Work:
         return numbers, scores
 
     def _forget(self) -> None:
-        """Drop the embeddings that no pair needs any more, and the oldest of too many."""
+        """Drop embeddings that no later pair needs, and the oldest ones beyond half of the memory."""
         total = 0
         kept = []
         for text in reversed(self._sizes):
@@ -167,19 +182,22 @@ class _Work:
         self._embedded = {text: self._embedded[text] for text in self._sizes if text in self._embedded}
 
 
-_MEMORY = {"cpu": 64 * 2**20, "cuda": 1024 * 2**20}  # bytes of embeddings at once
-_BATCH_TOKENS = {"cpu": 1024, "cuda": 32_768}  # padded, in one call of the model
-_PADDING = 2.0  # as bert-score fills up embeddings; masked
-_LONGEST = 512  # tokens, where neither the tokenizer nor the model knows its limit
-_NO_LIMIT = 1_000_000  # tokenizers without a limit say some huge number
+# Bytes of embeddings in memory.
+_MEMORY = {"cpu": 64 * 2**20, "cuda": 1024 * 2**20}
+# Tokens, with padding, in one call of the model.
+_BATCH_TOKENS = {"cpu": 1024, "cuda": 32_768}
+# The value with which bert-score pads embeddings; a mask excludes it from the scores.
+_PADDING = 2.0
+# The limit on tokens if neither the tokenizer nor the model states one: that of BERT.
+_LONGEST = 512
 
 
 class Embedded(NamedTuple):
     """A text as tensors.
 
     Attributes:
-        vectors: one a token, shape (tokens, hidden size).
-        weights: what each token counts, shape (tokens,): 0 for the separators, else 1.
+        vectors: shape (tokens, hidden size).
+        weights: the weight of each token, shape (tokens,): 0 for separators, otherwise 1.
     """
 
     vectors: Any
@@ -187,17 +205,17 @@ class Embedded(NamedTuple):
 
 
 class BertEncoder:
-    """A model on a device.
+    """A language model on a device.
 
     Args:
-        folder: its files.
-        layers: how many of its layers are run.
-        device: "cpu", "cuda" or "mps"; None takes cuda where there is one, else the CPU.
-        threads: at most so many on the CPU; None leaves that to torch.
+        folder: the folder of its files.
+        layers: number of layers to run; the output of the last of them is compared.
+        device: "cpu", "cuda" or "mps". Default: cuda if available, otherwise the CPU.
+        threads: maximum number of CPU threads. Default: torch decides.
 
     Raises:
-        BertScoreError: there is no such device.
-        Exception: whatever torch or transformers raise for files they cannot use.
+        BertScoreError: the device is not available.
+        Exception: any exception of torch or transformers for unusable files.
     """
 
     def __init__(
@@ -215,17 +233,17 @@ class BertEncoder:
             self._tokenizer = utils.get_tokenizer(path)
         limit = _positions(self._model)
         if self._tokenizer.model_max_length > limit:
-            self._tokenizer.model_max_length = limit  # what is longer is cut off, as bert-score does
+            self._tokenizer.model_max_length = limit  # bert-score cuts longer texts off at this length
         self._separators = {self._tokenizer.sep_token_id, self._tokenizer.cls_token_id}
         kind = "cpu" if self.device == "cpu" else "cuda"
         self._batch_tokens = _BATCH_TOKENS[kind]
         self.tokens_at_once = _MEMORY[kind] // (4 * self._model.config.hidden_size)
 
     def tokens(self, text: str) -> list[int]:
-        """The tokens of a text with its separators; none where there is nothing between them."""
+        """The tokens of a text with its separators; empty if there is nothing between them."""
         from bert_score.utils import sent_encode
 
-        text = text.encode("utf-8", "replace").decode().strip()  # half of a surrogate pair has no token
+        text = text.encode("utf-8", "replace").decode().strip()  # tokenizers fail on unpaired surrogates
         numbers: list[int] = sent_encode(self._tokenizer, text) if text else []
         return numbers if set(numbers) - self._separators else []
 
@@ -242,7 +260,7 @@ class BertEncoder:
             vectors = bert_encode(self._model, ids.to(self.device), mask.to(self.device))
             for row, at in enumerate(batch):
                 weights = [float(number not in self._separators) for number in tokens[at]]
-                own = vectors[row, : len(weights)].clone()  # a part of the batch would keep all of it
+                own = vectors[row, : len(weights)].clone()  # a view would keep the whole batch in memory
                 embedded[names[at]] = Embedded(own, torch.tensor(weights, device=self.device))
         return embedded
 
@@ -263,7 +281,7 @@ class BertEncoder:
 
 
 def _padded(texts: Sequence[Embedded]) -> tuple[Any, Any, Any]:
-    """Vectors, mask and weights of several texts as `bert-score` has them."""
+    """The padded vectors, the mask and the weights of several texts, as `greedy_cos_idf` takes them."""
     import torch
     from torch.nn.utils.rnn import pad_sequence
 
@@ -275,26 +293,26 @@ def _padded(texts: Sequence[Embedded]) -> tuple[Any, Any, Any]:
 
 
 def _positions(model: Any) -> int:
-    """How many tokens a model can take."""
+    """The maximum number of tokens of a model."""
     positions = getattr(model.config, "max_position_embeddings", None)
     if not isinstance(positions, int) or positions <= 0:
         return _LONGEST
     first = getattr(getattr(model, "embeddings", None), "padding_idx", None)
-    return positions - (0 if first is None else first + 1)  # RoBERTa counts from behind the padding
+    return positions - (0 if first is None else first + 1)  # RoBERTa starts after the index of the padding
 
 
 def _check_device(device: str) -> None:
     import torch
 
     if device == "cuda" and not torch.cuda.is_available():
-        raise BertScoreError("there is no cuda here", fix="leave --bertscore_device out")
+        raise BertScoreError("the device cuda is not available", fix="omit --bertscore_device")
     if device == "mps" and not torch.backends.mps.is_available():
-        raise BertScoreError("there is no mps here", fix="leave --bertscore_device out")
+        raise BertScoreError("the device mps is not available", fix="omit --bertscore_device")
 
 
 @contextmanager
 def _quiet() -> Iterator[None]:
-    """Without the bars and the notices of loading; errors are said."""
+    """Hide the progress bars and notices of transformers, but not its errors."""
     from transformers.utils import logging
 
     level, had_bar = logging.get_verbosity(), logging.is_progress_bar_enabled()
@@ -310,7 +328,7 @@ def _quiet() -> Iterator[None]:
 
 @contextmanager
 def _readable_path(folder: Path) -> Iterator[str]:
-    """A path that `bert-score` understands: it takes any path with "t5" in it for a T5 model."""
+    """A path for `bert-score`, which takes any path with "t5" in it for a T5 model: if needed, a link."""
     path = str(folder.resolve())
     config = read_json(folder / "config.json")
     if "t5" not in path or "t5" in str(config.get("model_type")):

@@ -1,4 +1,4 @@
-"""Which model computes BERTScore, and where its files are."""
+"""Select the model of BERTScore, and find or download its files."""
 
 from __future__ import annotations
 
@@ -15,19 +15,23 @@ from toolassay.files import read_json, safe_name, sha256_of
 DEFAULT = "roberta-large"
 """The model of published BERTScores in English."""
 
+# The layer that `bert-score` uses for roberta-large.
 _DEFAULT_LAYERS = 17
-_OWNER = "FacebookAI/"  # the newer name of the same repository of the hub begins with it
+# The hub renamed `roberta-large` to `FacebookAI/roberta-large`.
+_OWNER = "FacebookAI/"
 _NOT_COMPARABLE = "(not comparable with roberta-large)"
 _PACKAGES = {"torch": "torch", "transformers": "transformers", "bert_score": "bert-score"}
+# Patterns of the files that transformers needs; a folder without weights or tokenizer is no model.
 _WEIGHTS = ("model*.safetensors", "pytorch_model*.bin")
 _TOKENIZER = ("tokenizer*", "vocab*", "merges.txt", "*.model", "special_tokens_map.json", "added_tokens.json")
-_NAME_ONE = "--bertscore_model takes a folder with config.json, weights and tokenizer, or a name of the hub"
-_GET_ONE = f"name one with --bertscore_model (a folder, or {DEFAULT} to have 1.4 GB downloaded)"
-_PATIENCE = 10  # seconds for the hub's first answer
+_NAME_ONE = "--bertscore_model takes a folder with config.json, weights and tokenizer, or a name on the hub"
+_GET_ONE = f"pass --bertscore_model (a folder, or {DEFAULT}, which downloads 1.4 GB)"
+# Timeout of the first request to the hub, in seconds.
+_PATIENCE = 10
 
 
 class BertScoreError(ToolassayError):
-    """BERTScore cannot be computed; everything else can."""
+    """BERTScore cannot be computed; an evaluation goes on without it."""
 
     def __init__(self, message: str, *, fix: str | None = None) -> None:
         super().__init__(f"BERTScore is left out: {message}", fix=fix)
@@ -38,10 +42,10 @@ class BertModel:
     """A model, and the layer whose output is compared.
 
     Attributes:
-        name: of the hub, or that of the folder.
-        layers: how many of its layers are run.
-        folder: where its files are; None until they are downloaded.
-        is_named_folder: whether the user named a folder and not a name of the hub.
+        name: the name on the hub, or the name of the folder.
+        layers: number of layers to run.
+        folder: the folder of its files; None until they are downloaded.
+        is_named_folder: whether the user passed a folder instead of a name on the hub.
     """
 
     name: str
@@ -51,7 +55,7 @@ class BertModel:
 
     @property
     def signature(self) -> str:
-        """What scores are made with, as `bert-score` spells it; a folder is known by a hash of its files."""
+        """The signature of scores in the form of `bert-score`, with a hash of the files for a folder."""
         who = self.name.replace("|", "_")
         if self.is_named_folder:
             who = f"folder:{safe_name(self.name)}@sha256-{self._fingerprint[:12]}"
@@ -60,14 +64,14 @@ class BertModel:
 
     @property
     def key(self) -> str:
-        """Everything that shapes a score but the texts: the files, the layer, the versions."""
+        """Identifies everything that a score depends on except the texts: files, layer and versions."""
         return f"{self._fingerprint}_L{self.layers}_{_versions()}"
 
     def files(self) -> Path:
-        """The folder of its files, downloaded if they are not there: that happens only to a model named.
+        """The folder of its files, which are downloaded if missing; the default model is never downloaded.
 
         Raises:
-            BertScoreError: no network, or no such model.
+            BertScoreError: the download failed.
         """
         return self.folder or _in_hub_cache(self.name) or _download(self.name)
 
@@ -77,15 +81,16 @@ class BertModel:
 
 
 def choose_model(given: str | Path | None = None, layers: int | None = None) -> BertModel:
-    """The model a user means; nothing is downloaded yet.
+    """Resolve the model that the user selected, without a download.
 
     Args:
-        given: a folder, or a name of the hub; None takes roberta-large if it is on this disk already.
-        layers: how many layers are run; None: as `bert-score` has it for models it knows, all of a folder's.
+        given: a folder, or a name on the hub. Default: roberta-large, if it is in the hub's cache.
+        layers: number of layers to run. Default: the number in the table of `bert-score` for a model of the
+            hub, and all layers for a folder.
 
     Raises:
-        UsageError: no such folder, or no model in it.
-        BertScoreError: a package is missing, the layers of the model are not known, or it has fewer.
+        UsageError: the folder does not exist, or has no model.
+        BertScoreError: a package is missing, the number of layers is unknown, or the model has fewer.
     """
     folder = None if given is None else Path(given).expanduser()
     if folder is not None and not folder.is_dir() and _is_path(given):
@@ -96,7 +101,7 @@ def choose_model(given: str | Path | None = None, layers: int | None = None) -> 
     if folder is None:
         found = _in_hub_cache(DEFAULT) or _in_hub_cache(_OWNER + DEFAULT)
         if found is None:
-            raise BertScoreError(f"{DEFAULT} is not on this disk", fix=_GET_ONE)
+            raise BertScoreError(f"{DEFAULT} is not downloaded", fix=_GET_ONE)
         return _checked(BertModel(DEFAULT, layers or _layers_of_name(DEFAULT), found))
     if folder.is_dir():
         return _of_folder(folder, layers)
@@ -114,7 +119,7 @@ def fingerprint(folder: Path) -> str:
 
 
 def first_line(error: BaseException) -> str:
-    r"""What an error says first, or its kind.
+    r"""The first line of an error's message that is not blank, or the name of its class.
 
     >>> first_line(OSError("no network\nsee …")), first_line(MemoryError())
     ('no network', 'MemoryError')
@@ -123,7 +128,7 @@ def first_line(error: BaseException) -> str:
 
 
 def _layers_of_name(name: str) -> int:
-    """The layer of a model of the hub that suits BERTScore best, by the table of `bert-score`."""
+    """The best layer of a model on the hub, by the table of `bert-score`."""
     try:
         from bert_score.utils import model2layers
     except Exception as error:  # a broken torch, or versions that do not fit together
@@ -131,11 +136,11 @@ def _layers_of_name(name: str) -> int:
     found: int | None = model2layers.get(name, model2layers.get(name.removeprefix(_OWNER)))
     if found is None and "/" not in name:
         raise UsageError(
-            f"'{name}' is no folder, and no model of the hub that bert-score knows",
-            fix="check --bertscore_model, or give --bertscore_layers too",
+            f"'{name}' is neither a folder nor a model that bert-score knows",
+            fix="check --bertscore_model, or pass --bertscore_layers too",
         )
     if found is None:
-        raise BertScoreError(f"which layer of {name} to use is not known", fix="give --bertscore_layers")
+        raise BertScoreError(f"bert-score has no layer for {name}", fix="pass --bertscore_layers")
     return found
 
 
@@ -144,9 +149,9 @@ def _versions() -> str:
 
 
 def _is_path(given: str | Path | None) -> bool:
-    """Whether this cannot be a name of the hub, which is `name` or `owner/name`.
+    """Whether the text is a path and not a name on the hub, which is `name` or `owner/name`.
 
-    `models/bert` is a path where there is a folder `models`.
+    `models/bert` is a path if there is a folder `models`.
     """
     name = str(given)
     return (
@@ -164,7 +169,9 @@ def _of_folder(folder: Path, layers: int | None) -> BertModel:
         raise UsageError("holds no model for BERTScore", file=folder, fix=_NAME_ONE)
     chosen = layers or _layers_in(folder)
     if chosen is None:
-        raise BertScoreError(f"how many layers {folder} has is not known", fix="give --bertscore_layers")
+        raise BertScoreError(
+            f"config.json in {folder} has no number of layers", fix="pass --bertscore_layers"
+        )
     return _checked(BertModel(folder.resolve().name, chosen, folder, is_named_folder=True))
 
 
@@ -178,7 +185,7 @@ def _checked(model: BertModel) -> BertModel:
 
 
 def _layers_in(folder: Path) -> int | None:
-    """How many layers the configuration of a model says it has."""
+    """The number of layers in a model's `config.json`; None if it has none."""
     config = read_json(folder / "config.json")
     names = ("num_hidden_layers", "num_layers", "n_layers", "n_layer")
     counts = (config.get(name) for name in names) if isinstance(config, dict) else ()
@@ -190,7 +197,7 @@ def _has(folder: Path, patterns: tuple[str, ...]) -> bool:
 
 
 def _in_hub_cache(name: str) -> Path | None:
-    """The folder of a model that was downloaded before; asks no network."""
+    """The folder of a model in the hub's cache, without a network request; None if it is not complete."""
     from huggingface_hub import try_to_load_from_cache
     from huggingface_hub.errors import HFValidationError
 
@@ -198,7 +205,7 @@ def _in_hub_cache(name: str) -> Path | None:
         config = try_to_load_from_cache(name, "config.json")
     except HFValidationError as error:
         raise BertScoreError(
-            f"'{name}' is neither a folder nor a name of the hub", fix="check --bertscore_model"
+            f"'{name}' is neither a folder nor a name on the hub", fix="check --bertscore_model"
         ) from error
     if not isinstance(config, str):
         return None
@@ -207,22 +214,21 @@ def _in_hub_cache(name: str) -> Path | None:
 
 
 def _download(name: str) -> Path:
-    """Have the hub send what transformers needs of a model; the folder it is in."""
+    """Download the files of a model from the hub and return their folder."""
     try:
         from huggingface_hub import model_info
         from transformers import AutoModel, AutoTokenizer
 
-        model_info(
-            name, timeout=_PATIENCE
-        )  # without a network this fails at once, what follows tries for long
+        # Without a network this request fails soon; transformers would retry for minutes.
+        model_info(name, timeout=_PATIENCE)
         AutoTokenizer.from_pretrained(name)
         AutoModel.from_pretrained(name)
     except Exception as error:
         raise BertScoreError(
-            f"{name} is not on this disk and cannot be downloaded ({first_line(error)})",
-            fix="check the name and the network, or name a folder",
+            f"{name} is not in the cache and cannot be downloaded ({first_line(error)})",
+            fix="check the name and the network, or pass a folder with --bertscore_model",
         ) from error
     folder = _in_hub_cache(name)
     if folder is None:
-        raise BertScoreError(f"{name} has no weights or no tokenizer that could be used")
+        raise BertScoreError(f"{name} has no usable weights or no usable tokenizer")
     return folder

@@ -1,4 +1,4 @@
-"""BERTScore of pairs of texts: each different pair once; scores are cached in a SQLite file."""
+"""BERTScore of pairs of texts; each distinct pair is scored once and cached in an SQLite file."""
 
 from __future__ import annotations
 
@@ -26,15 +26,17 @@ if TYPE_CHECKING:
 Scores = tuple[float, float, float]
 QueryResult = TypeVar("QueryResult")
 
-_PATIENCE = 30  # seconds that one process waits for the other's write
-_AT_ONCE = 500  # keys in a question; SQLite allows 999 in old versions
+# Seconds to wait while another process writes the cache.
+_PATIENCE = 30
+# Keys in one query; old versions of SQLite allow 999.
+_AT_ONCE = 500
 _TABLE = "CREATE TABLE IF NOT EXISTS scores (pair BLOB PRIMARY KEY, p REAL, r REAL, f REAL) WITHOUT ROWID"
 
 
 def cache_file() -> Path | None:
-    """Path of the cache: `toolassay/bertscore.sqlite3` in the user's cache folder; None without one.
+    """The path `toolassay/bertscore.sqlite3` in the user's cache folder; None without such a folder.
 
-    A cache that exists under the package's old name only stays in use.
+    A cache under the package's old name stays in use if there is none under the new name.
     """
     folder = _cache_folder()
     if folder is None:
@@ -56,7 +58,7 @@ def _cache_folder() -> Path | None:
 
 
 def pair_key(model: str, gold: str, predicted: str) -> bytes:
-    """What a score is known by: 16 bytes of a hash; `model` stands for everything but the texts."""
+    """The key of a score in the cache, a hash of 16 bytes; `model` is `BertModel.key`."""
     digest = hashlib.blake2b(digest_size=16)
     for part in (model, gold, predicted):
         data = part.encode("utf-8", "surrogatepass")
@@ -65,13 +67,13 @@ def pair_key(model: str, gold: str, predicted: str) -> bytes:
 
 
 class ScoreCache:
-    """A SQLite file of scores; several processes may use it at once.
+    """A cache of scores in an SQLite file, safe for several processes at once.
 
-    It never stops anybody: a file that is broken is set aside (`….broken`) and begun anew, and where nothing
-    can be read or written, nothing is found and nothing is kept.
+    A failure never stops an evaluation: a corrupt file is renamed (`….broken`) and replaced, and a file that
+    cannot be read or written acts as an empty cache.
 
     Args:
-        path: the file; None for no cache.
+        path: the file; None for an empty cache that keeps nothing.
 
     >>> with ScoreCache(None) as cache:
     ...     cache.add([(b"key", (0.5, 0.5, 0.5))])
@@ -84,7 +86,7 @@ class ScoreCache:
         self._connection: sqlite3.Connection | None = None
 
     def find(self, keys: Sequence[bytes]) -> dict[bytes, Scores]:
-        """Precision, recall and F1 of the keys that are known."""
+        """Precision, recall and F1 of the keys in the cache."""
 
         def read(connection: sqlite3.Connection) -> dict[bytes, Scores]:
             found: dict[bytes, Scores] = {}
@@ -98,7 +100,7 @@ class ScoreCache:
         return self._do(read) or {}
 
     def add(self, rows: Iterable[tuple[bytes, Scores]]) -> None:
-        """Keep scores; they are on disk when this returns."""
+        """Write scores to disk."""
         values = [(key, *scores) for key, scores in rows]
         self._do(lambda connection: connection.executemany("REPLACE INTO scores VALUES (?, ?, ?, ?)", values))
 
@@ -109,7 +111,10 @@ class ScoreCache:
             try:
                 with self._open(self._path) as connection:  # one transaction
                     return action(connection)
-            except (sqlite3.OperationalError, OSError):  # cannot be written, is full, or is locked for long
+            except (
+                sqlite3.OperationalError,
+                OSError,
+            ):  # not writable, disk full, or locked beyond the timeout
                 self.close()
                 self._path = None
             except sqlite3.DatabaseError:
@@ -126,7 +131,7 @@ class ScoreCache:
         return self._connection
 
     def close(self) -> None:
-        """Let go of the file."""
+        """Close the file."""
         if self._connection is not None:
             self._connection.close()
             self._connection = None
@@ -144,15 +149,16 @@ Result = TypeVar("Result")
 
 
 class BertScore:
-    """Scores pairs of texts with a model that is looked for, loaded and downloaded only when needed.
+    """Scores pairs of texts with a model that is resolved, downloaded and loaded on first use.
 
     Args:
-        model: a folder, or a name of the hub, which may be downloaded; None takes roberta-large if it is on
-            this disk, and downloads nothing.
-        layers: how many layers are run; None: those `bert-score` knows to be best, all of a folder's.
-        device: "cpu", "cuda" or "mps"; None takes cuda where there is one, else the CPU.
-        cache: whether scores are kept in, and taken from, the user's cache folder; or the file itself.
-        threads: at most so many on the CPU; None leaves that to torch.
+        model: a folder, or a name on the hub, which may be downloaded. Default: roberta-large, if it is in
+            the hub's cache; it is not downloaded.
+        layers: number of layers to run. Default: the best number by the table of `bert-score` for a model of
+            the hub, and all layers for a folder.
+        device: "cpu", "cuda" or "mps". Default: cuda if available, otherwise the CPU.
+        cache: whether to use the cache in the user's cache folder; or the path of the cache.
+        threads: maximum number of CPU threads. Default: torch decides.
     """
 
     def __init__(
@@ -175,10 +181,10 @@ class BertScore:
 
     @property
     def name(self) -> str:
-        """The model, its layer and the versions of what runs it, for a signature; "none" if it cannot be had.
+        """The model, its layer and the package versions, for a signature; "none" if BERTScore is unavailable.
 
         Raises:
-            UsageError: a folder was named that is none, or holds no model.
+            UsageError: the folder does not exist, or has no model.
         """
         try:
             return self._guarded(self._signature)
@@ -186,19 +192,23 @@ class BertScore:
             return "none"
 
     def scores(self, pairs: Sequence[TextPair], *, progress: Progress = no_progress) -> NDArray[np.float64]:
-        """Precision, recall and F1 of each pair of gold and predicted text, shape (pairs, 3).
+        """Precision, recall and F1 of each pair: shape (pairs, 3).
 
-        They are those of `bert_score.BERTScorer` without idf and without rescaling; blank texts score 0.
+        The scores equal those of `bert_score.BERTScorer` without idf and rescaling; blank texts score 0.
+
+        Args:
+            pairs: the gold text and the predicted text of each pair; repeated pairs are scored once.
+            progress: reports the pairs that are not in the cache.
 
         Raises:
-            UsageError: a folder was named that is none, or holds no model.
-            BertScoreError: no packages, no model, no network, no such device, or it failed on the way; it is
-                not tried again.
+            UsageError: the folder does not exist, or has no model.
+            BertScoreError: a package, the model, the network or the device is missing, or scoring failed.
+                Later calls raise the same error without a new attempt.
         """
         return self._guarded(lambda: self._scores(pairs, progress))
 
     def _guarded(self, action: Callable[[], Result]) -> Result:
-        """What `action` gives; whatever torch and the libraries around it raise becomes a line."""
+        """The result of `action`; exceptions of torch and other libraries become a `BertScoreError`."""
         if self._failure is not None:
             raise self._failure
         try:
