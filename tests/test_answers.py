@@ -317,7 +317,7 @@ def test_hostile_texts_end(piece: str, before: str, size: int) -> None:
 
 
 def _benchmark(root: Path) -> ModuleType:
-    path = root / "benchmarks" / "answer_parsing.py"
+    path = root / "measurements" / "answer_parsing.py"
     spec = importlib.util.spec_from_file_location("answer_parsing", path)
     assert spec is not None and spec.loader is not None
     module = importlib.util.module_from_spec(spec)

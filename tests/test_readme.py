@@ -35,6 +35,12 @@ def test_continuous_integration_runs_the_test_command(root: Path, readme: str) -
     assert "requirements-dev.txt" in tests
     assert "requirements-dev.txt" in script
     assert script.rstrip().endswith("python -m pytest")
+    assert "python -m mkdocs build --strict" in readme
+    assert "python -m mkdocs build --strict" in script
+
+
+def test_it_is_short(readme: str) -> None:
+    assert len(readme.splitlines()) <= 120
 
 
 def test_the_example_runs_on_the_example_tools(root: Path, readme: str, tmp_path: Path) -> None:

@@ -1,4 +1,4 @@
-"""A run killed ten times loses nothing and pays for nothing twice (benchmarks/kill_nine.py: 200 times)."""
+"""A run killed ten times loses nothing and pays for nothing twice (measurements/kill_nine.py: 200 times)."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Models that do not differ are told apart rarely: `benchmarks/null_comparisons.py`, but shorter."""
+"""Models that do not differ are told apart rarely: `measurements/null_comparisons.py`, but shorter."""
 
 from __future__ import annotations
 
@@ -15,7 +15,9 @@ RUNS = 300
 
 @pytest.fixture(scope="module")
 def benchmark(root: Path) -> ModuleType:
-    spec = importlib.util.spec_from_file_location("null_comparisons", root / "benchmarks/null_comparisons.py")
+    spec = importlib.util.spec_from_file_location(
+        "null_comparisons", root / "measurements/null_comparisons.py"
+    )
     assert spec is not None and spec.loader is not None
     module = importlib.util.module_from_spec(spec)
     sys.modules["null_comparisons"] = module

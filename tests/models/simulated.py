@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import random
 
-from benchmarks.simulated_time import now, run
+from measurements.simulated_time import now, run
 from toolassay.models import ChatRequest, ChatResponse, ModelError, ModelOptions
 from toolassay.models.adaptive_concurrency import Permit
 from toolassay.models.client import Client

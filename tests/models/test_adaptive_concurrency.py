@@ -9,8 +9,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from simulated import http
 
-from benchmarks.adaptive_concurrency import LEAST, MOST_AGAIN, Case, best_fixed, simulate
-from benchmarks.simulated_time import run
+from measurements.adaptive_concurrency import LEAST, MOST_AGAIN, Case, best_fixed, simulate
+from measurements.simulated_time import run
 from toolassay.models import ModelError
 from toolassay.models.adaptive_concurrency import START
 from toolassay.models.concurrency_limiter import QUEUE_TURN, Limiter, QueueTurn

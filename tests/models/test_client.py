@@ -119,7 +119,7 @@ def test_two_thousand_requests_through_every_fault(fake_server: FakeServer) -> N
 
 
 def test_a_real_server_that_bears_fifty(fake_server: FakeServer) -> None:
-    """How fast, and how few refusals, is measured by `benchmarks/endpoint_capacity.py`."""
+    """How fast, and how few refusals, is measured by `measurements/endpoint_capacity.py`."""
     fake_server.capacity, fake_server.delay = 50, 0.02
     books = Books()
     requests = [question(number) for number in range(2000)]

@@ -6,7 +6,7 @@ import asyncio
 
 from simulated import Driver, http
 
-from benchmarks.simulated_time import run
+from measurements.simulated_time import run
 from toolassay.models.adaptive_concurrency import SLOW_START, LimitChange, Permit
 from toolassay.models.concurrency_limiter import Limiter
 

@@ -6,7 +6,7 @@ from itertools import pairwise
 import pytest
 from simulated import Driver, Endpoint, ask_all, http
 
-from benchmarks.simulated_time import now, run
+from measurements.simulated_time import now, run
 from toolassay.models import ModelError
 from toolassay.models.adaptive_concurrency import LONGEST_DWELL, MOST, PAUSE, START
 from toolassay.models.concurrency_limiter import Limiter, limiter_of

@@ -8,7 +8,7 @@ import random
 import pytest
 from simulated import PerMinute
 
-from benchmarks.simulated_time import now, run
+from measurements.simulated_time import now, run
 from toolassay.models import ChatRequest, ModelError, ModelOptions
 from toolassay.models.client import Client
 from toolassay.models.concurrency_limiter import Limiter

@@ -7,9 +7,9 @@ from pathlib import Path
 
 import pytest
 
-from benchmarks.planted_defects.clean import faults, faults_of
-from benchmarks.planted_defects.plans import bare, tools_of
-from benchmarks.planted_defects.samples import read_data_set
+from measurements.planted_defects.clean import faults, faults_of
+from measurements.planted_defects.plans import bare, tools_of
+from measurements.planted_defects.samples import read_data_set
 from toolassay.graph import ToolGraph
 from toolassay.tools import ToolLibrary
 
@@ -18,7 +18,7 @@ FOLDERS = ("office", "errands", "errands_hub", "media", "travel", "studio", "hou
 
 @pytest.fixture(scope="module")
 def held_back(root: Path) -> Path:
-    return root / "benchmarks" / "held_back"
+    return root / "measurements" / "held_back"
 
 
 @pytest.mark.parametrize("name", FOLDERS)

@@ -10,15 +10,15 @@ from pathlib import Path
 
 import pytest
 
-from benchmarks.planted_defects.forms import KINDS, Form, World
-from benchmarks.planted_defects.kinds import FORMS
-from benchmarks.planted_defects.kinds.duplicate_request import KIND as DUPLICATE
-from benchmarks.planted_defects.planting import plant
-from benchmarks.planted_defects.samples import DataSet, read_data_set, read_lines
-from benchmarks.planted_defects.verifying import is_defective
+from measurements.planted_defects.forms import KINDS, Form, World
+from measurements.planted_defects.kinds import FORMS
+from measurements.planted_defects.kinds.duplicate_request import KIND as DUPLICATE
+from measurements.planted_defects.planting import plant
+from measurements.planted_defects.samples import DataSet, read_data_set, read_lines
+from measurements.planted_defects.verifying import is_defective
 
 ROOT = Path(__file__).resolve().parents[2]
-HELD_BACK = ROOT / "benchmarks" / "held_back"
+HELD_BACK = ROOT / "measurements" / "held_back"
 
 
 @cache

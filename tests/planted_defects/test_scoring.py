@@ -12,12 +12,12 @@ from typing import Any
 
 import pytest
 
-from benchmarks.planted_defects.checking import Check, toolassay_check
-from benchmarks.planted_defects.examination import examine
-from benchmarks.planted_defects.forms import EXPECTED
-from benchmarks.planted_defects.samples import read_lines, write_lines
-from benchmarks.planted_defects.scoring import Result, Share
-from benchmarks.planted_defects.table import as_json, falls_short, markdown
+from measurements.planted_defects.checking import Check, toolassay_check
+from measurements.planted_defects.examination import examine
+from measurements.planted_defects.forms import EXPECTED
+from measurements.planted_defects.samples import read_lines, write_lines
+from measurements.planted_defects.scoring import Result, Share
+from measurements.planted_defects.table import as_json, falls_short, markdown
 
 Verdict = Callable[[Any, dict[Any, str]], dict[str, Any]]
 
@@ -54,7 +54,7 @@ def stern(id: Any, kinds: dict[Any, str]) -> dict[str, Any]:
 
 @pytest.fixture
 def office(root: Path) -> Path:
-    return root / "benchmarks" / "held_back" / "office"
+    return root / "measurements" / "held_back" / "office"
 
 
 def test_perfect_gates_find_all_and_hold_back_nothing(office: Path, tmp_path: Path) -> None:
@@ -125,8 +125,8 @@ def test_a_check_that_fails_is_told(tmp_path: Path) -> None:
 
 
 def test_nothing_here_imports_the_gates(root: Path) -> None:
-    modules = sorted((root / "benchmarks" / "planted_defects").rglob("*.py"))
-    names = ["benchmarks.planted_defects." + p.stem for p in modules if p.parent.name == "planted_defects"]
+    modules = sorted((root / "measurements" / "planted_defects").rglob("*.py"))
+    names = ["measurements.planted_defects." + p.stem for p in modules if p.parent.name == "planted_defects"]
     names = [name for name in names if not name.endswith(("__init__", "__main__"))]
     code = (
         f"import sys, {', '.join(names)}; print([m for m in sys.modules if m.startswith('toolassay.gates')])"

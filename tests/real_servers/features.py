@@ -2,8 +2,8 @@
 
     PYTHONPATH=tests python -m real_servers.features FOLDER [NAME ...]
 
-FOLDER holds the servers that `install.py` installed. It prints the table of docs/servers.md. The probes are
-plain HTTP: they show what a server does, not what our client makes of it.
+FOLDER holds the servers that `install.py` installed. Prints a table of docs/measurements-models.md. The
+probes are plain HTTP: they show what a server does, not what our client makes of it.
 """
 
 from __future__ import annotations

@@ -26,10 +26,9 @@ WRONG = {
 
 
 def documented(root: Path, pattern: str) -> list[str]:
-    """What the documentation says of it."""
-    text = (root / "docs" / "workbench.md").read_text(encoding="utf-8")
-    section = text.partition("## Your own workplace\n")[2].partition("\n## ")[0]
-    return re.findall(pattern, section, re.MULTILINE)
+    """The matches of a pattern in the how-to page."""
+    text = (root / "docs" / "own-workplace.md").read_text(encoding="utf-8")
+    return re.findall(pattern, text, re.MULTILINE)
 
 
 def follow(line: str, server: FakeServer) -> int:

@@ -1,4 +1,4 @@
-"""Every published verdict, return and state: `benchmarks/workbench_parity.py`, check by check."""
+"""Every published verdict, return and state: `measurements/workbench_parity.py`, check by check."""
 
 from __future__ import annotations
 
@@ -21,7 +21,9 @@ CHECKS = {
 
 @pytest.fixture(scope="module")
 def parity(root: Path) -> ModuleType:
-    spec = importlib.util.spec_from_file_location("workbench_parity", root / "benchmarks/workbench_parity.py")
+    spec = importlib.util.spec_from_file_location(
+        "workbench_parity", root / "measurements/workbench_parity.py"
+    )
     assert spec is not None and spec.loader is not None
     module = importlib.util.module_from_spec(spec)
     spec.loader.exec_module(module)

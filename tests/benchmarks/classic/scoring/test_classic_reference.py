@@ -1,4 +1,4 @@
-"""Every published number: `benchmarks/classic_parity.py`, case by case."""
+"""Every published number: `measurements/classic_parity.py`, case by case."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ PARTS = {"estimators": 278, "security": 4}
 
 @pytest.fixture(scope="module")
 def parity(root: Path) -> ModuleType:
-    spec = importlib.util.spec_from_file_location("classic_parity", root / "benchmarks/classic_parity.py")
+    spec = importlib.util.spec_from_file_location("classic_parity", root / "measurements/classic_parity.py")
     assert spec is not None and spec.loader is not None
     module = importlib.util.module_from_spec(spec)
     spec.loader.exec_module(module)

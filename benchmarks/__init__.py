@@ -1,1 +1,0 @@
-"""Programs that print the tables of docs/, and what they measure with."""
