@@ -128,7 +128,7 @@ _PAGE = {
         "text/javascript",
     ),
 }
-_LIBRARY = "cytoscape.min.js"
+_LIBRARIES = ("cytoscape.min.js", "cytoscape-dagre.min.js")
 
 Answer = dict[str, Any]
 
@@ -196,8 +196,8 @@ class ReviewServer:
 
     async def _asset(self, request: web.Request) -> web.Response:
         name = request.match_info["name"]
-        if name == _LIBRARY:
-            text = _resource("toolassay.report", f"vendor/{_LIBRARY}")
+        if name in _LIBRARIES:
+            text = _resource("toolassay.report", f"vendor/{name}")
             return web.Response(text=text, content_type="text/javascript")
         if name not in _PAGE:
             raise web.HTTPNotFound
