@@ -1,12 +1,12 @@
 """ROUGE-1, -2, -L and -Lsum (Lin, 2004), equal to the F-measures of `rouge-score`, and faster.
 
-Tokens are the lower-cased runs of `a-z0-9`; nothing is stemmed. ROUGE-Lsum takes each line as a sentence
-and, for each reference sentence, the union of its longest common subsequences with every candidate sentence
-(`union_lcs_hits`), ties broken as `rouge-score` does.
+Tokens are lower-cased runs of `a-z0-9`, without stemming. For ROUGE-Lsum each line is a sentence. It counts,
+for each reference sentence, the union of its longest common subsequences (LCS) with every candidate sentence
+(`union_lcs_hits`). Of several LCS, the one that `rouge-score` finds is taken.
 
-The table of an LCS grows by 0 or 1 from row to row; one big integer a column holds these steps (Hyyrö,
-2004). Walking back from the corner, the reference row is kept only where `rouge-score` keeps it: on a
-match, both go back; else the column goes back where the table steps up at this row, else the row does.
+The table of an LCS grows by 0 or 1 from row to row; one big integer per column holds these steps (Hyyrö,
+2004). The walk back from the corner makes the choices of `rouge-score`: at a match, it goes back by a row and
+a column; otherwise by a column if the table steps up at this row, and by a row if not.
 """
 
 from __future__ import annotations
@@ -28,11 +28,11 @@ if TYPE_CHECKING:
 
 
 def union_lcs_hits(reference: Sequence[Sequence[Hashable]], candidate: Sequence[Sequence[Hashable]]) -> int:
-    """How many reference tokens the union LCS of each reference sentence hits, clipped by token counts.
+    """The number of reference tokens in the union LCS of their sentence, clipped by the counts of each token.
 
     Args:
         reference: sentences, each a sequence of tokens.
-        candidate: likewise.
+        candidate: sentences of the other text.
 
     >>> union_lcs_hits([["a", "b", "c"]], [["a", "x"], ["c"]])
     2
@@ -55,7 +55,7 @@ def union_lcs_hits(reference: Sequence[Sequence[Hashable]], candidate: Sequence[
 
 
 def _union(reference: tuple[Hashable, ...], candidates: Sequence[tuple[Hashable, ...]]) -> int:
-    """The positions of `reference` that are in its LCS with any candidate, as bits."""
+    """The positions of `reference` that are in its LCS with any candidate, as the bits of an integer."""
     everything = (1 << len(reference)) - 1
     matches: dict[Hashable, int] = {}
     for place, token in enumerate(reference):
@@ -71,7 +71,13 @@ def _union(reference: tuple[Hashable, ...], candidates: Sequence[tuple[Hashable,
 
 
 def _lcs_positions(matches: dict[Hashable, int], everything: int, columns: Sequence[int]) -> int:
-    """The positions of one LCS; `columns` are the matches of each candidate token."""
+    """The positions of one LCS as bits.
+
+    Args:
+        matches: the positions of each reference token, as bits.
+        everything: a bit for every position.
+        columns: `matches` of each candidate token, in order; 0 for one that the reference lacks.
+    """
     flat = everything
     stops = []
     for column in columns:
@@ -96,13 +102,13 @@ def _lcs_positions(matches: dict[Hashable, int], everything: int, columns: Seque
 _TO_SPACE = bytes(
     byte if chr(byte) in "abcdefghijklmnopqrstuvwxyz0123456789\n" else ord(" ") for byte in range(256)
 )
-_BYTES_A_SENTENCE_PAIR = 500
-_WORK_AT_ONCE = 16_000_000
+_BYTES_A_SENTENCE_PAIR = 500  # estimated memory of `rouge_batch` for one
+_WORK_AT_ONCE = 16_000_000  # estimated bytes; with more waiting, the pairs are scored
 NAMES = ("rouge1", "rouge2", "rougeL", "rougeLsum")
 
 
 class Rouge(NamedTuple):
-    """The four F-measures of one pair of texts, each in 0..1."""
+    """The four F-measures of a pair of texts, each from 0 to 1."""
 
     rouge1: float
     rouge2: float
@@ -111,7 +117,7 @@ class Rouge(NamedTuple):
 
 
 def sentences(text: str) -> list[list[bytes]]:
-    r"""The tokens of each line that has any.
+    r"""The tokens of each line; a line without tokens is left out.
 
     >>> sentences("Step 1: Go!\n\n42 é")
     [[b'step', b'1', b'go'], [b'42']]
@@ -121,7 +127,7 @@ def sentences(text: str) -> list[list[bytes]]:
 
 
 def rouge(reference: str, candidate: str) -> Rouge:
-    """The F-measures of one candidate against one reference.
+    """The F-measures of a candidate against a reference; all are 0 if one of them has no tokens.
 
     >>> rouge("the cat sat", "the cat").rouge1
     0.8
@@ -142,10 +148,12 @@ def rouge(reference: str, candidate: str) -> Rouge:
 
 
 def _f1(shared: int, gold: int, predicted: int) -> float:
+    """F1 from the number of shared elements and the sizes of both sides."""
     return f1(shared, predicted - shared, gold - shared)
 
 
 def _overlap(gold: Counter[object], predicted: Counter[object]) -> float:
+    """F1 of two multisets of n-grams."""
     if len(gold) > len(predicted):
         gold, predicted = predicted, gold
     shared = sum(min(count, predicted[gram]) for gram, count in gold.items() if gram in predicted)
@@ -153,7 +161,7 @@ def _overlap(gold: Counter[object], predicted: Counter[object]) -> float:
 
 
 class RougeCollector:
-    """Scores pairs of texts, each distinct pair once; pairs are known by the number `add` gives them.
+    """Scores pairs of texts in batches, each distinct pair once. `add` numbers the pairs.
 
     >>> collector = RougeCollector()
     >>> [collector.add("a b", "a"), collector.add("a", "a"), collector.add("a b", "a")]
@@ -169,7 +177,16 @@ class RougeCollector:
         self._work = 0
 
     def add(self, reference: str, candidate: str, *, wanted: bool = True) -> int:
-        """The number of the pair (reference, candidate); unless `wanted` it is numbered, not scored."""
+        """Add a pair.
+
+        Args:
+            reference: a text.
+            candidate: a text.
+            wanted: False numbers a new pair without scoring it, for other metrics of the same pairs.
+
+        Returns:
+            The number of the pair, from 0; a repeated pair keeps its number.
+        """
         both = f"{len(reference)} {reference}{candidate}".encode("utf-8", "surrogatepass")
         key = hashlib.blake2b(both, digest_size=16).digest()
         known = len(self._numbers)
@@ -193,7 +210,7 @@ class RougeCollector:
         self._work = 0
 
     def scores(self) -> NDArray[np.float64]:
-        """The scores of every distinct pair: shape (pairs, 4), columns as `NAMES`."""
+        """The scores of all wanted pairs, shape (pairs, 4), with columns in the order of `NAMES`."""
         import numpy as np
 
         self._score_waiting()

@@ -1,11 +1,11 @@
-"""ROUGE of many pairs of texts at once: the same numbers as `rouge.rouge`, each step over all pairs.
+"""ROUGE of many pairs of texts at once, vectorised over pairs; equal to `rouge.rouge` of each pair.
 
-Tokens become numbers that are local to a pair: 1, 2, … for the reference's distinct tokens, 0 for any
-candidate token the reference does not have. What two texts share is then counting over those numbers.
+Tokens become numbers that are local to a pair: 1, 2, … for the distinct tokens of the reference, 0 for any
+candidate token that the reference lacks. Overlaps are counts of these numbers.
 
-The union LCS of ROUGE-Lsum has a machine word for each LCS table. All (reference sentence, candidate
-sentence) pairs advance together, one candidate token a step, longest candidates first, so that a step works
-on the front part of the arrays that is still running.
+For the union LCS of ROUGE-Lsum, one machine word holds a row of an LCS table. All pairs of a reference
+sentence and a candidate sentence advance together, by one candidate token per step. The longest candidates
+come first, so the pairs that are not finished are always the front of the arrays.
 """
 
 from __future__ import annotations
@@ -27,19 +27,19 @@ Sentences = list[list[bytes]]
 
 _FIRST_CHARACTER = 0xE000  # above the surrogates, so that any number is a character
 _LAST_LOCAL = 0x10FFFF - _FIRST_CHARACTER
-_MOST_SENTENCE_PAIRS = 4096
-_LONGEST_CANDIDATE = 1024
-_WORD = 64
+_MOST_SENTENCE_PAIRS = 4096  # of a text; together with the next, it bounds the memory of `_lcs_members`
+_LONGEST_CANDIDATE = 1024  # tokens of a sentence
+_WORD = 64  # bits of a machine word; tokens of a reference sentence
 
 
 def batch_rouge(pairs: Sequence[tuple[Sentences, Sentences]]) -> NDArray[np.float64]:
     """ROUGE-1, -2, -L and -Lsum F-measures of each pair (reference, candidate).
 
     Args:
-        pairs: tokenised texts, one list of tokens a line (see `rouge.sentences`).
+        pairs: tokenised texts, with a list of tokens per line (`rouge.sentences`).
 
     Returns:
-        An array of shape (pairs, 4).
+        The F-measures, shape (pairs, 4).
     """
     gold, predicted = _Side(), _Side()
     for reference, candidate in pairs:
@@ -49,7 +49,7 @@ def batch_rouge(pairs: Sequence[tuple[Sentences, Sentences]]) -> NDArray[np.floa
         predicted.add(map(numbers.get, chain.from_iterable(candidate), repeat(0)), candidate, 0)
     gold_sizes, predicted_sizes = gold.sizes(), predicted.sizes()
     total = gold_sizes + predicted_sizes
-    # Every (pair, local number) has its own slot; slot 0 of a pair stands for tokens the gold lacks.
+    # Every (pair, local number) has a slot; slot 0 of a pair is for tokens that the gold text lacks.
     slots = np.asarray(gold.distinct) + 1
     first_slot = np.cumsum(slots) - slots
     gold_slots = np.repeat(first_slot, gold_sizes) + gold.numbers()
@@ -59,6 +59,7 @@ def batch_rouge(pairs: Sequence[tuple[Sentences, Sentences]]) -> NDArray[np.floa
     available[first_slot] = 0
 
     def shared(gold_counts: NDArray[np.int64]) -> NDArray[np.float64]:
+        """The tokens that each pair shares, clipped by the candidate's counts."""
         return np.bincount(owner, np.minimum(gold_counts, available), minlength=len(pairs)).astype(np.float64)
 
     unigrams = shared(np.bincount(gold_slots, minlength=len(owner)))
@@ -80,7 +81,7 @@ def batch_rouge(pairs: Sequence[tuple[Sentences, Sentences]]) -> NDArray[np.floa
 
 
 def _is_small(reference: Sentences, candidate: Sentences) -> bool:
-    """Whether the union LCS fits machine words and a little memory; others are scored one by one."""
+    """Whether the union LCS fits into machine words and bounded memory; other pairs are scored one by one."""
     return (
         len(reference) * len(candidate) <= _MOST_SENTENCE_PAIRS
         and max(map(len, reference), default=0) <= _WORD
@@ -89,7 +90,7 @@ def _is_small(reference: Sentences, candidate: Sentences) -> bool:
 
 
 class _Side:
-    """The references, or the candidates, of all pairs, end to end."""
+    """The references, or the candidates, of all pairs in flat arrays, one text after the other."""
 
     def __init__(self) -> None:
         self.tokens = array("q")
@@ -113,7 +114,7 @@ class _Side:
         return np.asarray(self._sizes, dtype=np.int64)
 
     def texts(self) -> list[str]:
-        """Each text as a string with one character a token."""
+        """Each text as a string with one character per token, which `rapidfuzz` compares fastest."""
         characters = np.minimum(self.numbers(), _LAST_LOCAL) + _FIRST_CHARACTER
         joined = characters.astype("<u4").tobytes().decode("utf-32-le")
         ends = np.cumsum(self.sizes()).tolist()
@@ -127,7 +128,7 @@ def _shared_bigrams(
     predicted_slots: NDArray[np.int64],
     pairs: int,
 ) -> NDArray[np.float64]:
-    """How many bigrams each pair shares, repetitions counted."""
+    """The number of bigrams that each pair shares, as multisets."""
     base = int(max(gold.distinct, default=0)) + 1
     sides = []
     for side, slots in ((gold, gold_slots), (predicted, predicted_slots)):
@@ -152,11 +153,12 @@ def _longest_common(gold: _Side, predicted: _Side) -> NDArray[np.float64]:
 
 
 _ONE = np.uint64(1)
+# Or-ing a word with itself shifted by each of these sets all bits below its highest one.
 _SMEARS = tuple(np.uint64(shift) for shift in (1, 2, 4, 8, 16, 32))
 
 
 class Texts(Protocol):
-    """Texts end to end: token numbers, the size of each sentence, the number of sentences of each text."""
+    """Texts in flat arrays: token numbers, sizes of sentences, and the number of sentences of each text."""
 
     tokens: array[int]
     sentence_sizes: array[int]
@@ -170,12 +172,12 @@ def union_members(
 
     Args:
         gold: the references; no sentence of a chosen text is longer than 64 tokens.
-        predicted: the candidates, numbered as the references, 0 for tokens the reference lacks.
-        slots: how many numbers each text uses, 0 included.
-        chosen: the texts to work on; the tokens of others are not members.
+        predicted: the candidates, numbered like their references; 0 for tokens that the reference lacks.
+        slots: the number of token numbers that each text uses, 0 included.
+        chosen: the texts to compute; tokens of other texts are never members.
 
     Returns:
-        One truth value for each reference token.
+        A truth value for each reference token.
     """
     gold_sizes, predicted_sizes = _array(gold.sentence_sizes), _array(predicted.sentence_sizes)
     gold_counts, predicted_counts = _array(gold.sentence_counts), _array(predicted.sentence_counts)
@@ -208,7 +210,7 @@ def _match_table(
     text: NDArray[np.int64],
     slots: NDArray[np.int64],
 ) -> tuple[NDArray[np.uint64], NDArray[np.int64]]:
-    """For each reference sentence and token number, the places of the token as bits."""
+    """For each reference sentence and token number, the positions of the token as bits."""
     width = slots[text]
     first_entry = np.cumsum(width) - width
     table = np.zeros(int(width.sum()), dtype=np.uint64)
@@ -225,7 +227,10 @@ def _lcs_members(
     start: NDArray[np.int64],
     sizes: NDArray[np.int64],
 ) -> NDArray[np.uint64]:
-    """The reference places of one LCS of each row; rows are ordered by falling size of the candidate."""
+    """The reference positions of one LCS per row, as bits; rows are sorted by descending candidate size.
+
+    The steps and the walk back are those of `rouge._lcs_positions`.
+    """
     steps = int(sizes[0]) if len(sizes) else 0
     running = np.searchsorted(-sizes, -np.arange(steps), side="left").tolist()
     flat = full.copy()
@@ -251,13 +256,13 @@ def _lcs_members(
 
 
 def _full(sizes: NDArray[np.int64]) -> NDArray[np.uint64]:
-    """A word with the lowest `size` bits set, for sizes up to 64."""
+    """For each size up to 64, a word with that number of low bits set."""
     kept = np.minimum(sizes, 63).astype(np.uint64)
     return np.where(sizes >= 64, ~np.uint64(0), (_ONE << kept) - _ONE)
 
 
 def _ramp(sizes: NDArray[np.int64]) -> NDArray[np.int64]:
-    """0, 1, … size-1 for each size, end to end."""
+    """0, 1, … size-1 for each size, concatenated."""
     ends = np.cumsum(sizes)
     return np.arange(int(ends[-1]) if len(ends) else 0) - np.repeat(ends - sizes, sizes)
 

@@ -1,7 +1,7 @@
 """BERTScore (Zhang et al., 2020): the similarity of two texts by embeddings of a language model.
 
-`BertScore` is what an evaluation uses (`scorer`, with the scores on disk). `model` is which model, and
-where its files are; `encoder` is torch and `bert-score`, imported late, and how much is embedded at once.
+`scorer`: `BertScore`, which evaluations use, and the cache of scores on disk. `model`: the choice of the
+model, and where its files are. `encoder`: torch and `bert-score`, imported late, and the size of batches.
 """
 
 from toolassay.metrics.bertscore.model import BertScoreError

@@ -24,19 +24,20 @@ if TYPE_CHECKING:
 
 
 TextPair = tuple[str, str]
-"""What the gold says, and what the prediction says."""
+"""A gold text and a predicted text."""
 
 
 class Encoder(Protocol):
     """A model that embeds texts and compares the embeddings.
 
-    `tokens_at_once` is how many embedded tokens fit into the memory meant for them.
+    Attributes:
+        tokens_at_once: the number of embedded tokens to keep in memory at most.
     """
 
     tokens_at_once: int
 
     def tokens(self, text: str) -> list[int]:
-        """The tokens of a text; none where there is nothing to compare."""
+        """The tokens of a text; empty if there is nothing to compare."""
         ...
 
     def embed(self, texts: Mapping[str, list[int]]) -> dict[str, Any]:
@@ -51,12 +52,19 @@ class Encoder(Protocol):
 def scored_blocks(
     encoder: Encoder, pairs: Sequence[TextPair]
 ) -> Iterator[tuple[list[int], NDArray[np.float64]]]:
-    """Scores distinct pairs block by block: the numbers of the pairs, and their scores (pairs, 3).
+    """Score distinct pairs, block by block.
 
-    Pairs that share a text stand together, long ones first, and an embedding is kept until the last pair
-    that needs it. So each text is embedded once, unless more of them are needed again later than fit into
-    half of the memory meant for embeddings: then the oldest are embedded anew. Texts of like length are
+    Pairs that share a text are consecutive, long ones first, and an embedding is kept until the last pair
+    that needs it. So each text is embedded once, unless the embeddings that are needed later exceed half of
+    the memory for embeddings: then the oldest are dropped and recomputed. Texts of similar length are
     embedded and matched together. A pair with nothing to compare on one side scores 0, as in `bert-score`.
+
+    Args:
+        encoder: the model.
+        pairs: the texts; no pair twice.
+
+    Yields:
+        The numbers of the pairs of a block, and their precision, recall and F1, shape (pairs, 3).
     """
     work = _Work(encoder, pairs)
     for number in related_order(pairs):
@@ -68,7 +76,7 @@ def scored_blocks(
 
 
 def related_order(pairs: Sequence[TextPair]) -> list[int]:
-    """The numbers of the pairs, those that share texts (also by way of others) together, long ones first.
+    """The numbers of the pairs, with those that share texts (directly or not) together, long ones first.
 
     >>> related_order([("a", "b"), ("long", "text"), ("c", "b"), ("long", "b c d")])
     [1, 3, 0, 2]
@@ -92,7 +100,14 @@ def related_order(pairs: Sequence[TextPair]) -> list[int]:
 
 
 def batches(lengths: Sequence[int], budget: int) -> Iterator[list[int]]:
-    """Places in `lengths`, longest first, in batches that hold at most `budget` when padded, or one.
+    """Split texts into batches, longest first, of at most `budget` tokens when padded, or of one text.
+
+    Args:
+        lengths: the number of tokens of each text.
+        budget: the most padded tokens of a batch.
+
+    Yields:
+        The places of a batch in `lengths`.
 
     >>> list(batches([2, 9, 3, 4], 9))
     [[1], [3, 2], [0]]
@@ -108,7 +123,7 @@ def batches(lengths: Sequence[int], budget: int) -> Iterator[list[int]]:
 
 
 class _Work:
-    """The block that is being filled, and the embeddings that are still needed."""
+    """The current block, and the embeddings that later pairs need."""
 
     def __init__(self, encoder: Encoder, pairs: Sequence[TextPair]) -> None:
         self._encoder = encoder
@@ -121,12 +136,12 @@ class _Work:
         self.numbers: list[int] = []
 
     def is_full_with(self, number: int) -> bool:
-        """Whether a pair would be too much for the block, which is not empty."""
+        """Whether the block is not empty and has no room for a pair."""
         new = sum(len(self._read(text)) for text in set(self._pairs[number]) if text not in self._sizes)
         return bool(self.numbers) and self._total + new > self._encoder.tokens_at_once
 
     def add(self, number: int) -> None:
-        """Put a pair into the block."""
+        """Add a pair to the block."""
         self.numbers.append(number)
         for text in self._pairs[number]:
             if text not in self._sizes:
@@ -139,7 +154,7 @@ class _Work:
         return self._tokens[text]
 
     def finish(self) -> tuple[list[int], NDArray[np.float64]]:
-        """Score the block and begin another."""
+        """Score the block and start another; returns the numbers of its pairs, and their scores."""
         import numpy as np
 
         numbers, self.numbers = self.numbers, []
@@ -155,7 +170,7 @@ class _Work:
         return numbers, scores
 
     def _forget(self) -> None:
-        """Drop the embeddings that no pair needs any more, and the oldest of too many."""
+        """Drop the embeddings that no later pair needs, and the oldest beyond half of the memory."""
         total = 0
         kept = []
         for text in reversed(self._sizes):
@@ -167,19 +182,19 @@ class _Work:
         self._embedded = {text: self._embedded[text] for text in self._sizes if text in self._embedded}
 
 
-_MEMORY = {"cpu": 64 * 2**20, "cuda": 1024 * 2**20}  # bytes of embeddings at once
-_BATCH_TOKENS = {"cpu": 1024, "cuda": 32_768}  # padded, in one call of the model
-_PADDING = 2.0  # as bert-score fills up embeddings; masked
-_LONGEST = 512  # tokens, where neither the tokenizer nor the model knows its limit
-_NO_LIMIT = 1_000_000  # tokenizers without a limit say some huge number
+_MEMORY = {"cpu": 64 * 2**20, "cuda": 1024 * 2**20}  # bytes of embeddings kept at once
+_BATCH_TOKENS = {"cpu": 1024, "cuda": 32_768}  # padded tokens in one call of the model
+_PADDING = 2.0  # the value with which bert-score pads embeddings; it is masked
+_LONGEST = 512  # tokens, if neither the tokenizer nor the model states a limit
+_NO_LIMIT = 1_000_000  # tokenizers without a limit state some huge number
 
 
 class Embedded(NamedTuple):
     """A text as tensors.
 
     Attributes:
-        vectors: one a token, shape (tokens, hidden size).
-        weights: what each token counts, shape (tokens,): 0 for the separators, else 1.
+        vectors: the embeddings, shape (tokens, hidden size).
+        weights: the weight of each token, shape (tokens,): 0 for separators, else 1.
     """
 
     vectors: Any
@@ -190,14 +205,14 @@ class BertEncoder:
     """A model on a device.
 
     Args:
-        folder: its files.
-        layers: how many of its layers are run.
-        device: "cpu", "cuda" or "mps"; None takes cuda where there is one, else the CPU.
-        threads: at most so many on the CPU; None leaves that to torch.
+        folder: the folder with its files.
+        layers: the number of layers to run.
+        device: "cpu", "cuda" or "mps"; None uses cuda if available, else the CPU.
+        threads: the most CPU threads; None leaves the number to torch.
 
     Raises:
-        BertScoreError: there is no such device.
-        Exception: whatever torch or transformers raise for files they cannot use.
+        BertScoreError: the device is not available.
+        Exception: any exception of torch or transformers about files that they cannot use.
     """
 
     def __init__(
@@ -215,14 +230,14 @@ class BertEncoder:
             self._tokenizer = utils.get_tokenizer(path)
         limit = _positions(self._model)
         if self._tokenizer.model_max_length > limit:
-            self._tokenizer.model_max_length = limit  # what is longer is cut off, as bert-score does
+            self._tokenizer.model_max_length = limit  # longer texts are truncated, as in bert-score
         self._separators = {self._tokenizer.sep_token_id, self._tokenizer.cls_token_id}
         kind = "cpu" if self.device == "cpu" else "cuda"
         self._batch_tokens = _BATCH_TOKENS[kind]
         self.tokens_at_once = _MEMORY[kind] // (4 * self._model.config.hidden_size)
 
     def tokens(self, text: str) -> list[int]:
-        """The tokens of a text with its separators; none where there is nothing between them."""
+        """The tokens of a text with its separators; empty if there is nothing between them."""
         from bert_score.utils import sent_encode
 
         text = text.encode("utf-8", "replace").decode().strip()  # half of a surrogate pair has no token
@@ -242,7 +257,7 @@ class BertEncoder:
             vectors = bert_encode(self._model, ids.to(self.device), mask.to(self.device))
             for row, at in enumerate(batch):
                 weights = [float(number not in self._separators) for number in tokens[at]]
-                own = vectors[row, : len(weights)].clone()  # a part of the batch would keep all of it
+                own = vectors[row, : len(weights)].clone()  # a slice would keep the whole batch in memory
                 embedded[names[at]] = Embedded(own, torch.tensor(weights, device=self.device))
         return embedded
 
@@ -263,7 +278,7 @@ class BertEncoder:
 
 
 def _padded(texts: Sequence[Embedded]) -> tuple[Any, Any, Any]:
-    """Vectors, mask and weights of several texts as `bert-score` has them."""
+    """Vectors, mask and weights of several texts, in the form that `bert-score` takes."""
     import torch
     from torch.nn.utils.rnn import pad_sequence
 
@@ -275,12 +290,12 @@ def _padded(texts: Sequence[Embedded]) -> tuple[Any, Any, Any]:
 
 
 def _positions(model: Any) -> int:
-    """How many tokens a model can take."""
+    """The most tokens that a model takes."""
     positions = getattr(model.config, "max_position_embeddings", None)
     if not isinstance(positions, int) or positions <= 0:
         return _LONGEST
     first = getattr(getattr(model, "embeddings", None), "padding_idx", None)
-    return positions - (0 if first is None else first + 1)  # RoBERTa counts from behind the padding
+    return positions - (0 if first is None else first + 1)  # RoBERTa starts to count after the padding
 
 
 def _check_device(device: str) -> None:
@@ -294,7 +309,7 @@ def _check_device(device: str) -> None:
 
 @contextmanager
 def _quiet() -> Iterator[None]:
-    """Without the bars and the notices of loading; errors are said."""
+    """Suppress the progress bars and notices of loading; errors are still logged."""
     from transformers.utils import logging
 
     level, had_bar = logging.get_verbosity(), logging.is_progress_bar_enabled()
@@ -310,7 +325,10 @@ def _quiet() -> Iterator[None]:
 
 @contextmanager
 def _readable_path(folder: Path) -> Iterator[str]:
-    """A path that `bert-score` understands: it takes any path with "t5" in it for a T5 model."""
+    """A path of the model for `bert-score`, which takes any path that contains "t5" for a T5 model.
+
+    For another model in such a path, it is a temporary link without "t5".
+    """
     path = str(folder.resolve())
     config = read_json(folder / "config.json")
     if "t5" not in path or "t5" in str(config.get("model_type")):

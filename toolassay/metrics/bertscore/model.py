@@ -1,4 +1,4 @@
-"""Which model computes BERTScore, and where its files are."""
+"""The model that computes BERTScore, and where its files are."""
 
 from __future__ import annotations
 
@@ -13,21 +13,21 @@ from toolassay.errors import ToolassayError, UsageError, install
 from toolassay.files import read_json, safe_name, sha256_of
 
 DEFAULT = "roberta-large"
-"""The model of published BERTScores in English."""
+"""The model of published BERTScores for English."""
 
 _DEFAULT_LAYERS = 17
-_OWNER = "FacebookAI/"  # the newer name of the same repository of the hub begins with it
+_OWNER = "FacebookAI/"  # the hub has roberta-large under this owner too
 _NOT_COMPARABLE = "(not comparable with roberta-large)"
 _PACKAGES = {"torch": "torch", "transformers": "transformers", "bert_score": "bert-score"}
 _WEIGHTS = ("model*.safetensors", "pytorch_model*.bin")
 _TOKENIZER = ("tokenizer*", "vocab*", "merges.txt", "*.model", "special_tokens_map.json", "added_tokens.json")
 _NAME_ONE = "--bertscore_model takes a folder with config.json, weights and tokenizer, or a name of the hub"
 _GET_ONE = f"name one with --bertscore_model (a folder, or {DEFAULT} to have 1.4 GB downloaded)"
-_PATIENCE = 10  # seconds for the hub's first answer
+_PATIENCE = 10  # seconds that the hub may take for its first answer
 
 
 class BertScoreError(ToolassayError):
-    """BERTScore cannot be computed; everything else can."""
+    """BERTScore cannot be computed; the other metrics can."""
 
     def __init__(self, message: str, *, fix: str | None = None) -> None:
         super().__init__(f"BERTScore is left out: {message}", fix=fix)
@@ -38,10 +38,10 @@ class BertModel:
     """A model, and the layer whose output is compared.
 
     Attributes:
-        name: of the hub, or that of the folder.
-        layers: how many of its layers are run.
-        folder: where its files are; None until they are downloaded.
-        is_named_folder: whether the user named a folder and not a name of the hub.
+        name: its name on the hub, or the name of its folder.
+        layers: the number of layers to run.
+        folder: the folder with its files; None until they are downloaded.
+        is_named_folder: whether the user named a folder, and not a model on the hub.
     """
 
     name: str
@@ -51,7 +51,7 @@ class BertModel:
 
     @property
     def signature(self) -> str:
-        """What scores are made with, as `bert-score` spells it; a folder is known by a hash of its files."""
+        """The model, layer and versions, as `bert-score` writes them; a folder has a hash of its files."""
         who = self.name.replace("|", "_")
         if self.is_named_folder:
             who = f"folder:{safe_name(self.name)}@sha256-{self._fingerprint[:12]}"
@@ -60,11 +60,11 @@ class BertModel:
 
     @property
     def key(self) -> str:
-        """Everything that shapes a score but the texts: the files, the layer, the versions."""
+        """Identifies everything that changes a score except the texts: files, layer and versions."""
         return f"{self._fingerprint}_L{self.layers}_{_versions()}"
 
     def files(self) -> Path:
-        """The folder of its files, downloaded if they are not there: that happens only to a model named.
+        """The folder with its files. A model that the user named is downloaded if it is not on this disk.
 
         Raises:
             BertScoreError: no network, or no such model.
@@ -77,15 +77,16 @@ class BertModel:
 
 
 def choose_model(given: str | Path | None = None, layers: int | None = None) -> BertModel:
-    """The model a user means; nothing is downloaded yet.
+    """Choose the model; nothing is downloaded yet.
 
     Args:
-        given: a folder, or a name of the hub; None takes roberta-large if it is on this disk already.
-        layers: how many layers are run; None: as `bert-score` has it for models it knows, all of a folder's.
+        given: a folder, or a name on the hub; None uses roberta-large if it is on this disk.
+        layers: the number of layers to run. None uses the one that `bert-score` recommends for the model, or
+            all layers of a folder.
 
     Raises:
-        UsageError: no such folder, or no model in it.
-        BertScoreError: a package is missing, the layers of the model are not known, or it has fewer.
+        UsageError: the folder does not exist, or contains no model.
+        BertScoreError: a package is missing, the number of layers is not known, or the model has fewer.
     """
     folder = None if given is None else Path(given).expanduser()
     if folder is not None and not folder.is_dir() and _is_path(given):
@@ -114,7 +115,7 @@ def fingerprint(folder: Path) -> str:
 
 
 def first_line(error: BaseException) -> str:
-    r"""What an error says first, or its kind.
+    r"""The first line of an error's message; its class without a message.
 
     >>> first_line(OSError("no network\nsee …")), first_line(MemoryError())
     ('no network', 'MemoryError')
@@ -123,10 +124,10 @@ def first_line(error: BaseException) -> str:
 
 
 def _layers_of_name(name: str) -> int:
-    """The layer of a model of the hub that suits BERTScore best, by the table of `bert-score`."""
+    """The layer that `bert-score` recommends for a model on the hub."""
     try:
         from bert_score.utils import model2layers
-    except Exception as error:  # a broken torch, or versions that do not fit together
+    except Exception as error:  # a broken torch, or incompatible versions
         raise BertScoreError(f"bert-score cannot be loaded ({first_line(error)})") from error
     found: int | None = model2layers.get(name, model2layers.get(name.removeprefix(_OWNER)))
     if found is None and "/" not in name:
@@ -144,9 +145,9 @@ def _versions() -> str:
 
 
 def _is_path(given: str | Path | None) -> bool:
-    """Whether this cannot be a name of the hub, which is `name` or `owner/name`.
+    """Whether this cannot be a name on the hub, which is `name` or `owner/name`.
 
-    `models/bert` is a path where there is a folder `models`.
+    `models/bert` is a path if there is a folder `models`.
     """
     name = str(given)
     return (
@@ -178,7 +179,7 @@ def _checked(model: BertModel) -> BertModel:
 
 
 def _layers_in(folder: Path) -> int | None:
-    """How many layers the configuration of a model says it has."""
+    """The number of layers by the configuration of a model; None if it states none."""
     config = read_json(folder / "config.json")
     names = ("num_hidden_layers", "num_layers", "n_layers", "n_layer")
     counts = (config.get(name) for name in names) if isinstance(config, dict) else ()
@@ -190,7 +191,7 @@ def _has(folder: Path, patterns: tuple[str, ...]) -> bool:
 
 
 def _in_hub_cache(name: str) -> Path | None:
-    """The folder of a model that was downloaded before; asks no network."""
+    """The folder of a model that was downloaded before; None if there is none. Uses no network."""
     from huggingface_hub import try_to_load_from_cache
     from huggingface_hub.errors import HFValidationError
 
@@ -207,14 +208,13 @@ def _in_hub_cache(name: str) -> Path | None:
 
 
 def _download(name: str) -> Path:
-    """Have the hub send what transformers needs of a model; the folder it is in."""
+    """Download the files that transformers needs of a model; returns their folder."""
     try:
         from huggingface_hub import model_info
         from transformers import AutoModel, AutoTokenizer
 
-        model_info(
-            name, timeout=_PATIENCE
-        )  # without a network this fails at once, what follows tries for long
+        # Without a network this fails at once; the calls below would retry for minutes.
+        model_info(name, timeout=_PATIENCE)
         AutoTokenizer.from_pretrained(name)
         AutoModel.from_pretrained(name)
     except Exception as error:

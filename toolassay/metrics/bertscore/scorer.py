@@ -1,4 +1,4 @@
-"""BERTScore of pairs of texts: each different pair once; scores are cached in a SQLite file."""
+"""BERTScore of pairs of texts. Each distinct pair is scored once; an SQLite file caches the scores."""
 
 from __future__ import annotations
 
@@ -26,15 +26,15 @@ if TYPE_CHECKING:
 Scores = tuple[float, float, float]
 QueryResult = TypeVar("QueryResult")
 
-_PATIENCE = 30  # seconds that one process waits for the other's write
-_AT_ONCE = 500  # keys in a question; SQLite allows 999 in old versions
+_PATIENCE = 30  # seconds that a process waits for the write of another one
+_AT_ONCE = 500  # keys in a query; older versions of SQLite allow 999 parameters
 _TABLE = "CREATE TABLE IF NOT EXISTS scores (pair BLOB PRIMARY KEY, p REAL, r REAL, f REAL) WITHOUT ROWID"
 
 
 def cache_file() -> Path | None:
-    """Path of the cache: `toolassay/bertscore.sqlite3` in the user's cache folder; None without one.
+    """The cache: `toolassay/bertscore.sqlite3` in the user's cache folder; None without such a folder.
 
-    A cache that exists under the package's old name only stays in use.
+    A cache under the package's old name is used as long as there is none under the new name.
     """
     folder = _cache_folder()
     if folder is None:
@@ -44,6 +44,7 @@ def cache_file() -> Path | None:
 
 
 def _cache_folder() -> Path | None:
+    """`XDG_CACHE_HOME`, else the platform's default; None for a user without a home."""
     given = os.environ.get("XDG_CACHE_HOME")
     if given:
         return Path(given)
@@ -56,7 +57,13 @@ def _cache_folder() -> Path | None:
 
 
 def pair_key(model: str, gold: str, predicted: str) -> bytes:
-    """What a score is known by: 16 bytes of a hash; `model` stands for everything but the texts."""
+    """The key of a score: a hash of 16 bytes.
+
+    Args:
+        model: identifies everything that changes a score except the texts.
+        gold: a text.
+        predicted: a text.
+    """
     digest = hashlib.blake2b(digest_size=16)
     for part in (model, gold, predicted):
         data = part.encode("utf-8", "surrogatepass")
@@ -65,10 +72,10 @@ def pair_key(model: str, gold: str, predicted: str) -> bytes:
 
 
 class ScoreCache:
-    """A SQLite file of scores; several processes may use it at once.
+    """A cache of scores in an SQLite file, which several processes may use at once.
 
-    It never stops anybody: a file that is broken is set aside (`….broken`) and begun anew, and where nothing
-    can be read or written, nothing is found and nothing is kept.
+    It never fails. A damaged file is renamed (`….broken`) and replaced by an empty one. If the file cannot be
+    read or written, `find` finds nothing and `add` keeps nothing.
 
     Args:
         path: the file; None for no cache.
@@ -84,7 +91,7 @@ class ScoreCache:
         self._connection: sqlite3.Connection | None = None
 
     def find(self, keys: Sequence[bytes]) -> dict[bytes, Scores]:
-        """Precision, recall and F1 of the keys that are known."""
+        """Precision, recall and F1 by key; keys without a score are left out."""
 
         def read(connection: sqlite3.Connection) -> dict[bytes, Scores]:
             found: dict[bytes, Scores] = {}
@@ -98,18 +105,22 @@ class ScoreCache:
         return self._do(read) or {}
 
     def add(self, rows: Iterable[tuple[bytes, Scores]]) -> None:
-        """Keep scores; they are on disk when this returns."""
+        """Store scores; they are on disk when this returns."""
         values = [(key, *scores) for key, scores in rows]
         self._do(lambda connection: connection.executemany("REPLACE INTO scores VALUES (?, ?, ?, ?)", values))
 
     def _do(self, action: Callable[[sqlite3.Connection], QueryResult]) -> QueryResult | None:
-        for _ in range(2):
+        """The result of a query; None without a usable file."""
+        for _ in range(2):  # again with an empty file if the first was damaged
             if self._path is None:
                 return None
             try:
                 with self._open(self._path) as connection:  # one transaction
                     return action(connection)
-            except (sqlite3.OperationalError, OSError):  # cannot be written, is full, or is locked for long
+            except (
+                sqlite3.OperationalError,
+                OSError,
+            ):  # not writable, disk full, or locked beyond `_PATIENCE`
                 self.close()
                 self._path = None
             except sqlite3.DatabaseError:
@@ -126,7 +137,7 @@ class ScoreCache:
         return self._connection
 
     def close(self) -> None:
-        """Let go of the file."""
+        """Close the file."""
         if self._connection is not None:
             self._connection.close()
             self._connection = None
@@ -144,15 +155,16 @@ Result = TypeVar("Result")
 
 
 class BertScore:
-    """Scores pairs of texts with a model that is looked for, loaded and downloaded only when needed.
+    """Scores pairs of texts. The model is located, downloaded and loaded at the first score.
 
     Args:
-        model: a folder, or a name of the hub, which may be downloaded; None takes roberta-large if it is on
+        model: a folder, or a name on the hub, which may be downloaded. None uses roberta-large if it is on
             this disk, and downloads nothing.
-        layers: how many layers are run; None: those `bert-score` knows to be best, all of a folder's.
-        device: "cpu", "cuda" or "mps"; None takes cuda where there is one, else the CPU.
-        cache: whether scores are kept in, and taken from, the user's cache folder; or the file itself.
-        threads: at most so many on the CPU; None leaves that to torch.
+        layers: the number of layers to run. None uses the one `bert-score` recommends for the model, or all
+            layers of a folder.
+        device: "cpu", "cuda" or "mps"; None uses cuda if available, else the CPU.
+        cache: whether to cache scores in the user's cache folder, or the file to cache them in.
+        threads: the most CPU threads; None leaves the number to torch.
     """
 
     def __init__(
@@ -175,10 +187,10 @@ class BertScore:
 
     @property
     def name(self) -> str:
-        """The model, its layer and the versions of what runs it, for a signature; "none" if it cannot be had.
+        """The model, its layer and the library versions, for a signature; "none" if it is not available.
 
         Raises:
-            UsageError: a folder was named that is none, or holds no model.
+            UsageError: the folder named as the model does not exist, or contains no model.
         """
         try:
             return self._guarded(self._signature)
@@ -186,19 +198,24 @@ class BertScore:
             return "none"
 
     def scores(self, pairs: Sequence[TextPair], *, progress: Progress = no_progress) -> NDArray[np.float64]:
-        """Precision, recall and F1 of each pair of gold and predicted text, shape (pairs, 3).
+        """Score pairs of texts as `bert_score.BERTScorer` does without idf and without rescaling.
 
-        They are those of `bert_score.BERTScorer` without idf and without rescaling; blank texts score 0.
+        Args:
+            pairs: of a gold and a predicted text; a pair with a blank one scores 0.
+            progress: reports the pairs that are not in the cache.
+
+        Returns:
+            Precision, recall and F1 of each pair, shape (pairs, 3).
 
         Raises:
-            UsageError: a folder was named that is none, or holds no model.
-            BertScoreError: no packages, no model, no network, no such device, or it failed on the way; it is
-                not tried again.
+            UsageError: the folder named as the model does not exist, or contains no model.
+            BertScoreError: packages, model, network or device are missing, or scoring failed. Every later
+                call raises it again at once.
         """
         return self._guarded(lambda: self._scores(pairs, progress))
 
     def _guarded(self, action: Callable[[], Result]) -> Result:
-        """What `action` gives; whatever torch and the libraries around it raise becomes a line."""
+        """The result of `action`; any exception of torch and its libraries becomes a one-line error."""
         if self._failure is not None:
             raise self._failure
         try:
