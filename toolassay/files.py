@@ -125,7 +125,7 @@ def write_text(path: Path, text: str) -> None:
 
 
 def write_json(path: Path, value: Any, *, indent: int | None = 2) -> None:
-    """Write a JSON value to `path` atomically, in UTF-8, with keys in the given order and a final line end."""
+    """Write a JSON value to `path` atomically, in UTF-8, with keys in the given order."""
     write_text(path, json.dumps(value, indent=indent, ensure_ascii=False) + "\n")
 
 

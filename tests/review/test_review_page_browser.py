@@ -253,7 +253,7 @@ def test_what_a_gate_says_stands_where_the_fault_is(browser: Browser, tmp_path: 
         assert list(session_of(folder).store.log("Ann").standing("reviewer")[0].parts) == ["task_nodes"]
         # The findings are about the sample as it was, not about the fixed plan.
         assert page.locator("#cards .fault").count() == 0
-        assert "said of the original" in page.inner_text("#findings")
+        assert "Findings on the original" in page.inner_text("#findings")
         page.keyboard.press("+")
         shown.trouble.clear()  # the browser notes refusals
         quiet(shown)

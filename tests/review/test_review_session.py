@@ -157,7 +157,7 @@ def test_agreement_of_pairs_and_of_all(session: Session) -> None:
     found = verification(session.outcomes())["agreement"]
     assert found["all"] is None
     nothing = [pair for pair in found["pairs"] if "Cem" in pair["reviewers"]]
-    assert {pair["reason"] for pair in nothing} == {"no sample was decided by more than one of them"}
+    assert {pair["reason"] for pair in nothing} == {"no sample was decided by two or more of them"}
     say(session, "Cem", 0, "correct")
     found = verification(session.outcomes())["agreement"]
     assert (found["all"]["kind"], found["all"]["samples"]) == ("fleiss", 4)
