@@ -34,5 +34,5 @@ def legend(headings: Iterable[str]) -> str:
     >>> legend(["n", "R1", "n-F1"])
     'R1: ROUGE-1 of the steps; n-F1: F1 of the tools (nodes).'
     """
-    told = "; ".join(f"{heading}: {MEANINGS[heading]}" for heading in headings if heading in MEANINGS)
-    return f"{told}." if told else ""
+    meanings = "; ".join(f"{heading}: {MEANINGS[heading]}" for heading in headings if heading in MEANINGS)
+    return f"{meanings}." if meanings else ""

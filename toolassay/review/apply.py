@@ -96,7 +96,7 @@ def apply_reviews(
             _align(alignment, gold)
         for item in outcomes:
             if _fate(item, keep_undecided) == "discard":
-                errors.write(_line({**item.sample.record, "errors": [_why(item)]}))
+                errors.write(_line({**item.sample.record, "errors": [_discard_reason(item)]}))
         if not written:
             # Inside of the block, so that no file is replaced.
             raise ToolassayError(
@@ -107,8 +107,8 @@ def apply_reviews(
     for path in (source.tool_desc, source.graph_desc):
         if path.exists():
             shutil.copyfile(path, target.path / path.name)
-    told = source.benchmark if about is None else about
-    facts = {**told, "reviewed": dict(counts), FINGERPRINT: sha256_of(target.data)}
+    described = source.benchmark if about is None else about
+    facts = {**described, "reviewed": dict(counts), FINGERPRINT: sha256_of(target.data)}
     target.describe(*(target.benchmark.keys() - facts.keys()), **facts)
     kept = sum(1 for _ in _kept(outcomes, keep_undecided))
     return Applied(kept, counts, written - kept)
@@ -152,7 +152,7 @@ def _label(item: Outcome) -> dict[str, Any]:
     return {**edited(item.sample.record, record.parts), "review": said}
 
 
-def _why(item: Outcome) -> str:
+def _discard_reason(item: Outcome) -> str:
     record = item.decision
     note = f": {record.note}" if record is not None and record.note else ""
     return f"discarded in review{note}"

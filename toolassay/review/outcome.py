@@ -80,7 +80,7 @@ def outcomes(samples: Iterable[ReviewSample], logs: Mapping[str, Log]) -> list[O
     return found
 
 
-WORDS = {
+DECISION_NAMES = {
     "correct": "correct",
     "discard": "discarded",
     "fix_syntax": "fixed for syntax",
@@ -157,8 +157,10 @@ def _figures(agreement: Agreement) -> dict[str, Any]:
 
 def markdown(table: dict[str, Any]) -> list[tuple[str, str]]:
     """The result of `verification` as Markdown: pairs of a heading and a table."""
-    rows = ["| samples | all | decided | " + " | ".join(WORDS.values()) + " | undecided | conflicts |"]
-    rows.append("| --- |" + " ---: |" * (len(WORDS) + 4))
+    rows = [
+        "| samples | all | decided | " + " | ".join(DECISION_NAMES.values()) + " | undecided | conflicts |"
+    ]
+    rows.append("| --- |" + " ---: |" * (len(DECISION_NAMES) + 4))
     for name, row in table["samples"].items():
         cells = [_counted(**row["decisions"][decision]) for decision in DECISIONS]
         counts = [row["samples"], row["decided"], *cells, row["undecided"], row["conflicts"]]

@@ -84,19 +84,21 @@ class Guard:
     def _refusal(self, request: web.Request) -> web.StreamResponse | None:
         """The response to a request that is refused or redirected; None if it is accepted."""
         if request.headers.get("Host", "") not in {f"{name}:{self.port}" for name in _NAMES}:
-            return _no("this server answers only under its own address")
+            return _refusal_response("this server answers only under its own address")
         if request.method == "GET" and request.path == "/" and "token" in request.query:
             if not self._is_secret(request.query["token"]):
-                return _no("this address is from an earlier start: open the one that was printed last")
+                return _refusal_response(
+                    "this address is from an earlier start: open the one that was printed last"
+                )
             answer = web.Response(status=303, headers={"Location": "/"})
             answer.set_cookie(self.cookie, self.token, httponly=True, samesite="Strict", path="/")
             return answer
         if not self._is_secret(request.cookies.get(self.cookie, "")):
-            return _no("open the address that was printed: it has the key to this server")
+            return _refusal_response("open the address that was printed: it has the key to this server")
         if request.method != "GET":
             origin = request.headers.get("Origin")
             if origin is not None and origin not in {f"http://{name}:{self.port}" for name in _NAMES}:
-                return _no("only the page of this server may send this request")
+                return _refusal_response("only the page of this server may send this request")
             if request.content_type != "application/json":
                 return web.json_response({"error": "send JSON"}, status=415)
         return None
@@ -105,7 +107,7 @@ class Guard:
         return hmac.compare_digest(given.encode(errors="replace"), self.token.encode())
 
 
-def _no(reason: str) -> web.Response:
+def _refusal_response(reason: str) -> web.Response:
     return web.json_response({"error": reason}, status=403)
 
 
@@ -205,7 +207,7 @@ class ReviewServer:
 
     def _answer(self, work: Callable[[web.Request], Mapping[str, Any]]) -> Handler:
         async def handler(request: web.Request) -> web.Response:
-            return await self._told(lambda: work(request))
+            return await self._response_of(lambda: work(request))
 
         return handler
 
@@ -214,11 +216,11 @@ class ReviewServer:
             body = await _body(request)
             if body is None:
                 return web.json_response({"error": "the body is not a JSON object"}, status=400)
-            return await self._told(lambda: work(body))
+            return await self._response_of(lambda: work(body))
 
         return handler
 
-    async def _told(self, work: Callable[[], Mapping[str, Any]]) -> web.Response:
+    async def _response_of(self, work: Callable[[], Mapping[str, Any]]) -> web.Response:
         """Run `work` in a thread; the response is its result, or the error as JSON."""
         async with self._one:
             try:

@@ -104,7 +104,7 @@ def _argument(argument: Any) -> str:
 EXTRA = "review"
 SHEET = "Review"
 # Spreadsheets take a text that starts with one of these for a formula, half-width or full-width. The
-# apostrophe is the mark that `disarmed` adds.
+# apostrophe is the mark that `escape_formula` adds.
 _FORMULA = tuple("=+-@\t\r\n'＝＋－＠")
 
 
@@ -127,7 +127,7 @@ def write_sheet(path: Path, rows: Iterable[Mapping[str, str]]) -> int:
             text = io.TextIOWrapper(stream, encoding="utf-8-sig", errors=HALF_PAIRS, newline="")
             writer = csv.writer(text)
             writer.writerow(COLUMNS)
-            writer.writerows([disarmed(row[column]) for column in COLUMNS] for row in listed)
+            writer.writerows([escape_formula(row[column]) for column in COLUMNS] for row in listed)
             text.detach()
     else:
         _write_excel(path, listed)
@@ -146,19 +146,19 @@ def kind_of(path: Path) -> str:
     return kind
 
 
-def disarmed(text: str) -> str:
+def escape_formula(text: str) -> str:
     """Escape a text so that no spreadsheet takes it for a formula: an apostrophe before it.
 
-    >>> disarmed("=1+1"), disarmed("'a"), disarmed("a")
+    >>> escape_formula("=1+1"), escape_formula("'a"), escape_formula("a")
     ("'=1+1", "''a", 'a')
     """
     return f"'{text}" if text.startswith(_FORMULA) else text
 
 
-def armed(text: str) -> str:
-    """The inverse of `disarmed`.
+def unescape_formula(text: str) -> str:
+    """The inverse of `escape_formula`.
 
-    >>> armed("'=1+1"), armed("''a"), armed("'tis")
+    >>> unescape_formula("'=1+1"), unescape_formula("''a"), unescape_formula("'tis")
     ('=1+1', "'a", "'tis")
     """
     return text[1:] if text.startswith("'") and text[1:].startswith(_FORMULA) else text
@@ -242,7 +242,7 @@ def _csv_lines(path: Path) -> Iterator[tuple[int, list[str | None]]]:
             # Spreadsheets separate cells by the list separator of the system's locale, or by tabs.
             comma = max(",;\t", key=start.count)
             for number, cells in enumerate(csv.reader(stream, delimiter=comma), start=1):
-                yield number, [armed(cell) for cell in cells]
+                yield number, [unescape_formula(cell) for cell in cells]
     except FileNotFoundError:
         raise UsageError("no such file", file=path, fix="check --import") from None
     except (csv.Error, UnicodeError, OSError) as error:
