@@ -1,4 +1,4 @@
-"""The one kind of error a user sees: a line that says what is wrong, where, and what to do."""
+"""Errors for users: one line each, with what is wrong, where, and what to do."""
 
 from __future__ import annotations
 
@@ -6,16 +6,19 @@ from pathlib import Path
 
 
 class ToolassayError(Exception):
-    """Something the user can mend. Printed as one line, without a traceback.
+    """Something the user can fix. The command line prints it as one line, without a traceback.
 
     Args:
-        message: what is wrong.
+        message: what is wrong; line breaks become spaces.
         file: the file it is about, if any.
         line: the line in that file, counted from 1, if known.
-        fix: what to do about it.
+        fix: what the user should do.
 
-    >>> str(ToolassayError("not JSON", file="a.json", line=3, fix="mend it"))
-    'a.json:3: not JSON. Fix: mend it'
+    Attributes:
+        exit_code: the exit status of the command.
+
+    >>> str(ToolassayError("not JSON", file="a.json", line=3, fix="remove the comma"))
+    'a.json:3: not JSON. Fix: remove the comma'
     """
 
     exit_code = 1
@@ -37,16 +40,16 @@ class UsageError(ToolassayError):
 
 
 class IncompleteError(ToolassayError):
-    """Something that people have to do first is not done; the same command goes on afterwards."""
+    """People must do something first, e.g. settle conflicts; then the same command continues."""
 
     exit_code = 3
 
 
 def install(extra: str) -> str:
-    """The fix for a package that is missing: the project is installed from its checkout.
+    """The fix for a missing package: the command that installs an extra of this project.
 
     Args:
-        extra: the optional dependencies of `pyproject.toml` that hold it.
+        extra: its name under `project.optional-dependencies` in `pyproject.toml`.
 
     >>> install("chats")
     "in the checkout: pip install '.[chats]'"

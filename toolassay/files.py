@@ -1,4 +1,4 @@
-"""Reading and writing files so that bad input is named and nothing is ever half-written."""
+"""Read and write files: an error names the bad line, and a file is replaced whole or not at all."""
 
 from __future__ import annotations
 
@@ -18,16 +18,20 @@ from typing import IO, Any, NamedTuple
 from toolassay.errors import ToolassayError, UsageError
 
 _DECODER = json.JSONDecoder()
+# The whitespace of JSON, and no other: it matches all of " \n\t", and nothing of a no-break space.
 _BLANK = re.compile(r"[ \t\n\r]*")
-_UNFINISHED = ".unfinished"  # ends the name of what is being written
+_UNFINISHED = ".unfinished"  # suffix of a temporary file; `clear_unfinished` recognises it
 
 
 HALF_PAIRS = "backslashreplace"
-"""How UTF-8 writes half of a surrogate pair (models send them): as the escape it is in JSON."""
+"""The error handler for half a surrogate pair, which models send and UTF-8 cannot encode.
+
+It is written as `\\ud800`, the escape that JSON has for it, so reading the JSON gives the same text.
+"""
 
 
 def readable(text: str) -> str:
-    r"""Text that every reader of UTF-8 takes: halves of a surrogate pair become a character, or "�".
+    r"""Text that UTF-8 can encode: two halves of a surrogate pair become a character, a single half "�".
 
     >>> readable("a\ud83d\ude00b\ud800")
     'a😀b�'
@@ -36,7 +40,7 @@ def readable(text: str) -> str:
 
 
 class Line(NamedTuple):
-    """One JSON value of a JSON Lines file, with its line number counted from 1."""
+    """A JSON value of a JSON Lines file, with the number of its line, counted from 1."""
 
     number: int
     value: Any
@@ -44,7 +48,9 @@ class Line(NamedTuple):
 
 @contextlib.contextmanager
 def atomic_target(path: Path) -> Iterator[IO[bytes]]:
-    """Open a temporary file beside `path`; rename it over `path` only if the block ends well.
+    """Open a temporary file beside `path` and rename it over `path` if the block raises nothing.
+
+    The file is on the disk (`fsync`) before it is renamed, and readable by everyone (mode 644).
 
     Raises:
         ToolassayError: the folder cannot be written or the disk is full; `path` is then as it was.
@@ -73,7 +79,9 @@ def atomic_target(path: Path) -> Iterator[IO[bytes]]:
 
 
 def clear_unfinished(path: Path) -> None:
-    """Remove what a killed process left of writing `path`; nobody may be writing it now."""
+    """Remove the temporary files of `path` that a killed process left. No other process may be writing it."""
+    # `mkstemp` puts eight characters in the middle. For "data.json" this matches
+    # ".data.json.a1_b2c3d.unfinished" and not a user's ".data.json.unfinished".
     whole = re.compile(rf"\.{re.escape(path.name)}\.[a-z0-9_]{{8}}{re.escape(_UNFINISHED)}")
     if path.parent.is_dir():
         for left in path.parent.iterdir():
@@ -82,12 +90,12 @@ def clear_unfinished(path: Path) -> None:
 
 
 def path_from(folder: Path, path: Path) -> str:
-    """How a path is written down in a folder: relative to it, so that both may be moved together."""
+    """A path as a file in `folder` records it: relative to the folder, so that both can be moved together."""
     return os.path.relpath(path.resolve(), folder.resolve())
 
 
 def path_in(folder: Path, written: str) -> Path:
-    """The path that `path_from` wrote down in a folder; an absolute one is taken as it stands.
+    """The inverse of `path_from`: the path that a file in `folder` records. An absolute one is kept.
 
     >>> path_in(Path("/data/checked"), path_from(Path("/data/checked"), Path("/data/raw"))).name
     'raw'
@@ -97,7 +105,7 @@ def path_in(folder: Path, written: str) -> Path:
 
 @contextlib.contextmanager
 def atomic_writer(path: Path) -> Iterator[IO[str]]:
-    """`atomic_target` for UTF-8 text, with line ends as they are.
+    """`atomic_target` for UTF-8 text. Line ends are written unchanged.
 
     Raises:
         ToolassayError: the folder cannot be written or the disk is full; `path` is then as it was.
@@ -107,22 +115,22 @@ def atomic_writer(path: Path) -> Iterator[IO[str]]:
         try:
             yield stream
         finally:
-            stream.detach()  # flushes, and leaves the file to `atomic_target`
+            stream.detach()  # flushes, and keeps the file open: `atomic_target` closes it
 
 
 def write_text(path: Path, text: str) -> None:
-    """Write `text` to `path` atomically."""
+    """Write a UTF-8 text to `path`, atomically (`atomic_target`)."""
     with atomic_writer(path) as stream:
         stream.write(text)
 
 
 def write_json(path: Path, value: Any, *, indent: int | None = 2) -> None:
-    """Write one JSON value to `path` atomically, UTF-8, keys in the given order."""
+    """Write a JSON value to `path` atomically, in UTF-8, with keys in the given order."""
     write_text(path, json.dumps(value, indent=indent, ensure_ascii=False) + "\n")
 
 
 def write_json_lines(path: Path, values: Iterable[Any]) -> int:
-    """Write one JSON value a line to `path` atomically; returns how many."""
+    """Write one JSON value per line to `path`, atomically; returns the number of lines."""
     count = 0
     with atomic_writer(path) as stream:
         for value in values:
@@ -132,7 +140,11 @@ def write_json_lines(path: Path, values: Iterable[Any]) -> int:
 
 
 def read_text(path: Path, *, fix: str | None = None) -> str:
-    """The text of a UTF-8 file.
+    """The text of a UTF-8 file, without a byte order mark.
+
+    Args:
+        path: the file.
+        fix: what an error advises if the file is missing; default "check the path".
 
     Raises:
         UsageError: there is no such file, or it is not readable UTF-8 text.
@@ -155,7 +167,7 @@ def read_text(path: Path, *, fix: str | None = None) -> str:
 
 
 def read_json(path: Path, *, fix: str | None = None) -> Any:
-    """The JSON value in a file.
+    """The JSON value in a file. `fix` is as in `read_text`.
 
     Raises:
         UsageError: missing, unreadable, or not JSON (with the line).
@@ -165,16 +177,17 @@ def read_json(path: Path, *, fix: str | None = None) -> Any:
         return json.loads(text)
     except json.JSONDecodeError as error:
         raise UsageError(
-            f"not valid JSON: {error.msg}", file=path, line=error.lineno, fix="mend that line"
+            f"not valid JSON: {error.msg}", file=path, line=error.lineno, fix="correct that line"
         ) from None
     except ValueError as error:
-        raise UsageError(f"not valid JSON: {error}", file=path, fix="mend it") from None  # a huge number
+        # A number of more than 4,300 digits, which Python refuses to convert.
+        raise UsageError(f"not valid JSON: {error}", file=path, fix="shorten that number") from None
     except RecursionError:
         raise UsageError("JSON nested too deeply", file=path, fix="flatten it") from None
 
 
 def read_json_lines(path: Path, *, fix: str | None = None) -> Iterator[Line]:
-    """Each JSON value of a JSON Lines file, one at a time; blank lines are skipped.
+    """Yield each JSON value of a JSON Lines file; blank lines are skipped. `fix` is as in `read_text`.
 
     Raises:
         UsageError: missing, unreadable, or a line that is not JSON (with its number).
@@ -195,21 +208,21 @@ def read_json_lines(path: Path, *, fix: str | None = None) -> Iterator[Line]:
                     yield Line(number, json.loads(text))
         except json.JSONDecodeError as error:
             whole = number == 1 and text.strip() in ("[", "{")  # as json.dump(…, indent=…) writes it
-            remedy = "write one JSON object a line" if whole else "mend or remove that line"
+            remedy = "write one JSON object per line" if whole else "correct or remove that line"
             raise UsageError(f"not valid JSON: {error.msg}", file=path, line=number, fix=remedy) from None
         except RecursionError:
             raise UsageError("JSON nested too deeply", file=path, line=number, fix="flatten it") from None
         except UnicodeDecodeError:
-            line = _first_not_utf8(path)  # text is decoded in blocks: the line being read may be another
+            line = _first_not_utf8(path)  # text is decoded in blocks: the bad byte may be on a later line
             raise UsageError("not UTF-8 text", file=path, line=line, fix="save it as UTF-8") from None
-        except ValueError as error:  # a number of thousands of digits
+        except ValueError as error:  # a number of more than 4,300 digits
             raise UsageError(
-                f"not valid JSON: {error}", file=path, line=number, fix="mend or remove that line"
+                f"not valid JSON: {error}", file=path, line=number, fix="correct or remove that line"
             ) from None
 
 
 def _first_not_utf8(path: Path) -> int | None:
-    """The first line that is not UTF-8."""
+    """The number of the first line that is not UTF-8."""
     with path.open("rb") as stream:
         for number, line in enumerate(stream, start=1):
             try:
@@ -220,22 +233,24 @@ def _first_not_utf8(path: Path) -> int | None:
 
 
 def holds_list(path: Path) -> bool:
-    """Whether a JSON file is one list, rather than an object a line; of a file that cannot be read, False."""
+    """Whether a JSON file is one list, rather than one object per line; False if it cannot be read."""
     try:
         with path.open("rb") as stream:
             return stream.read(64).lstrip(b"\xef\xbb\xbf \t\r\n").startswith(b"[")
     except OSError:
-        return False  # reading it says what is wrong
+        return False  # the caller reads the file next, and that raises the error with its reason
 
 
 def line_of_item(path: Path, name: str | None, number: int, *, key: str | None = None) -> int | None:
-    """The line of an element of a list in a JSON file, found by walking the text and not by searching it.
+    """The line of an element of a list in a JSON file.
+
+    The text is parsed up to the element: a search could find the same text inside another one.
 
     Args:
         path: the file; it must hold valid JSON.
-        name: the key of the list in the file's object; None where the file itself is the list.
+        name: the key of the list in the file's object; None if the file itself is the list.
         number: the element, counted from 1.
-        key: within the element (an object), the line of this key instead; the element's own without it.
+        key: a key of the element, whose line is returned instead of the element's.
 
     Returns:
         A line, counted from 1; None if there is no such list or element.
@@ -256,12 +271,13 @@ def line_of_item(path: Path, name: str | None, number: int, *, key: str | None =
 
 
 def _skip(text: str, place: int) -> int:
+    """The place after the whitespace at `place`."""
     blank = _BLANK.match(text, place)
     return blank.end() if blank else place
 
 
 def _walk_list(text: str, start: int) -> Iterator[tuple[int, int]]:
-    """Each element of the JSON list that starts at `start`: its number from 1, and where it starts."""
+    """Yield the number (from 1) and the start of each element of the JSON list at `start`."""
     if text[start] != "[":
         return
     place, number = _skip(text, start + 1), 0
@@ -273,7 +289,7 @@ def _walk_list(text: str, start: int) -> Iterator[tuple[int, int]]:
 
 
 def _walk_object(text: str, start: int) -> Iterator[tuple[str, int]]:
-    """Each key of the JSON object that starts at `start`, and where its value starts."""
+    """Yield each key of the JSON object at `start`, and the start of its value."""
     if text[start] != "{":
         return
     place = _skip(text, start + 1)
@@ -286,27 +302,34 @@ def _walk_object(text: str, start: int) -> Iterator[tuple[str, int]]:
 
 
 def refuse_to_replace(target: Path, sources: Iterable[Path], *, what: str, flag: str) -> None:
-    """Refuse to write over what is read.
+    """Refuse to write over an input file.
+
+    Args:
+        target: the file to write.
+        sources: the files that are read.
+        what: what the error says of the target.
+        flag: the option that names the target.
 
     Raises:
-        UsageError: the target is one of the sources; `what` says so, and `flag` says where another is named.
+        UsageError: the target is one of the sources.
     """
     if target.resolve() in {path.resolve() for path in sources}:
         raise UsageError(what, file=target, fix=f"choose another {flag}")
 
 
 def safe_name(name: str) -> str:
-    """The file name that stands for a model or run name; never a folder.
+    """A file name for a model or run; it never leaves its folder.
 
     >>> safe_name("acme/model 1")
     'acme__model_1'
     """
+    # Everything but letters, digits and . _ - is replaced: ":" and " " are, the "-" of "gpt-4.1" is not.
     safe = re.sub(r"[^A-Za-z0-9._-]", "_", name.replace("/", "__"))
     return f"_{safe}" if not safe.strip(".") else safe
 
 
 def stamp_of(path: Path) -> tuple[int, int] | None:
-    """The size (bytes) and time (nanoseconds) of a file, which tell that it changed; None without a file."""
+    """The size (bytes) and modification time (ns) of a file, to detect changes; None without a file."""
     try:
         status = path.stat()
     except OSError:
@@ -315,13 +338,17 @@ def stamp_of(path: Path) -> tuple[int, int] | None:
 
 
 def sha256_of(path: Path) -> str:
-    """The SHA-256 of a file's bytes, in hexadecimal; read in blocks."""
+    """The SHA-256 of a file in hexadecimal. The file is read in blocks, so it may be larger than memory."""
     with path.open("rb") as stream:
         return hashlib.file_digest(stream, "sha256").hexdigest()
 
 
 def keep_dated_copy(path: Path) -> Path:
-    """Copy `path` to a dated name beside it, which never replaces another copy; returns the copy's path."""
+    """Copy a file to `<stem>.<date>-<time><suffix>` beside it; never replaces an earlier copy.
+
+    Returns:
+        The copy.
+    """
     stamp = datetime.now().strftime("%Y%m%d-%H%M%S")
     copy, count = path.with_name(f"{path.stem}.{stamp}{path.suffix}"), 1
     while copy.exists():

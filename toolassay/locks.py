@@ -1,8 +1,10 @@
-"""One process at a time in a folder; the system lets go of the lock however the process ends."""
+"""Locks between processes, by the `filelock` package.
+
+The operating system releases such a lock however its process ends, also by `kill -9`.
+"""
 
 from __future__ import annotations
 
-import fcntl
 import os
 import socket
 from collections.abc import Iterator
@@ -13,24 +15,47 @@ from typing import IO
 
 from toolassay.errors import ToolassayError, UsageError
 
+_OWNER_LENGTH = 200  # characters of a lock file that an error repeats; what this module writes is shorter
 
-@contextmanager
-def only_one(folder: Path, name: str, *, what: str, fix: str) -> Iterator[None]:
-    """Hold a folder, which is made if missing; folders made for it that stay empty go at the end.
+
+def lock_descriptor(descriptor: int, *, wait: bool = False) -> bool:
+    """Take the exclusive lock of an open file or folder; closing the descriptor releases it.
+
+    The lock is on the file itself (`flock` on Unix, `LockFileEx` on Windows). `filelock.FileLock` needs a
+    second file beside it, which would stay in every folder of a run.
 
     Args:
-        folder: where the lock lies while it is held.
-        name: of the lock, e.g. ".check.lock".
-        what: holds it, as an error names it.
-        fix: what to do if another process does.
+        descriptor: of a file that the caller opened and will close.
+        wait: until the lock is free (checked 20 times a second), instead of trying once.
+
+    Returns:
+        Whether the lock is held now; False only without `wait`, when another descriptor has it.
 
     Raises:
-        UsageError: another process holds it (names it).
-        ToolassayError: the folder cannot be written, or its disk knows no locks.
+        OSError: the disk or the platform has no locks.
+    """
+    import filelock
+
+    return filelock.lock_descriptor(descriptor, blocking=wait)
+
+
+@contextmanager
+def exclusive_folder(folder: Path, name: str, *, what: str, fix: str) -> Iterator[None]:
+    """Lock a folder against other processes. A missing one is created, and removed at the end if still empty.
+
+    Args:
+        folder: the folder.
+        name: of the lock file, which exists in the folder while the lock is held, e.g. ".check.lock".
+        what: the kind of process that holds the lock, for the error, e.g. "another check".
+        fix: what the error advises if another process holds it.
+
+    Raises:
+        UsageError: another process holds it; the message names that process.
+        ToolassayError: the folder cannot be written, or its disk has no locks.
 
     >>> import tempfile
     >>> with tempfile.TemporaryDirectory() as place:
-    ...     with only_one(Path(place) / "new", ".lock", what="another test", fix="wait"):
+    ...     with exclusive_folder(Path(place) / "new", ".lock", what="another test", fix="wait"):
     ...         print([path.name for path in (Path(place) / "new").iterdir()])
     ...     print((Path(place) / "new").exists())
     ['.lock']
@@ -39,7 +64,7 @@ def only_one(folder: Path, name: str, *, what: str, fix: str) -> Iterator[None]:
     made = [path for path in (folder, *folder.parents) if not path.exists()]
     path = folder / name
     try:
-        stream = _locked(path, what, fix)
+        stream = _locked_file(path, what, fix)
     except OSError as error:
         raise ToolassayError(
             f"cannot be locked: {error.strerror or error}",
@@ -51,36 +76,37 @@ def only_one(folder: Path, name: str, *, what: str, fix: str) -> Iterator[None]:
             yield
         finally:
             path.unlink(missing_ok=True)
-            with suppress(OSError):  # there is something in it
+            with suppress(OSError):  # the folder is not empty
                 for empty in made:
                     empty.rmdir()
 
 
-def _locked(path: Path, what: str, fix: str) -> IO[str]:
-    """The lock, open and held, with a line about this process."""
+def _locked_file(path: Path, what: str, fix: str) -> IO[str]:
+    """The lock file, open and locked, with a line that names this process."""
     while True:
         path.parent.mkdir(parents=True, exist_ok=True)
         try:
             stream = path.open("a+", encoding="utf-8")
-        except FileNotFoundError:  # another process has just ended, and taken the folder with it
+        except FileNotFoundError:  # an owner that has just ended removed the folder
             continue
         try:
-            fcntl.flock(stream, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            if not lock_descriptor(stream.fileno()):
+                stream.seek(0)
+                owner = " ".join(stream.read(_OWNER_LENGTH).split())
+                raise UsageError(
+                    f"{what} is writing it{f' ({owner})' if owner else ''}", file=path.parent, fix=fix
+                )
+            # An owner that has just ended may have removed the file between `open` and the lock. The lock
+            # of a removed file excludes no process, so the file is opened again.
             if path.exists() and os.path.samestat(os.fstat(stream.fileno()), path.stat()):
                 stream.truncate(0)
                 stream.write(f"process {os.getpid()} on {socket.gethostname()}, since {_now()}")
                 stream.flush()
                 return stream
-        except BlockingIOError:
-            stream.seek(0)
-            holder = " ".join(stream.read(200).split())
-            stream.close()
-            told = f" ({holder})" if holder else ""
-            raise UsageError(f"{what} is writing it{told}", file=path.parent, fix=fix) from None
         except BaseException:
             stream.close()
             raise
-        stream.close()  # what was locked is gone: another process has just ended
+        stream.close()
 
 
 def _now() -> str:

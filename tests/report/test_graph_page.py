@@ -1,5 +1,6 @@
 import base64
 import hashlib
+import html
 import json
 import re
 from pathlib import Path
@@ -8,9 +9,10 @@ from typing import Any
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from jinja2 import UndefinedError
 
 from toolassay.graph import ToolGraph
-from toolassay.report.graph_page import json_for_script, write_graph_page
+from toolassay.report.graph_page import json_for_script, render_page, write_graph_page
 from toolassay.tools import Tool, ToolLibrary
 
 HOSTILE = [
@@ -18,7 +20,7 @@ HOSTILE = [
     "</script><script>alert(1)</script>",
     "<!--<script>",
     "a\u2028b\u2029c",
-    "$policy ${data}",
+    "{{ policy }}{% raw %}{# data",
     "\ud800",
     "\"'`&amp;\\",
 ]
@@ -61,14 +63,23 @@ def test_the_policy_allows_the_two_scripts_and_the_style_only(hostile: ToolGraph
     page = page_of(hostile, tmp_path)
     policy = re.search(r'http-equiv="Content-Security-Policy" content="([^"]*)"', page)
     assert policy is not None
-    assert "default-src 'none'" in policy.group(1)
-    assert "unsafe" not in policy.group(1)
-    assert "http" not in policy.group(1)
+    allowed = html.unescape(policy.group(1))
+    assert "default-src 'none'" in allowed
+    assert "unsafe" not in allowed
+    assert "http" not in allowed
     inline = re.findall(r"<(script|style)(?: id=\"_+cytoscape_stylesheet\")?>(.*?)</\1>", page, re.DOTALL)
     assert [name for name, _ in inline] == ["style", "script", "script"]
     for _, text in inline:
         digest = base64.b64encode(hashlib.sha256(text.encode()).digest()).decode()
-        assert f"'sha256-{digest}'" in policy.group(1)
+        assert f"'sha256-{digest}'" in allowed
+
+
+def test_a_page_escapes_what_its_template_does_not_mark_safe() -> None:
+    values = dict.fromkeys(("style", "script", "library", "data"), "<b>")
+    page = render_page("graph_page.html", policy='"><script>alert(1)</script>', **values)
+    assert 'content="&#34;&gt;&lt;script&gt;alert(1)&lt;/script&gt;"' in page
+    with pytest.raises(UndefinedError, match="policy"):
+        render_page("graph_page.html", **values)
 
 
 def test_the_page_names_nothing_to_load(hostile: ToolGraph, tmp_path: Path) -> None:

@@ -136,13 +136,13 @@ def test_sheets_go_out_and_in(session: Session, tmp_path: Path, capsys: Capture,
     [
         (["--import", "a.csv"], "add --reviewer NAME"),
         (["--import", "a.csv", "--reviewer", "Ann", "--table"], "choose one"),
-        (["--export", "a.ods"], "is no sheet"),
+        (["--export", "a.ods"], "is not a sheet"),
         (["--reviewer", "x" * 61], "no name for a reviewer"),
         (["--gates", "none.jsonl"], "no such file"),
         (["--queue", "conflicts", "--export", "a.csv"], "--queue is for the page alone"),
         (
             ["--reviewers", "Ann,Bob", "--export", "a.csv"],
-            "nobody is named with --reviewer. Fix: use one of Ann",
+            "--reviewer is missing. Fix: use one of Ann",
         ),
     ],
 )

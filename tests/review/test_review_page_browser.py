@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import itertools
 import json
+import random
 import re
 import subprocess
 import sys
@@ -251,7 +253,7 @@ def test_what_a_gate_says_stands_where_the_fault_is(browser: Browser, tmp_path: 
         assert list(session_of(folder).store.log("Ann").standing("reviewer")[0].parts) == ["task_nodes"]
         # The findings are about the sample as it was, not about the fixed plan.
         assert page.locator("#cards .fault").count() == 0
-        assert "said of the original" in page.inner_text("#findings")
+        assert "Findings on the original" in page.inner_text("#findings")
         page.keyboard.press("+")
         shown.trouble.clear()  # the browser notes refusals
         quiet(shown)
@@ -392,6 +394,56 @@ def test_the_policy_stops_foreign_scripts_and_connections(browser: Browser, tmp_
         assert "token" not in shown.page.url
         assert any("Content Security Policy" in text for text in shown.trouble)
         shown.close()
+
+
+PLACES = """async (plan) => {
+  (await import("/page/drawing.js")).draw(plan);
+  return Object.fromEntries(planGraph.nodes().map((node) => [node.data("place"), node.boundingBox()]));
+}"""
+
+
+def random_plan(count: int, lines: list[tuple[int, int]]) -> dict[str, Any]:
+    """A plan as the page gets it."""
+    node = {"tool": "Painter", "known": True, "missing": False, "colour": "#888"}
+    line = {"kind": "link", "type": "text"}
+    return {
+        "nodes": [{**node, "place": place} for place in range(count)],
+        "lines": [{**line, "from": start, "to": end} for start, end in lines],
+    }
+
+
+def test_links_lead_down_and_nodes_never_overlap_whatever_the_cycles(
+    browser: Browser, tmp_path: Path
+) -> None:
+    generator = random.Random(7)
+    with served(folder_with(tmp_path / "d", 1)) as address:
+        shown = opened(browser, address)
+        for number in range(60):
+            count = generator.randint(1, 12)
+            lines = [
+                (generator.randrange(count), generator.randrange(count))
+                for _ in range(generator.randint(0, 20))
+            ]
+            if number % 2:  # a plan without cycles: every link leads to a later node
+                lines = [(start, end) for start, end in lines if start < end]
+            boxes = shown.page.evaluate(PLACES, random_plan(count, lines))
+            for one, other in itertools.combinations(boxes.values(), 2):
+                assert (
+                    one["x2"] <= other["x1"]
+                    or other["x2"] <= one["x1"]
+                    or one["y2"] <= other["y1"]
+                    or other["y2"] <= one["y1"]
+                )
+            if number % 2:
+                assert all(boxes[str(start)]["y2"] < boxes[str(end)]["y1"] for start, end in lines)
+        # The targets of a node are in the order of its links.
+        boxes = shown.page.evaluate(PLACES, random_plan(4, [(0, 1), (0, 2), (0, 3)]))
+        assert boxes["1"]["x2"] < boxes["2"]["x1"] < boxes["3"]["x1"]
+        # A link that passes a layer has a way of its own; the others are straight.
+        shown.page.evaluate(PLACES, random_plan(3, [(0, 1), (1, 2), (0, 2)]))
+        far = "() => planGraph.$('edge.far').map((edge) => [edge.source().id(), edge.target().id()])"
+        assert shown.page.evaluate(far) == [["n0", "n2"]]
+        quiet(shown)
 
 
 def test_keys_that_move_and_find(browser: Browser, tmp_path: Path) -> None:

@@ -143,7 +143,7 @@ async def test_bodies_are_bounded_and_are_json(server: ReviewServer, client: aio
 async def test_only_the_files_of_the_page_are_given_out(
     server: ReviewServer, client: aiohttp.ClientSession
 ) -> None:
-    for name in ("review.js", "review.css", "cytoscape.min.js"):
+    for name in ("review.js", "review.css", "cytoscape.min.js", "cytoscape-dagre.min.js"):
         async with client.get(f"/page/{name}") as answer:
             assert answer.status == 200
     for path in ("/page/review.html", "/page/..%2f..%2ftools.py", "/etc/passwd", "/page/decision.py"):

@@ -47,7 +47,7 @@ def test_without_names_everybody_looks_at_everything() -> None:
     ("names", "each", "wrong"),
     [
         (("Ann", "ann"), 1, "named twice"),
-        ((), 2, "needs to know of whom"),
+        ((), 2, "--each needs --reviewers"),
         (("Ann",), 2, "2 of 1 reviewers"),
     ],
 )

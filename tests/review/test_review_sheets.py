@@ -150,9 +150,9 @@ def test_the_workbook_is_made_for_people(session: Session, tmp_path: Path) -> No
     [
         ({"decision": "maybe"}, "decision 'maybe' is none of"),
         ({"id": "nobody", "fingerprint": "s1"}, r"there is no sample 'nobody' \(column 'id'\)"),
-        ({"id": "0"}, "sample 0 is there twice"),
+        ({"id": "0"}, "sample 0 occurs twice"),
         ({"fingerprint": "0000"}, "sample 2 has changed since"),
-        ({"decision": "fix_graph", "edited_nodes": "[{"}, "edited_nodes is no JSON"),
+        ({"decision": "fix_graph", "edited_nodes": "[{"}, "edited_nodes is not JSON"),
         ({"decision": "fix_graph"}, "nothing was changed"),
         ({"decision": "correct", "edited_request": "Hi"}, "'correct' with edits"),
         ({"edited_request": "Hi"}, "is edited, and has no decision"),
@@ -252,8 +252,8 @@ def test_columns_and_sheets_of_ones_own_are_let_be(session: Session, tmp_path: P
 
 def test_files_that_are_no_sheets(session: Session, tmp_path: Path) -> None:
     for name, content, wrong in (
-        ("a.ods", b"", "is no sheet"),
-        ("a.xlsx", b"PK", "no Excel workbook"),
+        ("a.ods", b"", "is not a sheet"),
+        ("a.xlsx", b"PK", "not an Excel workbook"),
         ("a.csv", b"\xff\xfe\x00", "not a CSV table"),
         ("d.csv", b"id\xff", "not a CSV table"),
         ("b.csv", b"id,note\n1,2\n", "no column 'fingerprint'"),

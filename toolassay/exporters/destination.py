@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import contextlib
-import fcntl
 import os
 import shutil
 from collections.abc import Iterator, Mapping
@@ -12,6 +11,7 @@ from typing import Any
 
 from toolassay.errors import UsageError
 from toolassay.files import keep_dated_copy, read_json, sha256_of, write_json
+from toolassay.locks import lock_descriptor
 from toolassay.version import OLD_NAME
 
 MANIFEST = "export.json"
@@ -116,14 +116,12 @@ def _held(folder: Path, wanted: Path) -> Iterator[None]:
         except FileNotFoundError:  # another export has just ended
             continue
         try:
-            try:
-                fcntl.flock(place, fcntl.LOCK_EX | fcntl.LOCK_NB)
-            except BlockingIOError:
+            if not lock_descriptor(place):
                 raise UsageError(
                     "another export is writing it",
                     file=wanted,
                     fix="wait until it has finished, or pass another folder with --out",
-                ) from None
+                )
             if not folder.exists() or not os.path.samestat(os.fstat(place), folder.stat()):
                 continue
             for left in folder.iterdir():

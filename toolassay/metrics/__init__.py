@@ -1,6 +1,6 @@
-"""Metrics that know nothing of a benchmark, and what their short headings mean.
+"""Metrics that no benchmark owns, and the meanings of their short headings.
 
-- `rouge`, `rouge_batch`: ROUGE-1, -2, -L, -Lsum, of one pair of texts and of many.
+- `rouge`, `rouge_batch`: ROUGE-1, -2, -L, -Lsum of one pair of texts, and of many.
 - `bertscore`: BERTScore.
 - `f1`: counts of true and false positives, and their F1.
 - `confidence_interval`: bootstrap intervals of ratios, Wilson intervals of shares.
@@ -8,7 +8,7 @@
 - `pass_k`: pass@k, pass^k and the agreement of repeated runs (stability).
 - `agreement`: Cohen's and Fleiss' kappa of raters.
 - `assignment`: the best one-to-one assignment.
-- `installed`: metrics that other packages install.
+- `installed`: metrics of other packages, by entry point.
 """
 
 from __future__ import annotations
@@ -29,10 +29,10 @@ MEANINGS = {
 
 
 def legend(headings: Iterable[str]) -> str:
-    """One sentence about those headings that are short for something; empty where none is.
+    """A sentence that explains the abbreviated ones among some headings; empty if there are none.
 
     >>> legend(["n", "R1", "n-F1"])
     'R1: ROUGE-1 of the steps; n-F1: F1 of the tools (nodes).'
     """
-    told = "; ".join(f"{heading}: {MEANINGS[heading]}" for heading in headings if heading in MEANINGS)
-    return f"{told}." if told else ""
+    meanings = "; ".join(f"{heading}: {MEANINGS[heading]}" for heading in headings if heading in MEANINGS)
+    return f"{meanings}." if meanings else ""

@@ -1,8 +1,8 @@
-"""How far people who judge the same items agree, beyond chance.
+"""Agreement between raters of the same items, corrected for chance.
 
-Cohen's kappa for two raters (Cohen, A coefficient of agreement for nominal scales, 1960; that of
-scikit-learn), Fleiss' for more (Fleiss, Measuring nominal scale agreement among many raters, 1971). Items
-may have different numbers of votes: each weighs its own pairs, and chance is taken from all votes.
+Two raters: Cohen's kappa (Cohen, A coefficient of agreement for nominal scales, 1960), by scikit-learn.
+More: Fleiss' kappa (Fleiss, Measuring nominal scale agreement among many raters, 1971), where items may have
+different numbers of votes: the observed agreement is the mean over items, and chance is that of all votes.
 """
 
 from __future__ import annotations
@@ -14,18 +14,18 @@ from dataclasses import dataclass
 from typing import Any
 
 Votes = Mapping[str, str]
-"""Of one item: the label by rater; who chose nothing is not there."""
+"""The votes on one item: label by rater. A rater without a vote has no entry."""
 
 
 @dataclass(frozen=True)
 class Agreement:
-    """Of some items.
+    """The agreement of raters on some items.
 
-    Args:
-        items: with two votes or more; the others say nothing.
-        raw: the chance that two raters of one item agree; None without items.
-        kappa: the same beyond chance, from 1 (always) over 0 (as by chance); None where chance alone makes
-            everybody agree.
+    Attributes:
+        items: the number of items with two or more votes; others are left out.
+        raw: the probability that two raters of an item agree, 0 to 1; None without items.
+        kappa: agreement beyond chance: 1 is perfect, 0 is chance, negative is less. None if it is
+            undefined: no items, or all votes are the same.
         kind: `cohen` or `fleiss`.
     """
 
@@ -35,18 +35,22 @@ class Agreement:
     kind: str
 
     def to_json(self, items: str = "items") -> dict[str, Any]:
-        """As a JSON object, which calls the items so."""
+        """The agreement as a JSON object.
+
+        Args:
+            items: the key of the number of items.
+        """
         return {items: self.items, "raw": self.raw, "kappa": self.kappa, "kind": self.kind}
 
 
 def agreement_of(votes: Sequence[Votes]) -> Agreement:
-    """Agreement of raters: Cohen's kappa of two, Fleiss' of more.
+    """The agreement of raters: Cohen's kappa for two, Fleiss' for more.
 
     Args:
-        votes: one entry an item; those with fewer than two votes are left out.
+        votes: the votes on each item; an item with fewer than two is left out.
 
     Returns:
-        The agreement on the others; `raw` is the mean over items of the share of pairs of raters that agree.
+        The agreement; `raw` is the mean over items of the share of pairs of raters that agree.
 
     >>> agreement_of([{"a": "x", "b": "x"}, {"a": "x", "b": "y"}, {"a": "y", "b": "y"}]).raw
     0.6666666666666666
@@ -61,16 +65,16 @@ def agreement_of(votes: Sequence[Votes]) -> Agreement:
 
 
 def agreement_on(label: str, votes: Sequence[Votes]) -> Agreement:
-    """Agreement on whether an item has this label, of the items for which somebody chose it.
+    """The agreement on one label, over the items for which at least one rater chose it.
 
     Args:
         label: the label.
-        votes: one entry an item.
+        votes: the votes on each item.
 
     Returns:
         `raw` is the specific agreement (Dice, Measures of the amount of ecologic association between species,
-        1945): if one rater chose the label, the chance that another one of the same item did too; `kappa` is
-        that of yes and no, over all items with two votes or more.
+        1945): the probability that another rater of an item chose the label too if one did. `kappa` is of
+        "chose it" against "did not", over all items with two or more votes.
 
     >>> agreement_on("x", [{"a": "x", "b": "x"}, {"a": "x", "b": "y"}, {"a": "y", "b": "y"}]).raw
     0.6666666666666666
@@ -82,6 +86,7 @@ def agreement_on(label: str, votes: Sequence[Votes]) -> Agreement:
 
 
 def _specific(chosen: Sequence[Votes]) -> float | None:
+    """Dice's specific agreement on "True", averaged over pairs of votes; None without a pair."""
     pairs = both = 0
     for item in chosen:
         yes = sum(vote == "True" for vote in item.values())
@@ -91,6 +96,7 @@ def _specific(chosen: Sequence[Votes]) -> float | None:
 
 
 def _agreeing_pairs(item: Votes) -> float:
+    """The share of pairs of votes on an item that are the same."""
     number = len(item)
     return sum(count * (count - 1) for count in Counter(item.values()).values()) / (number * (number - 1))
 
@@ -98,7 +104,7 @@ def _agreeing_pairs(item: Votes) -> float:
 def _cohen(rated: Sequence[Votes], raters: Sequence[str]) -> float | None:
     one, other = raters
     if len({vote for item in rated for vote in item.values()}) == 1:
-        return None
+        return None  # scikit-learn would divide 0 by 0 and warn
     from sklearn.metrics import cohen_kappa_score
 
     kappa = float(cohen_kappa_score([item[one] for item in rated], [item[other] for item in rated]))

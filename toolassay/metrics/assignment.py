@@ -5,17 +5,20 @@ from __future__ import annotations
 from collections.abc import Sequence
 from itertools import permutations
 
-_TRY_ALL = 4
+_TRY_ALL = 4  # rows, so 24 orders at most; equal sums then go to the first order, and scipy is not imported
 
 
 def best_assignment(gains: Sequence[Sequence[float]]) -> list[int]:
-    """The row of each column, so that the gains add up to the most.
+    """Assign a row to each column so that the sum of the gains is maximal.
 
-    Up to four rows every order is tried (the first best wins); beyond, the Hungarian method as modified
-    by Jonker and Volgenant (`scipy.optimize.linear_sum_assignment`).
+    Up to four rows, all orders are tried, and the first of the best is taken. Beyond, it is the
+    Jonker-Volgenant algorithm (`scipy.optimize.linear_sum_assignment`).
 
     Args:
         gains: gains[row][column], with at least as many rows as columns.
+
+    Returns:
+        The row of each column; no row twice.
 
     >>> best_assignment([[1, 5], [4, 5]])
     [1, 0]

@@ -1,6 +1,6 @@
-"""Confidence intervals: the bootstrap for ratios of sums, Wilson's score interval for shares.
+"""Confidence intervals: a bootstrap for ratios of sums, and Wilson's score interval for shares.
 
-The bootstrap takes percentiles (Efron, 1979); it is by cluster, vectorised and seeded.
+The bootstrap is the percentile bootstrap (Efron, 1979) over clusters, vectorised and seeded.
 """
 
 from __future__ import annotations
@@ -14,20 +14,20 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
 
-_DRAWS_AT_ONCE = 20_000  # small enough for the nearest cache
+_DRAWS_AT_ONCE = 20_000  # numbers drawn in one step; their arrays fit into the CPU's cache
 MOST_UNITS = 20_000
-"""More items or clusters than that are put together at random before they are drawn."""
+"""The most units that are drawn. More items or clusters than that are first grouped at random."""
 
 
 class Interval(NamedTuple):
-    """A number with the bounds of its interval; None where nothing is known."""
+    """A number with the bounds of its confidence interval; None for what is unknown."""
 
     value: float | None
     low: float | None
     high: float | None
 
     def to_json(self) -> dict[str, float | None]:
-        """As it stands in a metrics file.
+        """The interval as an object of a metrics file.
 
         >>> Interval(0.5, 0.25, 0.75).to_json()
         {'value': 0.5, 'low': 0.25, 'high': 0.75}
@@ -46,9 +46,14 @@ def mean_intervals(
     seed: int = 0,
     level: float = 0.95,
 ) -> list[Interval]:
-    """The mean of each score; NaN where an item has no such score and is left out of it.
+    """The means of scores, with bootstrap bounds.
 
-    The rest is as in `ratio_intervals`.
+    Args:
+        scores: one array per score, each of shape (items,); NaN leaves an item out of that mean.
+        clusters: as the other arguments, see `ratio_intervals`.
+        resamples: the number of draws.
+        seed: of the draws.
+        level: of confidence.
 
     >>> import numpy as np
     >>> mean_intervals([np.array([0.5, 0.5])], resamples=10)
@@ -64,14 +69,14 @@ def mean_intervals(
 
 
 class Ratio(NamedTuple):
-    """A sum over a sum: one top and one bottom an item, each of shape (items,)."""
+    """A ratio of two sums over items: the summands of its top and of its bottom, each of shape (items,)."""
 
     top: NDArray[np.float64]
     bottom: NDArray[np.float64]
 
     @classmethod
     def mean(cls, scores: NDArray[np.float64]) -> Ratio:
-        """The mean of scores, as a ratio; NaN is left out.
+        """The mean of scores as a ratio; an item with NaN adds nothing to either sum.
 
         >>> import numpy as np
         >>> Ratio.mean(np.array([0.5, np.nan])).bottom.tolist()
@@ -93,15 +98,18 @@ def ratio_intervals(
 ) -> list[Interval]:
     """Ratios of sums over items, with the bounds of a cluster bootstrap.
 
-    Whole clusters are drawn with replacement (Field and Welsh, 2007); without clusters, items are. Beyond
-    20,000 of them they are first put together at random, which leaves the variance of a sum as it is.
+    Whole clusters are drawn with replacement (Field and Welsh, 2007); without clusters, items are. More than
+    20,000 of them are first grouped at random, which does not change the variance of a sum.
 
     Args:
-        ratios: taken one at a time; one whose bottom adds up to 0 has no value.
-        clusters: the cluster of each item, any numbers; None where each item is its own.
-        resamples: how often to draw; 0 gives no bounds.
+        ratios: the ratios; only one at a time is held in memory. One whose bottom adds up to 0 has no value.
+        clusters: the cluster of each item, any numbers; None if each item is its own.
+        resamples: the number of draws; 0 gives no bounds.
         seed: of the draws.
         level: the share of resampled ratios between the bounds.
+
+    Returns:
+        An interval for each ratio.
 
     >>> import numpy as np
     >>> ratio_intervals([Ratio(np.array([1.0, 3.0]), np.array([2.0, 6.0]))], resamples=10)
@@ -113,7 +121,8 @@ def ratio_intervals(
     units: Units | None = None
     values: list[float | None] = []
     tops: list[NDArray[np.float64]] = []
-    bottoms: dict[bytes, NDArray[np.float64]] = {}  # most are the same: the number of items
+    # Most ratios have the same bottom, the number of items. It is resampled once.
+    bottoms: dict[bytes, NDArray[np.float64]] = {}
     bottom_of: list[bytes] = []
     for top, bottom in ratios:
         total = bottom.sum()
@@ -139,29 +148,29 @@ def ratio_intervals(
 def _interval(
     value: float | None, tops: NDArray[np.float64], bottoms: NDArray[np.float64], tail: float
 ) -> Interval:
-    """The bounds of a resampled ratio; `tail` is the percentage outside at each end."""
+    """A ratio with the percentile bounds of its resamples; `tail` is the percentage below and above them."""
     import numpy as np
 
     sample = tops[bottoms > 0] / bottoms[bottoms > 0]
     if value is None or not len(sample):
         return Interval(value, None, None)
     low, high = np.percentile(sample, [tail, 100 - tail])
-    # A value that all items share must not lie outside its own bounds by a rounding error.
+    # If all items have one value, rounding could put it outside of its own bounds.
     return Interval(value, min(float(low), value), max(float(high), value))
 
 
 def bootstrapped_means(
     scores: NDArray[np.float64], *, resamples: int = 1000, seed: int = 0
 ) -> NDArray[np.float64]:
-    """The means of each column over items drawn with replacement.
+    """The mean of each column over items drawn with replacement.
 
     Args:
         scores: shape (items, columns), at least one item.
-        resamples: how often to draw.
+        resamples: the number of draws.
         seed: of the draws.
 
     Returns:
-        Shape (resamples, columns).
+        The means, shape (resamples, columns).
     """
     import numpy as np
 
@@ -173,12 +182,12 @@ def bootstrapped_means(
 
 
 class Units:
-    """What is drawn as one: an item, a cluster, or some of them put together at random.
+    """The units that a bootstrap draws: items, clusters, or random groups of either.
 
     Args:
-        items: how many there are.
-        clusters: the cluster of each, any numbers; None where each item is its own.
-        generator: puts them together where there are more than `MOST_UNITS`; None: never.
+        items: the number of items.
+        clusters: the cluster of each item, any numbers; None if each item is its own.
+        generator: groups the units if there are more than `MOST_UNITS`; None never groups.
 
     >>> import numpy as np
     >>> Units(3, np.array([7, 9, 7])).sums(np.array([1.0, 2.0, 4.0])).tolist()
@@ -205,7 +214,7 @@ class Units:
             self._count = MOST_UNITS
 
     def sums(self, values: NDArray[np.float64]) -> NDArray[np.float64]:
-        """The sum of each unit."""
+        """The sums of the items' values over each unit, shape (units,)."""
         import numpy as np
 
         if self._numbers is None:
@@ -216,7 +225,7 @@ class Units:
 def _resampled_sums(
     rows: NDArray[np.float64], resamples: int, generator: np.random.Generator
 ) -> NDArray[np.float64]:
-    """The sums of as many rows as there are, drawn with replacement; shape (resamples, columns)."""
+    """For each draw of `len(rows)` rows with replacement, their column sums: shape (resamples, columns)."""
     import numpy as np
 
     units = len(rows)
@@ -232,14 +241,17 @@ def _resampled_sums(
 
 
 def proportion_interval(hits: int, trials: int, *, level: float = 0.95) -> Interval:
-    """A share with its Wilson score interval (Wilson, 1927); nothing where there is no trial.
+    """A share with its Wilson score interval (Wilson, 1927).
 
-    Unlike a bootstrap it has a width where all trials ended alike.
+    Unlike a bootstrap interval, it is wider than 0 if all trials end alike.
 
     Args:
-        hits: how many trials ended so.
-        trials: how many there were.
+        hits: the number of trials that count.
+        trials: the number of all trials; 0 gives `NOTHING`.
         level: of confidence.
+
+    Returns:
+        The share, and its bounds rounded to four decimals.
 
     >>> proportion_interval(10, 10)
     Interval(value=1.0, low=0.7225, high=1.0)

@@ -1,4 +1,4 @@
-"""Counts of what two collections share: true positives, false positives, false negatives, F1."""
+"""F1, and the true positives, false positives and false negatives of two collections."""
 
 from __future__ import annotations
 
@@ -6,11 +6,11 @@ from collections import Counter
 from collections.abc import Collection, Hashable
 from typing import NamedTuple
 
-_FEW = 8
+_FEW = 8  # elements; up to here a scan of a list is faster than a `Counter`
 
 
 class MatchCounts(NamedTuple):
-    """How a prediction meets the gold: right, too much, too little.
+    """The numbers of true positives, false positives and false negatives; they add up field by field.
 
     >>> MatchCounts(1, 1, 0) + MatchCounts(1, 0, 2)
     MatchCounts(true_positives=2, false_positives=1, false_negatives=2)
@@ -27,7 +27,13 @@ class MatchCounts(NamedTuple):
 
 
 def f1(true_positives: float, false_positives: float, false_negatives: float, *, empty: float = 0.0) -> float:
-    """The harmonic mean of precision and recall; `empty` where there is nothing to find and nothing found.
+    """F1, 2 TP / (2 TP + FP + FN): the harmonic mean of precision and recall.
+
+    Args:
+        true_positives: TP.
+        false_positives: FP.
+        false_negatives: FN.
+        empty: the value if gold and prediction are both empty.
 
     >>> f1(1, 1, 1), f1(0, 0, 0), f1(0, 0, 0, empty=1.0)
     (0.5, 0.0, 1.0)
@@ -37,7 +43,7 @@ def f1(true_positives: float, false_positives: float, false_negatives: float, *,
 
 
 def set_counts(gold: Collection[Hashable], predicted: Collection[Hashable]) -> MatchCounts:
-    """Counts of two collections, repetitions ignored.
+    """Compare two collections as sets: repeated elements count once.
 
     >>> set_counts(["a", "a", "b"], ["a"])
     MatchCounts(true_positives=1, false_positives=0, false_negatives=1)
@@ -48,7 +54,7 @@ def set_counts(gold: Collection[Hashable], predicted: Collection[Hashable]) -> M
 
 
 def shared_count(gold: Collection[Hashable], predicted: Collection[Hashable]) -> int:
-    """The size of the intersection of two multisets.
+    """The size of the multiset intersection: an element counts as often as both collections have it.
 
     >>> shared_count("aab", "aaac")
     2
@@ -71,7 +77,7 @@ def shared_count(gold: Collection[Hashable], predicted: Collection[Hashable]) ->
 
 
 def multiset_counts(gold: Collection[Hashable], predicted: Collection[Hashable]) -> MatchCounts:
-    """Counts of two collections, repetitions counted.
+    """Compare two collections as multisets: repeated elements count each time.
 
     >>> multiset_counts(["a", "a", "b"], ["a", "a", "a"])
     MatchCounts(true_positives=2, false_positives=1, false_negatives=1)

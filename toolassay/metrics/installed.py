@@ -1,4 +1,4 @@
-"""Metrics that other packages install: scores of one item, in 0..1."""
+"""Metrics of other packages, found by entry point. Each scores one item from 0 to 1."""
 
 from __future__ import annotations
 
@@ -10,14 +10,15 @@ from typing import Any, Protocol
 from toolassay.errors import ToolassayError, UsageError
 
 GROUP = "toolassay.metrics"
+# A name becomes a column and an argument of `-m`: "same_length" may, "Same-Length" may not.
 _NAME = re.compile(r"[a-z][a-z0-9_]{0,63}")
 
 
 class ItemMetric(Protocol):
     """A score of one predicted plan.
 
-    An entry point of the group `toolassay.metrics` names a class or a function without arguments that gives
-    such an object; the name of the entry point is the name of the metric.
+    An entry point of the group `toolassay.metrics` names a class, or a function without arguments that
+    returns such an object. The name of the entry point is the name of the metric.
 
     >>> class SameLength:
     ...     def score(self, label, result):
@@ -25,7 +26,7 @@ class ItemMetric(Protocol):
     """
 
     def score(self, label: Mapping[str, Any], result: Mapping[str, Any]) -> float | None:
-        """The score of a readable plan, 0 to 1; None where this metric says nothing of the item.
+        """The score of a plan that could be parsed, 0 to 1; None if the metric does not apply to the item.
 
         Args:
             label: the label, in the repository's form (`task_steps`, `task_nodes`, `task_links`, …).
@@ -35,15 +36,19 @@ class ItemMetric(Protocol):
 
 
 def installed_metrics() -> tuple[str, ...]:
-    """The names of the metrics that are installed, sorted."""
+    """The names of all registered metrics, sorted."""
     return tuple(sorted({point.name for point in entry_points(group=GROUP)}))
 
 
 class InstalledMetrics:
-    """The installed metrics `names`, loaded; scores every item with all of them.
+    """Some of the installed metrics, loaded.
+
+    Args:
+        names: those to load.
+        taken: names that a metric must not have, since metrics of this package have them.
 
     Raises:
-        UsageError: a metric cannot be loaded, or its name is none or one of `taken`.
+        UsageError: a metric cannot be loaded, or its name is invalid or taken.
     """
 
     def __init__(self, names: Sequence[str], taken: Collection[str] = ()) -> None:
@@ -52,10 +57,10 @@ class InstalledMetrics:
         self._metrics: list[ItemMetric] = [_loaded(points[name], taken) for name in names]
 
     def scores(self, label: Mapping[str, Any], result: Mapping[str, Any]) -> list[float]:
-        """One score a metric; NaN where it says nothing.
+        """The score of an item by each metric, in the order of `names`; NaN if one does not apply.
 
         Raises:
-            ToolassayError: a metric failed, or gave something that is no score; names the item.
+            ToolassayError: a metric failed, or returned no number from 0 to 1; the error names the item.
         """
         return [
             self._score(name, metric, label, result)
@@ -72,12 +77,12 @@ class InstalledMetrics:
         except Exception as error:
             raise ToolassayError(
                 f"the installed metric '{name}' failed on item {label.get('id')!r}: {error}",
-                fix="mend it, or name the metrics you want with -m",
+                fix="correct that metric, or name the metrics you want with -m",
             ) from error
         if not 0 <= score <= 1:
             raise ToolassayError(
                 f"the installed metric '{name}' gave {score:g} for item {label.get('id')!r}, not 0 to 1",
-                fix="mend it, or name the metrics you want with -m",
+                fix="correct that metric, or name the metrics you want with -m",
             )
         return score
 
@@ -86,13 +91,13 @@ def _loaded(point: EntryPoint, taken: Collection[str]) -> ItemMetric:
     if not _NAME.fullmatch(point.name) or point.name in taken:
         raise UsageError(
             f"the installed metric '{point.name}' ({point.value}) cannot have that name",
-            fix="lower-case letters, digits and '_', and none of our own metrics",
+            fix="use lower-case letters, digits and '_', and no name of a built-in metric",
         )
     try:
         metric: ItemMetric = point.load()()
     except Exception as error:
         raise UsageError(
             f"metric '{point.name}' is registered as {point.value} but cannot be loaded: {error}",
-            fix="mend or uninstall that package",
+            fix="repair or uninstall that package",
         ) from error
     return metric

@@ -1,4 +1,4 @@
-"""Repeated runs of the same items (stability): pass@k, pass^k, and agreement of the answers."""
+"""Stability over repeated runs of the same items: pass@k, pass^k, and the agreement of the answers."""
 
 from __future__ import annotations
 
@@ -16,14 +16,15 @@ if TYPE_CHECKING:
 
 
 def pass_at_k(n: int, c: int, k: int) -> float:
-    """The chance that at least one of k runs of a task succeeds (Chen et al., 2021).
+    """The probability that at least one of k runs of a task succeeds: 1 - C(n-c, k) / C(n, k).
 
-    Unbiased: k runs are drawn without replacement from those there are, 1 - C(n-c, k) / C(n, k).
+    The unbiased estimator of Chen et al. (Evaluating large language models trained on code, 2021): k runs are
+    drawn without replacement from the n there are.
 
     Args:
-        n: runs of the task.
-        c: those that succeeded.
-        k: runs drawn; at most n.
+        n: the number of runs of the task.
+        c: the number of those that succeeded.
+        k: the number of runs drawn, at most n.
 
     >>> pass_at_k(4, 1, 2), pass_at_k(4, 0, 2), pass_at_k(4, 3, 2)
     (0.5, 0.0, 1.0)
@@ -32,7 +33,7 @@ def pass_at_k(n: int, c: int, k: int) -> float:
 
 
 def pass_hat_k(n: int, c: int, k: int) -> float:
-    """The chance that all of k runs of a task succeed (Yao et al., 2024), C(c, k) / C(n, k).
+    """The probability that all of k runs of a task succeed: C(c, k) / C(n, k) (Yao et al., tau-bench, 2024).
 
     The arguments are those of `pass_at_k`.
 
@@ -53,12 +54,12 @@ def repeat_metrics(
     Args:
         outcomes: for each task, whether each of its runs was correct; a task counts for k if it has at
             least k runs.
-        clusters: of each task; None where each is its own.
-        trials: runs that were asked for; default the most that a task has.
+        clusters: the cluster of each task; None if each task is its own.
+        trials: the number of runs requested per task; default the most that a task has.
 
     Returns:
         `trials`; `pass@k` and `pass^k`, each with `value`, `low` and `high` by k (as text, from 1 on);
-        `tasks` that count, by k; `runs`: how many tasks have so many of them.
+        `tasks`: the number of tasks that count, by k; `runs`: the number of tasks, by their number of runs.
 
     >>> found = repeat_metrics([[True, False], [True, True], [True]])
     >>> [found[name]["2"]["value"] for name in ("pass@k", "pass^k")], found["tasks"]
@@ -96,7 +97,7 @@ def repeat_metrics(
 
 
 NO_RUN, UNANSWERED = -2, -1
-"""In place of an answer: no run of the item in this trial; a run without an answer, which equals no other."""
+"""In place of an answer: the item was not run in the trial, or was run without an answer (equal to none)."""
 
 AGREEMENTS = ("answer_agreement", "pairwise_agreement", "correctness_agreement")
 
@@ -104,19 +105,21 @@ AGREEMENTS = ("answer_agreement", "pairwise_agreement", "correctness_agreement")
 def stability_metrics(
     answers: NDArray[np.int64], right: NDArray[np.bool_], clusters: Sequence[Hashable]
 ) -> dict[str, Any]:
-    """What stays the same over the trials of a run.
+    """The agreement of answers and of verdicts over the trials of a run, and `repeat_metrics`.
 
-    An item that was not run in a trial has a run less; one with fewer than two says nothing of agreement.
+    An item that was not run in a trial has one run fewer. Items with fewer than two runs are left out of the
+    agreements.
 
     Args:
-        answers: shape (trials, items): numbers from 0, equal where the answers are; NO_RUN or UNANSWERED.
-        right: likewise, whether the answer is right.
-        clusters: of each item; drawn together for the 95 % intervals.
+        answers: shape (trials, items): a number from 0 for each distinct answer, or NO_RUN or UNANSWERED.
+        right: shape (trials, items): whether the answer is right.
+        clusters: the cluster of each item; a cluster is resampled as one for the 95 % intervals.
 
     Returns:
-        `trials`, `repeated` (items with several runs), `answer_agreement` (the share of them whose answers
-        are all the same), `pairwise_agreement` (of their pairs of runs), `correctness_agreement` (of them
-        that are right always, or never), and what `repeat_metrics` gives: pass@k, pass^k, tasks, runs.
+        `trials`; `repeated`, the number of items with several runs; `answer_agreement`, the share of them
+        whose answers are all the same; `pairwise_agreement`, the mean share of their pairs of runs with the
+        same answer; `correctness_agreement`, the share of them that are always or never right; and `pass@k`,
+        `pass^k`, `tasks` and `runs` of `repeat_metrics`.
 
     >>> import numpy as np
     >>> answers = np.array([[7, 5, -1], [7, 6, -1]])

@@ -1,8 +1,8 @@
-"""Whether two models differ on the same items.
+"""Tests of whether two models differ on the same items.
 
-Paired intervals, the randomisation test, McNemar's test, the smallest detectable difference, and Holm's
-correction for several tests. What is swapped or drawn is a whole cluster, so items that share a sampled
-subgraph count once as evidence.
+Paired intervals, approximate randomisation, McNemar's test, the smallest detectable difference, and Holm's
+correction for several tests. Whole clusters are resampled or swapped, so items that share a sampled subgraph
+count as one piece of evidence.
 """
 
 from __future__ import annotations
@@ -20,28 +20,30 @@ if TYPE_CHECKING:
 Test = Literal["randomisation", "mcnemar"]
 
 LEVEL = 0.05
-"""Below it a p-value counts as a difference found."""
+"""The significance level: a difference with a smaller p-value is reported as found."""
 
 POWER = 0.8
-"""How surely the smallest detectable difference would be found."""
+"""The probability with which the smallest detectable difference would be found."""
 
-_SIGNS_AT_ONCE = 2_000_000
-_ROUNDING = 1e-9  # of the sum of all differences: sums of the same numbers in another order are equal
+_SIGNS_AT_ONCE = 2_000_000  # coins held in memory at once, 8 bytes each
+# A tolerance, as a share of the sum of all absolute differences: the same numbers summed in another order
+# must count as equal.
+_ROUNDING = 1e-9
 
 
 class PairedResult(NamedTuple):
     """One score of two models on the same items.
 
     Attributes:
-        n: the items that both have a score for.
-        n_clusters: the clusters these are in.
+        n: the number of items that both models have a score for.
+        n_clusters: the number of clusters of these items.
         baseline: the mean of the first model; None without items.
         other: the mean of the second.
         difference: other - baseline, with the bounds of a bootstrap; no bounds for a single cluster.
-        p: how often chance alone gives a difference as large; None without items.
-        test: what p comes from.
-        smallest_detectable: the true difference that so many items like these would show, at 5 %, with a
-            probability of 80 %; None where the differences do not vary.
+        p: the two-sided p-value; None without items.
+        test: the test that gives p.
+        smallest_detectable: the true difference that this number of such items would show at the level of
+            5 % with a probability of 80 %; None if the differences do not vary.
     """
 
     n: int
@@ -64,16 +66,19 @@ def compare_pairs(
 ) -> list[PairedResult]:
     """Compare two models, score by score.
 
-    An item without one of the two scores (NaN) is left out of that column. The p-value is that of exact
-    McNemar for scores of 0 and 1, unless a cluster holds several differences in one direction, which are no
-    independent ones; else that of approximate randomisation.
+    An item that lacks one of the two scores (NaN) is left out of that column. The p-value is of McNemar's
+    exact test if all scores are 0 or 1 and no cluster has more than one difference, since the test takes
+    differences as independent. Otherwise it is of approximate randomisation.
 
     Args:
         baseline: scores of the first model, shape (items, columns).
         other: scores of the second, the same items in the same order.
-        clusters: the cluster of each item, any numbers; None where each item is its own.
-        resamples: how often to draw, for the intervals and for the p-values.
+        clusters: the cluster of each item, any numbers; None if each item is its own.
+        resamples: the number of draws, for the intervals and for the p-values.
         seed: of the draws.
+
+    Returns:
+        A result for each column.
 
     >>> import numpy as np
     >>> same = np.array([[0.5], [1.0], [0.0]])
@@ -123,15 +128,19 @@ def compare_pairs(
 
 
 def randomisation_p(sums: NDArray[np.float64], *, resamples: int = 10_000, seed: int = 0) -> list[float]:
-    """Approximate randomisation (Noreen, 1989): how often swapping the models in each cluster, or not, by a
-    coin gives a sum of differences as far from 0; one is added to both counts, so that p is never 0.
+    """Two-sided p-values by approximate randomisation (Noreen, 1989).
 
-    Beyond 20,000 clusters, they are first put together at random and swapped together.
+    In each resample, a coin per cluster decides whether the two models are swapped in it. p is the share of
+    resamples whose sum of differences is at least as far from 0 as the observed one. One is added to both
+    counts, so p is never 0. More than 20,000 clusters are first grouped at random and swapped by group.
 
     Args:
         sums: the sum of the differences in each cluster, shape (clusters, columns).
-        resamples: how often the coins are thrown.
+        resamples: the number of resamples.
         seed: of the coins.
+
+    Returns:
+        The p-value of each column.
 
     >>> import numpy as np
     >>> randomisation_p(np.full((12, 1), 0.5), resamples=999)[0] <= 0.01
@@ -155,7 +164,11 @@ def randomisation_p(sums: NDArray[np.float64], *, resamples: int = 10_000, seed:
 
 
 def mcnemar_p(wins: int, losses: int) -> float:
-    """Exact McNemar (1947), two-sided: whether more items went one way than a fair coin would send there.
+    """The two-sided p-value of McNemar's exact test (1947): a binomial test of wins against losses.
+
+    Args:
+        wins: the number of items that only the second model has right.
+        losses: the number of items that only the first model has right.
 
     >>> mcnemar_p(5, 0), mcnemar_p(3, 3), mcnemar_p(0, 0)
     (0.0625, 1.0, 1.0)
@@ -166,6 +179,7 @@ def mcnemar_p(wins: int, losses: int) -> float:
 
 
 def _summed(columns: NDArray[np.float64], units: Units) -> NDArray[np.float64]:
+    """The sums of each column over units, shape (units, columns)."""
     import numpy as np
 
     return np.column_stack([units.sums(column) for column in columns.T])
@@ -176,7 +190,7 @@ def _are_binary(*scores: NDArray[np.float64]) -> bool:
 
 
 def _standard_errors(sums: NDArray[np.float64], counts: NDArray[np.float64]) -> NDArray[np.float64]:
-    """Of the mean difference of each column, by cluster; NaN for fewer than two clusters."""
+    """The cluster-robust standard error of each column's mean difference; NaN for fewer than two clusters."""
     import numpy as np
 
     n, clusters = counts.sum(axis=0), (counts > 0).sum(axis=0)
@@ -186,6 +200,7 @@ def _standard_errors(sums: NDArray[np.float64], counts: NDArray[np.float64]) -> 
 
 
 def _smallest_detectable(error: float) -> float | None:
+    """(z of the level + z of the power) times the standard error; None without an error above 0."""
     from scipy.stats import norm
 
     if not error > _ROUNDING:
@@ -194,10 +209,16 @@ def _smallest_detectable(error: float) -> float | None:
 
 
 def holm(p_values: Sequence[float | None]) -> list[float | None]:
-    """Holm's step-down correction (1979): adjusted p-values, in the given order.
+    """Holm's step-down correction (1979) for several tests.
 
-    Where none of the differences is real, the chance that any adjusted value lies below 0.05 is at most 5 %,
-    however the tests hang together. None is no test, and stays None.
+    If no difference is real, the probability that any adjusted value is below 0.05 is at most 5 %, whatever
+    the dependence between the tests.
+
+    Args:
+        p_values: one per test; None stands for no test and is not counted.
+
+    Returns:
+        The adjusted p-values, in the given order.
 
     >>> holm([0.01, 0.04, None, 0.03])
     [0.03, 0.06, None, 0.06]

@@ -12,7 +12,6 @@ import math
 from collections.abc import Mapping
 from importlib.resources import files
 from pathlib import Path
-from string import Template
 from typing import Any
 
 from toolassay.errors import UsageError
@@ -153,7 +152,8 @@ def write_graph_page(graph: ToolGraph, path: Path) -> Path:
     """
     style, script = _resource("pages", "graph_page.css"), _resource("pages", "graph_page.js")
     library = _resource("vendor", "cytoscape.min.js")
-    page = Template(_resource("pages", "graph_page.html")).substitute(
+    page = render_page(
+        "graph_page.html",
         policy=content_policy(scripts=[library, script], styles=[style]),
         style=style,
         library=library,
@@ -162,6 +162,25 @@ def write_graph_page(graph: ToolGraph, path: Path) -> Path:
     )
     write_text(path, page)
     return path
+
+
+def render_page(template: str, **values: Any) -> str:
+    """Render a template of `report/pages`.
+
+    Every value is escaped for HTML unless the template marks it `safe`. That is for our own style and
+    scripts, which must stay byte for byte what the policy's hashes are of, and for `json_for_script`.
+
+    Args:
+        template: the file name of the template.
+        values: what it names; a name that it has and `values` lacks is an error.
+    """
+    from jinja2 import Environment, PackageLoader, StrictUndefined
+
+    pages = PackageLoader("toolassay.report", "pages")
+    environment = Environment(
+        loader=pages, autoescape=True, undefined=StrictUndefined, keep_trailing_newline=True
+    )
+    return environment.get_template(template).render(values)
 
 
 def _resource(folder: str, name: str) -> str:

@@ -1,1 +1,1 @@
-"""People look at gold plans: a page on loopback, sheets, agreement, conflicts, and the set it leaves."""
+"""Human review of gold plans: a local web page, sheets, agreement, conflicts, and the reviewed data set."""

@@ -1,6 +1,6 @@
-"""The data set that results from a review.
+"""Write the data set that results from a review.
 
-Accepted samples are unchanged, fixed ones have the fix, discarded ones are left out.
+Accepted samples are unchanged, fixed ones have their fix, discarded ones are left out.
 """
 
 from __future__ import annotations
@@ -25,17 +25,17 @@ from toolassay.review.outcome import Outcome
 from toolassay.review.samples import plan_shape
 
 TABLES = "alignment_tables.md"
-_NAMED = 10
+_NAMED = 10  # conflicts that an error names; it counts the others
 
 
 @dataclass(frozen=True)
 class Applied:
-    """What was written.
+    """The result of `apply_reviews`.
 
     Attributes:
-        kept: reviewed samples in the new set.
-        counts: reviewed samples by what became of them.
-        passed: samples that went along as they are.
+        kept: the number of reviewed samples in the new set.
+        counts: the number of reviewed samples by decision; "undecided" are kept, "left out" are not.
+        passed: the number of unreviewed labels that were copied.
     """
 
     kept: int
@@ -52,24 +52,25 @@ def apply_reviews(
     passed: Iterable[Mapping[str, Any]] = (),
     about: Mapping[str, Any] | None = None,
 ) -> Applied:
-    """Write the data folder that the decisions make of another one.
+    """Apply the decisions of a review to a data folder, and write the result to another one.
 
-    `data.json`, `user_requests.json`, `data_error.json` (the discarded, with reasons), `alignment_ids.json`
-    and its tables are written, all or none; the tools, the graph and `benchmark.json` come along. Each label
-    says under `review` what was decided.
+    `data.json`, `user_requests.json`, `data_error.json` (the discarded samples, with reasons),
+    `alignment_ids.json` and its tables are written, all or none. The tools, the graph and `benchmark.json`
+    are copied. Each reviewed label has its decision under `review`.
 
     Args:
-        outcomes: of all samples.
+        outcomes: the outcomes of all samples.
         source: the folder that was reviewed.
-        target: another folder; made if missing.
-        keep_undecided: keep what nobody has decided on; else it is left out.
-        passed: labels that go along as they are, before the reviewed ones.
-        about: what `benchmark.json` is to say of it, besides; default what that of the source says.
+        target: another folder; created if missing.
+        keep_undecided: keep samples without a decision; by default they are left out.
+        passed: labels to copy unchanged, before the reviewed ones.
+        about: further entries of `benchmark.json`; default those of the source.
 
     Raises:
-        IncompleteError: there are conflicts (names them).
-        UsageError: the target is the source, or holds a data set that was not written by this from there.
-        ToolassayError: nothing is left to write, or the folder cannot be written.
+        IncompleteError: there are conflicts; the error names them.
+        UsageError: the target is the source, or has a data set that this function did not write or that was
+            changed since.
+        ToolassayError: no sample is left, or the folder cannot be written.
     """
     conflicts = [item.sample.id for item in outcomes if item.state == "conflict"]
     if conflicts:
@@ -77,7 +78,7 @@ def apply_reviews(
         raise IncompleteError(
             f"reviewers differ on {', '.join(map(str, conflicts[:_NAMED]))}{more}",
             file=source.path,
-            fix="settle them with --queue conflicts",
+            fix="settle them on the page with --queue conflicts",
         )
     _check_target(source, target)
     counts = Counter(_fate(item, keep_undecided) for item in outcomes)
@@ -95,33 +96,33 @@ def apply_reviews(
             _align(alignment, gold)
         for item in outcomes:
             if _fate(item, keep_undecided) == "discard":
-                errors.write(_line({**item.sample.record, "errors": [_why(item)]}))
+                errors.write(_line({**item.sample.record, "errors": [_discard_reason(item)]}))
         if not written:
-            # Raised in here, so that none of the files is replaced.
+            # Inside of the block, so that no file is replaced.
             raise ToolassayError(
-                "no sample is left", file=source.path, fix="review some, or --keep_undecided"
+                "no sample is left", file=source.path, fix="review some, or add --keep_undecided"
             )
         ids.write(json.dumps(alignment.ids, indent=2, ensure_ascii=False) + "\n")
         markdown.write("\n".join(f"{heading}\n\n{table}\n" for heading, table in tables(alignment)))
     for path in (source.tool_desc, source.graph_desc):
         if path.exists():
             shutil.copyfile(path, target.path / path.name)
-    told = source.benchmark if about is None else about
-    facts = {**told, "reviewed": dict(counts), FINGERPRINT: sha256_of(target.data)}
+    described = source.benchmark if about is None else about
+    facts = {**described, "reviewed": dict(counts), FINGERPRINT: sha256_of(target.data)}
     target.describe(*(target.benchmark.keys() - facts.keys()), **facts)
     kept = sum(1 for _ in _kept(outcomes, keep_undecided))
     return Applied(kept, counts, written - kept)
 
 
 def _check_target(source: DataFolder, target: DataFolder) -> None:
-    """Raise UsageError if something would be lost."""
+    """Raise UsageError if the target has data that would be lost."""
     refuse_to_replace(target.data, [source.data], what="is the folder under review", flag="--apply")
     ours = target.benchmark.get("reviewed") is not None
     if target.data.exists() and not (ours and target.benchmark.get(FINGERPRINT) == sha256_of(target.data)):
         raise UsageError(
             "was not written by this command, or was changed since",
             file=target.data,
-            fix="give --apply another folder",
+            fix="name another folder with --apply",
         )
 
 
@@ -136,12 +137,14 @@ def _kept(outcomes: Sequence[Outcome], keep_undecided: bool) -> Iterator[dict[st
 
 
 def _fate(item: Outcome, keep_undecided: bool) -> str:
+    """The decision on a sample; without one, whether it is kept ("undecided") or "left out"."""
     if item.decision is not None:
         return item.decision.action
     return "undecided" if keep_undecided else "left out"
 
 
 def _label(item: Outcome) -> dict[str, Any]:
+    """The label in the new set, with its fix and its decision."""
     record = item.decision
     if record is None:
         return dict(item.sample.record)
@@ -149,14 +152,14 @@ def _label(item: Outcome) -> dict[str, Any]:
     return {**edited(item.sample.record, record.parts), "review": said}
 
 
-def _why(item: Outcome) -> str:
+def _discard_reason(item: Outcome) -> str:
     record = item.decision
     note = f": {record.note}" if record is not None and record.note else ""
     return f"discarded in review{note}"
 
 
 def _align(alignment: Alignment, gold: Gold) -> None:
-    """Note which critics let a label pass; one that says nothing of a sample has none."""
+    """Record which critics pass a label. A label without the sampled graph is not recorded."""
     if gold.sampled_nodes is None or gold.sampled_links is None:
         return
     tools = [node.tool for node in gold.nodes]

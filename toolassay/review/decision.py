@@ -24,26 +24,26 @@ COMMENT, UNDO = "comment", "undo"
 Role = Literal["reviewer", "adjudicator"]
 ROLES: tuple[Role, ...] = get_args(Role)
 
-LONGEST_NOTE = 20_000  # characters
+LONGEST_NOTE = 20_000  # characters; a cell of Excel holds 32,767
 
 
 @dataclass(frozen=True, slots=True)
 class Record:
-    """One action of one person.
+    """One action of a reviewer: an entry of `reviews/<reviewer>.jsonl`.
 
     Attributes:
-        id: of the sample.
-        fingerprint: of the sample as it was when the person saw it.
+        id: the id of the sample.
+        fingerprint: of the version of the sample that the reviewer saw.
         action: one of `DECISIONS`, or `COMMENT` (only the note changes) or `UNDO` (the last decision on this
             sample in this role no longer counts).
-        parts: what a fix made of the parts it changed, by key of the label; empty otherwise.
-        note: the person's comment.
-        insisted: why gates reject the fix, where the person saved it all the same.
-        seconds: from seeing the sample to acting.
-        role: "adjudicator" where the person settled a conflict of others.
-        reviewer: the person's name.
-        when: UTC, ISO 8601.
-        version: of this program.
+        reviewer: the reviewer's name.
+        parts: the parts that a fix changed, by key of the label; empty for other actions.
+        note: the reviewer's comment.
+        insisted: the reasons for which gates reject the fix, if the reviewer saved it anyway.
+        seconds: from showing the sample to the action.
+        role: "adjudicator" if the reviewer settles a conflict of others.
+        when: the time in UTC, ISO 8601.
+        version: the version of this program.
     """
 
     id: RequestId
@@ -59,7 +59,7 @@ class Record:
     version: str = __version__
 
     def to_json(self) -> dict[str, Any]:
-        """The record as an object of its line."""
+        """The record as the JSON object of its line."""
         return {
             "id": self.id,
             "fingerprint": self.fingerprint,
@@ -76,11 +76,11 @@ class Record:
 
     @classmethod
     def from_json(cls, value: Mapping[str, Any]) -> Record:
-        """Read a record back.
+        """Parse the JSON object of a line.
 
         Raises:
-            KeyError: something is missing.
-            ValueError: something is none of ours.
+            KeyError: a key is missing.
+            ValueError: a value is not valid.
         """
         texts = (value[name] for name in ("fingerprint", "action", "reviewer", "note", "when", "version"))
         if (
@@ -106,7 +106,7 @@ class Record:
         )
 
     def same_as(self, other: Record | None) -> bool:
-        """Whether both say the same of a sample, whoever said it and when.
+        """Whether both records decide the same, with the same fix, whoever decided and when.
 
         >>> one = Record("a", "f", "correct", "Ann")
         >>> one.same_as(Record("a", "f", "correct", "Bob")), one.same_as(Record("a", "f", "discard", "Bob"))
@@ -116,16 +116,16 @@ class Record:
 
 
 def stamped(record: Record) -> Record:
-    """The record with the present time."""
+    """The record with the current time as `when`."""
     return replace(record, when=datetime.now(UTC).isoformat(timespec="seconds"))
 
 
 class CheckedLabel(NamedTuple):
-    """What is to be said of a label before it is saved.
+    """The problems of a label, found before it is saved.
 
     Attributes:
-        faults: parts that have the wrong form; such a label cannot be saved.
-        findings: of the gates; with a rejection among them it is saved only if the reviewer insists.
+        faults: parts in a wrong form; a label with a fault cannot be saved.
+        findings: the findings of the gates; a rejected label is saved only if the reviewer insists.
     """
 
     faults: tuple[str, ...]
@@ -133,17 +133,17 @@ class CheckedLabel(NamedTuple):
 
     @property
     def rejections(self) -> tuple[str, ...]:
-        """Why gates reject it."""
+        """The reasons of the gates that reject the label."""
         return tuple(
             f"{finding.gate}: {finding.reason}" for finding in self.findings if finding.state == "reject"
         )
 
 
 def changed_parts(record: Mapping[str, Any], parts: Mapping[str, Any]) -> dict[str, Any]:
-    """Those of the parts that differ from the label.
+    """The parts that differ from the label.
 
     Raises:
-        UsageError: something else than the four parts is given.
+        UsageError: a key is not one of the four `PARTS`.
 
     >>> changed_parts({"user_request": "Hi", "task_links": []}, {"user_request": "Ho", "task_links": []})
     {'user_request': 'Ho'}
@@ -155,11 +155,15 @@ def changed_parts(record: Mapping[str, Any], parts: Mapping[str, Any]) -> dict[s
 
 
 def edited(record: Mapping[str, Any], parts: Mapping[str, Any]) -> dict[str, Any]:
-    """The label with the changed parts in it, and what follows from them.
+    """The label with changed parts, and with the entries that depend on them updated.
 
-    The shape and the number of tools are those of the mended plan. What was sampled is what the request was
-    written for; once a person has mended the plan against that, the plan is what the request asks for, and
-    takes its place. What a critic said of the label as it was no longer counts.
+    The shape and the number of tools become those of the fixed plan. `sampled_nodes` and `sampled_links` are
+    the plan that the request was written for; after a fix by a person that is the fixed plan, so they are
+    replaced. The critic's verdict on the earlier version (`check_by_teacher`) is removed.
+
+    Args:
+        record: the label.
+        parts: the changed parts, by key.
     """
     label = {**record, **parts}
     if not parts:
@@ -182,39 +186,39 @@ def edited(record: Mapping[str, Any], parts: Mapping[str, Any]) -> dict[str, Any
 
 
 def check(label: Mapping[str, Any], gates: Sequence[Gate]) -> CheckedLabel:
-    """Look at a label as the gates do."""
+    """Check the form of a label, and run the gates on it."""
     gold = Gold.of(label)
     findings = [finding for gate in gates for finding in gate.check(gold)]
     return CheckedLabel(tuple(f"{fault.where} {fault.reason}" for fault in gold.faults), tuple(findings))
 
 
-_LONGEST_TIME = 24 * 3600.0
+_LONGEST_TIME = 24 * 3600.0  # seconds; more means that the page was left open
 
 
 class RejectedEdit(UsageError):
-    """A fix that is not saved: its form is wrong, or gates reject it and nobody insisted."""
+    """A fix that is not saved: its form is wrong, or gates reject it and the reviewer did not insist."""
 
     def __init__(self, message: str, checked: CheckedLabel) -> None:
-        super().__init__(message, fix="mend it, or insist")
+        super().__init__(message, fix="correct it, or insist")
         self.checked = checked
 
 
 class ChangedSample(UsageError):
-    """The decision was made on another version of the sample."""
+    """The decision was made on an earlier version of the sample."""
 
 
 @dataclass(frozen=True)
 class RequestedDecision:
-    """A decision as a person asks for it.
+    """A decision that the page or a sheet asks to save.
 
     Attributes:
-        number: of the sample.
-        fingerprint: of the version the person saw.
+        number: the number of the sample.
+        fingerprint: of the version that the reviewer saw.
         action: one of `DECISIONS`, or `COMMENT`.
-        parts: as a fix leaves them; parts equal to the sample's are no change.
-        note: a comment; None leaves what was there.
-        insist: save a fix that gates reject.
-        seconds: it took.
+        parts: the parts after a fix; parts equal to the sample's are no change.
+        note: a comment; None keeps the earlier one.
+        insist: whether to save a fix that gates reject.
+        seconds: the time that the decision took.
     """
 
     number: int
@@ -229,24 +233,25 @@ class RequestedDecision:
 def record_of(
     sample: ReviewSample, reviewer: str, role: Role, wanted: RequestedDecision, gates: Sequence[Gate]
 ) -> Record:
-    """The record that a decision is, once it has been found to make sense.
+    """Validate a decision.
 
     Args:
-        sample: it is about.
-        reviewer: whose it is.
-        role: as what the person decides.
+        sample: the sample.
+        reviewer: who decides.
+        role: the reviewer's role.
         wanted: the decision.
-        gates: that a fix must pass.
+        gates: the gates that a fix must pass.
+
+    Returns:
+        The record to save, without its time.
 
     Raises:
-        ChangedSample: the sample is not what the person saw.
-        RejectedEdit: gates reject the fix, or it has a wrong form.
-        UsageError: the decision makes no sense.
+        ChangedSample: the sample has changed since the reviewer saw it.
+        RejectedEdit: gates reject the fix, or its form is wrong.
+        UsageError: the decision is not valid, e.g. a fix that changes nothing.
     """
     if wanted.fingerprint != sample.fingerprint:
-        raise ChangedSample(
-            f"the sample {sample.id!r} has changed since it was shown", fix="look at it again"
-        )
+        raise ChangedSample(f"the sample {sample.id!r} has changed since it was shown", fix="review it again")
     if wanted.action not in (*DECISIONS, COMMENT):
         raise UsageError(f"unknown decision '{wanted.action[:40]}'", fix=f"use one of {', '.join(DECISIONS)}")
     if wanted.note is not None and len(wanted.note) > LONGEST_NOTE:
@@ -265,7 +270,7 @@ def record_of(
             raise RejectedEdit(f"rejected: {checked.rejections[0]}", checked)
         insisted = checked.rejections
     elif changed:
-        raise UsageError(f"'{wanted.action}' with edits", fix="decide for one of the fixes")
+        raise UsageError(f"'{wanted.action}' with edits", fix="choose one of the fixes")
     seconds = min(max(wanted.seconds, 0.0), _LONGEST_TIME) if math.isfinite(wanted.seconds) else 0.0
     return Record(
         id=sample.id,
@@ -281,7 +286,7 @@ def record_of(
 
 
 def checked_json(checked: CheckedLabel) -> dict[str, Any]:
-    """What is to be said of an edit, as a JSON object."""
+    """The problems of an edit as a JSON object, for the page."""
     return {
         "faults": list(checked.faults),
         "findings": [finding.to_json() for finding in checked.findings],

@@ -1,164 +1,56 @@
-"""A gold plan as a drawing: where its nodes are, and what its lines mean.
+"""A gold plan as a graph for the review page: its nodes, and what its lines mean.
 
-Nodes are in layers, so that lines lead down and cross no node (after Sugiyama, Tagawa and Toda, 1981). A
-line that passes layers keeps a narrow spot free in each of them.
+The page places the nodes in layers itself, with cytoscape-dagre (`page/drawing.js`).
 """
 
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Mapping, Sequence
-from itertools import pairwise
-from typing import Any, NamedTuple
+from typing import Any
 
 from toolassay.dataset import reference_index
 from toolassay.gold import Gold
 from toolassay.report.style import given_type, type_colours, types_by_use
 from toolassay.tools import ToolLibrary
 
-Line = tuple[int, int]
-Spot = tuple[int, float]
-"""A layer from the top, and a row counted from the middle of the layer; a node is one row wide."""
-
-_NARROW = 0.5
-_SWEEPS = 4
-
-
-class Arranged(NamedTuple):
-    """Where each node stands, and by which spots each line goes."""
-
-    nodes: dict[int, Spot]
-    bends: list[list[Spot]]
-
-
-def arrange(nodes: Sequence[int], lines: Sequence[Line]) -> Arranged:
-    """The places of nodes.
-
-    Args:
-        nodes: each once.
-        lines: between them; circles are allowed.
-
-    >>> arrange([0, 1, 2], [(0, 1), (1, 2), (0, 2)]).nodes
-    {0: (0, 0.0), 1: (1, -0.25), 2: (2, 0.0)}
-    """
-    layers = layers_of(nodes, lines)
-    rows: defaultdict[int, list[object]] = defaultdict(list)
-    for node in nodes:
-        rows[layers[node]].append(node)
-    near: defaultdict[object, list[object]] = defaultdict(list)
-    chains: list[list[object]] = []
-    for number, (start, end) in enumerate(lines):
-        between: list[object] = [("bend", number, at) for at in range(layers[start] + 1, layers[end])]
-        for bend, at in zip(between, range(layers[start] + 1, layers[end]), strict=True):
-            rows[at].append(bend)
-        chain = [start, *between, end]
-        for one, other in pairwise(chain):
-            near[one].append(other)
-            near[other].append(one)
-        chains.append(between)
-    spots = {item: row for at in rows for item, row in _rows(rows[at]).items()}
-    for sweep in range(_SWEEPS):
-        for at in sorted(rows, reverse=bool(sweep % 2)):
-            rows[at].sort(key=lambda item: _middle([spots[other] for other in near[item]], spots[item]))
-            spots |= _rows(rows[at])
-    layer_of = {item: at for at, items in rows.items() for item in items}
-    return Arranged(
-        {node: (layers[node], spots[node]) for node in nodes},
-        [[(layer_of[bend], spots[bend]) for bend in chain] for chain in chains],
-    )
-
-
-def layers_of(nodes: Sequence[int], lines: Sequence[Line]) -> dict[int, int]:
-    """How many lines lead to each node, one after the other, at most; lines that close a circle count not.
-
-    >>> layers_of([0, 1, 2], [(0, 1), (1, 2), (2, 1)])
-    {0: 0, 1: 1, 2: 2}
-    """
-    after: dict[int, list[int]] = {node: [] for node in nodes}
-    for start, end in lines:
-        after[start].append(end)
-    order = _backwards(after)
-    rank = {node: number for number, node in enumerate(reversed(order))}
-    layers = dict.fromkeys(nodes, 0)
-    for node in reversed(order):
-        for end in after[node]:
-            if rank[end] > rank[node]:
-                layers[end] = max(layers[end], layers[node] + 1)
-    return layers
-
-
-def _backwards(after: Mapping[int, Sequence[int]]) -> list[int]:
-    """Each node after those that come after it, by depth-first search."""
-    order: list[int] = []
-    seen: set[int] = set()
-    for first in after:
-        # A node is on its way while it stands in the stack: what leads back to it closes a circle.
-        stack = [] if first in seen else [(first, iter(after[first]))]
-        seen.add(first)
-        while stack:
-            node, ends = stack[-1]
-            end = next((end for end in ends if end not in seen), None)
-            if end is None:
-                order.append(node)
-                stack.pop()
-            else:
-                seen.add(end)
-                stack.append((end, iter(after[end])))
-    return order
-
-
-def _rows(items: Sequence[object]) -> dict[object, float]:
-    """The rows of a layer's items, side by side about the middle."""
-    widths = [1.0 if isinstance(item, int) else _NARROW for item in items]
-    left = -sum(widths) / 2
-    rows: dict[object, float] = {}
-    for item, width in zip(items, widths, strict=True):
-        rows[item] = round(left + width / 2, 2) + 0.0
-        left += width
-    return rows
-
-
-def _middle(rows: Sequence[float], own: float) -> float:
-    return sum(rows) / len(rows) if rows else own
-
 
 def draw_plan(gold: Gold, library: ToolLibrary) -> dict[str, Any]:
-    """Nodes and lines between them, for the page: each node in a layer after those that lead to it, and in a
-    row of its layer, counted from the middle; a line that passes layers goes by the spots in `via`.
+    """The nodes of a plan and the lines between them.
 
-    A line is a `link` of the label, or a `reference` (an argument takes the output of a node) without one. A
-    link names tools: where a tool is used twice, the nodes are those that a reference joins, else the first
-    ones. A link to a tool that no node has ends at a node that is `missing`.
+    A line is a `link` of the label, or a `reference`: an argument takes the output of a node, and no link
+    says so. A link names tools. Where the plan uses a tool more than once, the link joins the nodes that a
+    reference joins, else the first node of its source and the last of its target. A link to a tool that no
+    node uses ends at an extra node, which is `missing`.
+
+    Args:
+        gold: the plan.
+        library: describes its tools; gives the colour of a node (its output type) and the type of a line.
+
+    Returns:
+        `nodes`, each with `place` (its number in the plan; negative for a missing one), `tool`, `known`,
+        `missing` and `colour`; and `lines`, each with `from` and `to` (places), `kind` and `type`.
     """
     tools = {node.place: node.tool for node in gold.nodes}
-    references = _references(gold)
-    lines, missing = _lines(gold, tools, references)
-    places = [*tools, *missing.values()]
-    spots = arrange(places, [(line["from"], line["to"]) for line in lines])
+    lines, missing = _lines(gold, tools, _references(gold))
     names = {**tools, **{place: tool for tool, place in missing.items()}}
     colours = type_colours([*types_by_use(library), ""])
     return {
         "nodes": [
             {
                 "place": place,
-                "tool": names[place],
-                "known": names[place] in library,
+                "tool": name,
+                "known": name in library,
                 "missing": place not in tools,
-                "colour": colours[given_type(library[names[place]]) if names[place] in library else ""],
-                "layer": spots.nodes[place][0],
-                "row": spots.nodes[place][1],
+                "colour": colours[given_type(library[name]) if name in library else ""],
             }
-            for place in places
+            for place, name in names.items()
         ],
-        "lines": [
-            {**line, "type": _flowing(line, names, library), "via": via}
-            for line, via in zip(lines, spots.bends, strict=True)
-        ],
+        "lines": [{**line, "type": _flowing_types(line, names, library)} for line in lines],
     }
 
 
 def tool_card(name: str, library: ToolLibrary) -> dict[str, Any]:
-    """What the library says of a tool; `known` is False where it says nothing."""
+    """A tool as the page describes it; `known` is False if the library lacks the tool."""
     if name not in library:
         return {"name": name, "known": False, "description": "", "takes": [], "gives": [], "parameters": []}
     tool = library[name]
@@ -173,7 +65,7 @@ def tool_card(name: str, library: ToolLibrary) -> dict[str, Any]:
 
 
 def _references(gold: Gold) -> list[tuple[int, int]]:
-    """(node referred to, node that refers to it), each pair once, in order."""
+    """Pairs of the node that is referred to and the node that refers to it; each once, in order."""
     found: dict[tuple[int, int], None] = {}
     for node in gold.nodes:
         for argument in node.arguments or ():
@@ -187,6 +79,7 @@ def _references(gold: Gold) -> list[tuple[int, int]]:
 def _lines(
     gold: Gold, tools: dict[int, str], references: list[tuple[int, int]]
 ) -> tuple[list[dict[str, Any]], dict[str, int]]:
+    """The lines of a plan, and the place of each missing tool."""
     places: defaultdict[str, list[int]] = defaultdict(list)
     for place, tool in tools.items():
         places[tool].append(place)
@@ -209,8 +102,8 @@ def _lines(
     return lines, missing
 
 
-def _flowing(line: dict[str, Any], names: dict[int, str], library: ToolLibrary) -> str:
-    """The types that can flow along a line; empty where tools have none."""
+def _flowing_types(line: dict[str, Any], names: dict[int, str], library: ToolLibrary) -> str:
+    """The types that the source gives and the target takes; empty if there are none."""
     source, target = names[line["from"]], names[line["to"]]
     if source not in library or target not in library:
         return ""

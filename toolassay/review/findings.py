@@ -1,4 +1,4 @@
-"""What the gates say of the samples: as `check` wrote it down, else found out when a sample is shown."""
+"""The gates' findings on each sample: from `gates.jsonl`, or computed when the sample is shown."""
 
 from __future__ import annotations
 
@@ -17,11 +17,11 @@ FILE = "gates.jsonl"
 
 
 class Findings:
-    """The findings of each sample.
+    """The level and the findings of each sample.
 
     Args:
-        written: what `gates.jsonl` says, by id; empty where there is no file.
-        gates: that look at a sample the file says nothing of.
+        written: the level and findings in `gates.jsonl`, by id; empty without the file.
+        gates: the gates to run on a sample that the file lacks.
     """
 
     def __init__(self, written: Mapping[RequestId, tuple[Level, tuple[Finding, ...]]], gates: Sequence[Gate]):
@@ -29,7 +29,7 @@ class Findings:
         self._gates = gates
 
     def of(self, sample: ReviewSample) -> tuple[Level, tuple[Finding, ...]]:
-        """The level of a sample and why."""
+        """The level of a sample, and its findings."""
         key = sample.id
         if key not in self._found:
             checked = check(sample.record, self._gates)
@@ -38,25 +38,28 @@ class Findings:
         return self._found[key]
 
     def level(self, sample: ReviewSample) -> Level | None:
-        """The level, if it is known without looking at the sample."""
+        """The level, if it is known without running the gates; else None."""
         known = self._found.get(sample.id)
         return known[0] if known else None
 
 
 def read_findings(path: Path) -> dict[RequestId, tuple[Level, tuple[Finding, ...]]]:
-    """What a `gates.jsonl` says, by id.
+    """Read a `gates.jsonl`.
 
-    A line is `{"id": …, "level": …, "findings": [{"gate": …, "state": …, "reason": …, "where": …}]}`; the
-    list may be called `gates` or `reasons` as well. A finding without a `state` has that of the level.
+    A line is `{"id": …, "level": …, "findings": [{"gate": …, "state": …, "reason": …, "where": …}]}`. A
+    finding without a `state` has the level as its state.
+
+    Returns:
+        The level and the findings by id of the sample.
 
     Raises:
-        UsageError: a line is none of that form.
+        UsageError: a line has another form.
     """
     found: dict[RequestId, tuple[Level, tuple[Finding, ...]]] = {}
-    for number, value in read_json_lines(path, fix="make it with toolassay check"):
+    for number, value in read_json_lines(path, fix="write it with toolassay check"):
         level = value.get("level") if isinstance(value, dict) else None
         if level not in LEVELS or not isinstance(value.get("id"), str | int):
-            raise UsageError("has no id or no level", file=path, line=number, fix="make it anew with check")
+            raise UsageError("has no id or no level", file=path, line=number, fix="run toolassay check again")
         listed = value.get("findings")
         listed = listed if isinstance(listed, list) else []
         findings = tuple(_finding(item, level) for item in listed if isinstance(item, dict))

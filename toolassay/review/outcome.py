@@ -1,4 +1,4 @@
-"""The outcome of the reviewers' decisions on each sample, and the table of human verification."""
+"""The outcome of the decisions on each sample, and the human-verification table."""
 
 from __future__ import annotations
 
@@ -20,13 +20,13 @@ State = Literal["undecided", "conflict", "decided"]
 
 @dataclass(frozen=True, slots=True)
 class Outcome:
-    """Of one sample.
+    """The decisions on one sample.
 
     Attributes:
         sample: the sample.
-        votes: of reviewers on the sample as it is, by name.
-        stale: who decided on an earlier version of it, and not since.
-        settled: an adjudicator's decision; where several settled it, the last one.
+        votes: the decisions of reviewers on the current version, by name.
+        stale: the reviewers who decided only on an earlier version.
+        settled: the decision of an adjudicator; of several, the last one.
     """
 
     sample: ReviewSample
@@ -36,13 +36,13 @@ class Outcome:
 
     @property
     def disputed(self) -> bool:
-        """Whether reviewers differ, in the decision or in what they made of the sample."""
+        """Whether reviewers differ, in the decision or in the fix."""
         votes = list(self.votes.values())
         return any(not vote.same_as(votes[0]) for vote in votes[1:])
 
     @property
     def state(self) -> State:
-        """Whether there is a decision."""
+        """Whether the sample is decided, undecided or in conflict."""
         if self.settled is not None:
             return "decided"
         if not self.votes:
@@ -51,14 +51,19 @@ class Outcome:
 
     @property
     def decision(self) -> Record | None:
-        """The decision that counts; None without one, and while there is a conflict."""
+        """The decision that counts; None if the sample is undecided or in conflict."""
         if self.settled is not None:
             return self.settled
         return next(iter(self.votes.values())) if self.state == "decided" else None
 
 
 def outcomes(samples: Iterable[ReviewSample], logs: Mapping[str, Log]) -> list[Outcome]:
-    """The outcome of each sample, in their order."""
+    """The outcome of each sample, in the order of the samples.
+
+    Args:
+        samples: the samples.
+        logs: the decisions of each reviewer, by name.
+    """
     reviews = {name: log.standing("reviewer") for name, log in logs.items()}
     verdicts = [log.standing("adjudicator") for log in logs.values()]
     found = []
@@ -75,7 +80,7 @@ def outcomes(samples: Iterable[ReviewSample], logs: Mapping[str, Log]) -> list[O
     return found
 
 
-WORDS = {
+DECISION_NAMES = {
     "correct": "correct",
     "discard": "discarded",
     "fix_syntax": "fixed for syntax",
@@ -86,11 +91,11 @@ _ALL = "all"
 
 
 def verification(outcomes: Sequence[Outcome]) -> dict[str, Any]:
-    """The table: for each shape and for all, how many samples were decided how.
+    """The human-verification table: the number of samples by decision, for each shape and for all.
 
-    Shares are of the decided samples; None where nothing is decided. Each group adds up: the five decisions,
-    the undecided and the conflicts give the samples. `stale` are those of the undecided that were decided on
-    an earlier version only.
+    Shares are of the decided samples; None if there are none. The counts of the five decisions, the undecided
+    and the conflicts add up to the samples. `stale` counts the undecided samples that were decided on an
+    earlier version only.
     """
     groups = {
         shape: [item for item in outcomes if item.sample.shape == shape or shape == _ALL]
@@ -121,9 +126,9 @@ def _row(items: Sequence[Outcome]) -> dict[str, Any]:
 
 
 def agreements(outcomes: Sequence[Outcome]) -> dict[str, Any]:
-    """How far reviewers agree on the decision: each pair (Cohen) and, of three or more, all (Fleiss).
+    """The agreement of reviewers on the decision: of each pair (Cohen), and of all if three or more (Fleiss).
 
-    Adjudicators' decisions are none of theirs. `kappa` is None, with a `reason`, where it is not defined.
+    Decisions of adjudicators are left out. `kappa` is None, with a `reason`, if it is not defined.
     """
     votes = [{name: vote.action for name, vote in item.votes.items()} for item in outcomes]
     names = sorted({name for item in votes for name in item})
@@ -131,11 +136,11 @@ def agreements(outcomes: Sequence[Outcome]) -> dict[str, Any]:
     for pair in combinations(names, 2):
         both = [{name: item[name] for name in pair} for item in votes if all(n in item for n in pair)]
         pairs.append({"reviewers": list(pair), **_figures(agreement_of(both))})
-    everybody = agreement_of(votes)
+    overall = agreement_of(votes)
     return {
         "reviewers": {name: sum(name in item for item in votes) for name in names},
         "pairs": pairs,
-        "all": _figures(everybody) if everybody.kind == "fleiss" else None,
+        "all": _figures(overall) if overall.kind == "fleiss" else None,
     }
 
 
@@ -143,17 +148,19 @@ def _figures(agreement: Agreement) -> dict[str, Any]:
     figures = agreement.to_json("samples")
     if agreement.kappa is None:
         figures["reason"] = (
-            "no sample was decided by more than one of them"
+            "no sample was decided by two or more of them"
             if not agreement.items
-            else "everybody decided the same on every sample: nothing to agree on beyond chance"
+            else "all decisions are the same, so agreement beyond chance is undefined"
         )
     return figures
 
 
 def markdown(table: dict[str, Any]) -> list[tuple[str, str]]:
-    """The table as Markdown: pairs of a heading and a table."""
-    rows = ["| samples | all | decided | " + " | ".join(WORDS.values()) + " | undecided | conflicts |"]
-    rows.append("| --- |" + " ---: |" * (len(WORDS) + 4))
+    """The result of `verification` as Markdown: pairs of a heading and a table."""
+    rows = [
+        "| samples | all | decided | " + " | ".join(DECISION_NAMES.values()) + " | undecided | conflicts |"
+    ]
+    rows.append("| --- |" + " ---: |" * (len(DECISION_NAMES) + 4))
     for name, row in table["samples"].items():
         cells = [_counted(**row["decisions"][decision]) for decision in DECISIONS]
         counts = [row["samples"], row["decided"], *cells, row["undecided"], row["conflicts"]]

@@ -1,9 +1,9 @@
-"""The samples of a data folder as reviewers see them, and which reviewer looks at which.
+"""The samples of a data folder as reviewers see them, and the share of each reviewer.
 
-Shares are by rendezvous hashing (Thaler and Ravishankar, A name-based mapping scheme for rendezvous, 1996):
-a sample goes to the reviewers whose name and its id give the smallest hashes. So the shares need no file;
-samples that are added or removed do not move the others; each pair of reviewers shares about the same
-number.
+Shares use rendezvous hashing (Thaler and Ravishankar, A name-based mapping scheme for rendezvous, 1996): a
+sample goes to the reviewers whose names, hashed with its id, give the smallest values. So no file records the
+shares, adding or removing a sample does not move others, and each pair of reviewers has about the same number
+of samples in common.
 """
 
 from __future__ import annotations
@@ -21,18 +21,18 @@ from toolassay.files import sha256_of, stamp_of
 from toolassay.gold import Gold
 
 PARTS = ("user_request", "task_steps", "task_nodes", "task_links")
-"""The parts of a label that are reviewed and may be mended."""
+"""The parts of a label that are reviewed and can be fixed."""
 
 
 @dataclass(frozen=True, slots=True)
 class ReviewSample:
-    """One label.
+    """A label under review.
 
     Attributes:
         number: its place in the file, from 0.
-        gold: the label, read.
-        fingerprint: of its parts: it changes when a word of them does.
-        shape: of its plan.
+        gold: the parsed label.
+        fingerprint: a hash of its `PARTS`, which changes with any of them (`fingerprint_of`).
+        shape: the shape of its plan.
     """
 
     number: int
@@ -47,12 +47,12 @@ class ReviewSample:
 
     @property
     def record(self) -> Mapping[str, Any]:
-        """The whole label, in the repository's form."""
+        """The whole label, as in the file."""
         return self.gold.record
 
     @property
     def parts(self) -> dict[str, Any]:
-        """What may be mended."""
+        """The parts that can be fixed, by key."""
         return {part: self.record.get(part) for part in PARTS}
 
 
@@ -67,7 +67,7 @@ def read_samples(path: Path) -> tuple[ReviewSample, ...]:
     for number, (line, record) in enumerate(read_labels(path)):
         if record["id"] in seen:
             raise UsageError(
-                f"the id {record['id']!r} occurs twice: a decision could not be told from another",
+                f"the id {record['id']!r} occurs twice, so decisions on it would be ambiguous",
                 file=path,
                 line=line,
                 fix="give every line its own id",
@@ -76,19 +76,19 @@ def read_samples(path: Path) -> tuple[ReviewSample, ...]:
         gold = Gold.of(record, line)
         samples.append(ReviewSample(number, gold, fingerprint_of(record), plan_shape(gold)))
     if not samples:
-        raise UsageError("holds no samples to review", file=path, fix="name a folder that has some")
+        raise UsageError("holds no samples to review", file=path, fix="choose a folder with samples")
     return tuple(samples)
 
 
 class Unchanged:
-    """Whether a file still holds what it held when this was made."""
+    """A check of whether a file still has the content it had when this object was created."""
 
     def __init__(self, path: Path) -> None:
         self.path = path
         self._stamp, self._sha = stamp_of(path), sha256_of(path)
 
     def __call__(self) -> bool:
-        """Looked at again only where its size or time is another one."""
+        """Whether it has; the file is read again only if its size or modification time changed."""
         stamp = stamp_of(self.path)
         if stamp != self._stamp:
             if stamp is None or sha256_of(self.path) != self._sha:
@@ -98,7 +98,9 @@ class Unchanged:
 
 
 def fingerprint_of(record: Mapping[str, Any]) -> str:
-    """The beginning of the SHA-256 of a label's parts, after a letter: no spreadsheet takes it for a number.
+    """A hash of a label's `PARTS`: "s" and 15 digits of the SHA-256.
+
+    With the letter, no spreadsheet takes it for a number.
 
     >>> fingerprint_of({"user_request": "Hi"}) == fingerprint_of({"user_request": "Hi", "seed": 3})
     True
@@ -108,25 +110,25 @@ def fingerprint_of(record: Mapping[str, Any]) -> str:
 
 
 def plan_shape(gold: Gold) -> Shape:
-    """The shape the label names, else that of its nodes and links."""
+    """The shape that the label states, else the shape of its nodes and links."""
     named = gold.record.get("type")
     return named if named in SHAPES else drawn_shape(gold)
 
 
 def drawn_shape(gold: Gold) -> Shape:
-    """The shape of the nodes and links, whatever the label calls it."""
+    """The shape of the nodes and links, whatever shape the label states."""
     return shape_of(len(gold.nodes), gold.links, tools=[node.tool for node in gold.nodes])
 
 
 class Shares:
-    """The shares of reviewers.
+    """The samples that each reviewer looks at.
 
     Args:
-        reviewers: their names; none: everybody looks at everything.
-        each: how many of them look at a sample; 0: all.
+        reviewers: their names; without names, any reviewer looks at all samples.
+        each: the number of reviewers per sample; 0 for all.
 
     Raises:
-        UsageError: a name is there twice, or there are fewer names than `each`.
+        UsageError: a name occurs twice, or there are fewer names than `each`.
 
     >>> shares = Shares(["Ann", "Bob", "Cem"], 2)
     >>> shares.of("3-00012"), shares.holds("Ann", "3-00012"), Shares().holds("Dan", 7)
@@ -135,9 +137,9 @@ class Shares:
 
     def __init__(self, reviewers: Sequence[str] = (), each: int = 0) -> None:
         if len({name.casefold() for name in reviewers}) < len(reviewers):
-            raise UsageError("a reviewer is named twice", fix="give --reviewers every name once")
+            raise UsageError("a reviewer is named twice", fix="write each name of --reviewers once")
         if each and not reviewers:
-            raise UsageError("--each needs to know of whom", fix="add --reviewers Ann,Bob,Cem")
+            raise UsageError("--each needs --reviewers", fix="add --reviewers Ann,Bob,Cem")
         if each > len(reviewers):
             raise UsageError(
                 f"{each} of {len(reviewers)} reviewers cannot look at each sample",
@@ -146,19 +148,17 @@ class Shares:
         self.reviewers, self.each = tuple(reviewers), each or len(reviewers)
 
     def of(self, sample: RequestId) -> tuple[str, ...]:
-        """Who looks at a sample."""
+        """The reviewers of a sample."""
         return tuple(sorted(self.reviewers, key=lambda name: _hash(name, sample))[: self.each])
 
     def holds(self, reviewer: str, sample: RequestId) -> bool:
-        """Whether a sample is of a reviewer's share."""
+        """Whether a sample belongs to a reviewer's share."""
         return not self.reviewers or reviewer in self.of(sample)
 
     def check(self, reviewer: str) -> None:
-        """Raise UsageError if nobody of that name is expected."""
+        """Raise UsageError if the name is not one of the reviewers."""
         if self.reviewers and reviewer not in self.reviewers:
-            wrong = (
-                f"'{reviewer}' is none of the reviewers" if reviewer else "nobody is named with --reviewer"
-            )
+            wrong = f"'{reviewer}' is none of the reviewers" if reviewer else "--reviewer is missing"
             raise UsageError(wrong, fix=f"use one of {', '.join(self.reviewers)}")
 
 

@@ -1,10 +1,10 @@
-"""The HTTP server of a review: its routes, and which requests it accepts.
+"""The HTTP server of the review page: its routes, and which requests it accepts.
 
-What the routes do is in `toolassay.review.session`. The server listens on loopback, which every page in the
-same browser can reach too. So: the `Host` must be a loopback name with our port (a page that rebinds its
-name is stopped), a secret that only the printed address holds must come back as a cookie, and what changes
-anything must come from our own page (`Origin`) as JSON, which no form and no foreign script can send
-without asking first.
+`toolassay.review.session` does the work of the routes. The server listens on loopback, which every page in
+the same browser can reach. Three checks protect it. `Host` must be a loopback name with this port, against
+DNS rebinding. The secret of the printed address must be in a cookie. A request that changes anything must
+come from this page (`Origin`) and be JSON, which forms cannot send, and scripts of other sites only after a
+preflight request, which is refused.
 """
 
 from __future__ import annotations
@@ -44,11 +44,11 @@ Handler = Callable[[web.Request], Awaitable[web.StreamResponse]]
 
 
 class Guard:
-    """Lets through who knows the secret.
+    """Refuses requests that do not come from the review page.
 
     Attributes:
-        port: of the server; set once it listens.
-        token: the secret, another one each time.
+        port: the port of the server; set once it listens.
+        token: the secret, new at each start.
     """
 
     def __init__(self) -> None:
@@ -62,11 +62,11 @@ class Guard:
 
     @property
     def cookie(self) -> str:
-        """Its name; cookies know no ports, so the port is in it."""
+        """The name of the cookie. Cookies are shared by all ports of a host, so the port is in the name."""
         return f"toolassay_review_{self.port}"
 
     def middleware(self) -> Middleware:
-        """For the application."""
+        """The middleware for the application."""
 
         @web.middleware
         async def guard(request: web.Request, handler: Handler) -> web.StreamResponse:
@@ -82,21 +82,23 @@ class Guard:
         return guard
 
     def _refusal(self, request: web.Request) -> web.StreamResponse | None:
-        """The answer to whoever must not be let through."""
+        """The response to a request that is refused or redirected; None if it is accepted."""
         if request.headers.get("Host", "") not in {f"{name}:{self.port}" for name in _NAMES}:
-            return _no("this server answers under its own address only")
+            return _refusal_response("this server answers only under its own address")
         if request.method == "GET" and request.path == "/" and "token" in request.query:
             if not self._is_secret(request.query["token"]):
-                return _no("this address is of an earlier start: open the one that was printed last")
+                return _refusal_response(
+                    "this address is from an earlier start: open the one that was printed last"
+                )
             answer = web.Response(status=303, headers={"Location": "/"})
             answer.set_cookie(self.cookie, self.token, httponly=True, samesite="Strict", path="/")
             return answer
         if not self._is_secret(request.cookies.get(self.cookie, "")):
-            return _no("open the address that was printed: it holds the key to this server")
+            return _refusal_response("open the address that was printed: it has the key to this server")
         if request.method != "GET":
             origin = request.headers.get("Origin")
             if origin is not None and origin not in {f"http://{name}:{self.port}" for name in _NAMES}:
-                return _no("only the page of this server may do that")
+                return _refusal_response("only the page of this server may send this request")
             if request.content_type != "application/json":
                 return web.json_response({"error": "send JSON"}, status=415)
         return None
@@ -105,11 +107,11 @@ class Guard:
         return hmac.compare_digest(given.encode(errors="replace"), self.token.encode())
 
 
-def _no(reason: str) -> web.Response:
+def _refusal_response(reason: str) -> web.Response:
     return web.json_response({"error": reason}, status=403)
 
 
-BIGGEST = 2**24  # bytes of a request
+BIGGEST = 2**24  # bytes of a request; a sample of megabytes can be edited
 _PAGE = {
     "review.css": "text/css",
     **dict.fromkeys(
@@ -128,7 +130,7 @@ _PAGE = {
         "text/javascript",
     ),
 }
-_LIBRARY = "cytoscape.min.js"
+_LIBRARIES = ("cytoscape.min.js", "cytoscape-dagre.min.js")
 
 Answer = dict[str, Any]
 
@@ -141,15 +143,15 @@ class ReviewServer:
 
     Args:
         session: the review.
-        reviewer: the name the page takes; empty asks for it.
-        queue: what the page begins with.
+        reviewer: the reviewer's name; if empty, the page asks for it.
+        queue: the queue that the page opens with.
     """
 
     def __init__(self, session: Session, *, reviewer: str = "", queue: Queue = "all") -> None:
         self.session = session
         self.guard = Guard()
         self._start = {"reviewer": reviewer, "queue": queue}
-        # One action at a time: each waits for the disk, outside of the loop.
+        # One action at a time: each waits for the disk, in a thread.
         self._one = asyncio.Lock()
         application = web.Application(client_max_size=BIGGEST, middlewares=[self.guard.middleware()])
         application.router.add_get("/", self._page)
@@ -170,10 +172,10 @@ class ReviewServer:
         return f"{self.guard.base}?token={self.guard.token}"
 
     async def open(self, port: int = 0) -> None:
-        """Begin to listen.
+        """Start to listen.
 
         Args:
-            port: 0 takes a free one.
+            port: the port; 0 takes a free one.
 
         Raises:
             UsageError: the port is taken.
@@ -184,11 +186,11 @@ class ReviewServer:
         except OSError as error:
             await self._runner.cleanup()
             wrong = f"cannot listen on port {port}: {error.strerror}"
-            raise UsageError(wrong, fix="give another --port, or 0 for a free one") from error
+            raise UsageError(wrong, fix="use another --port, or 0 for a free one") from error
         self.guard.port = self._runner.addresses[0][1]
 
     async def close(self) -> None:
-        """Stop."""
+        """Stop the server."""
         await self._runner.cleanup()
 
     async def _page(self, request: web.Request) -> web.Response:
@@ -196,8 +198,8 @@ class ReviewServer:
 
     async def _asset(self, request: web.Request) -> web.Response:
         name = request.match_info["name"]
-        if name == _LIBRARY:
-            text = _resource("toolassay.report", f"vendor/{_LIBRARY}")
+        if name in _LIBRARIES:
+            text = _resource("toolassay.report", f"vendor/{name}")
             return web.Response(text=text, content_type="text/javascript")
         if name not in _PAGE:
             raise web.HTTPNotFound
@@ -205,7 +207,7 @@ class ReviewServer:
 
     def _answer(self, work: Callable[[web.Request], Mapping[str, Any]]) -> Handler:
         async def handler(request: web.Request) -> web.Response:
-            return await self._told(lambda: work(request))
+            return await self._response_of(lambda: work(request))
 
         return handler
 
@@ -213,13 +215,13 @@ class ReviewServer:
         async def handler(request: web.Request) -> web.Response:
             body = await _body(request)
             if body is None:
-                return web.json_response({"error": "the body is no JSON object"}, status=400)
-            return await self._told(lambda: work(body))
+                return web.json_response({"error": "the body is not a JSON object"}, status=400)
+            return await self._response_of(lambda: work(body))
 
         return handler
 
-    async def _told(self, work: Callable[[], Mapping[str, Any]]) -> web.Response:
-        """The answer of some work, or why there is none."""
+    async def _response_of(self, work: Callable[[], Mapping[str, Any]]) -> web.Response:
+        """Run `work` in a thread; the response is its result, or the error as JSON."""
         async with self._one:
             try:
                 return web.json_response(await asyncio.to_thread(work))
@@ -247,7 +249,7 @@ class ReviewServer:
     def _decide(self, body: Answer) -> Mapping[str, Any]:
         note = body.get("note")
         if note is not None and not isinstance(note, str):
-            raise UsageError("'note' is no text", fix="send a text")
+            raise UsageError("'note' is not a text", fix="send a text")
         wanted = RequestedDecision(
             number=_typed(body, "number", int),
             fingerprint=_typed(body, "fingerprint", str),
@@ -277,12 +279,12 @@ def _who(given: Mapping[str, Any]) -> tuple[str, Queue]:
 def _typed(body: Mapping[str, Any], name: str, kind: type | tuple[type, ...]) -> Any:
     value = body.get(name)
     if not isinstance(value, kind) or isinstance(value, bool):
-        raise UsageError(f"'{name}' is missing or of a wrong form", fix="use the page")
+        raise UsageError(f"'{name}' is missing or has the wrong type", fix="use the page")
     return value
 
 
 async def _body(request: web.Request) -> Answer | None:
-    """The JSON object that was sent; None if it is none. NaN and infinities are no JSON."""
+    """The JSON object of a request; None if it is not one. NaN and infinities are not JSON."""
     try:
         body = json.loads(await request.read(), parse_constant=_refuse)
     except (ValueError, RecursionError):

@@ -1,4 +1,4 @@
-"""Everything the page of a review does, without a page: what is shown of a sample, and what is kept of it."""
+"""The logic of the review page, without HTTP: what it shows of a sample, and what it saves."""
 
 from __future__ import annotations
 
@@ -36,14 +36,14 @@ class Session:
     """The review of one data folder.
 
     Args:
-        name: of the folder, for people.
-        samples: of it.
+        name: the name of the folder, which the page shows.
+        samples: its samples.
         background: its tools.
-        gates: that edits must pass.
-        findings: on the samples as they are.
-        store: where decisions are kept.
-        unchanged: whether the folder still holds the samples; by default it is taken to.
-        shares: who reviews which samples; by default everybody all.
+        gates: the gates that edits must pass.
+        findings: the findings on the samples.
+        store: where decisions are saved.
+        unchanged: says whether the folder still has these samples; by default it is assumed to.
+        shares: which reviewer looks at which samples; by default all look at all.
     """
 
     def __init__(
@@ -69,11 +69,11 @@ class Session:
         self._by_id = {sample.id: sample for sample in samples}
 
     def outcomes(self) -> list[Outcome]:
-        """The outcome of every sample, by what is in the files now."""
+        """The outcome of every sample, by the current content of the files of decisions."""
         return outcomes(self.samples, self.store.logs())
 
     def overview(self, reviewer: str, queue: Queue) -> dict[str, Any]:
-        """The samples to be decided, how far everybody is, and where to begin (the first undecided one)."""
+        """The samples of a queue, each reviewer's progress, and the place of the first undecided sample."""
         log, role = self.store.log(reviewer), role_of(queue)
         if queue == "all":
             self.shares.check(reviewer)
@@ -101,7 +101,7 @@ class Session:
         return self.shares.holds(reviewer, item.sample.id)
 
     def progress(self, every: Sequence[Outcome] | None = None) -> dict[str, Any]:
-        """How many samples each reviewer has decided, and how many conflicts wait."""
+        """The number of samples that each reviewer has decided, and the number of open conflicts."""
         every = self._decided() if every is None else every
         names = sorted({name for item in every for name in item.votes})
         return {
@@ -111,10 +111,10 @@ class Session:
         }
 
     def show(self, number: int, reviewer: str, queue: Queue) -> dict[str, Any]:
-        """One sample, with all that the page shows of it.
+        """A sample with everything that the page shows.
 
         Raises:
-            UsageError: there is no such sample.
+            UsageError: the number is out of range, or the name of the reviewer cannot be used.
         """
         sample, role = self._sample(number), role_of(queue)
         log = self.store.log(reviewer)
@@ -139,25 +139,28 @@ class Session:
         }
 
     def check(self, number: int, parts: Mapping[str, Any]) -> dict[str, Any]:
-        """What the gates say of an edit; nothing is saved."""
+        """Check an edit without saving it: its changed parts, faults and findings."""
         sample = self._sample(number)
         changed = changed_parts(sample.record, parts)
         checked = check(edited(sample.record, changed), self.gates)
         return {"changed": list(changed), **checked_json(checked)}
 
     def decide(self, reviewer: str, queue: Queue, wanted: RequestedDecision) -> dict[str, Any]:
-        """Save one decision or comment; it is on the disk when this returns.
+        """Save a decision or a comment; it is on the disk when this returns.
+
+        One that changes nothing is not saved again.
 
         Raises:
-            ChangedSample: the sample is not what the person saw, or not what the folder holds any more.
-            RejectedEdit: gates reject the fix, or it has a wrong form.
-            UsageError: the decision makes no sense.
-            ToolassayError: it cannot be written.
+            ChangedSample: the sample has changed since the reviewer saw it, or `data.json` has.
+            RejectedEdit: gates reject the fix, or its form is wrong.
+            UsageError: the decision is not valid.
+            ToolassayError: the file cannot be written.
         """
         sample = self._sample(wanted.number)
         if not self._unchanged():
             raise ChangedSample(
-                "data.json has changed since this review was started", fix="start it again: all is saved"
+                "data.json has changed since this review was started",
+                fix="start the review again; all decisions are saved",
             )
         record = record_of(sample, reviewer, role_of(queue), wanted, self.gates)
 
@@ -176,7 +179,7 @@ class Session:
         return self._after(sample, reviewer, queue)
 
     def undo(self, reviewer: str, queue: Queue) -> dict[str, Any]:
-        """Take back the person's last decision; which sample it was (`number`), or None if there is none."""
+        """Take back the reviewer's last decision; `number` is its sample, or None if there is no decision."""
         role = role_of(queue)
         undone: list[ReviewSample] = []
 
@@ -195,17 +198,17 @@ class Session:
         return self._after(undone[0], reviewer, queue)
 
     def search(self, text: str) -> list[int]:
-        """The samples that hold a text in id, request, steps or tools, whatever the case."""
+        """The numbers of the samples with a text in id, request, steps or tools, ignoring case."""
         wanted = text.casefold().strip()
         return [sample.number for sample in self.samples if wanted in _searched(sample)]
 
     def summary(self) -> dict[str, Any]:
-        """The table of human verification, as JSON and as Markdown."""
+        """The human-verification table, as JSON and as Markdown."""
         table = verification(self.outcomes())
         return {**table, "markdown": [list(pair) for pair in markdown(table)]}
 
     def _after(self, sample: ReviewSample, reviewer: str, queue: Queue) -> dict[str, Any]:
-        """What has become of a sample: told after each action."""
+        """The state of a sample and the progress, which the page gets after each action."""
         logs = self.store.logs()
         standing = self.store.log(reviewer).standing(role_of(queue)).get(sample.id)
         return {
@@ -215,7 +218,7 @@ class Session:
         }
 
     def _decided(self) -> list[Outcome]:
-        """The outcomes of the samples that anybody has looked at."""
+        """The outcomes of the samples with any decision."""
         logs = self.store.logs()
         ids = {sample for log in logs.values() for _, sample in log.taken}
         return outcomes([self._by_id[sample] for sample in ids if sample in self._by_id], logs)
@@ -241,12 +244,14 @@ class Session:
 
     def _sample(self, number: int) -> ReviewSample:
         if not 0 <= number < len(self.samples):
-            raise UsageError(f"there is no sample {number}", fix=f"there are {len(self.samples)}, from 0")
+            raise UsageError(
+                f"there is no sample {number}", fix=f"use a number from 0 to {len(self.samples) - 1}"
+            )
         return self.samples[number]
 
 
 def role_of(queue: Queue) -> Role:
-    """As what a person decides."""
+    """The role of a reviewer in a queue: conflicts are settled by an adjudicator."""
     return "adjudicator" if queue == "conflicts" else "reviewer"
 
 

@@ -1,4 +1,4 @@
-"""Reviews as a sheet, Excel or CSV: written, read, and its decisions saved."""
+"""Review in a spreadsheet (Excel or CSV): write a sheet, read it back, and save its decisions."""
 
 from __future__ import annotations
 
@@ -33,17 +33,16 @@ EDITS = {
     "edited_nodes": "task_nodes",
     "edited_links": "task_links",
 }
-"""The columns to mend a sample in, and the part of the label each holds: text, and three of JSON."""
+"""The columns to fix a sample in, and the part of the label of each. The request is text, the others JSON."""
 
 COLUMNS = (*READ_ONLY, "decision", "note", *EDITS)
 WIDTHS = dict(zip(COLUMNS, (12, 18, 60, 50, 60, 40, 16, 30, 50, 40, 50, 40), strict=True))
 
 
 def rows_of(samples: tuple[ReviewSample, ...], findings: Findings, log: Log) -> Iterator[dict[str, str]]:
-    """The rows of one person's sheet, by column; decisions made before stand in it.
+    """The rows of a reviewer's sheet, by column, with the reviewer's earlier decisions.
 
-    The columns of edits hold the parts as they are (or as the person left them): what is changed in them is
-    an edit.
+    The columns of `EDITS` have the current parts, with the reviewer's earlier fix. A changed cell is an edit.
     """
     standing = log.standing("reviewer")
     for sample in samples:
@@ -65,18 +64,18 @@ def rows_of(samples: tuple[ReviewSample, ...], findings: Findings, log: Log) -> 
 
 
 def edit_cells(sample: ReviewSample, record: Record | None) -> dict[str, str]:
-    """The columns of edits."""
+    """The columns of `EDITS` for a sample, with the fix of an earlier record."""
     label = edited(sample.record, record.parts) if record else sample.record
     return {column: part_text(part, label.get(part)) for column, part in EDITS.items()}
 
 
 def part_text(part: str, value: Any) -> str:
-    """A part of a label in its cell: a text as it is, everything else as JSON in plain ASCII."""
+    """A part of a label as the text of a cell: the request unchanged, other parts as ASCII JSON."""
     return value if part == "user_request" and isinstance(value, str) else json.dumps(value)
 
 
 def id_text(sample: str | int) -> str:
-    """An id in its cell: a number as JSON writes it, a text as it is unless it could be taken for a number.
+    """An id as the text of a cell. A text that looks like a number is quoted, to differ from the number.
 
     >>> id_text(12), id_text("12"), id_text("a-12")
     ('12', '"12"', 'a-12')
@@ -87,7 +86,7 @@ def id_text(sample: str | int) -> str:
 
 
 def plan_text(gold: Gold) -> str:
-    """A plan as people read it: a line a call, then the links."""
+    """A plan as readable text: one line per call, then the links."""
     lines = [f"{node.place}. {node.tool}({_arguments(node.arguments)})" for node in gold.nodes]
     return "\n".join([*lines, *(f"{source} -> {target}" for source, target in gold.links)])
 
@@ -104,18 +103,22 @@ def _argument(argument: Any) -> str:
 
 EXTRA = "review"
 SHEET = "Review"
-# What spreadsheets take for the beginning of a formula, in both widths; and our own mark.
+# Spreadsheets take a text that starts with one of these for a formula, half-width or full-width. The
+# apostrophe is the mark that `escape_formula` adds.
 _FORMULA = tuple("=+-@\t\r\n'＝＋－＠")
 
 
 def write_sheet(path: Path, rows: Iterable[Mapping[str, str]]) -> int:
-    """Write the rows to an `.xlsx` or a `.csv` file; how many.
+    """Write rows to an `.xlsx` or a `.csv` file.
 
-    In both, a text that begins as a formula does stays a text: in Excel by the type of its cell, in CSV by an
-    apostrophe before it, which reading takes away again. CSV is UTF-8 with the mark that Excel needs.
+    A text that starts like a formula stays a text: in Excel by the type of its cell, in CSV by a leading
+    apostrophe, which `read_sheet` removes. CSV is UTF-8 with a byte order mark, which Excel needs.
+
+    Returns:
+        The number of rows.
 
     Raises:
-        UsageError: another kind of file, openpyxl is missing, or a text is too long for a cell.
+        UsageError: the file has another ending, openpyxl is missing, or a text is too long for a cell.
     """
     kind = kind_of(path)
     listed = list(rows)
@@ -124,7 +127,7 @@ def write_sheet(path: Path, rows: Iterable[Mapping[str, str]]) -> int:
             text = io.TextIOWrapper(stream, encoding="utf-8-sig", errors=HALF_PAIRS, newline="")
             writer = csv.writer(text)
             writer.writerow(COLUMNS)
-            writer.writerows([disarmed(row[column]) for column in COLUMNS] for row in listed)
+            writer.writerows([escape_formula(row[column]) for column in COLUMNS] for row in listed)
             text.detach()
     else:
         _write_excel(path, listed)
@@ -132,30 +135,30 @@ def write_sheet(path: Path, rows: Iterable[Mapping[str, str]]) -> int:
 
 
 def kind_of(path: Path) -> str:
-    """The ending of a sheet's name.
+    """The ending of a sheet's name, in lower case.
 
     Raises:
         UsageError: it is neither `.xlsx` nor `.csv`.
     """
     kind = path.suffix.lower()
     if kind not in (".xlsx", ".csv"):
-        raise UsageError("is no sheet", file=path, fix="name it .xlsx or .csv")
+        raise UsageError("is not a sheet", file=path, fix="name it .xlsx or .csv")
     return kind
 
 
-def disarmed(text: str) -> str:
-    """A text that no spreadsheet takes for a formula.
+def escape_formula(text: str) -> str:
+    """Escape a text so that no spreadsheet takes it for a formula: an apostrophe before it.
 
-    >>> disarmed("=1+1"), disarmed("'a"), disarmed("a")
+    >>> escape_formula("=1+1"), escape_formula("'a"), escape_formula("a")
     ("'=1+1", "''a", 'a')
     """
     return f"'{text}" if text.startswith(_FORMULA) else text
 
 
-def armed(text: str) -> str:
-    """The text that was disarmed.
+def unescape_formula(text: str) -> str:
+    """The inverse of `escape_formula`.
 
-    >>> armed("'=1+1"), armed("''a"), armed("'tis")
+    >>> unescape_formula("'=1+1"), unescape_formula("''a"), unescape_formula("'tis")
     ('=1+1', "'a", "'tis")
     """
     return text[1:] if text.startswith("'") and text[1:].startswith(_FORMULA) else text
@@ -173,7 +176,7 @@ def _write_excel(path: Path, rows: list[Mapping[str, str]]) -> None:
                 raise UsageError(
                     f"the {column} of sample {row['id']} is too long for a cell of Excel",
                     file=path,
-                    fix="export a .csv, or review this one in the browser",
+                    fix="export a .csv, or review this sample on the page",
                 )
         write_row(excel, sheet, number, [cell_text(row[column]) for column in COLUMNS])
         for place in range(len(READ_ONLY) + 1, len(COLUMNS) + 1):
@@ -190,17 +193,17 @@ NEEDED = ("id", "fingerprint", "decision", "note", *EDITS)
 
 
 class SheetRow(NamedTuple):
-    """A row with anything in it; `line` is its number in the sheet, from 1, as spreadsheets count."""
+    """A row that is not empty; `line` is its number in the sheet, from 1."""
 
     line: int
     cells: Mapping[str, str]
 
 
 def read_sheet(path: Path) -> list[SheetRow]:
-    """The rows of a sheet, in order; the columns may stand in another one, with others among them.
+    """Read the rows of a sheet. Columns may be in any order, and there may be further ones.
 
     Raises:
-        UsageError: the file is missing or no such sheet, a column is missing, or a cell is a formula.
+        UsageError: the file is missing or not a sheet, a column is missing, or a cell is a formula.
     """
     lines = _csv_lines(path) if kind_of(path) == ".csv" else _excel_lines(path)
     header: list[str] | None = None
@@ -211,10 +214,10 @@ def read_sheet(path: Path) -> list[SheetRow]:
             for column in NEEDED:
                 if header.count(column) != 1:
                     raise UsageError(
-                        f"no column '{column}', or two",
+                        f"no column '{column}', or two of them",
                         file=path,
                         line=number,
-                        fix="give the file that --export wrote",
+                        fix="use the file that --export wrote",
                     )
             continue
         found = dict(zip(header, [*cells, *[""] * len(header)], strict=False))
@@ -226,7 +229,7 @@ def read_sheet(path: Path) -> list[SheetRow]:
         if any(values[column].strip() for column in NEEDED):
             rows.append(SheetRow(number, values))
     if not rows:
-        raise UsageError("holds no rows", file=path, fix="give the file that --export wrote")
+        raise UsageError("holds no rows", file=path, fix="use the file that --export wrote")
     return rows
 
 
@@ -236,10 +239,10 @@ def _csv_lines(path: Path) -> Iterator[tuple[int, list[str | None]]]:
         with path.open(encoding=_encoding(path), newline="") as stream:
             start = stream.readline()
             stream.seek(0)
-            # Spreadsheets write what the machine's settings call a list separator, or tabs.
+            # Spreadsheets separate cells by the list separator of the system's locale, or by tabs.
             comma = max(",;\t", key=start.count)
             for number, cells in enumerate(csv.reader(stream, delimiter=comma), start=1):
-                yield number, [armed(cell) for cell in cells]
+                yield number, [unescape_formula(cell) for cell in cells]
     except FileNotFoundError:
         raise UsageError("no such file", file=path, fix="check --import") from None
     except (csv.Error, UnicodeError, OSError) as error:
@@ -247,7 +250,7 @@ def _csv_lines(path: Path) -> Iterator[tuple[int, list[str | None]]]:
 
 
 def _encoding(path: Path) -> str:
-    """That of a text file, by the mark it begins with; Excel calls UTF-16 "Unicode"."""
+    """The encoding of a text file by its byte order mark. Excel writes UTF-16 as "Unicode text"."""
     with path.open("rb") as stream:
         start = stream.read(2)
     return "utf-16" if start in (codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE) else "utf-8-sig"
@@ -260,13 +263,13 @@ def _excel_lines(path: Path) -> Iterator[tuple[int, list[str | None]]]:
         with path.open("rb") as stream:
             book = excel.load_workbook(stream, read_only=True)
             sheet = book[SHEET] if SHEET in book.sheetnames else book.worksheets[0]
-            sheet.reset_dimensions()  # other programs write wrong ones
+            sheet.reset_dimensions()  # some programs write wrong ones, and rows would be cut off
             for number, cells in enumerate(sheet.iter_rows(), start=1):
                 yield number, [None if cell.data_type == "f" else _text(cell.value) for cell in cells]
     except FileNotFoundError:
         raise UsageError("no such file", file=path, fix="check --import") from None
-    except Exception as error:  # what openpyxl says of a damaged file is of many kinds
-        raise UsageError(f"no Excel workbook: {error}", file=path, fix="save it as .xlsx") from None
+    except Exception as error:  # openpyxl raises many types for a damaged file
+        raise UsageError(f"not an Excel workbook: {error}", file=path, fix="save it as .xlsx") from None
 
 
 def _text(value: Any) -> str:
@@ -275,24 +278,27 @@ def _text(value: Any) -> str:
     return "" if value is None else str(value)
 
 
-_SHOWN = 5
+_SHOWN = 5  # further wrong rows that an error lists
 
 
 def take_sheet(
     session: Session, rows: Sequence[SheetRow], reviewer: str, path: Path, *, insist: bool = False
 ) -> int:
-    """Save what a sheet says; how many decisions and comments are new. The same sheet again changes nothing.
+    """Save the decisions and comments of a sheet. Importing the same sheet again changes nothing.
 
     Args:
         session: the review.
-        rows: of the sheet.
-        reviewer: whose it is.
-        path: of the sheet, for complaints.
-        insist: save fixes that gates reject, which is noted.
+        rows: the rows of the sheet.
+        reviewer: the reviewer's name.
+        path: the sheet, for errors.
+        insist: save fixes that gates reject; the record says so.
+
+    Returns:
+        The number of new records.
 
     Raises:
-        UsageError: rows are wrong (tells which); nothing is saved then.
-        ToolassayError: it cannot be written.
+        UsageError: rows are wrong; the error lists them, and nothing is saved.
+        ToolassayError: the file of decisions cannot be written.
     """
     find = _Finder(session.samples)
     saved: list[Record] = []
@@ -304,7 +310,7 @@ def take_sheet(
             try:
                 sample = find.sample(row)
                 if id_text(sample.id) in seen:
-                    raise UsageError(f"sample {sample.id!r} is there twice")
+                    raise UsageError(f"sample {sample.id!r} occurs twice")
                 seen.add(id_text(sample.id))
                 record = _record(session, sample, row, reviewer, log, insist=insist)
             except UsageError as error:
@@ -321,8 +327,9 @@ def take_sheet(
 
 
 class _Finder:
-    """The sample of a row: by its id; where a spreadsheet made something else of that (a date, a number with
-    an exponent), by the fingerprint, if only one sample has it.
+    """Finds the sample of a row by its id, or by its fingerprint if that is unique.
+
+    Spreadsheets turn some ids into dates or into numbers with an exponent.
     """
 
     def __init__(self, samples: Sequence[ReviewSample]) -> None:
@@ -332,10 +339,10 @@ class _Finder:
             self._by_print.setdefault(sample.fingerprint, []).append(sample)
 
     def sample(self, row: SheetRow) -> ReviewSample:
-        """It.
+        """The sample of a row.
 
         Raises:
-            UsageError: there is none.
+            UsageError: no sample has its id or fingerprint.
         """
         sample = self._by_id.get(row.cells["id"].strip())
         if sample is not None:
@@ -349,14 +356,14 @@ class _Finder:
 def _record(
     session: Session, sample: ReviewSample, row: SheetRow, reviewer: str, log: Log, *, insist: bool
 ) -> Record | None:
-    """What a row adds to what the person said before; None where it adds nothing.
+    """The new record of a row; None if the row changes nothing.
 
     Raises:
-        UsageError: something is wrong with the row.
+        UsageError: the row is wrong.
     """
     cells = row.cells
     if cells["fingerprint"].strip() != sample.fingerprint:
-        raise UsageError(f"sample {sample.id!r} has changed since the sheet was written: export it anew")
+        raise UsageError(f"sample {sample.id!r} has changed since the sheet was written: export it again")
     before = log.standing("reviewer").get(sample.id)
     if before is not None and before.fingerprint != sample.fingerprint:
         before = None
@@ -373,7 +380,7 @@ def _record(
         if note == old_note:
             return None
     if action not in FIXES and before is not None and parts == dict(before.parts):
-        parts = {}  # the edits of an earlier fix, left standing in the sheet
+        parts = {}  # the edits of an earlier fix, still in the sheet
     wanted = RequestedDecision(
         number=sample.number,
         fingerprint=sample.fingerprint,
@@ -389,10 +396,10 @@ def _record(
 
 
 def _parts(sample: ReviewSample, before: Record | None, cells: Any) -> dict[str, Any]:
-    """The parts that differ from the sample's; a cell that was emptied is no edit.
+    """The parts that differ from the sample's. An emptied cell is no edit.
 
     Raises:
-        UsageError: a cell is no JSON.
+        UsageError: a cell is not JSON.
     """
     old = {**sample.parts, **(before.parts if before else {})}
     parts: dict[str, Any] = {}
@@ -409,14 +416,14 @@ def _parts(sample: ReviewSample, before: Record | None, cells: Any) -> dict[str,
             try:
                 value = json.loads(cell)
             except (ValueError, RecursionError):
-                raise UsageError(f"{column} is no JSON") from None
+                raise UsageError(f"{column} is not JSON") from None
         if value != sample.record.get(part):
             parts[part] = value
     return parts
 
 
 def _same_text(read: str, written: str) -> bool:
-    """Whether a cell says what was written; spreadsheets have their own line ends."""
+    """Whether a cell is unchanged, apart from the line ends of the spreadsheet."""
     return read == written or _plain(read) == _plain(cell_text(written))
 
 
@@ -428,4 +435,4 @@ def _complaint(path: Path, problems: Sequence[tuple[int, str]]) -> UsageError:
     line, problem = problems[0]
     others = ", ".join(str(other) for other, _ in problems[1 : _SHOWN + 1])
     more = f" (rows {others}{', …' if len(problems) > _SHOWN + 1 else ''} are wrong too)" if others else ""
-    return UsageError(f"{problem}{more}", file=path, line=line, fix="mend the sheet; nothing was saved")
+    return UsageError(f"{problem}{more}", file=path, line=line, fix="correct the sheet; nothing was saved")

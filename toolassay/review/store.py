@@ -1,8 +1,8 @@
-"""The decisions of a data folder: `reviews/<reviewer>.jsonl`, one file a person, only ever appended to.
+"""The decisions on a data folder: `reviews/<reviewer>.jsonl`, an append-only file per reviewer.
 
-Every action is on the disk before anybody is told that it is saved. A line holds one record, or a batch of
-them (`{"batch": […]}`), so that a whole sheet is taken in at once or not at all; a line that a crash left
-torn is cut off. A file is locked while it is written, so one person may work in two windows.
+Every action is on the disk before the page shows it as saved. A line is a record, or a batch of records
+(`{"batch": […]}`), so a sheet is imported as a whole or not at all. A last line that a crash left incomplete
+is cut off. A file is locked while it is written, so a reviewer can work in two windows.
 """
 
 from __future__ import annotations
@@ -26,12 +26,12 @@ _WHAT = "file of reviews"
 
 @dataclass
 class Log:
-    """What one person said, played back.
+    """The state of one reviewer's decisions after replaying the file.
 
     Attributes:
-        reviewer: the name; empty where nothing was said yet.
-        taken: the decisions that count, by role and sample, the first to the last one made.
-        notes: the comments that count, by role and sample.
+        reviewer: the name; empty without records.
+        taken: the decisions that were not undone, by role and sample, oldest first.
+        notes: the current comments, by role and sample.
     """
 
     reviewer: str = ""
@@ -40,7 +40,7 @@ class Log:
     _order: list[Record] = field(default_factory=list)
 
     def play(self, record: Record) -> None:
-        """Let one more record count."""
+        """Apply the next record of the file."""
         self.reviewer = record.reviewer
         key = record.role, record.id
         if record.action == UNDO:
@@ -55,22 +55,23 @@ class Log:
             self._order.append(record)
 
     def standing(self, role: Role) -> dict[RequestId, Record]:
-        """The decision that counts for each sample."""
+        """The current decision on each sample."""
         return {sample: stack[-1] for (whose, sample), stack in self.taken.items() if whose == role and stack}
 
     def last(self, role: Role) -> Record | None:
-        """The decision made last among those that count: what undoing takes back."""
+        """The latest decision on any sample, which `UNDO` would take back; None without one."""
         return next((record for record in reversed(self._order) if record.role == role), None)
 
 
 Make = Callable[[Log], Sequence[Record]]
+"""Builds the records to append from the current state of the reviewer's file."""
 
 
 class ReviewStore:
     """The files of all reviewers of one data folder.
 
     Args:
-        folder: the data folder; `reviews/` is made in it with the first decision.
+        folder: the data folder; the first decision creates `reviews/` in it.
     """
 
     def __init__(self, folder: Path) -> None:
@@ -78,16 +79,16 @@ class ReviewStore:
         self._seen: dict[Path, tuple[tuple[int, int], Log]] = {}
 
     def logs(self) -> dict[str, Log]:
-        """What each person said, by name; of files that have changed only.
+        """The decisions of each reviewer, by name. Only files that changed are read again.
 
         Raises:
-            UsageError: a line of a file is none of ours (names it).
+            UsageError: a line of a file is not a record; the error names it.
         """
         found = (self._log(path) for path in sorted(self.folder.glob("*.jsonl")))
         return {log.reviewer: log for log in found if log.reviewer}
 
     def log(self, reviewer: str) -> Log:
-        """What one person said.
+        """The decisions of one reviewer.
 
         Raises:
             UsageError: the name cannot be used.
@@ -95,10 +96,10 @@ class ReviewStore:
         return self._log(self.path(reviewer))
 
     def path(self, reviewer: str) -> Path:
-        """The file of a person.
+        """The file of a reviewer.
 
         Raises:
-            UsageError: no name, or one whose file another person has.
+            UsageError: the name is not valid, or its file belongs to another reviewer.
         """
         name = checked_name(reviewer)
         path = self.folder / f"{file_name(name)}.jsonl"
@@ -108,19 +109,23 @@ class ReviewStore:
         return path
 
     def append(self, reviewer: str, make: Make) -> list[Record]:
-        """Write what `make` gives for the person's log as it stands; nobody else writes meanwhile.
+        """Append records to a reviewer's file while it is locked.
+
+        Args:
+            reviewer: the name.
+            make: builds the records from the current state of the file; their times are set afterwards.
 
         Returns:
             The records, which are on the disk.
 
         Raises:
-            UsageError: the name cannot be used, or a line of the file is none of ours.
-            ToolassayError: the disk is full or the folder cannot be written; nothing is changed then.
+            UsageError: the name cannot be used, or a line of the file is not a record.
+            ToolassayError: the disk is full or the folder cannot be written; the file is then unchanged.
         """
         lines = AppendOnlyLines(self.path(reviewer), what=_WHAT, wait=True)
         try:
             log = _played(lines)
-            # Somebody else may have taken the file meanwhile.
+            # Another reviewer may have created the file since `path` looked.
             _check_owner(lines.path, log.reviewer, checked_name(reviewer))
             records = [stamped(record) for record in make(log)]
             if records:
@@ -157,17 +162,18 @@ def _check_owner(path: Path, owner: str, name: str) -> None:
 
 
 def file_name(name: str) -> str:
-    """The file name that stands for a reviewer: letters of every script stay; never a folder.
+    """A file name for a reviewer: letters of all scripts are kept, and it never leaves its folder.
 
     >>> file_name("Zoë 李"), file_name("../a"), file_name("..")
     ('Zoë_李', '.._a', '_..')
     """
+    # Everything but letters, digits and _ . - is replaced: "/" and " " are, the "ë" of "Zoë" is not.
     safe = re.sub(r"[^\w.-]", "_", name)
     return f"_{safe}" if not safe.strip(".") else safe
 
 
 def checked_name(reviewer: str) -> str:
-    """The name of a reviewer without spaces around it, accents put together (NFC).
+    """Validate and normalise the name of a reviewer: no spaces around it, accents composed (NFC).
 
     Raises:
         UsageError: it is empty, too long, or not printable.
@@ -179,7 +185,7 @@ def checked_name(reviewer: str) -> str:
     if not name or len(name) > LONGEST_NAME or not name.isprintable():
         raise UsageError(
             f"'{name[:20]}' is no name for a reviewer",
-            fix=f"give --reviewer a name of 1 to {LONGEST_NAME} characters",
+            fix=f"give --reviewer a name of 1 to {LONGEST_NAME} printable characters",
         )
     return name
 

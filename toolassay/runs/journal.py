@@ -6,7 +6,6 @@ The ledger is a file of the same kind (`AppendOnlyLines`).
 from __future__ import annotations
 
 import contextlib
-import fcntl
 import json
 import os
 import time
@@ -18,6 +17,7 @@ from typing import IO, Any, Self, TypeVar
 
 from toolassay.errors import ToolassayError, UsageError
 from toolassay.files import HALF_PAIRS
+from toolassay.locks import lock_descriptor
 
 _READ = 8192  # bytes read at once when one line is looked up; most lines are shorter
 _SYNC_EVERY = 1.0  # seconds
@@ -65,17 +65,17 @@ class AppendOnlyLines:
                 f"cannot be written: {error.strerror}", file=path, fix="check the folder and its permissions"
             ) from error
         try:
-            fcntl.flock(self._writer, fcntl.LOCK_EX | (0 if wait else fcntl.LOCK_NB))
-        except BlockingIOError:
-            self.close()
-            raise UsageError(
-                "another process is writing this run", file=path, fix="wait for it, or use another --tag"
-            ) from None
+            is_locked = lock_descriptor(self._writer.fileno(), wait=wait)
         except OSError as error:
             self.close()
             raise ToolassayError(
                 f"cannot be locked: {error.strerror}", file=path, fix="use a folder on another disk"
             ) from error
+        if not is_locked:
+            self.close()
+            raise UsageError(
+                "another process is writing this run", file=path, fix="wait for it, or use another --tag"
+            )
         self.end = os.fstat(self._writer.fileno()).st_size
 
     def scan(self, read: Callable[[dict[str, Any]], Entry]) -> Iterator[tuple[int, Entry]]:

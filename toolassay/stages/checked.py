@@ -20,7 +20,7 @@ from toolassay.files import (
     write_json,
 )
 from toolassay.graph import ToolGraph
-from toolassay.locks import only_one
+from toolassay.locks import exclusive_folder
 from toolassay.stages.checked_writer import CheckedWriter, Lines
 
 CHECKED = "checked"
@@ -77,7 +77,7 @@ class CheckedFolder:
             ToolassayError: it cannot be written.
         """
         fix = "wait until it is done, or choose another --out"
-        with only_one(self.path, _LOCK, what="another check", fix=fix):
+        with exclusive_folder(self.path, _LOCK, what="another check", fix=fix):
             self._look()
             for folder in (self.passed, self.quarantine):
                 own = (GATES, REJECTED, REPAIRS, FUNNEL, FUNNEL_PAGE, FUNNEL_PICTURE)

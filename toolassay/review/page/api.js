@@ -1,4 +1,4 @@
-// What the page asks of its server. A refusal becomes an error with the server's words and whole answer.
+// Requests to the server. A refusal becomes an error with the server's message and its whole answer.
 "use strict";
 
 class Refused extends Error {

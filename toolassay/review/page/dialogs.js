@@ -1,4 +1,4 @@
-// Who reviews, find a sample, the table, the keys.
+// The dialogs: the reviewer's name, finding a sample, the table, the keys.
 "use strict";
 import * as api from "./api.js";
 import { $, button, DECISIONS, element } from "./elements.js";
@@ -12,13 +12,13 @@ const open = (...children) => {
 const close = () => $("dialog").close();
 const heading = (words) => element("h2", { id: "dialog-title" }, words);
 
-// Asks for a name; `begin(name)` begins with it and throws if it cannot be used.
+// Asks for a name; `begin(name)` starts the review and throws if the name cannot be used.
 export const askName = (before, begin) => {
   const name = element("input", { id: "your-name", maxlength: 60, autocomplete: "off", required: true });
   name.value = before;
   const wrong = element("p", { role: "alert" });
   const form = element("form", { method: "dialog" }, heading("Who reviews?"),
-    element("label", { for: "your-name" }, "Your name stands with each of your decisions."), name, wrong,
+    element("label", { for: "your-name" }, "Your name is recorded with each of your decisions."), name, wrong,
     element("div", {}, element("button", { type: "submit", class: "primary" }, "Begin")));
   form.addEventListener("submit", async (event) => {
     event.preventDefault();
@@ -32,7 +32,7 @@ export const askName = (before, begin) => {
   name.focus();
 };
 
-// Finds among the items of the queue; `go(at)` shows one of them.
+// Finds items of the queue by a text; `go(at)` shows one of them.
 export const find = (items, go) => {
   const text = element("input", {
     type: "search", id: "search", autocomplete: "off", maxlength: 500, "aria-describedby": "found",
@@ -72,7 +72,7 @@ export const find = (items, go) => {
   fill().catch(tell);
 };
 
-// Rows of a Markdown table as a table; its cells are text.
+// A Markdown table as an HTML table with text cells. A cell ends at " | " and not at an escaped "\|".
 const table = (markdown) => {
   const rows = markdown.split("\n").filter((row, at) => at !== 1)
     .map((row) => row.replace(/^\| | \|$/g, "").split(/(?<!\\) \| /).map((cell) => cell.replaceAll("\\|", "|")));
@@ -83,7 +83,7 @@ const table = (markdown) => {
 export const sums = async () => {
   const found = await api.summary();
   const done = button("Close", close);
-  open(heading("What the reviewers say"),
+  open(heading("Human verification"),
     ...found.markdown.flatMap(([words, rows]) => [element("h3", {}, words), table(rows)]), element("div", {}, done));
   done.focus();
 };
@@ -98,6 +98,6 @@ export const help = () => {
   open(heading("Keys"),
     element("dl", { class: "keys" }, KEYS.flatMap(([key, words]) =>
       [element("dt", {}, element("kbd", {}, key)), element("dd", {}, words)])),
-    element("p", { class: "quiet" }, "Every decision is on the disk before it is shown as saved. A key decides only what is on the screen."),
+    element("p", { class: "quiet" }, "Every decision is on the disk before it is shown as saved. A key decides only the sample on the screen."),
     element("div", {}, button("Close", close)));
 };

@@ -1,18 +1,25 @@
-// The plan as a graph: layers from top to bottom.
+// The plan as a graph in layers from top to bottom (cytoscape-dagre).
 "use strict";
 import { $ } from "./elements.js";
 
-// Nodes are narrow where many stand side by side, and flat where many follow each other: so that they can be
-// read all the same.
-const ROOMY = { wide: 168, high: 56, across: 192, down: 112 };
-const TIGHT = { wide: 118, high: 66, across: 130, down: 122 };
-const FLAT = { wide: 210, high: 38, across: 228, down: 66 };
-const TALL = 6; // layers
-const sizeOf = (nodes) => {
-  const rows = new Map();
-  nodes.forEach((node) => rows.set(node.layer, (rows.get(node.layer) || 0) + 1));
-  if (Math.max(0, ...rows.values()) > 2) return TIGHT;
-  return rows.size > TALL ? FLAT : ROOMY;
+// Nodes are narrow in a plan with wide layers and flat in one with many layers, so that the fitted plan stays
+// legible. `high` and `wide` are the size of a node, `apart` and `below` the gaps to its neighbours, in pixels.
+const ROOMY = { wide: 168, high: 56, apart: 24, below: 56 };
+const TIGHT = { wide: 118, high: 66, apart: 12, below: 56 };
+const FLAT = { wide: 210, high: 38, apart: 18, below: 28 };
+const WIDE = 2; // nodes in a layer; more are narrow
+const TALL = 6; // layers; more are flat
+const BESIDE = 48; // pixels between a link that passes a layer and what is in that layer
+// The number of nodes in each layer, by its y in pixels, from the top: the nodes of a layer have one y.
+const layersOf = () => {
+  const heights = graph.nodes().map((node) => node.position("y")).sort((one, other) => one - other);
+  const layers = new Map();
+  heights.forEach((y) => layers.set(y, (layers.get(y) || 0) + 1));
+  return layers;
+};
+const sizeOf = (layers) => {
+  if (Math.max(0, ...layers.values()) > WIDE) return TIGHT;
+  return layers.size > TALL ? FLAT : ROOMY;
 };
 let size = ROOMY;
 const FONT = "system-ui, Segoe UI, Roboto, DejaVu Sans, sans-serif";
@@ -38,9 +45,13 @@ const style = () => [
     "text-background-opacity": 1, "text-background-padding": 3,
   } },
   { selector: "edge.reference", style: { "line-style": "dashed" } },
-  // A link over more than one layer goes by the spots that are kept free for it.
+  // The loop of a link from a tool to itself must leave the node, which is wide: else nothing is drawn.
+  { selector: "edge:loop", style: {
+    "loop-direction": "90deg", "loop-sweep": "-30deg", "control-point-step-size": size.wide,
+  } },
+  // A link that does not lead to the next layer takes the way that the layout keeps free for it.
   { selector: "edge.far", style: {
-    "curve-style": "round-segments", "edge-distances": "node-position", "segment-radii": 40,
+    "curve-style": "round-segments", "edge-distances": "intersection", "segment-radii": 40,
     "segment-distances": "data(distances)", "segment-weights": "data(weights)",
   } },
 ];
@@ -48,39 +59,41 @@ const style = () => [
 // Names break at signs between words, and where a piece is too long for a node.
 const breakable = (name) => name.replace(/[_\-/.]/g, "$&\u200b").replace(/[^\s\u200b]{15}/g, "$&\u200b");
 
-const elementsOf = (plan, states) => {
-  const at = new Map(plan.nodes.map((node) => [node.place, node]));
-  const spot = (layer, row) => ({ x: row * size.across, y: layer * size.down });
-  // Where a point lies, seen from a line: how far along it, and how far off.
-  const bends = (line) => {
-    const [from, to] = [line.from, line.to].map((place) => spot(at.get(place).layer, at.get(place).row));
-    const [across, down] = [to.x - from.x, to.y - from.y];
-    const length = Math.hypot(across, down) || 1;
-    const points = line.via.map(([layer, row]) => spot(layer, row));
-    // A line that leads up again, in a plan with a circle, goes round.
-    if (!points.length) return { weights: [0.5], distances: [size.wide * 0.9] };
-    return {
-      weights: points.map(({ x, y }) => ((x - from.x) * across + (y - from.y) * down) / length ** 2),
-      distances: points.map(({ x, y }) => ((y - from.y) * across - (x - from.x) * down) / length),
-    };
-  };
-  const far = (line) => at.get(line.to).layer - at.get(line.from).layer !== 1;
-  return [
-    ...plan.nodes.map((node) => ({
-      group: "nodes",
-      classes: [node.known && !node.missing ? "" : "strange", states.get(node.place) ?? ""].join(" ").trim(),
-      data: {
-        id: `n${node.place}`, place: node.place, colour: node.colour,
-        label: node.missing ? `no node: ${breakable(node.tool)}` : `${node.place}  ${breakable(node.tool)}`,
-      },
-      position: spot(node.layer, node.row),
-    })),
-    ...plan.lines.map((line, number) => ({
-      group: "edges",
-      classes: [line.kind, far(line) && line.from !== line.to ? "far" : ""].join(" ").trim(),
-      data: { id: `l${number}`, source: `n${line.from}`, target: `n${line.to}`, label: line.type, ...bends(line) },
-    })),
-  ];
+const elementsOf = (plan, states) => [
+  ...plan.nodes.map((node) => ({
+    group: "nodes",
+    classes: [node.known && !node.missing ? "" : "strange", states.get(node.place) ?? ""].join(" ").trim(),
+    data: {
+      id: `n${node.place}`, place: node.place, colour: node.colour,
+      label: node.missing ? `no node: ${breakable(node.tool)}` : `${node.place}  ${breakable(node.tool)}`,
+    },
+  })),
+  ...plan.lines.map((line, number) => ({
+    group: "edges",
+    classes: line.kind,
+    data: { id: `l${number}`, number, source: `n${line.from}`, target: `n${line.to}`, label: line.type },
+  })),
+];
+
+// Dagre places the targets of a node from right to left in the order of its links.
+const lastLinkFirst = (one, other) => (one.isEdge() ? other.data("number") - one.data("number") : 0);
+
+// Places the nodes in layers; returns the layers.
+const arrange = () => {
+  graph.style(style());
+  graph.layout({
+    name: "dagre", fit: false, nodeSep: size.apart, rankSep: size.below, edgeSep: BESIDE,
+    useDagreEdgeControlPoints: true, sort: lastLinkFirst,
+  }).run();
+  const layers = layersOf();
+  const numbers = new Map([...layers.keys()].map((y, number) => [y, number]));
+  const layerOf = (node) => numbers.get(node.position("y"));
+  graph.edges().forEach((edge) => {
+    if (edge.isLoop()) return; // Cytoscape draws loops itself
+    edge.data({ weights: edge.scratch("controlPointWeights"), distances: edge.scratch("controlPointDistances") });
+    edge.toggleClass("far", layerOf(edge.target()) - layerOf(edge.source()) !== 1);
+  });
+  return layers;
 };
 
 const fit = () => {
@@ -102,9 +115,13 @@ export const draw = (plan, states = new Map()) => {
     window.addEventListener("resize", fit);
     window.planGraph = graph; // for the browser's console
   }
-  size = sizeOf(plan.nodes);
   graph.batch(() => { graph.elements().remove(); graph.add(elementsOf(plan, states)); });
-  graph.style(style());
+  size = ROOMY;
+  const fitting = sizeOf(arrange());
+  if (fitting !== size) {
+    size = fitting;
+    arrange();
+  }
   fit();
   const name = new Map(plan.nodes.map((node) => [node.place, node.tool]));
   const words = plan.lines.map((line) => `${name.get(line.from)} to ${name.get(line.to)}`);

@@ -1,4 +1,4 @@
-// The form a sample is mended in. What it gives is checked by the server before it is saved.
+// The form to fix a sample in. The server checks an edit before it saves it.
 "use strict";
 import { check } from "./api.js";
 import { $, button, element, FIXES, PARTS } from "./elements.js";
@@ -8,10 +8,10 @@ import { finding, note } from "./findings.js";
 const NAMES = { fix_syntax: "Syntax", fix_instruction: "Instruction", fix_graph: "Tool invocation graph" };
 const copy = (value) => JSON.parse(JSON.stringify(value ?? null));
 
-// Edits that were left without saving, by who made them on which sample: they are there again next time.
+// Unsaved edits by reviewer and sample, which the form restores when it is opened again.
 const drafts = new Map();
 let unsaved = () => false;
-let leave = () => {}; // keeps the edits of the form that was open last
+let leave = () => {}; // stores the unsaved edits of the form that was open last
 window.addEventListener("beforeunload", (event) => { if (drafts.size || unsaved()) event.preventDefault(); });
 $("dialog").addEventListener("close", () => { if (!$("dialog").open) leave(); });
 
@@ -22,11 +22,12 @@ const readable = (parts) => {
   return made;
 };
 
-// What is sent: the parts that differ from those of the sample. A part that the sample lacks is not made up.
+// The parts to send: those that differ from the sample's. An empty part that the sample lacks is not sent.
 const changedOf = (draft, sample) => Object.fromEntries(Object.entries(draft).filter(([part, value]) =>
   JSON.stringify(value) !== JSON.stringify(sample[part]) && !(part === "task_links" && !value.length && !sample[part])));
 
-// The field a finding is about: that of its place, else the nearest one around it.
+// The field that a finding is about: that of its place, else of the nearest enclosing place. Each round cuts the
+// last piece off: "task_nodes[0].arguments[1]", "task_nodes[0].arguments", "task_nodes[0]", "task_nodes", "".
 const fieldOf = (body, where) => {
   for (let name = where; name; name = name.replace(/(\.\w+|\[\d+\])$|^\w+$/, "")) {
     const found = body.querySelector(`[data-where="${CSS.escape(name)}"]`);
@@ -35,11 +36,10 @@ const fieldOf = (body, where) => {
   return null;
 };
 
-// Opens the form on a sample's parts as they are (`sample`) and as they were mended (`parts`), with what the
-// gates say of the latter. `save(parts, action, insist)` saves and throws what the server refuses. `key` names
-// whose edits of which sample they are.
+// Opens the form on the parts of a sample (`sample`), with the reviewer's earlier fix (`parts`) and the findings
+// on it. `save(parts, action, insist)` saves, and throws the server's refusal. `key` names reviewer and sample.
 export const edit = ({ key: owner, number, title, sample, parts, findings, action, kind, tools, save }) => {
-  leave(); // its dialog may be closed, and not have told yet
+  leave(); // the dialog may be closed before its "close" event is handled
   const form = element("form", { method: "dialog", novalidate: true });
   const before = readable(parts);
   const draft = drafts.get(owner) ?? copy(before);
@@ -52,15 +52,15 @@ export const edit = ({ key: owner, number, title, sample, parts, findings, actio
   body.style.padding = "0";
   const insist = element("input", { type: "checkbox", id: "insist" });
   const insistLabel = element("label", { class: "inline", hidden: true }, insist,
-    "Save it all the same; that I insist is recorded");
+    "Save it all the same (recorded as insisted)");
   const list = element("datalist", { id: "tools" }, tools.map((tool) => element("option", { value: tool })));
 
-  // Whoever insists does so on what was shown of the draft as it was then.
+  // Insisting is about the findings that were shown: any change of the draft resets it.
   const outdated = () => { insist.checked = false; insistLabel.hidden = true; };
   body.addEventListener("input", outdated);
   const redraw = () => {
     const spot = form.parentElement?.scrollTop ?? 0;
-    // The keyboard keeps its place: on the same field, else on the button that now stands there.
+    // Keep the focus: on the same field, else on the button that is now in its place.
     const focused = document.activeElement;
     const inBody = body.contains(focused);
     const name = focused?.getAttribute("aria-label");
@@ -76,7 +76,7 @@ export const edit = ({ key: owner, number, title, sample, parts, findings, actio
     if (form.parentElement) form.parentElement.scrollTop = spot;
   };
 
-  // Each finding beside the field it is about.
+  // Shows each finding beside its field.
   const point = (found) => {
     body.querySelectorAll(".fault").forEach((old) => old.remove());
     body.querySelectorAll("[aria-invalid]").forEach((old) => old.removeAttribute("aria-invalid"));
@@ -115,7 +115,7 @@ export const edit = ({ key: owner, number, title, sample, parts, findings, actio
     }
   };
 
-  const again = element("div", { class: "box notice", hidden: !kept }, "Your unsaved edits are here again. ",
+  const again = element("div", { class: "box notice", hidden: !kept }, "Your unsaved edits were restored. ",
     button("Start over", () => { Object.assign(draft, copy(before)); again.hidden = true; redraw(); point(findings); }));
   const kinds = element("div", { class: "choices", role: "radiogroup", "aria-label": "What is fixed" }, FIXES.map((name) => {
     const radio = element("input", { type: "radio", name: "fix", value: name, checked: name === chosen });
@@ -128,12 +128,12 @@ export const edit = ({ key: owner, number, title, sample, parts, findings, actio
       element("button", { type: "submit", class: "primary" }, "Save ", element("kbd", {}, "Ctrl Enter")),
       button("Check", look), button("Cancel", () => $("dialog").close()), insistLabel));
   form.addEventListener("submit", (event) => { event.preventDefault(); attempt(); });
-  // Wherever the focus is: what had it may be gone.
+  // On the document, since the element with the focus may have been removed.
   const keys = (event) => {
     if (!form.isConnected) document.removeEventListener("keydown", keys);
     if (!form.isConnected || !$("dialog").open) return;
     if (event.key === "Enter" && (event.ctrlKey || event.metaKey)) { event.preventDefault(); attempt(); }
-    // Enter in a field is no wish to save.
+    // Enter in a field must not submit the form.
     else if (event.key === "Enter" && event.target.matches("input")) event.preventDefault();
   };
   document.addEventListener("keydown", keys);
@@ -147,7 +147,7 @@ export const edit = ({ key: owner, number, title, sample, parts, findings, actio
   if (!kept) point(findings);
   $("dialog").replaceChildren(form);
   $("dialog").showModal();
-  // Where there is a fault to mend, the form opens at it.
+  // Focus the first fault, else the first field of this kind of fix.
   const first = { fix_instruction: "#edit-request", fix_graph: "[data-node] input", fix_syntax: "[data-node] input" }[action];
   const wrong = action === "fix_instruction" ? null : form.querySelector("[aria-invalid]");
   (wrong || form.querySelector(first) || form.querySelector("textarea")).focus();

@@ -1,4 +1,4 @@
-// Elements. Texts only ever become text nodes: what models wrote is never read as HTML.
+// Builds elements. Texts become text nodes only, so text of models is never parsed as HTML.
 "use strict";
 
 export const $ = (id) => document.getElementById(id);
@@ -35,7 +35,7 @@ export const PARTS = {
   user_request: "request", task_steps: "steps", task_nodes: "nodes", task_links: "links",
 };
 
-// A value as text. Browsers stand still over megabytes of it: the rest is counted.
+// A value as text, cut to a length that browsers can render at once; a note counts the rest.
 export const LONGEST = 20000;
 export const shown = (value) => {
   const text = typeof value === "string" ? value : JSON.stringify(value) ?? "";

@@ -1,11 +1,11 @@
-// The fields a sample is mended in: each changes its part of the draft, and says by `data-where` which it is.
+// The fields of the form: each changes its part of the draft, which `data-where` names.
 "use strict";
 import { button, element, LONGEST, PARTS } from "./elements.js";
 
 export const isText = (value) => typeof value === "string";
 const REFERENCE = /<node-(\d+)>/g;
 
-// A value in a field: a text as it is; anything else as JSON, which stays JSON if it still can be read.
+// A value in a field: a text unchanged, anything else as JSON. A changed JSON value stays a value if it parses.
 const inField = (value) => (isText(value) ? value : JSON.stringify(value));
 const fromField = (text, before) => {
   if (isText(before) || before === undefined) return text;
@@ -21,7 +21,7 @@ const field = (name, value, attributes, changed) => {
   return made;
 };
 
-// References count nodes: they move with them; one to a node that is gone becomes one that the gates refuse.
+// Updates references after nodes moved. One to a removed node becomes "<node-?>", which the gates reject.
 const renumber = (nodes, to) => {
   const renamed = (value) => {
     if (isText(value)) {
@@ -39,7 +39,7 @@ const renumber = (nodes, to) => {
   nodes.forEach((node) => { if ("arguments" in node) node.arguments = renamed(node.arguments); });
 };
 
-// The fields of all parts of a draft; `redraw` is called when there must be others.
+// The fields of all parts of a draft; `redraw` is called after a change that adds, removes or moves fields.
 export const fieldsOf = (draft, kind, redraw) => {
   const removable = (items, place, what, redraw, ...fields) => element("div", { class: "row" }, ...fields,
     button("×", () => { items.splice(place, 1); redraw(); }, { "aria-label": `Remove ${what}` }));
@@ -57,7 +57,7 @@ export const fieldsOf = (draft, kind, redraw) => {
     const where = { "data-where": `task_nodes[${place}].arguments[${at}]` };
     const what = `argument ${at + 1} of node ${place}`;
     if (item && typeof item === "object" && "name" in item) {
-      // Where arguments have no names, one that has is mended by taking its value.
+      // In a library whose arguments have no names, a named one is fixed by keeping only its value.
       const bare = kind === "temporal" ? null : button("Value only", () => { node.arguments[at] = item.value ?? ""; redraw(); },
         { "aria-label": `Take the value only of ${what}` });
       return removable(node.arguments, at, what, redraw,
@@ -83,7 +83,7 @@ export const fieldsOf = (draft, kind, redraw) => {
   };
   const nodeBox = (node, place) => {
     if (!node || typeof node !== "object" || Array.isArray(node)) {
-      return element("p", {}, `Node ${place} is no object: mend it as JSON below.`);
+      return element("p", {}, `Node ${place} is not an object: edit it as JSON below.`);
     }
     const key = "task" in node || !("id" in node) ? "task" : "id";
     const box = element("fieldset", { "data-node": place }, element("legend", {}, `Node ${place}`));
@@ -128,15 +128,15 @@ export const fieldsOf = (draft, kind, redraw) => {
     const area = element("textarea", { rows: 10, spellcheck: "false", "aria-label": "All parts as JSON" });
     const wrong = element("p", { role: "alert" });
     const head = element("summary", {}, "As JSON");
-    // Filled when it is opened: as the other fields have made it by then.
+    // Filled when it is opened, with the current draft.
     head.addEventListener("click", () => { area.value = JSON.stringify(draft, null, 2); });
     return element("details", {}, head, area, wrong, button("Use this JSON", () => {
       try {
         const given = JSON.parse(area.value);
-        if (!given || typeof given !== "object" || Array.isArray(given)) throw new Error("it is no object");
+        if (!given || typeof given !== "object" || Array.isArray(given)) throw new Error("it is not an object");
         const parts = Object.keys(PARTS).filter((part) => part in given);
         const fits = (part) => (part === "user_request" ? isText(given[part]) : Array.isArray(given[part]));
-        if (!parts.every(fits)) throw new Error("the request is a text; steps, nodes and links are lists");
+        if (!parts.every(fits)) throw new Error("the request must be a text; steps, nodes and links are lists");
         for (const part of parts) draft[part] = given[part];
         redraw();
       } catch (error) { wrong.textContent = `Not used: ${error.message}`; }

@@ -1,10 +1,11 @@
-// What the gates say, and where in a sample they say it.
+// The findings of the gates, and the places in a sample that they are about.
 "use strict";
 import { element } from "./elements.js";
 
 const NODE = /^task_nodes\[(\d+)\](?:\.arguments\[(\d+)\])?/;
 
-// [node, argument] that a finding is about, counted from 0; undefined where it names none.
+// [node, argument] that a finding is about, counted from 0; undefined if it names none.
+// Matches "task_nodes[1].arguments[0]"; not "task_links[1]".
 export const placeOf = (item) => (NODE.exec(item.where) ?? []).slice(1).map((text) => (text === undefined ? text : Number(text)));
 
 const PLACES = [
@@ -19,7 +20,7 @@ const whereInWords = (where) => {
   return known ? where.replace(...known) : where;
 };
 
-// One finding in a box of the colour of its state. `go`, if given, leads to the fault.
+// A finding in a box with the colour of its state. `go`, if given, moves to the fault.
 export const finding = (item, go = null) => {
   const words = whereInWords(item.where);
   let place = null;
@@ -33,12 +34,12 @@ export const finding = (item, go = null) => {
     element("strong", {}, item.gate), ` ${item.reason || item.state} `, element("small", {}, item.state), " ", place);
 };
 
-// The same beside its fault: short.
+// The short form of a finding, beside its fault.
 export const note = (item) => element("div", { class: `fault ${item.state}` },
   element("strong", {}, item.gate), ` ${item.reason || item.state}`);
 
 const SHOWN = 4;
-// All findings of a sample: the first ones open, the others and those that do not apply folded.
+// All findings of a sample: the first ones are visible, the others and those that do not apply are folded.
 export const findingList = (findings, go) => {
   const told = findings.filter((item) => item.state !== "not applicable");
   const silent = findings.filter((item) => item.state === "not applicable");

@@ -1,5 +1,5 @@
-// The page of a review: one sample at a time, moved and decided by keys. A decision counts only for the sample
-// that is on the screen, and is shown as taken only once the server says that it is on the disk.
+// The review page: shows one sample at a time; keys move and decide. A key decides only the sample on the screen,
+// and a decision is shown as saved only after the server has confirmed that it is on the disk.
 "use strict";
 import * as api from "./api.js";
 import * as dialogs from "./dialogs.js";
@@ -15,7 +15,7 @@ let about = { tools: [], kind: "resource", name: "" };
 let progress = { reviewers: {}, conflicts: 0 };
 let place = 0; // in items
 let sample = null;
-let original = false; // show the sample as it was, though it was fixed
+let original = false; // show the original of a sample that was fixed
 let since = 0;
 let busy = false;
 let commenting = Promise.resolve();
@@ -24,7 +24,7 @@ const report = (text, bad = false) => {
   $("status").textContent = text;
   $("status").classList.toggle("bad", bad);
 };
-// One thing at a time: keys pressed meanwhile are not taken for another sample's.
+// Runs one action at a time and ignores keys meanwhile, so that none of them decides the next sample.
 const alone = async (work) => {
   if (busy) return;
   busy = true;
@@ -59,12 +59,12 @@ const show = async (to, words = "") => {
   if (!items.length) {
     sample = null;
     usable(false);
-    paintNothing(who.queue === "all" ? "No samples: none is of your share." : "No conflicts: the reviewers agree on what both have decided.");
+    paintNothing(who.queue === "all" ? "No samples: your share is empty." : "No conflicts: the reviewers agree on what both have decided.");
     return;
   }
   place = Math.max(0, Math.min(items.length - 1, to));
   sample = await api.sample(items[place].number, who);
-  // Decided in another window, perhaps.
+  // It may have been decided in another window.
   const { mine, level } = sample;
   items[place] = { ...items[place], level, decision: mine?.action ?? null, stale: Boolean(mine?.stale) };
   showProgress();
@@ -118,7 +118,7 @@ const save = async (action, parts = {}, insist = false) => {
   });
   changed(answer);
   const words = `Saved: ${sample.id} ${DECISIONS[action][0].toLowerCase()}`;
-  // It is saved, whatever comes of going on.
+  // It is saved even if the next sample cannot be shown.
   try { await goOn(words); } catch (error) { report(`${words}. ${error.message}`, true); }
 };
 const decide = (action) => {
@@ -129,7 +129,7 @@ const decide = (action) => {
     key: JSON.stringify([who.reviewer, who.queue, sample.number, sample.fingerprint]),
     number: sample.number, title: String(sample.id), action, kind: about.kind, tools: about.tools,
     sample: sample.parts, parts: { ...sample.parts, ...(record ? record.parts : {}) },
-    // What was mended already is looked at anew, when it is checked.
+    // Findings are about the original: an earlier fix is checked again on request.
     findings: record && Object.keys(record.parts).length ? [] : sample.findings,
     save: async (parts, chosen, insist) => {
       if (busy) throw new Error("wait for the last action");
@@ -148,7 +148,7 @@ const keepComment = async () => {
   about.note = note;
   report("Comment saved");
 };
-// A comment is saved when its field is left; what comes next waits for it, and does not come if that fails.
+// A comment is saved when its field loses the focus; the next action waits for that, and is dropped if it fails.
 const comment = () => {
   commenting = keepComment();
   commenting.catch((error) => report(error.message, true));
@@ -164,7 +164,7 @@ const undo = () => alone(async () => {
 });
 const move = (by) => alone(() => show(place + by));
 
-// ---- what people do ----
+// ---- input ----
 const asked = () => dialogs.askName(who.reviewer, async (name) => {
   const before = who.reviewer;
   who.reviewer = name;
@@ -189,7 +189,7 @@ const act = {
 };
 document.addEventListener("keydown", (event) => {
   if (event.ctrlKey || event.metaKey || event.altKey || event.repeat || $("dialog").open) return;
-  // A dialog that was just closed may still hold the focus.
+  // A dialog that was just closed may still have the focus.
   if (event.target.matches("input, textarea, select") && !$("dialog").contains(event.target)) {
     if (event.key === "Escape") { event.target.blur(); $("main").focus({ preventScroll: true }); }
     return;

@@ -1,4 +1,4 @@
-// One sample as it is shown: words, plan, tools with their arguments, findings where the faults are, votes.
+// Shows a sample: request, steps, plan, tools with their arguments, findings beside their faults, votes.
 "use strict";
 import { $, button, chip, DECISIONS, element, PARTS, shown } from "./elements.js";
 import { draw, mark } from "./drawing.js";
@@ -84,7 +84,7 @@ const noticeOf = (record, original, toggle) => {
   return boxes;
 };
 
-// A part as people read it; how each is written in a sheet, too.
+// A part of a label as readable text, as in the column "plan" of a sheet.
 const inWords = (part, given) => {
   const argument = (item) => (item && typeof item === "object" && "name" in item
     ? `${item.name}=${JSON.stringify(item.value)}` : shown(item));
@@ -103,29 +103,30 @@ const votesOf = (votes, follow) => Object.entries(votes).map(([name, vote], at) 
     element("summary", {}, `The ${PARTS[part]} of ${name}`), element("pre", {}, inWords(part, given)))),
   button([element("kbd", {}, String(at + 1)), ` Decide as ${name}`], () => follow(vote))));
 
-// A step without the number that its place in the list says already.
+// A step without its own number, which the list shows: "Step 2: paint" becomes "paint" in the second place, and
+// "Step 2 images" in the first one stays.
 const stepOf = (step, at) => {
   const words = shown(step);
   const numbered = /^\s*step\s*(\d+)\s*[:.)-]?\s*(?=\S)/i.exec(words);
   return numbered && Number(numbered[1]) === at + 1 ? words.slice(numbered[0].length) : words;
 };
 
-// Shows a sample: `title` (texts and elements) over it, `original` as it was before one's own fix; `toggle` and `follow` are what
-// its buttons do.
+// Shows a sample. `title` (texts and elements) is its heading; `original` shows it without the reviewer's fix;
+// `toggle` and `follow` are the actions of its buttons.
 export const paint = (sample, { title, original, toggle, follow }) => {
   const record = sample.mine;
   const fixed = !original && sample.edited !== null && !record.stale;
   const parts = fixed ? { ...sample.parts, ...record.parts } : sample.parts;
   const nodes = listOf(parts.task_nodes);
   const drawn = { ...(fixed ? sample.edited : sample), nodes };
-  // Findings are about the sample as it was: beside a fixed plan they would stand in wrong places.
+  // Findings are about the original: in a fixed plan their places could be wrong.
   const findings = fixed ? [] : sample.findings.filter((item) => item.state !== "not applicable");
   $("place").replaceChildren(...title);
   $("badges").replaceChildren(decisionChip(record), chip(sample.shape), chip(`gates: ${sample.level}`, LEVELS[sample.level]));
   $("request").textContent = shown(parts.user_request ?? "");
   $("notice").replaceChildren(...noticeOf(record, original, toggle));
   $("findings").replaceChildren(
-    ...(fixed && sample.findings.length ? [element("p", { class: "aside" }, "The gates said of the original:")] : []),
+    ...(fixed && sample.findings.length ? [element("p", { class: "aside" }, "Findings on the original:")] : []),
     ...findingList(sample.findings, fixed ? null : (item) => choose(placeOf(item)[0], true)));
   $("votes").replaceChildren(...votesOf(sample.votes, follow));
   $("steps").replaceChildren(...listOf(parts.task_steps).map((step, at) => element("li", {}, stepOf(step, at))));
@@ -136,7 +137,7 @@ export const paint = (sample, { title, original, toggle, follow }) => {
   });
 };
 
-// Nothing to show, and why.
+// Shows no sample, and the reason.
 export const paintNothing = (title) => {
   $("place").textContent = title;
   $("request").textContent = "";

@@ -1,4 +1,4 @@
-// Light and dark: as the system says, until the button says otherwise.
+// Light or dark colours: those of the system until the button is pressed.
 "use strict";
 import { $ } from "./elements.js";
 import { repaint } from "./drawing.js";

@@ -1,0 +1,79 @@
+"""Locks between processes: one owner, whom an error names; free again however that process ends."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+from running import environment
+
+from toolassay.errors import UsageError
+from toolassay.locks import exclusive_folder, lock_descriptor
+
+OWNER = """
+import sys
+from pathlib import Path
+from toolassay.locks import exclusive_folder
+with exclusive_folder(Path(sys.argv[1]), ".lock", what="another test", fix="wait"):
+    print("locked", flush=True)
+    sys.stdin.read()
+"""
+
+
+def owner_of(folder: Path) -> subprocess.Popen[str]:
+    """A process that holds the lock of a folder until its input ends."""
+    process = subprocess.Popen(
+        [sys.executable, "-c", OWNER, str(folder)],
+        env=environment(),
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        text=True,
+    )
+    assert process.stdout is not None and process.stdout.readline() == "locked\n"
+    return process
+
+
+def test_a_second_process_is_refused_and_the_error_names_the_owner(tmp_path: Path) -> None:
+    owner = owner_of(tmp_path)
+    with (
+        pytest.raises(
+            UsageError, match=rf"another test is writing it \(process {owner.pid} on .*\)\. Fix: wait"
+        ),
+        exclusive_folder(tmp_path, ".lock", what="another test", fix="wait"),
+    ):
+        pass
+    owner.communicate()
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_the_lock_of_a_killed_process_is_free(tmp_path: Path) -> None:
+    owner = owner_of(tmp_path)
+    owner.kill()
+    owner.communicate()
+    assert (tmp_path / ".lock").read_text().startswith(f"process {owner.pid} on ")
+    with exclusive_folder(tmp_path, ".lock", what="another test", fix="wait"):
+        assert not (tmp_path / ".lock").read_text().startswith(f"process {owner.pid} on ")
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_one_descriptor_at_a_time_holds_the_lock_of_a_file(tmp_path: Path) -> None:
+    path = tmp_path / "journal"
+    path.write_text("kept")
+    with path.open("ab") as first, path.open("ab") as second:
+        assert lock_descriptor(first.fileno())
+        assert not lock_descriptor(second.fileno())
+        first.close()
+        assert lock_descriptor(second.fileno(), wait=True)
+    assert path.read_text() == "kept"
+    assert list(tmp_path.iterdir()) == [path]
+
+
+def test_the_modules_that_lock_import_without_fcntl() -> None:
+    program = """
+import sys
+sys.modules["fcntl"] = None
+import toolassay.cli.main, toolassay.exporters.destination, toolassay.runs.journal, toolassay.stages.checked
+"""
+    subprocess.run([sys.executable, "-c", program], env=environment(), check=True)
