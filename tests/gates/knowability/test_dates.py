@@ -6,17 +6,16 @@ from datetime import date, timedelta
 
 import pytest
 
-from toolassay.gates.knowability.dates import (
-    WEEKDAYS,
-    Day,
-    days_from,
-    days_in,
-    loose_days_in,
-    short_day,
-    years_in,
-)
 from toolassay.gates.knowability.gate import judge
 from toolassay.gates.knowability.source_text import Said
+from toolassay.text_values.dates import (
+    Day,
+    find_days,
+    parse_short_day,
+    relative_days_in,
+    years_in,
+)
+from toolassay.text_values.vocabulary import WEEKDAYS
 
 TUESDAY = date(2027, 4, 6)
 
@@ -26,7 +25,9 @@ def day_of(day: date) -> Day:
 
 
 def after(text: str, base: date = TUESDAY) -> list[date]:
-    return sorted(date(day.year or 0, day.month, day.day or 0) for day in days_from(text, day_of(base)))
+    return sorted(
+        date(day.year or 0, day.month, day.day or 0) for day in relative_days_in(text, day_of(base))
+    )
 
 
 @pytest.mark.parametrize("place", range(7))
@@ -65,7 +66,11 @@ def test_days_relative_to_the_day_of_speaking(text: str, offsets: list[int]) -> 
 
 
 def test_nothing_follows_from_half_a_day_or_lies_beyond_the_calendar() -> None:
-    assert days_from("tomorrow", Day(None, 4, 6)) == days_from("tomorrow", Day(2027, 4, None)) == set()
+    assert (
+        relative_days_in("tomorrow", Day(None, 4, 6))
+        == relative_days_in("tomorrow", Day(2027, 4, None))
+        == set()
+    )
     assert after("tomorrow and yesterday", date.max) == [date.max - timedelta(days=1)]
     assert after("tomorrow", date(2027, 12, 31)) == [date(2028, 1, 1)]
 
@@ -106,12 +111,12 @@ def test_a_request_that_says_what_day_it_is_says_the_weekdays_too() -> None:
 def test_days_are_read_as_far_as_they_are_said(
     text: str, days: list[tuple[int | None, int, int | None]]
 ) -> None:
-    assert [day for _, found in days_in(text) for day in found] == [Day(*day) for day in days]
+    assert [day for _, found in find_days(text) for day in found] == [Day(*day) for day in days]
 
 
 def test_a_day_in_two_patterns_is_read_once_and_each_where_it_is() -> None:
     text = "on 2027-05-04; 6 may 2027; then 12/24"
-    found = [(match.group(), days) for match, days in days_in(text)]
+    found = [(match.group(), days) for match, days in find_days(text)]
     assert found == [
         ("2027-05-04", (Day(2027, 5, 4),)),
         ("6 may 2027", (Day(2027, 5, 6),)),
@@ -120,7 +125,7 @@ def test_a_day_in_two_patterns_is_read_once_and_each_where_it_is() -> None:
 
 
 def test_days_with_nothing_between_them_are_two() -> None:
-    assert [day for _, found in days_in("4 may 2027/6 june 2027") for day in found] == [
+    assert [day for _, found in find_days("4 may 2027/6 june 2027") for day in found] == [
         Day(2027, 5, 4),
         Day(2027, 6, 6),
     ]
@@ -138,8 +143,9 @@ def test_days_with_nothing_between_them_are_two() -> None:
         ("31-31", []),
     ],
 )
-def test_days_that_only_a_request_says_so(text: str, days: list[Day]) -> None:
-    assert [day for _, found in loose_days_in(text) for day in found] == days
+def test_days_that_only_a_request_states_so(text: str, days: list[Day]) -> None:
+    strict = len(list(find_days(text)))
+    assert [day for _, found in list(find_days(text, lenient=True))[strict:] for day in found] == days
 
 
 @pytest.mark.parametrize(
@@ -155,7 +161,7 @@ def test_days_that_only_a_request_says_so(text: str, days: list[Day]) -> None:
     ],
 )
 def test_a_value_of_two_numbers(text: str, days: list[Day]) -> None:
-    assert list(short_day(text)) == days
+    assert list(parse_short_day(text)) == days
 
 
 def test_years_apart_from_a_day() -> None:
@@ -175,7 +181,7 @@ def test_years_apart_from_a_day() -> None:
     ],
 )
 def test_a_mention_says_a_day(day: Day, other: Day, is_said: bool) -> None:
-    assert day.is_said_by(other) is is_said
+    assert day.agrees_with(other) is is_said
 
 
 def test_the_weekday_of_a_day() -> None:

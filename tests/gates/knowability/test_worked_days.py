@@ -6,8 +6,9 @@ from datetime import date, timedelta
 
 import pytest
 
-from toolassay.gates.knowability.dates import WEEKDAYS, Day, days_in
 from toolassay.gates.knowability.derived_values import DayClues, DayMention, worked_out
+from toolassay.text_values.dates import Day, find_days
+from toolassay.text_values.vocabulary import WEEKDAYS
 
 SAID = date(2027, 5, 5)
 """A Wednesday."""
@@ -20,7 +21,7 @@ def sure_days(text: str, among: list[date] = NEAR) -> list[date]:
 
 
 def told(text: str, day: date) -> str | None:
-    mentions = [DayMention(*match.span(), days) for match, days in days_in(text)]
+    mentions = [DayMention(*match.span(), days) for match, days in find_days(text)]
     return worked_out(Day(day.year, day.month, day.day), DayClues.of(text, mentions))
 
 

@@ -13,12 +13,12 @@ from typing import Literal, NamedTuple
 from dateutil.easter import easter
 from dateutil.relativedelta import relativedelta
 
-from toolassay.gates.knowability.dates import MONTHS, WEEKDAYS, Day
-from toolassay.gates.knowability.times import durations_in
+from toolassay.text_values.dates import Day
+from toolassay.text_values.durations import find_durations
+from toolassay.text_values.times import MINUTES_PER_DAY
+from toolassay.text_values.vocabulary import MONTH_NUMBERS, MONTHS, WEEKDAY_ABBREVIATIONS, WEEKDAYS
 
-_WEEKDAY_NAMES = (
-    "|".join(WEEKDAYS) + "|" + "|".join(name[:3] for name in WEEKDAYS) + "|tues|wednes|thur|thurs"
-)
+_WEEKDAY_NAMES = "|".join((*WEEKDAYS, *WEEKDAY_ABBREVIATIONS, "wednes"))
 _WEEKDAY = re.compile(
     rf"(?:(?P<way>next|following|after|before|previous|preceding) )?\b(?P<name>{_WEEKDAY_NAMES})s?\b"
 )
@@ -39,7 +39,7 @@ _POINTED = re.compile(r"\b(?:the|that) $")
 _NIGHT = re.compile(r"\bovernight\b")
 _EVE = re.compile(r"\b(?:eve|vigil) of\b")
 _BESIDE = re.compile(r"[\s,(]{0,3}(?:the |of ){0,2}")
-_MONTH = "|".join((*MONTHS, *(name[:3] for name in MONTHS), "sept"))
+_MONTH = "|".join(MONTH_NUMBERS)
 _EDGE = re.compile(
     r"\b(?P<edge>last(?: day)?|end|close|1st day|start|beginning|middle|mid|early|late)(?: (?:of|in))?"
     rf" (?:the month of )?(?P<month>(?:{_MONTH})\b|(?:the (?:same )?|that |this )month\b|(?:the )?year\b"
@@ -104,7 +104,7 @@ def worked_out(value: Day, clues: DayClues) -> Told | None:
     ['sure', 'possible', 'possible']
     >>> worked_out(Day(2027, 12, 13), clues)
     """
-    whole = _date(value.year, value.month, value.day)
+    whole = value.whole_date
     if whole is None:
         return None
     if _is_feast(whole, clues.text) or _is_at_edge(whole, clues) or _is_nth(whole, clues):
@@ -207,7 +207,7 @@ def _bases(value: date, mentions: Iterable[DayMention]) -> Iterator[tuple[date, 
         for day in mention.days:
             years = (day.year,) if day.year else (value.year - 1, value.year, value.year + 1)
             for year in years:
-                if base := _date(year, day.month, day.day):
+                if base := day._replace(year=year).whole_date:
                     yield base, mention
 
 
@@ -254,13 +254,6 @@ def _has_month(value: date, mention: DayMention) -> bool:
     return any(day.month == value.month and day.year in (None, value.year) for day in mention.days)
 
 
-def _date(year: int | None, month: int, day: int | None) -> date | None:
-    try:
-        return date(year or 0, month, day or 0)
-    except ValueError:
-        return None
-
-
 _MOST_NUMBERS = 12
 _HIGHEST_NUMBER = 1_000_000
 
@@ -275,7 +268,8 @@ def worked_numbers(numbers: Iterable[Decimal], days: Iterable[Day], times: Itera
     some = [number for number in islice(numbers, _MOST_NUMBERS) if 0 < number < _HIGHEST_NUMBER]
     for one, two in combinations(some, 2):
         found |= {one + two, abs(one - two), one * two}
-    whole = [one for one in map(_date_of_day, islice(days, _MOST_NUMBERS)) if one]
+    some_days = (day._replace(year=day.year or 2027).whole_date for day in islice(days, _MOST_NUMBERS))
+    whole = [day for day in some_days if day]
     for first, last in combinations(whole, 2):
         between = abs((last - first).days)
         found |= {Decimal(between), Decimal(between + 1)}
@@ -285,17 +279,9 @@ def worked_numbers(numbers: Iterable[Decimal], days: Iterable[Day], times: Itera
     return found
 
 
-def _date_of_day(day: Day) -> date | None:
-    try:
-        return date(day.year or 2027, day.month, day.day or 0)
-    except ValueError:
-        return None
-
-
 _BEHIND = re.compile(r",? (?P<way>later|after|afterwards|earlier|before|beforehand|prior|past|ahead)\b")
 _LATER_WORDS = frozenset({"later", "after", "afterwards", "past"})
 _MOST_TIME_TEXT = 20_000
-_MINUTES_OF_DAY = 24 * 60
 
 
 def shifted_times(text: str, times: Collection[float]) -> set[float]:
@@ -308,10 +294,63 @@ def shifted_times(text: str, times: Collection[float]) -> set[float]:
     if not times:
         return found
     text = text[:_MOST_TIME_TEXT]
-    for _, end, length in durations_in(text):
+    for _, end, length in find_durations(text):
         if length.months or not (way := _BEHIND.match(text, end)):
             continue
         minutes = float(length.seconds) / 60 * (1 if way["way"] in _LATER_WORDS else -1)
-        if abs(minutes) < _MINUTES_OF_DAY:
-            found |= {(time + minutes) % _MINUTES_OF_DAY for time in times}
+        if abs(minutes) < MINUTES_PER_DAY:
+            found |= {(time + minutes) % MINUTES_PER_DAY for time in times}
     return found
+
+
+_KIN = (
+    r"wife|husband|partner|girlfriend|boyfriend|spouse|son|daughter|kid|child|baby|toddler|friend|mate|colleague"
+    r"|mum|mom|mother|dad|father|sister|brother|cousin|aunt|uncle|boss|guest|adult|infant|teenager|nan|gran"
+    r"|grandma|grandpa|neighbou?r|roommate|flatmate|classmate|teammate|coworker|assistant|person|nephew|niece|dog"
+)
+# Whoever these are of, they are counted; other things count only beside people.
+_PEOPLE = re.compile(
+    rf"\b(?:{_KIN}|couple|adult)s?\b|\bof us\b|\bpeople\b|\bchildren\b|\bbabies\b|\bparents\b"
+)
+_COUNTED = re.compile(
+    r"\b(\d{1,2})\s(?:of (?:us|them)\b|people\b|children\b"
+    r"|(?!couples|pairs)(?:\w{1,20}\s)?\w{2,20}s\b|more\b|others?\b)"
+)
+_ONE_PERSON = re.compile(
+    rf"\b(?:my|our|his|her|their|an?|the|1)\s(?:(?!and\b)\w{{1,20}}\s)?(?:{_KIN})\b"
+    r"|\b(?<!my )(?:grandma|grandpa|mum|mom|dad)\b"
+)
+_TWO_PEOPLE = re.compile(
+    r"\b(?:my|our|his|her|their|the)\s(?:parents|grandparents|twins|couple)\b|\bboth of\b|\ba couple\b(?! of)"
+)
+_FOR_TWO = re.compile(r"\b(?:twin|double|couple|pair|both|each other|the other (?:one|person))\b")
+_ONE_ALONE = re.compile(
+    r"\b(?:(?:just|only) (?:for )?(?:me|myself|him|her)|(?:for|by) (?:myself|himself|herself)|alone|solo"
+    r"|on my own|nobody else|no one else|single (?:room|bed|ticket|traveller))\b"
+)
+_COUPLES = re.compile(r"\b(\d{1,2})\s(?:couples|pairs)\b")
+_SPEAKER = re.compile(r"\b(?:me|i|myself|i'm)\b")
+_NAMED_PEOPLE = re.compile(r"\b[A-Z]\w+(?:,\s[A-Z]\w+)*,?\s(?:and|&|plus)\s(?:[A-Z]\w+|I\b|me\b|myself\b)")
+
+
+def heads_in(digits: str, text: str) -> set[int]:
+    """The numbers of people that somebody would count; `digits` is the text, plain and with digits for words.
+
+    >>> sorted(heads_in("my wife and 2 kids", "my wife and two kids"))
+    [3, 4]
+    """
+    found: set[int] = set()
+    if _PEOPLE.search(digits):
+        counts = [int(match[1]) for match in _COUNTED.finditer(digits)]
+        couples = sum(2 * int(match[1]) for match in _COUPLES.finditer(digits))
+        singles = len(_ONE_PERSON.findall(digits)) + 2 * len(_TWO_PEOPLE.findall(digits))
+        others = sum(counts) + couples + singles
+        if couples or singles or len(counts) > 1 or _SPEAKER.search(digits):
+            found = {others, others + 1}
+    for match in _NAMED_PEOPLE.finditer(text):
+        names = len(re.findall(r"[A-Z]\w+", match.group()))
+        found |= {names, names + 1}
+    found -= {0, 1}
+    if _ONE_ALONE.search(digits):
+        found.add(1)
+    return found | ({2} if _FOR_TWO.search(digits) else set())

@@ -13,22 +13,21 @@ from typing import Literal, NamedTuple
 
 from toolassay.gates.gate import Background, Finding
 from toolassay.gates.knowability import identifiers, normalization
-from toolassay.gates.knowability.currencies import is_currency
-from toolassay.gates.knowability.dates import days_in
 from toolassay.gates.knowability.literals import PlanLiteral, earlier_nodes, leaves, literals_of
 from toolassay.gates.knowability.normalization import (
     NEGATIONS,
     is_content,
     is_turned,
-    plain,
     stands_in,
-    with_digits,
     words_in,
 )
 from toolassay.gates.knowability.source_text import Said
 from toolassay.gates.knowability.value_parts import ValuePart, is_result, is_variable, take_parts
 from toolassay.gold import Gold, GoldNode
 from toolassay.offline.writer.allowed_values import allowed_values
+from toolassay.text_values.dates import find_days
+from toolassay.text_values.money import is_currency
+from toolassay.text_values.spelling import plain, with_digits
 
 _FEWEST_WORDS_IN_ORDER = 6
 _MOST_WORDS_IN_ORDER = 80
@@ -180,7 +179,7 @@ def _weigh(value: str, text: str, said: Said) -> Doubt | None:
 
 def _sort_words(rest: str, text: str, said: Said) -> tuple[dict[str, str], list[str]]:
     """The content words by key that were said, and the words that were not."""
-    days = [*said.days, *(day for _, days in days_in(text) for day in days)] if _DAY.search(rest) else []
+    days = [*said.days, *(day for _, days in find_days(text) for day in days)] if _DAY.search(rest) else []
     weekdays = {day.weekday[:3] for day in days if day.weekday}
     weekdays |= set(said.weekdays if _DAY.search(rest) else ())
     known: dict[str, str] = {}

@@ -11,6 +11,7 @@ from itertools import accumulate, pairwise
 from typing import NamedTuple
 
 from toolassay.offline.planner.mentions import FILE_TYPES
+from toolassay.text_values.vocabulary import NUMBER_WORDS, longest_first
 
 URL = re.compile(
     r"(?:(?:https?|ftp|s3|file)://|www\.)[^\s'<>`\[\]{}]{1,2000}"
@@ -273,17 +274,15 @@ _SIGNS = {
     "slash": "/",
     "plus": "+",
 }
-_NAMES = "|".join(sorted(_SIGNS, key=len, reverse=True))
+_NAMES = longest_first(_SIGNS)
 _BRACKETS = re.compile(rf"\s?[(\[{{<]\s?({_NAMES}|@|\.)\s?[)\]}}>]\s?")
 _WORD = r"[a-z0-9][\w.+@-]{0,60}"
 _ROW = re.compile(
     rf"(?<![\w@.])(?:{_WORD} (?:\d{{1,6}} )?(?:(?:{_NAMES}) ){{1,2}}){{1,12}}{_WORD}"
     rf"(?: \d{{1,6}}(?= (?:{_NAMES})))?"
 )
-_DIGIT_NAMES = ["zero", "one", "two", "three", "four", "five", "six", "seven", "eight", "nine"]
-_DIGIT = {name: str(digit) for digit, name in enumerate(_DIGIT_NAMES)} | dict.fromkeys(
-    ("oh", "o", "nought"), "0"
-)
+_DIGIT = {name: str(digit) for digit, name in enumerate(NUMBER_WORDS[:10])}
+_DIGIT |= dict.fromkeys(("oh", "o", "nought"), "0")
 _ANY_DIGIT = rf"(?:(?:double|triple)[ -])?(?:{'|'.join(_DIGIT)})"
 _SPOKEN_DIGITS = re.compile(rf"\b{_ANY_DIGIT}(?:[ ,-]{{1,3}}{_ANY_DIGIT}){{3,20}}\b")
 _DIGITS = re.compile(r"(?<=[a-z])\s(?=\d{1,6}(?:[@._+/-]|$))")

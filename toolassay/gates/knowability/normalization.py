@@ -7,70 +7,14 @@ from __future__ import annotations
 
 import json
 import re
-import unicodedata
 from collections.abc import Callable, Iterator, Mapping
 from functools import cache, lru_cache
 from pathlib import Path
 
-from text_to_num import alpha2digit
-
 from toolassay.offline.planner.terms import STOP_WORDS
 
-_QUOTES = dict.fromkeys(map(ord, '‘’‚‛′`´“”„‟″«»‹›「」『』"'), "'")
-_DASHES = dict.fromkeys(map(ord, "‐‑‒–—―−"), "-")
-_INVISIBLE = dict.fromkeys(map(ord, "\u00ad\u200b\u200c\u200d\u2060\ufeff"))
-# Letters that are no letter and an accent for Unicode.
-_LETTERS = str.maketrans("łŁøØđĐı⁄", "lLoOdDi/")
-_SAME_CHARACTER: dict[int, str | None] = {**_QUOTES, **_DASHES, **_INVISIBLE}
-_SPACES = re.compile(r"\s+")
-_FRACTION_BEHIND = re.compile(r"(?<=\d)(?=[\u00bc-\u00be\u2150-\u215e])")  # "17½" is no 171/2
-_NOT = re.compile(r"\b(?P<verb>ca|wo|sha|[a-z]{2,6})n't\b")
-_SHORT_VERBS = {"ca": "can", "wo": "will", "sha": "shall"}
-_AREA = re.compile(r"\b(square|sq\.?|cubic) ?(met(?:er|re)s?|m|feet|foot|ft)\b\.?")
-_POWERS = {"s": {"m": "m2", "f": "ft2"}.__getitem__, "c": {"m": "m3", "f": "ft3"}.__getitem__}
-# "Two-week" counts weeks, "twenty-one" is one number.
-_COUNTED = re.compile(
-    r"\b(two|three|four|five|six|seven|eight|nine|ten|eleven|twelve|[a-z]{3,5}teen|twenty|thirty|forty|fifty|sixty)-"
-    r"(?!(?:one|two|three|four|five|six|seven|eight|nine|first|second|third|(?!month)[a-z]{3,6}th)\b)"
-)
 # Scripts without blanks between words: there a word may stand anywhere.
 _UNSPACED = re.compile(r"[\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff\u3040-\u30ff\u3400-\u9fff\uf900-\ufaff]")
-
-
-def plain(text: str) -> str:
-    """A text without the differences that a person does not see: case, accents, quotes, dashes, blanks.
-
-    >>> plain("The “Café”  – don’t")
-    "the 'cafe' - do not"
-    """
-    if not text.isascii():
-        text = unicodedata.normalize("NFKC", _FRACTION_BEHIND.sub(" ", text))
-        text = text.translate(_SAME_CHARACTER).translate(_LETTERS)
-    text = text.casefold()
-    if not text.isascii():
-        text = unicodedata.normalize("NFKC", text)
-        text = "".join(c for c in unicodedata.normalize("NFD", text) if unicodedata.category(c) != "Mn")
-    if '"' in text or "`" in text:
-        text = text.translate(_QUOTES)
-    if "n't" in text:
-        text = _NOT.sub(lambda match: f"{_SHORT_VERBS.get(match['verb'], match['verb'])} not", text)
-    return _SPACES.sub(" ", text).strip()
-
-
-@lru_cache(maxsize=4096)
-def with_digits(text: str) -> str:
-    """A plain text with its English number words in digits.
-
-    >>> with_digits("twenty-one chairs on the third of may")
-    '21 chairs on the 3rd of may'
-    """
-    try:
-        text = text.replace("-and-a-", " and a ")
-        if "sq" in text or "cubic" in text:
-            text = _AREA.sub(lambda unit: _POWERS[unit[1][0]](unit[2][0]), text)
-        return str(alpha2digit(_COUNTED.sub(r"\1 ", text), "en", 0))
-    except (ValueError, OverflowError):  # pragma: no cover - a number that is too large for it
-        return text
 
 
 def stands_in(text: str, inside: str) -> bool:

@@ -10,12 +10,11 @@ from functools import cached_property
 from itertools import pairwise
 
 from toolassay.gates.knowability import identifiers
-from toolassay.gates.knowability.currencies import Currencies, currencies_in, names_of
-from toolassay.gates.knowability.dates import RELATIVE, Day, days_from, days_in, loose_days_in, years_in
 from toolassay.gates.knowability.derived_values import (
     DayClues,
     DayMention,
     Told,
+    heads_in,
     shifted_times,
     worked_numbers,
     worked_out,
@@ -26,21 +25,16 @@ from toolassay.gates.knowability.normalization import (
     key_of,
     lemma_key,
     other_names,
-    plain,
     signs_as_words,
     stands_in,
-    with_digits,
     words_in,
 )
-from toolassay.gates.knowability.numbers import (
-    amounts_in,
-    converted_in,
-    heads_in,
-    numbers_in,
-    says_one,
-    shares_in,
-)
-from toolassay.gates.knowability.times import Duration, durations_in, lengths_as_numbers, times_in
+from toolassay.text_values.dates import RELATIVE, Day, find_days, relative_days_in, years_in
+from toolassay.text_values.durations import Duration, find_durations
+from toolassay.text_values.money import Currencies, amounts_in, currencies_in, currency_names
+from toolassay.text_values.numbers import converted_numbers_in, has_article, numbers_in, shares_in
+from toolassay.text_values.spelling import plain, with_digits
+from toolassay.text_values.times import find_times
 
 # Of a word that is said over and over, so many places are enough to see what stands around it.
 _MOST_PLACES = 200
@@ -144,7 +138,7 @@ class Said:
     @cached_property
     def numbers(self) -> Collection[Decimal]:
         """The numbers; those in addresses and phone numbers, and in days and times, are none."""
-        spans = [match.span() for match, _ in (*days_in(self._quantities), *times_in(self._quantities))]
+        spans = [match.span() for match, _ in (*find_days(self._quantities), *find_times(self._quantities))]
         text = list(self._quantities)
         for start, end in spans:
             text[start:end] = " " * (end - start)
@@ -154,7 +148,7 @@ class Said:
     @cached_property
     def all_numbers(self) -> Collection[Decimal]:
         """The numbers, and those that days and times are made of: for a value that is a number by itself."""
-        one = {Decimal(1)} if says_one(self.digits) else set()
+        one = {Decimal(1)} if has_article(self.digits) else set()
         return numbers_in(self._quantities) | one
 
     @cached_property
@@ -167,12 +161,14 @@ class Said:
     @cached_property
     def converted(self) -> Collection[Decimal]:
         """The numbers in other units: metres of kilometres, minutes of hours."""
-        return converted_in(self.digits) | lengths_as_numbers(self.durations)
+        return converted_numbers_in(self.digits) | {
+            number for duration in self.durations for number in duration.numbers()
+        }
 
     @cached_property
     def durations(self) -> Collection[Duration]:
         """The lengths of time."""
-        return {duration for _, _, duration in durations_in(self.digits)}
+        return {duration for _, _, duration in find_durations(self.digits)}
 
     @cached_property
     def shares(self) -> Collection[Fraction]:
@@ -199,18 +195,18 @@ class Said:
         """The days, each with the words that say it."""
         found: dict[Day, str] = {}
         bases: list[Day] = []
-        for match, days in (*days_in(self.prose), *loose_days_in(self.prose)):
+        for match, days in find_days(self.prose, lenient=True):
             found |= dict.fromkeys(days, match.group())
             if _TODAY_IS.search(self.prose, max(0, match.start() - 40), match.start()):
                 bases.extend(days)
         for base in bases[:_MOST_BASES]:
-            for day in days_from(self.plain, base):
+            for day in relative_days_in(self.plain, base):
                 found.setdefault(day, found[base])
         return found
 
     @cached_property
     def _day_clues(self) -> DayClues:
-        found = (*days_in(self.prose), *loose_days_in(self.prose))
+        found = find_days(self.prose, lenient=True)
         return DayClues.of(self.prose, [DayMention(*match.span(), days) for match, days in found])
 
     def works_out(self, day: Day) -> Told | None:
@@ -230,7 +226,7 @@ class Said:
     @cached_property
     def times(self) -> Collection[float]:
         """The times of day, in minutes since midnight."""
-        return {time for _, times in times_in(self.prose, loose=True) for time in times}
+        return {time for _, times in find_times(self.prose, lenient=True) for time in times}
 
     @cached_property
     def shifted_times(self) -> Collection[float]:
@@ -279,7 +275,7 @@ class Said:
     def _code_names(self) -> Collection[str]:
         """The words for the codes that are said in capitals: "CAD" speaks of Canadian dollars."""
         codes = {match.group().casefold() for match in _CAPITALS.finditer(self.text)}
-        names = (name for code in codes for name in (*other_names(code), *names_of(code)))
+        names = (name for code in codes for name in (*other_names(code), *currency_names(code)))
         return {key_of(word) for name in names for word in name.split()}
 
     @cached_property

@@ -11,12 +11,14 @@ from decimal import Decimal
 from typing import NamedTuple
 
 from toolassay.gates.knowability import identifiers
-from toolassay.gates.knowability.dates import MONTHS, Day, days_in, short_day
 from toolassay.gates.knowability.identifiers import extensions_in, is_phone_of
 from toolassay.gates.knowability.normalization import key_of
-from toolassay.gates.knowability.numbers import NUMBER, is_share, numbers_of, readings
 from toolassay.gates.knowability.source_text import Said
-from toolassay.gates.knowability.times import Duration, durations_in, times_in
+from toolassay.text_values.dates import Day, find_days, parse_short_day
+from toolassay.text_values.durations import Duration, find_durations
+from toolassay.text_values.numbers import find_numbers, is_share, parse_number
+from toolassay.text_values.times import find_times
+from toolassay.text_values.vocabulary import MONTHS
 
 _DOINGS = (
     "extracted|generated|translated|transcribed|simplified|summari[sz]ed|corrected|styli[sz]ed|styled|combined"
@@ -125,8 +127,8 @@ def take_parts(text: str, said: Said) -> tuple[list[ValuePart], str]:
         rest = take(identifiers.PHONE, lambda found: _phone(found, said), rest)
         rest = take(identifiers.CODE, lambda found: _code(found, said), rest)
         alone = not re.search(r"[^\W\d_]", text)
-        for match in reversed(list(NUMBER.finditer(rest))):
-            parts.append(_number(match, said, alone))
+        for match, values in reversed(list(find_numbers(rest))):
+            parts.append(_number(match, values, said, alone))
             rest = rest[: match.start()] + " " * len(match.group()) + rest[match.end() :]
     return parts, rest
 
@@ -149,7 +151,7 @@ def _file(found: str, said: Said) -> ValuePart:
 
 
 def _dates(text: str, said: Said) -> Iterator[tuple[int, int, ValuePart]]:
-    for match, days in days_in(text):
+    for match, days in find_days(text):
         if re.fullmatch(r"\d+/\d+", match.group()) and match.group() != text.strip():
             continue
         told = [_is_day_said(day, said) or match.group() in said.codes for day in days]
@@ -172,14 +174,14 @@ def _day_not_said(found: str, days: tuple[Day, ...], said: Said) -> ValuePart:
 
 
 def _is_short_day_or_time(text: str, said: Said) -> bool:
-    if any(_is_day_said(day, said) for day in short_day(text)):
+    if any(_is_day_said(day, said) for day in parse_short_day(text)):
         return True
     clock = re.fullmatch(r"([01]?\d|2[0-3])\.([0-5]\d)", text)
     return clock is not None and float(int(clock[1]) * 60 + int(clock[2])) in said.times
 
 
 def _is_day_said(day: Day, said: Said) -> bool:
-    if any(day.is_said_by(other) and not _is_other_year(day, other, said) for other in said.days):
+    if any(day.agrees_with(other) and not _is_other_year(day, other, said) for other in said.days):
         return True
     return _said_apart(day, said) or said.works_out(day) == "sure"
 
@@ -194,7 +196,7 @@ def _is_other_year(day: Day, other: Day, said: Said) -> bool:
 
 
 def _is_but_for_year(day: Day, said: Said) -> bool:
-    return any(day.is_said_by(other) and not other.year for other in said.days)
+    return any(day.agrees_with(other) and not other.year for other in said.days)
 
 
 def _said_apart(day: Day, said: Said) -> bool:
@@ -211,7 +213,7 @@ def _said_apart(day: Day, said: Said) -> bool:
 
 def _times(text: str, said: Said) -> Iterator[tuple[int, int, ValuePart]]:
     taken: list[tuple[int, int]] = []
-    for match, times in times_in(text):
+    for match, times in find_times(text):
         if any(start < match.end() and match.start() < end for start, end in taken):
             continue
         taken.append(match.span())
@@ -241,7 +243,7 @@ def _is_length(match: re.Match[str], said: Said) -> bool:
 
 def _durations(text: str, said: Said) -> Iterator[tuple[int, int, ValuePart]]:
     end_of_last = -1
-    for start, end, length in sorted(durations_in(text), key=lambda found: (found[0], -found[1]))[:100]:
+    for start, end, length in sorted(find_durations(text), key=lambda found: (found[0], -found[1]))[:100]:
         if start >= end_of_last and any(length.is_same(other) for other in said.durations):
             end_of_last = end
             yield start, end, ValuePart(text[start:end].strip(), True)
@@ -275,7 +277,7 @@ def _code(found: str, said: Said) -> ValuePart | None:
     if identifiers.code_key(found) in said.codes:
         return ValuePart(found, True)
     if measure := identifiers.MEASURE.fullmatch(found):
-        number, unit = readings(measure[1]), measure[2]
+        number, unit = parse_number(measure[1]), measure[2]
         if unit in ("st", "nd", "rd", "th") and number == {1}:
             return ValuePart(found, False)
         counts = unit in ("st", "nd", "rd", "th", "x", "k", "m") or said.knows(key_of(unit))
@@ -286,8 +288,7 @@ def _code(found: str, said: Said) -> ValuePart | None:
     return ValuePart(found, False)
 
 
-def _number(match: re.Match[str], said: Said, alone: bool) -> ValuePart:
-    values = numbers_of(match)
+def _number(match: re.Match[str], values: set[Decimal], said: Said, alone: bool) -> ValuePart:
     known = not values.isdisjoint(said.numbers)
     if not known and values == {1} and (noun := re.match(r"\W{0,3}([^\W\d]+)", match.string[match.end() :])):
         known = re.search(rf"\b(?:an?|single|per)\s{re.escape(noun[1])}", said.digits) is not None

@@ -10,13 +10,8 @@ from typing import Any
 from toolassay.backinstruct.critics import same_tool
 from toolassay.gates.fit import FITS, Fit, doubtful, wrong
 from toolassay.gates.schema.content import MEDIA, Content, content_of
-from toolassay.gates.schema.dates_and_numbers import (
-    is_no_day,
-    is_whole,
-    may_be_date,
-    may_be_number,
-    may_be_time,
-)
+from toolassay.text_values.dates import is_impossible_day
+from toolassay.text_values.plausibility import may_be_date, may_be_number, may_be_time, may_be_whole
 
 _WORDS = {
     "text": "string str text varchar char character chars name title file filename path city country "
@@ -196,7 +191,7 @@ def _number_fit(value: float, kind: str) -> Fit:
 
 def _text_fit(text: str, kind: str) -> Fit:
     content = content_of(text)
-    if kind in ("date", "moment") and is_no_day(text):
+    if kind in ("date", "moment") and is_impossible_day(text):
         return wrong("a day that no calendar has")
     if kind in _FIGURES and content.media and "text" not in content.kinds:
         return wrong(content.what)
@@ -209,7 +204,7 @@ _SAYS: dict[str, Callable[[str], bool]] = {
     "list": lambda text: True,
     "object": lambda text: True,
     "number": may_be_number,
-    "integer": lambda text: may_be_number(text) and is_whole(text),
+    "integer": lambda text: may_be_number(text) and may_be_whole(text),
     "boolean": lambda text: text.strip(" .!'\"").casefold() in _TRUTH,
     "date": may_be_date,
     "time": may_be_time,

@@ -5,17 +5,15 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable
 from dataclasses import dataclass
-from datetime import date, datetime, timedelta
+from datetime import date, datetime
 from typing import TypeVar
+
+from toolassay.text_values.dates import find_dates_near
+from toolassay.text_values.durations import find_minutes
+from toolassay.text_values.times import find_clock_texts
 
 T = TypeVar("T")
 
-_MONTHS = (
-    *("january", "february", "march", "april", "may", "june", "july"),
-    *("august", "september", "october", "november", "december"),
-)
-_DAY = re.compile(rf"\b({'|'.join(_MONTHS)}) (\d{{1,2}})\b|\b(yesterday|today|tomorrow)\b", re.IGNORECASE)
-_TIME = re.compile(r"\b(\d{1,2})(?::(\d\d))? ?(am|pm)\b|\bnoon\b", re.IGNORECASE)
 _QUOTED = re.compile(r'"([^"]*)"|(?<!\w)\'([^\']*)\'(?!\w)')
 # "over 30", but not "over 30 days", nor the 3 of it.
 _THRESHOLD = re.compile(
@@ -28,11 +26,6 @@ _METRICS = {
     "number of visits": "total_visits",
 }
 _SOURCES = ("direct", "referral", "search engine", "social media")
-_NUMBERS = {"one": 1, "two": 2, "three": 3, "four": 4, "an": 1, "a": 1, "half": 0.5}
-_LENGTH = re.compile(
-    r"\b(\d+|one|two|three|four|an?|half an)[ -](?:and a half )?(minute|hour)s?\b( and a half)?",
-    re.IGNORECASE,
-)
 
 
 @dataclass(frozen=True)
@@ -62,8 +55,7 @@ class ParsedRequest:
     @property
     def days(self) -> list[date]:
         """The days that are named outside of quotes, in order; a month without year is the nearest."""
-        days = [self._day(found) for found in _DAY.finditer(self.bare)]
-        return [day for day in days if day is not None]
+        return list(find_dates_near(self.bare, self.today))
 
     @property
     def today(self) -> date:
@@ -73,19 +65,12 @@ class ParsedRequest:
     @property
     def times(self) -> list[str]:
         """The times of day, as HH:MM:SS."""
-        return [_clock(found) for found in _TIME.finditer(self.bare)]
+        return list(find_clock_texts(self.bare))
 
     @property
     def minutes(self) -> int | None:
         """The first length of time."""
-        found = _LENGTH.search(self.bare)
-        if found is None:
-            return None
-        word = found[1]
-        count = int(word) if word.isdigit() else 0.5 if word.startswith("half") else _NUMBERS[word]
-        if "and a half" in found[0]:
-            count += 0.5
-        return round(count * (60 if found[2] == "hour" else 1))
+        return next((minutes for _, minutes in find_minutes(self.bare)), None)
 
     @property
     def metrics(self) -> list[str]:
@@ -117,18 +102,6 @@ class ParsedRequest:
         """Those of these that stand in the request, in order; case does not count."""
         return _in_order(self.request.lower(), {word.lower(): word for word in words})
 
-    def _day(self, found: re.Match[str]) -> date | None:
-        if found[3]:
-            return self.today + timedelta(days=("yesterday", "today", "tomorrow").index(found[3]) - 1)
-        month, number = _MONTHS.index(found[1].lower()) + 1, int(found[2])
-        candidates = []
-        for year in (self.today.year - 1, self.today.year, self.today.year + 1):
-            try:
-                candidates.append(date(year, month, number))
-            except ValueError:
-                continue
-        return min(candidates, key=lambda day: abs(day - self.today), default=None)
-
 
 def people_in(request: str, addresses: Iterable[str]) -> tuple[str, ...]:
     """The addresses whose first name stands in a request outside of quotes, in order."""
@@ -139,13 +112,6 @@ def people_in(request: str, addresses: Iterable[str]) -> tuple[str, ...]:
         if found:
             places[address] = found.start()
     return tuple(sorted(places, key=places.__getitem__))
-
-
-def _clock(found: re.Match[str]) -> str:
-    if found[1] is None:
-        return "12:00:00"
-    hour = int(found[1]) % 12 + (12 if found[3] == "pm" else 0)
-    return f"{hour:02}:{found[2] or '00'}:00"
 
 
 def _in_order(text: str, values: dict[str, str]) -> list[str]:

@@ -8,6 +8,9 @@ from functools import cached_property, partial
 from typing import Literal
 
 from toolassay.offline.planner.terms import MAX_CHARACTERS, words_of
+from toolassay.text_values.dates import COPIED_DATE
+from toolassay.text_values.numbers import COPIED_NUMBER
+from toolassay.text_values.times import COPIED_TIME
 
 MentionKind = Literal["url", "email", "file", "quoted", "date", "time", "phone", "number", "name", "phrase"]
 
@@ -19,10 +22,6 @@ _MEDIA = {
 }
 FILE_TYPES = {extension: media for media, extensions in _MEDIA.items() for extension in extensions.split()}
 
-_MONTH = r"(?:jan|feb|mar|apr|may|jun|jul|aug|sep|oct|nov|dec)[a-z]{0,6}\.?"
-_DAY = r"(?:mon|tues|wednes|thurs|fri|satur|sun)day"
-_YEAR = r"(?:,?\s+(?:19|20)\d\d)?"
-_ORDINAL = r"\d{1,2}(?:st|nd|rd|th)?"
 _QUOTES = (("'", "'"), ('"', '"'), ("`", "`"), ("‘", "’"), ("“", "”"), ("«", "»"), ("「", "」"))
 
 _WORD = r"[\w&'’-]{0,40}"
@@ -38,16 +37,8 @@ _PATTERNS: tuple[tuple[MentionKind, re.Pattern[str]], ...] = (
     ("url", re.compile(r"\b(?:https?://|www\.)[^\s'\"<>`“”‘’\0]{1,2000}(?<![.,;:!?)])")),
     ("email", re.compile(r"\b[\w.+-]{1,64}@[\w-]{1,63}(?:\.[\w-]{1,63}){1,5}")),
     ("file", re.compile(rf"\b[\w-]{{1,80}}\.(?:{'|'.join(FILE_TYPES)})\b", re.IGNORECASE)),
-    (
-        "date",
-        re.compile(
-            rf"\b(?:{_MONTH}\s+{_ORDINAL}{_YEAR}|{_ORDINAL}\s+(?:of\s+)?{_MONTH}{_YEAR}|\d{{4}}-\d\d?-\d\d?"
-            rf"|\d\d?[/.]\d\d?[/.]\d{{2,4}}|(?:(?:next|this)\s+)?{_DAY}|today|tomorrow|tonight"
-            rf"|(?:next|this)\s+(?:week|month|year|weekend))\b",
-            re.IGNORECASE,
-        ),
-    ),
-    ("time", re.compile(r"\b(?:\d{1,2}:\d\d(?:\s*[ap]\.?m\b)?|\d{1,2}\s*[ap]\.?m\b|noon|midnight)", re.I)),
+    ("date", COPIED_DATE),
+    ("time", COPIED_TIME),
     (
         "phone",
         re.compile(r"(?<![\w-])\+?\(?\d{1,4}\)?(?:[ -]\(?\d{2,10}\)?){1,4}(?![\w-])|(?<![\w-])\+?\d{7,15}\b"),
@@ -58,10 +49,7 @@ _PATTERNS: tuple[tuple[MentionKind, re.Pattern[str]], ...] = (
             rf"(?:{_INSIDE}|(?=[DMP]r))\b(?!I\b)(?:(?:Dr|Mr|Mrs|Ms|Prof)\.\s*|\d{{1,5}}\s+)?[A-Z]{_WORD}(?:\s+(?:(?:of|the|de)\s+)?[A-Z0-9]{_WORD}){{0,5}}"
         ),
     ),
-    (
-        "number",
-        re.compile(r"(?<![\w.])[$€£¥]?\d+(?:,\d{3})*(?:\.\d+)?%?(?!\w)|\b[A-Z0-9-]{0,20}\d[A-Z0-9-]{0,20}\b"),
-    ),
+    ("number", COPIED_NUMBER),
 )
 _PREPOSITIONS = "from|to|in|at|on|about|for|with|by|via|using|near|regarding|titled|called|named"
 _DETERMINERS = "a|an|the|my|our|your|some|this"
