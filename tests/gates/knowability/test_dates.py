@@ -7,7 +7,7 @@ from datetime import date, timedelta
 import pytest
 
 from toolassay.gates.knowability.gate import judge
-from toolassay.gates.knowability.source_text import Said
+from toolassay.gates.knowability.source_text import SourceText
 from toolassay.text_values.dates import (
     Day,
     find_days,
@@ -76,7 +76,7 @@ def test_nothing_follows_from_half_a_day_or_lies_beyond_the_calendar() -> None:
 
 
 def test_a_request_that_says_what_day_it_is_says_the_weekdays_too() -> None:
-    said = Said("Today is Tuesday 6 April 2027. Book a table for Friday.")
+    said = SourceText("Today is Tuesday 6 April 2027. Book a table for Friday.")
     assert judge("2027-04-09", said) is judge("2027-04-16", said) is None
     assert all(judge(f"2027-04-{day}", said) is not None for day in ("08", "10", "11", "17", "18"))
 
