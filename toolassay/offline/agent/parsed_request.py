@@ -1,4 +1,4 @@
-"""The values in a WorkBench request: days, times, people, quoted texts, figures."""
+"""A parsed WorkBench request: its days, times, people, quoted texts and metrics."""
 
 from __future__ import annotations
 
@@ -14,6 +14,7 @@ from toolassay.text_values.times import find_clock_texts
 
 T = TypeVar("T")
 
+# Texts in quotes, but not the apostrophes of "it's Ann's".
 _QUOTED = re.compile(r'"([^"]*)"|(?<!\w)\'([^\']*)\'(?!\w)')
 # "over 30", but not "over 30 days", nor the 3 of it.
 _THRESHOLD = re.compile(
@@ -25,17 +26,17 @@ _METRICS = {
     "average session duration": "session_duration_seconds",
     "number of visits": "total_visits",
 }
-_SOURCES = ("direct", "referral", "search engine", "social media")
+TRAFFIC_SOURCES = ("direct", "referral", "search engine", "social media")
 
 
 @dataclass(frozen=True)
 class ParsedRequest:
-    """A request, read once.
+    """A request and the values in it.
 
     Args:
-        request: as it was written.
-        now: the moment it was.
-        people: first names of colleagues in it, in order.
+        request: as written.
+        now: the moment at which it was written.
+        people: the addresses of the colleagues in it, in order.
     """
 
     request: str
@@ -44,67 +45,65 @@ class ParsedRequest:
 
     @property
     def bare(self) -> str:
-        """The request in small letters, without what stands in quotes."""
+        """The request in lower case, without the quoted texts."""
         return _QUOTED.sub("''", self.request).lower()
 
     @property
     def quoted(self) -> list[str]:
-        """What stands in quotes."""
+        """The quoted texts, in order."""
         return [double or single for double, single in _QUOTED.findall(self.request)]
 
     @property
     def days(self) -> list[date]:
-        """The days that are named outside of quotes, in order; a month without year is the nearest."""
+        """The days outside quotes, in order, each in the year nearest to today."""
         return list(find_dates_near(self.bare, self.today))
 
     @property
     def today(self) -> date:
-        """The day it is."""
         return self.now.date()
 
     @property
     def times(self) -> list[str]:
-        """The times of day, as HH:MM:SS."""
+        """The times of day, as HH:MM:SS, in order."""
         return list(find_clock_texts(self.bare))
 
     @property
     def minutes(self) -> int | None:
-        """The first length of time."""
+        """The first length of time, in minutes."""
         return next((minutes for _, minutes in find_minutes(self.bare)), None)
 
     @property
     def metrics(self) -> list[str]:
-        """The figures of analytics, by their names there, each once, in order."""
+        """The metrics by their column names, each once, in order."""
         return _in_order(self.bare, _METRICS)
 
     @property
     def sources(self) -> list[str]:
         """The traffic sources, each once, in order."""
-        return _in_order(self.request.lower(), {name: name for name in _SOURCES})
+        return _in_order(self.request.lower(), {name: name for name in TRAFFIC_SOURCES})
 
     @property
     def threshold(self) -> tuple[bool, float] | None:
-        """Whether a figure is to be above a number, and the number."""
+        """Whether a metric must be above (or below) a number, and that number."""
         found = _THRESHOLD.search(self.bare)
         return None if found is None else (found[1] in ("above", "over", "more than"), float(found[2]))
 
     @property
     def percent(self) -> float | None:
-        """The first percentage."""
         found = _PERCENT.search(self.bare)
         return None if found is None else float(found[1])
 
     def has(self, *words: str) -> bool:
-        """Whether one of these stands outside of quotes."""
+        """Whether one of these regular expressions matches whole words outside quotes."""
         return any(re.search(rf"\b{word}\b", self.bare) for word in words)
 
     def named(self, words: Iterable[str]) -> list[str]:
-        """Those of these that stand in the request, in order; case does not count."""
+        """Those of these words that are in the request, in its order, in any case."""
         return _in_order(self.request.lower(), {word.lower(): word for word in words})
 
 
 def people_in(request: str, addresses: Iterable[str]) -> tuple[str, ...]:
-    """The addresses whose first name stands in a request outside of quotes, in order."""
+    """The addresses whose first name is in a request outside quotes, in order."""
     bare = _QUOTED.sub("''", request)
     places = {}
     for address in addresses:
@@ -120,10 +119,10 @@ def _in_order(text: str, values: dict[str, str]) -> list[str]:
 
 
 def first_of(found: Iterable[T]) -> T:
-    """The first of what was found; within a generator, unlike `next`, nothing found is no end.
+    """The first item. Unlike `next`, it does not end the generator that calls it if there is none.
 
     Raises:
-        LookupError: nothing was found.
+        LookupError: there is none.
     """
     for one in found:
         return one
