@@ -202,7 +202,7 @@ _CURRENCY = (
     r"|[$€£])"
 )
 _COINS = r"(?:cents?|pence|pennies|p|ct|rappen|grosz)\b"
-# "19 euros 99", "3 dollars and 5 cents" and "19 99"; not "19 99%" or "19 and 99".
+# "19 euros 99" and "3 dollars and 5 cents", but not "19 euros 99%" or "19 and 99".
 _MAIN_AND_COINS = re.compile(
     rf"(?<![\w.,])(\d{{1,7}})\s?(?:{_CURRENCY}\s?)?(?:and\s)?(?:(\d{{1,2}})\s?{_COINS}"
     rf"|(?<!\d )(?<!\d)(?<!and )(\d\d)(?![\w.,:%]*\d|\s?%))"

@@ -195,7 +195,7 @@ def _rows(runs: list[str]) -> Iterator[str]:
         yield from accumulate(runs[start : start + _MOST_RUNS])
 
 
-# Like `PHONE`, with longer first groups and gaps: "0049 30 901820", but not "4155550172.5".
+# Like `PHONE`, with longer first groups and gaps: "0049 30 901820", but not "b555".
 _NUMBER = re.compile(
     r"(?<![\w.,-])\+?\(?(?:\d{6,15}|\d{1,5})\)?(?:[ .()/-]{1,3}\d{1,10}){0,7}(?![\w]|[.,]\d|-\d)"
 )
