@@ -184,3 +184,9 @@ def test_a_switch_is_not_put_on_by_who_turns_it_off() -> None:
 def test_a_long_request_with_many_days_is_read_once() -> None:
     said = SourceText("A week later, on the Friday after 3 May 2027, two nights. " * 1500)
     assert all(judge(f"2029-{month:02}-{day:02}", said) for month in range(1, 13) for day in range(1, 7))
+
+
+def test_a_request_that_says_what_day_it_is_says_the_weekdays_too() -> None:
+    said = SourceText("Today is Tuesday 6 April 2027. Book a table for Friday.")
+    assert judge("2027-04-09", said) is judge("2027-04-16", said) is None
+    assert all(judge(f"2027-04-{day}", said) is not None for day in ("08", "10", "11", "17", "18"))

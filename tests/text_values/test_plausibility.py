@@ -1,4 +1,4 @@
-"""Which texts can be a date, a time, or a day that no calendar has."""
+"""Which texts may be a date, a time, or a day that no calendar has."""
 
 from __future__ import annotations
 
