@@ -14,13 +14,6 @@ from typing import Literal, NamedTuple
 from toolassay.gates.gate import Background, Finding
 from toolassay.gates.knowability import identifiers, normalization
 from toolassay.gates.knowability.literals import PlanLiteral, earlier_nodes, leaves, literals_of
-from toolassay.gates.knowability.normalization import (
-    NEGATIONS,
-    is_content,
-    is_turned,
-    stands_in,
-    words_in,
-)
 from toolassay.gates.knowability.source_text import SourceText
 from toolassay.gates.knowability.value_parts import ValuePart, is_result, is_variable, take_parts
 from toolassay.gold import Gold, GoldNode
@@ -55,7 +48,7 @@ def negation_fault(text: str, keys: Collection[str], source: SourceText) -> str 
     >>> negation_fault("paint the old door", ["paint", "old", "door"], SourceText("never paint the old door"))
     "{value} leaves out the 'never' of {it}"
     """
-    own = [match.group() for match in words_in(text) if match.group() in NEGATIONS]
+    own = [word for word in normalization.words_in(text) if word in normalization.NEGATIONS]
     is_sentence = len(keys) > 1 or text.count(" ") > 1
     stretch = is_near(keys, source) if keys and is_sentence else None
     if stretch is None:
@@ -80,20 +73,24 @@ def replaced_word(text: str, source: SourceText) -> str | None:
     >>> replaced_word("why the dog sat on the mat", source)
     'dog'
     """
-    row = [match.group() for match in words_in(text)]
+    row = normalization.words_in(text)
     if not _FEWEST_WORDS_IN_ORDER <= len(row) <= _MOST_WORDS_IN_ORDER:
         return None
     for place in range(_BESIDE, len(row) - _BESIDE):
         before, behind = " ".join(row[:place]), " ".join(row[place + 1 :])
         if f" {before} " in source.word_row and f" {behind} " in source.word_row:
             match = re.search(rf" {re.escape(before)} (\w+) {re.escape(behind)} ", source.word_row)
-            if match and match[1] != row[place] and not (is_turned(match[1]) and is_turned(row[place])):
+            if (
+                match
+                and match[1] != row[place]
+                and not (normalization.is_turned(match[1]) and normalization.is_turned(row[place]))
+            ):
                 return row[place]
     return None
 
 
 def _is_small(word: str) -> bool:
-    return word in NEGATIONS or not is_content(word)
+    return word in normalization.NEGATIONS or not normalization.is_content(word)
 
 
 _AROUND = " \t\r\n'\"`“”‘’«».,;:!?()[]{}<>*"
@@ -130,7 +127,7 @@ def judge(value: str, source: SourceText) -> Doubt | None:
     if not any(character.isalnum() for character in bare):
         return None
     # "tell us" does not state "US".
-    if source.states(bare) if not _is_short_name(bare) else stands_in(bare, source.text):
+    if source.states(bare) if not _is_short_name(bare) else normalization.stands_in(bare, source.text):
         return None
     if is_result(plain(text)):
         reason = f"'{shorten(value)}' stands for the result of a step; it is no value, nor a reference"
@@ -149,7 +146,7 @@ def judge(value: str, source: SourceText) -> Doubt | None:
     spelled = plain(bare)
     if identifiers.is_code(bare) and source.row_of_characters.spells(identifiers.code_key(spelled)):
         return None
-    row = f" {' '.join(match.group() for match in normalization.words_in(spelled))} "
+    row = f" {' '.join(normalization.words_in(spelled))} "
     has_exact = re.search(r"[\d@]|\w[./]\w", spelled)
     if has_exact is None and row in source.word_row and not _is_short_name(bare):
         return None
@@ -189,9 +186,7 @@ def _sort_words(rest: str, text: str, source: SourceText) -> tuple[dict[str, str
     weekdays |= set(source.weekdays if _DAY.search(rest) else ())
     known: dict[str, str] = {}
     foreign: dict[str, str] = {}
-    row = [match.group() for match in normalization.words_in(normalization.signs_as_words(rest))][
-        :_MOST_WORDS
-    ]
+    row = normalization.words_in(normalization.signs_as_words(rest))[:_MOST_WORDS]
     for place, word in enumerate(row):
         key = normalization.key_of(word)
         if not normalization.is_content(word) or word in normalization.NEGATIONS:

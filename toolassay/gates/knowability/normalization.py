@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Mapping
 from functools import cache, lru_cache
 from pathlib import Path
 
@@ -143,9 +143,9 @@ def _stem(word: str) -> str:
     return _stemmer()(word)
 
 
-def words_in(text: str) -> Iterator[re.Match[str]]:
+def words_in(text: str) -> list[str]:
     """The words of a plain text: letters and digits between anything else."""
-    return _WORD.finditer(text)
+    return _WORD.findall(text)
 
 
 def signs_as_words(text: str) -> str:
@@ -177,7 +177,7 @@ def is_stated_in_short(value: str, row: str) -> bool:
     >>> [is_stated_in_short(value, " tell them we re done ") for value in ("we are done", "we are")]
     [True, False]
     """
-    own = [match.group() for match in words_in(value) if match.group() not in _TURNED]
+    own = [word for word in words_in(value) if word not in _TURNED]
     return bool(own) and all(f" {word} " in row for word in own)
 
 

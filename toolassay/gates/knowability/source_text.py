@@ -86,7 +86,7 @@ class SourceText:
     @cached_property
     def word_row(self) -> str:
         """The words of the plain text with one blank around each."""
-        return f" {' '.join(match.group() for match in words_in(self.plain))} "
+        return f" {' '.join(words_in(self.plain))} "
 
     @cached_property
     def urls(self) -> Collection[str]:
@@ -236,7 +236,7 @@ class SourceText:
 
     @cached_property
     def _words(self) -> list[str]:
-        return [match.group() for match in words_in(signs_as_words(self.digits))]
+        return words_in(signs_as_words(self.digits))
 
     @cached_property
     def places(self) -> dict[str, list[int]]:

@@ -22,13 +22,8 @@ _MORE = {
     "document": "pdf doc docx odt rtf ppt pptx odp xls xlsx xlsm ods epub mobi pages numbers key tex djvu ps",
 }
 _AMBIGUOUS_TYPES = {"webm": "audio video", "ogg": "audio video", "3gp": "audio video", "mpeg": "audio video"}
-_WHAT = {
-    "image": "an image",
-    "audio": "an audio",
-    "video": "a video",
-    "document": "a document",
-    "text": "a text",
-}
+_WHAT = {"image": "an image", "audio": "an audio", "video": "a video"}
+_WHAT |= {"document": "a document", "text": "a text"}
 _WRAPPING = " \t\r\n'\"`<>[](){}“”‘’«»,;:!?."
 # The extension of "example.wav" and ".png", but not of "v1.2/readme".
 _ENDING = re.compile(r"[^\s./\\?#][^/\\?#\n]*\.([A-Za-z0-9]{1,7})$|^\.([A-Za-z0-9]{1,7})$")

@@ -29,14 +29,7 @@ _WORDS = {
     "phone": "phone telephone phone_number phonenumber",
 }
 _KIND = {word: kind for kind, words in _WORDS.items() for word in words.split()}
-_FORMATS = {
-    "date": "date",
-    "time": "time",
-    "date-time": "moment",
-    "email": "email",
-    "uri": "address",
-    "url": "address",
-}
+_FORMATS = {name: _KIND[name] for name in ("date", "time", "date-time", "email", "uri", "url")}
 _CALLED = {
     "text": "a text",
     "number": "a number",

@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable
 from dataclasses import dataclass
-from typing import Any
 
-from toolassay.tools import Parameter, Tool
+from toolassay.tools import Parameter, Tool, source_of
 
 _MOST = 24
 _ITEM = re.compile(r"[^|{}\n]{1,60}")
@@ -71,7 +70,7 @@ def allowed_values(parameter: Parameter, tool: Tool) -> list[str]:
     >>> allowed_values(Parameter("customer", "string", "one of the customers"), Tool("t"))
     []
     """
-    given = _source(parameter, tool).get("enum")
+    given = source_of(parameter, tool).get("enum")
     if isinstance(given, list):
         texts = (
             str(item).lower() if isinstance(item, bool) else str(item) for item in given if item is not None
@@ -91,7 +90,7 @@ def allowed_range(parameter: Parameter, tool: Tool) -> Range | None:
     >>> allowed_range(Parameter("level", "int", "from 5 to 30"), Tool("t"))
     Range(low=5.0, high=30.0, decimals=0)
     """
-    source = _source(parameter, tool)
+    source = source_of(parameter, tool)
     match = _RANGE.search(parameter.description)
     if isinstance(source.get("minimum"), int | float) and isinstance(source.get("maximum"), int | float):
         low, high = str(source["minimum"]), str(source["maximum"])
@@ -106,13 +105,6 @@ def allowed_range(parameter: Parameter, tool: Tool) -> Range | None:
     if not whole and float(high) - float(low) <= 1:
         decimals = max(decimals, 2)
     return Range(float(low), float(high), 0 if whole else decimals)
-
-
-def _source(parameter: Parameter, tool: Tool) -> Mapping[str, Any]:
-    """The parameter's object in the library file."""
-    listed = tool.source.get("parameters")
-    items = listed if isinstance(listed, list) else []
-    return next((i for i in items if isinstance(i, dict) and i.get("name") == parameter.name), {})
 
 
 def _described(description: str) -> list[str]:

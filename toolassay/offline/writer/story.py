@@ -14,16 +14,8 @@ from toolassay.text_values.vocabulary import MONTHS, WEEKDAYS
 _SLOT = re.compile(r"\{(\w+)\}")
 _WORKING_DAYS = [name.capitalize() for name in WEEKDAYS[:5]]
 _OPERATIONS = ("buy", "sell", "short")
-_MISTAKES = (
-    (" are ", " is "),
-    (" have ", " has "),
-    (" were ", " was "),
-    (" their ", " there "),
-    (" than ", " then "),
-    (" is ", " are "),
-    (" was ", " were "),
-    (" the ", " teh "),
-)
+# Right and wrong words for drafts to correct; the first right word in a sentence is replaced.
+_MISTAKES = "are is, have has, were was, their there, than then, is are, was were, the teh"
 
 Item = TypeVar("Item")
 
@@ -157,9 +149,9 @@ class Story:
         return fact
 
     def _wrong(self, sentence: str) -> str:
-        for right, wrong in _MISTAKES:
-            if right in sentence:
-                return sentence.replace(right, wrong, 1)
+        for right, wrong in map(str.split, _MISTAKES.split(",")):
+            if f" {right} " in sentence:
+                return sentence.replace(f" {right} ", f" {wrong} ", 1)
         return sentence[0].lower() + sentence[1:]
 
     def _home(self) -> str:
