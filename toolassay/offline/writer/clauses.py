@@ -15,7 +15,7 @@ from toolassay.dataset import Sample
 from toolassay.graph import DependencyType
 from toolassay.offline.writer.english import joined, read_list, with_article
 from toolassay.offline.writer.phrases import PLACE, Phrases, slot_names
-from toolassay.offline.writer.story import Story
+from toolassay.offline.writer.story import SLOT, Story
 from toolassay.offline.writer.values import is_quoted, role_entry, role_value, value_of
 from toolassay.tools import Tool, ToolLibrary
 
@@ -73,7 +73,6 @@ def wire_calls(sample: Sample, library: ToolLibrary, dependency_type: Dependency
     return calls
 
 
-_SLOT = re.compile(r"\{(\w+)\}")
 _MOST_WORDS = 12
 _AFTER = "of|in|on|for|to|from|with|at|by|and|or|that|using|related|being|as"
 
@@ -122,14 +121,14 @@ class Details:
         for pattern, template in _searches():
             match = pattern.match(action)
             if match:
-                return f"{_plain(match[1])} {_SLOT.sub(self._field, template)}"
+                return f"{_plain(match[1])} {SLOT.sub(self._field, template)}"
         for pattern, template in _entities():
             match = pattern.search(action)
             if match:
                 if template in self._used:
                     name = self._used[template]
                 else:
-                    name = self._used[template] = _SLOT.sub(self._field, template)
+                    name = self._used[template] = SLOT.sub(self._field, template)
                 return f"{action[: match.start()]}{name}{action[match.end() :]}"
         if len(action.split()) > _MOST_WORDS:
             return action
@@ -139,7 +138,7 @@ class Details:
                 if re.search(rf"\b{joint}\b", action) or action.endswith((" it", " them")):
                     continue
                 self._used[template] = ""
-                return action + _SLOT.sub(self._field, template)
+                return action + SLOT.sub(self._field, template)
         return action
 
     def _field(self, match: re.Match[str]) -> str:

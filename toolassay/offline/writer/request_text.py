@@ -7,9 +7,8 @@ from collections.abc import Sequence
 
 from toolassay.offline.writer.clauses import Clause
 from toolassay.offline.writer.english import joined, read_list
-from toolassay.offline.writer.story import Story
+from toolassay.offline.writer.story import SLOT, Story
 
-_SLOT = re.compile(r"\{(\w+)\}")
 _SENTENCE_START = re.compile(r"^[a-z]|(?<=[.!?] )[a-z]")
 _OF_TOPIC = frozenset(
     {"topic", "topic_query", "query", "fact", "scene", "draft", "question", "photo", "speech", "foreign"}
@@ -44,7 +43,7 @@ class Situations:
         return not (timed and re.search(r"\{(?:when|day)\}|hurry", text))
 
     def _filled(self, template: str) -> str:
-        text = _SLOT.sub(self._word, template)
+        text = SLOT.sub(self._word, template)
         return _SENTENCE_START.sub(lambda match: match[0].upper(), text)
 
     def _word(self, match: re.Match[str]) -> str:
@@ -55,7 +54,7 @@ class Situations:
         if name not in self._memory:
             word = self.story.pick(words)
             self._memory[name] = ""
-            self._memory[name] = _SLOT.sub(self._word, word)
+            self._memory[name] = SLOT.sub(self._word, word)
         return self._memory[name]
 
 

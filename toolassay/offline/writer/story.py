@@ -11,7 +11,8 @@ from typing import TypeVar
 from toolassay.offline.writer.english import read_list
 from toolassay.text_values.vocabulary import MONTHS, WEEKDAYS
 
-_SLOT = re.compile(r"\{(\w+)\}")
+# "{city}", but not "{0:given}".
+SLOT = re.compile(r"\{(\w+)\}")
 _WORKING_DAYS = [name.capitalize() for name in WEEKDAYS[:5]]
 _OPERATIONS = ("buy", "sell", "short")
 # Right and wrong words for drafts to correct; the first right word in a sentence is replaced.
@@ -109,7 +110,7 @@ class Story:
             self.used.add(match.group(1))
             return self.field(match.group(1))
 
-        return _SLOT.sub(replace, template)
+        return SLOT.sub(replace, template)
 
     def fresh(self, make: Callable[[], str], *, attempts: int = 12) -> str:
         """A value that overlaps no literal of this request, unless `attempts` draws find none."""
