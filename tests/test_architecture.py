@@ -11,7 +11,7 @@ import pytest
 
 FLOORS = [
     {"errors", "version", "progress_callback", "text_formatting"},
-    {"files", "locks", "answers", "extras", "excel", "screen"},
+    {"files", "text_values", "locks", "answers", "extras", "excel", "screen"},
     {"tools"},
     {"graph", "prompt_templates"},
     {"data_folder", "dataset", "schemas"},

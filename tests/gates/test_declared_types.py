@@ -5,8 +5,8 @@ from typing import Any
 
 import pytest
 
-from toolassay.gates.schema.dates_and_numbers import may_be_date, may_be_number, may_be_time
 from toolassay.gates.schema.declared_types import value_fit
+from toolassay.text_values.plausibility import may_be_date, may_be_number, may_be_time
 
 DATES = """2026-05-14 | 14/05/2026 | 14.05.2026 | May 5th | the 3rd | next Friday | tomorrow | in two weeks
 | 14 mai | Christmas Eve | end of June | mid-August | Q3 2026 | this weekend | New Year's Eve | 20260514

@@ -1,4 +1,4 @@
-"""`--llm nothing` and `--llm random`: what a score is worth that takes no understanding at all."""
+"""The baselines `--llm nothing` and `--llm random`: the scores of models that understand nothing."""
 
 from __future__ import annotations
 
@@ -10,22 +10,30 @@ from typing import Any
 
 from toolassay.errors import ToolassayError
 from toolassay.models import ChatRequest, ChatResponse, ModelOptions, ToolCall
-from toolassay.offline.model_tasks import AgentTask, CallableTool, ChoiceTask, PlanTask
+from toolassay.offline.model_tasks import (
+    AgentTask,
+    CallableTool,
+    ChoiceTask,
+    PlanTask,
+    choice_answer,
+    react_action,
+)
 from toolassay.tools import Tool
 
 MOST_TOOLS = 5
-"""Tools of a random plan, and calls of a random agent, at most; each number from 1 on is as likely."""
+"""The most tools of a random plan and calls of a random agent; each number from 1 on is equally likely."""
 _DONE = "Done."
-_WORD = re.compile(r"\w[^\s,;:!?\"'()]*")  # takes menu.jpg and 5pm, leaves a dash that stands alone
+# "menu.jpg" and "5pm", but not a dash between blanks.
+_WORD = re.compile(r"\w[^\s,;:!?\"'()]*")
 _LONGEST_REQUEST = 10_000  # characters that words are drawn from
 Draw = Callable[[Any, Random], ChatResponse]
 
 
 class Baseline:
-    """A model that answers requests, and plays no other role, without looking at what is asked.
+    """A model for `infer` only, which answers requests without understanding them.
 
     Like the offline model it acts on `ChatRequest.task`, which holds the tools and never the gold. An answer
-    depends on the seed, the item and its request alone, not on the order of the calls.
+    depends only on the seed, the item and its request, not on the order of calls.
 
     Args:
         name: "nothing" (an empty plan, no call, no workflow) or "random" (drawn from the tools offered).
@@ -37,10 +45,10 @@ class Baseline:
         self._seed = seed
 
     async def complete(self, request: ChatRequest) -> ChatResponse:
-        """Answer without understanding.
+        """Answer with nothing, or at random.
 
         Raises:
-            ToolassayError: the work is not that of `infer`.
+            ToolassayError: the task is not one of `infer`.
         """
         task, is_random = request.task, self.name == "random"
         if isinstance(task, PlanTask):
@@ -56,23 +64,23 @@ class Baseline:
         )
 
     async def close(self) -> None:
-        """Nothing to let go of."""
+        """Do nothing: there is no connection."""
 
     def _dice(self, request: ChatRequest, text: str) -> Random:
-        return Random(f"{self._seed}\n{request.item}\n{text}")  # a text seeds alike on every machine
+        return Random(f"{self._seed}\n{request.item}\n{text}")  # a text gives the same seed everywhere
 
 
 def create(name: str, options: ModelOptions) -> Baseline:
-    """The baseline of a name; `seed` in `--extra_body` is its seed, as that of a served model would be."""
+    """The baseline of a name. `seed` in `--extra_body` is its seed, as for a served model."""
     seed = options.extra_body.get("seed")
     return Baseline(name, seed if type(seed) is int else 0)
 
 
 def _plan(task: PlanTask, dice: Random | None) -> ChatResponse:
-    """A plan of the kind of the library: of resources, or of calls with parameters one after the other.
+    """A random plan of resource tools, or of a chain of calls with parameters; None draws the empty plan.
 
-    A resource tool takes the output of an earlier one in one of its slots, as far as it has any; every other
-    value is a word of the request.
+    A resource tool takes the output of an earlier one in one of its inputs, if it has any. Every other value
+    is a word of the request.
     """
     steps, nodes, links = list[str](), list[dict[str, Any]](), list[dict[str, str]]()
     library = task.graph.library.tools
@@ -106,7 +114,7 @@ def _arguments(
 
 
 def _turn(task: AgentTask, dice: Random | None) -> ChatResponse:
-    """The next of the calls that the agent drew at its start; it hears nothing of what they return."""
+    """The next of the calls that the agent drew at its start, whatever the earlier ones returned."""
     calls = list[tuple[CallableTool, dict[str, Any]]]()
     if dice is not None and task.tools:
         words = _words(task.request)
@@ -115,21 +123,16 @@ def _turn(task: AgentTask, dice: Random | None) -> ChatResponse:
             calls.append((tool, _values(tool.parameters, words, dice)))
     number = len(task.observations)
     if number >= len(calls):
-        return ChatResponse(_action("Final Answer", _DONE) if task.react else _DONE)
+        return ChatResponse(react_action("Final Answer", _DONE) if task.react else _DONE)
     tool, values = calls[number]
     if task.react:
-        return ChatResponse(_action(tool.name, values))
+        return ChatResponse(react_action(tool.name, values))
     call = ToolCall(f"call_{number}", tool.function_name, json.dumps(values, ensure_ascii=False))
     return ChatResponse("", "tool_calls", tool_calls=(call,))
 
 
-def _action(name: str, given: object) -> str:
-    action = json.dumps({"action": name, "action_input": given}, ensure_ascii=False)
-    return f"Action:\n```\n{action}\n```"
-
-
 def _values(schema: Mapping[str, Any], words: Sequence[str], dice: Random) -> dict[str, Any]:
-    """A value for each argument that is required, and for every second one that is not."""
+    """A value for each required argument, and for each optional one with probability 0.5."""
     needed = schema.get("required", ())
     return {
         name: _value(argument, words, dice)
@@ -139,7 +142,7 @@ def _values(schema: Mapping[str, Any], words: Sequence[str], dice: Random) -> di
 
 
 def _value(schema: Mapping[str, Any], words: Sequence[str], dice: Random) -> Any:
-    """A value of the type that a JSON Schema names first; a text is a word of the request."""
+    """A value of the first type of a JSON Schema; a text is a word of the request."""
     if choices := schema.get("enum"):
         return dice.choice(list(choices))
     if branches := schema.get("anyOf"):
@@ -159,12 +162,9 @@ def _value(schema: Mapping[str, Any], words: Sequence[str], dice: Random) -> Any
 
 
 def _choice(task: ChoiceTask, dice: Random | None) -> ChatResponse:
-    """One of the workflows offered, each as likely; none of an empty list."""
+    """One of the candidates, each equally likely; the name for none if there are no candidates."""
     names = [name for name, _ in task.candidates]
-    name = dice.choice(names) if dice is not None and names else task.nothing
-    if task.as_call:
-        return ChatResponse("", "tool_calls", tool_calls=(ToolCall("call_0", name, "{}"),))
-    return ChatResponse(json.dumps({"workflow": name}, ensure_ascii=False))
+    return choice_answer(task, dice.choice(names) if dice is not None and names else task.nothing)
 
 
 def _words(request: str) -> list[str]:

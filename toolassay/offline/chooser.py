@@ -1,35 +1,31 @@
-"""The workflow that a chat asks for, retrieved by TF-IDF: the baseline of an agent that only chooses."""
+"""The offline chooser: the workflow that a chat asks for, retrieved by TF-IDF."""
 
 from __future__ import annotations
 
-import json
 from collections.abc import Sequence
 from functools import lru_cache
 from typing import Any
 
-from toolassay.models import ChatResponse, ToolCall
-from toolassay.offline.model_tasks import ChoiceTask
+from toolassay.models import ChatResponse
+from toolassay.offline.model_tasks import ChoiceTask, choice_answer
 from toolassay.offline.planner.terms import terms_of
 
 EARLIER_USER, LAST_BOT = 0.4, 0.2
-"""What earlier messages weigh; the last one weighs 1. Set once, without a look at labels."""
+"""Weights of earlier messages; that of the last one is 1. Chosen once, without a look at labels."""
 _FEATURES = 2**18
 _KEPT = 64  # lists of candidates
 
 
 def choose(task: ChoiceTask) -> ChatResponse:
-    """The answer: the name as a JSON object, or as a call."""
-    name = nearest(task)
-    if task.as_call:
-        return ChatResponse("", "tool_calls", tool_calls=(ToolCall("call_0", name, "{}"),))
-    return ChatResponse(json.dumps({"workflow": name}, ensure_ascii=False))
+    """The name of the nearest candidate, as a JSON object or as a call."""
+    return choice_answer(task, nearest(task))
 
 
 def nearest(task: ChoiceTask) -> str:
-    """The name of the candidate most like the chat; that for none, where none shares a word with it.
+    """The name of the candidate most similar to the chat; the name for none if none shares a word with it.
 
-    Words (stemmed, with what people say for the same action) and parts of words count alike. Of candidates
-    that are as near, the first by name.
+    The similarity is the mean of two cosines: of words (stemmed, with synonyms of actions) and of parts of
+    words. Ties go to the first candidate by name.
 
     >>> names = (("Track Parcel", "Where is my parcel?"), ("Return Goods", "Sends goods back"))
     >>> nearest(ChoiceTask((("user", "my parcel is late"),), names, "none"))
@@ -46,14 +42,14 @@ def nearest(task: ChoiceTask) -> str:
 
 
 def _weighted(chat: tuple[tuple[str, str], ...]) -> list[tuple[str, float]]:
-    """Texts and their weights: the last message, what its writer said before, and the last reply."""
+    """The last message, the earlier messages of its writer and the last reply, with their weights."""
     earlier = " ".join(text for sender, text in chat[:-1] if sender == "user")
     replies = [text for sender, text in chat[:-1] if sender == "bot"]
     return [(chat[-1][1], 1.0), (earlier, EARLIER_USER), (replies[-1] if replies else "", LAST_BOT)]
 
 
 class _Index:
-    """The candidates as vectors; hashed, so that words which none of them has are not left out."""
+    """The candidates as vectors, hashed so that words of the chat that no candidate has count too."""
 
     def __init__(self, texts: tuple[str, ...]) -> None:
         from sklearn.feature_extraction.text import HashingVectorizer, TfidfTransformer
@@ -66,9 +62,7 @@ class _Index:
             self._parts.append((counts, weigh, weigh.fit_transform(counts.transform(texts))))
 
     def scores(self, chat: Sequence[tuple[str, float]]) -> list[float]:
-        """How like the chat each candidate is, from 0 to 1, rounded so that machines agree; 0 without a word
-        in common.
-        """
+        """Similarity of each candidate, 0 to 1, rounded so that machines agree; 0 without a common word."""
         texts, weights = zip(*chat, strict=True)
         by_words, by_parts = (self._likeness(part, texts, weights) for part in self._parts)
         return [

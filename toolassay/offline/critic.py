@@ -1,4 +1,4 @@
-"""The offline critic: a strict teacher who checks what rules can check, and says so in words."""
+"""The offline critic: a review of what rules can check, in words."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from typing import Any
 from toolassay.offline.model_tasks import CritiqueTask
 from toolassay.tools import Tool
 
-_ARGUMENTS = {"input", "arguments"}  # the keys that a node may have them under
+_ARGUMENTS = {"input", "arguments"}  # the keys under which a node may have arguments
 
 
 def review(task: CritiqueTask) -> str:
@@ -32,16 +32,16 @@ def review(task: CritiqueTask) -> str:
     }
     correct, right, wrong = _compared(task, nodes, names, links)
     lines.append(right if correct else wrong)
-    said = _word(executable)
+    verdict = _word(executable)
     if executable and task.sample is None and not any(_ARGUMENTS & node.keys() for node in nodes):
-        said = "cannot be told, for the plan has no arguments"
-    return "\n".join([*lines, f"Executable: {said}", f"Correct: {_word(correct)}"])
+        verdict = "cannot be told, for the plan has no arguments"
+    return "\n".join([*lines, f"Executable: {verdict}", f"Correct: {_word(correct)}"])
 
 
 def _compared(
     task: CritiqueTask, nodes: list[dict[str, Any]], names: list[str], links: set[tuple[Any, Any]]
 ) -> tuple[bool, str, str]:
-    """Whether the plan is what it should be, and the sentences for yes and no."""
+    """Whether the plan is correct, and the sentences for yes and no."""
     if task.sample is not None:
         same = Counter(names) == Counter(task.sample.nodes) and links == {
             (link.source, link.target) for link in task.sample.links

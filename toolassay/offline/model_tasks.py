@@ -1,7 +1,8 @@
-"""The task behind each prompt. The built-in models act on the task instead of reading the prompt."""
+"""The task behind each prompt, on which built-in models act instead of the prompt, and forms of answers."""
 
 from __future__ import annotations
 
+import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
@@ -9,12 +10,13 @@ from typing import Any, Protocol, runtime_checkable
 
 from toolassay.dataset import Sample
 from toolassay.graph import DependencyType, ToolGraph
+from toolassay.models import ChatResponse, ToolCall
 from toolassay.tools import ToolLibrary
 
 
 @dataclass(frozen=True, slots=True)
 class BackInstructTask:
-    """Write a request, its steps and its gold plan for a sampled subgraph; with `check`, judge them too."""
+    """Write a request, its steps and its gold plan for a sampled subgraph; with `check`, review them too."""
 
     sample: Sample
     library: ToolLibrary
@@ -24,9 +26,9 @@ class BackInstructTask:
 
 @dataclass(frozen=True, slots=True)
 class CritiqueTask:
-    """Judge whether an instruction (as back-instruct answers it) is executable and correct.
+    """Judge whether an instruction, in the form of back-instruct answers, is executable and correct.
 
-    Without a `sample` its links are held against its own arguments, as far as it has any.
+    Without a `sample` its links are compared with its own arguments, if it has any.
     """
 
     sample: Sample | None
@@ -46,7 +48,7 @@ class PlanTask:
 
 @dataclass(frozen=True, slots=True)
 class ReformatTask:
-    """Turn an answer that could not be read into strict JSON, its meaning unchanged."""
+    """Turn an answer that could not be parsed into strict JSON of the same meaning."""
 
     text: str
 
@@ -61,16 +63,16 @@ class OfflineTask(Protocol):
 
 
 class CallableTool(Protocol):
-    """A tool as an agent is offered it."""
+    """A tool that an agent may call."""
 
     @property
     def name(self) -> str:
-        """Its name in actions that are written as text."""
+        """Its name in actions in text form."""
         ...
 
     @property
     def function_name(self) -> str:
-        """Its name for model interfaces, which allow fewer characters."""
+        """Its name in the APIs of models, which allow fewer characters."""
         ...
 
     @property
@@ -81,10 +83,12 @@ class CallableTool(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class AgentTask:
-    """Say what to do next about a request. The ground truth is not in here, and never may be.
+    """Decide the next step of an agent. The ground truth is not in here, and never may be.
 
-    `observations` are what the calls made so far returned, as text, in their order; `react` asks for the
-    next action in text instead of as a tool call; `tools` are those offered.
+    Attributes:
+        observations: what the calls so far returned, as text, in order.
+        react: whether the next action is requested as text instead of a tool call.
+        tools: those that the agent may call.
     """
 
     request: str
@@ -96,14 +100,29 @@ class AgentTask:
 
 @dataclass(frozen=True, slots=True)
 class ChoiceTask:
-    """Choose what to start by a chat, or nothing. What is right is not in here, and never may be.
+    """Choose the workflow for a chat, or none. The label is not in here, and never may be.
 
-    `chat` holds (user or bot, text), the message to answer last; `candidates` hold (name, description), and
-    one is chosen by its name; `nothing` is the name for none; `as_call` asks for the call of a function so
-    named instead of a JSON object.
+    Attributes:
+        chat: pairs of sender ("user" or "bot") and text; the last message is the one to answer.
+        candidates: pairs of name and description; the answer is a name.
+        nothing: the name for no workflow.
+        as_call: whether the answer is requested as a call of a function of that name, not as a JSON object.
     """
 
     chat: tuple[tuple[str, str], ...]
     candidates: tuple[tuple[str, str], ...]
     nothing: str
     as_call: bool = False
+
+
+def choice_answer(task: ChoiceTask, name: str) -> ChatResponse:
+    """The answer that chooses a name, in the form that the task requests."""
+    if task.as_call:
+        return ChatResponse("", "tool_calls", tool_calls=(ToolCall("call_0", name, "{}"),))
+    return ChatResponse(json.dumps({"workflow": name}, ensure_ascii=False))
+
+
+def react_action(name: str, action_input: object) -> str:
+    """An action in the text form of ReAct agents; the name "Final Answer" ends the task."""
+    action = json.dumps({"action": name, "action_input": action_input}, ensure_ascii=False)
+    return f"Action:\n```\n{action}\n```"

@@ -24,11 +24,11 @@ if TYPE_CHECKING:
     from toolassay.offline.planner import Planner
 
 
-_KEPT = 4  # planners
+_KEPT = 4  # planners in memory, one per tool graph
 
 
 class OfflineModel:
-    """Back-instructor, critic, planner, agent and chooser. Answers as a served model would, to be parsed.
+    """Back-instructor, critic, planner, agent and chooser, whose answers are parsed as those of a server.
 
     It acts on `ChatRequest.task`; its answers depend on nothing else.
     """
@@ -41,7 +41,7 @@ class OfflineModel:
         """Do the task of the request.
 
         Raises:
-            ToolassayError: the request has no task it knows.
+            ToolassayError: the request has another task.
         """
         if isinstance(request.task, AgentTask):
             from toolassay.offline.agent import next_turn
@@ -54,7 +54,7 @@ class OfflineModel:
         return ChatResponse(self._answer(request.task))
 
     async def close(self) -> None:
-        """Nothing to let go of."""
+        """Do nothing: there is no connection."""
 
     def _answer(self, task: Any) -> str:
         if isinstance(task, BackInstructTask):
@@ -90,12 +90,12 @@ def _planner(graph: ToolGraph) -> Planner:
 
 
 def task_of(task: BackInstructTask, instruction: dict[str, Any]) -> CritiqueTask:
-    """The critique of an instruction just written."""
+    """The task of reviewing an instruction just written."""
     return CritiqueTask(
         task.sample, instruction["user_request"], instruction, task.library, task.dependency_type
     )
 
 
 def create(name: str, options: ModelOptions) -> OfflineModel:
-    """The offline model; `options` (where a server is) do not concern it."""
+    """The offline model. It needs none of the options, which are about servers."""
     return OfflineModel(name)

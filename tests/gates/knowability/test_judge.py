@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from toolassay.gates.knowability.gate import judge
-from toolassay.gates.knowability.source_text import Said
+from toolassay.gates.knowability.source_text import SourceText
 
 # (request, value)
 KNOWN = [
@@ -175,10 +175,10 @@ DOUBTED = [
 
 @pytest.mark.parametrize(("request_text", "value"), KNOWN)
 def test_what_was_said_in_another_spelling_is_known(request_text: str, value: str) -> None:
-    assert judge(value, Said(request_text)) is None
+    assert judge(value, SourceText(request_text)) is None
 
 
 @pytest.mark.parametrize(("request_text", "value", "state"), DOUBTED)
 def test_what_was_not_said_is_held_back(request_text: str, value: str, state: str) -> None:
-    doubt = judge(value, Said(request_text))
+    doubt = judge(value, SourceText(request_text))
     assert (doubt.state if doubt else "pass") == state

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from toolassay.gates.knowability.gate import judge
-from toolassay.gates.knowability.source_text import Said
+from toolassay.gates.knowability.source_text import SourceText
 
 # (request, value, what it is not)
 CODES = [
@@ -258,17 +258,17 @@ ALL = [*CODES, *TIMES_AND_FRACTIONS, *DURATIONS, *SHARES, *MONEY, *WORDS, *PHONE
 
 @pytest.mark.parametrize(("request_text", "value"), [(request, value) for request, value, _ in ALL])
 def test_a_value_is_known_however_people_say_it(request_text: str, value: str) -> None:
-    assert judge(value, Said(request_text)) is None
+    assert judge(value, SourceText(request_text)) is None
 
 
 @pytest.mark.parametrize(("request_text", "value"), [(request, other) for request, _, other in ALL])
 def test_the_value_next_to_it_is_not(request_text: str, value: str) -> None:
-    assert judge(value, Said(request_text)) is not None
+    assert judge(value, SourceText(request_text)) is not None
 
 
 @pytest.mark.parametrize(("request_text", "value", "other"), COUNTS)
 def test_people_who_were_named_and_not_counted_are_for_a_person(
     request_text: str, value: str, other: str
 ) -> None:
-    doubts = [judge(number, Said(request_text)) for number in (value, other)]
+    doubts = [judge(number, SourceText(request_text)) for number in (value, other)]
     assert [doubt.state for doubt in doubts if doubt] == ["quarantine", "reject"]

@@ -6,8 +6,9 @@ from datetime import date, timedelta
 
 import pytest
 
-from toolassay.gates.knowability.dates import WEEKDAYS, Day, days_in
-from toolassay.gates.knowability.derived_values import DayClues, DayMention, worked_out
+from toolassay.gates.knowability.derived_values import DayClues, DayMention, day_certainty
+from toolassay.text_values.dates import Day, find_days
+from toolassay.text_values.vocabulary import WEEKDAYS
 
 SAID = date(2027, 5, 5)
 """A Wednesday."""
@@ -20,8 +21,8 @@ def sure_days(text: str, among: list[date] = NEAR) -> list[date]:
 
 
 def told(text: str, day: date) -> str | None:
-    mentions = [DayMention(*match.span(), days) for match, days in days_in(text)]
-    return worked_out(Day(day.year, day.month, day.day), DayClues.of(text, mentions))
+    mentions = [DayMention(*match.span(), days) for match, days in find_days(text)]
+    return day_certainty(Day(day.year, day.month, day.day), DayClues.of(text, mentions))
 
 
 @pytest.mark.parametrize("weekday", WEEKDAYS)
@@ -95,16 +96,16 @@ def test_what_is_near_may_be_worked_out() -> None:
     for text in ("5 may 2027 and the 9th", "5 may 2027, at the start of may", "5 may 2027 for 3 days"):
         assert told(text, SAID + timedelta(days=7)) == "possible"
     assert told("5 may 2027", SAID + timedelta(days=1)) is None
-    assert worked_out(Day(None, 5, 6), DayClues.of(text, [])) is None
+    assert day_certainty(Day(None, 5, 6), DayClues.of(text, [])) is None
 
 
 def test_a_day_without_a_year_is_one_of_the_years_around() -> None:
     text = "5 may for 3 nights"
     assert [told(text, date(year, 5, 8)) for year in (2026, 2027, 2028)] == ["sure"] * 3
     mentions = [DayMention(0, 11, (Day(None, 12, 30),))]
-    assert worked_out(Day(2028, 1, 2), DayClues.of("30 december for 3 nights", mentions)) == "sure"
+    assert day_certainty(Day(2028, 1, 2), DayClues.of("30 december for 3 nights", mentions)) == "sure"
     mentions = [DayMention(0, 9, (Day(None, 1, 1),))]
-    assert worked_out(Day(2027, 12, 31), DayClues.of("1 january and the day before", mentions)) == "sure"
+    assert day_certainty(Day(2027, 12, 31), DayClues.of("1 january and the day before", mentions)) == "sure"
 
 
 @pytest.mark.parametrize(

@@ -7,7 +7,7 @@ import pytest
 from toolassay.gates.gate import Background
 from toolassay.gates.knowability import KnowabilityGate
 from toolassay.gates.knowability.gate import judge
-from toolassay.gates.knowability.source_text import Said
+from toolassay.gates.knowability.source_text import SourceText
 from toolassay.gold import Gold
 from toolassay.tools import Tool, ToolLibrary
 
@@ -151,22 +151,22 @@ DOUBTFUL = [
 
 @pytest.mark.parametrize(("request_text", "value"), [(request, value) for request, value, _ in ALL])
 def test_what_is_told_exactly_is_known(request_text: str, value: str) -> None:
-    assert judge(value, Said(request_text)) is None
+    assert judge(value, SourceText(request_text)) is None
 
 
 @pytest.mark.parametrize(("request_text", "value"), [(request, other) for request, _, other in ALL])
 def test_the_value_next_to_it_is_not(request_text: str, value: str) -> None:
-    assert judge(value, Said(request_text)) is not None
+    assert judge(value, SourceText(request_text)) is not None
 
 
 @pytest.mark.parametrize(("request_text", "value", "other"), DOUBTFUL)
 def test_what_may_be_worked_out_is_for_a_person(request_text: str, value: str, other: str) -> None:
-    doubts = [judge(text, Said(request_text)) for text in (value, other)]
+    doubts = [judge(text, SourceText(request_text)) for text in (value, other)]
     assert [doubt.state for doubt in doubts if doubt] == ["quarantine", "reject"]
 
 
 def test_a_weekday_of_another_sentence_makes_no_day() -> None:
-    said = Said("The forecast for 10 April 2026, please. Later, note 'water the plants on Tuesday'.")
+    said = SourceText("The forecast for 10 April 2026, please. Later, note 'water the plants on Tuesday'.")
     assert judge("2026-04-14", said) is not None
 
 
@@ -182,5 +182,11 @@ def test_a_switch_is_not_put_on_by_who_turns_it_off() -> None:
 
 
 def test_a_long_request_with_many_days_is_read_once() -> None:
-    said = Said("A week later, on the Friday after 3 May 2027, two nights. " * 1500)
+    said = SourceText("A week later, on the Friday after 3 May 2027, two nights. " * 1500)
     assert all(judge(f"2029-{month:02}-{day:02}", said) for month in range(1, 13) for day in range(1, 7))
+
+
+def test_a_request_that_says_what_day_it_is_says_the_weekdays_too() -> None:
+    said = SourceText("Today is Tuesday 6 April 2027. Book a table for Friday.")
+    assert judge("2027-04-09", said) is judge("2027-04-16", said) is None
+    assert all(judge(f"2027-04-{day}", said) is not None for day in ("08", "10", "11", "17", "18"))

@@ -1,4 +1,4 @@
-"""Could anybody know the values of a plan from what the user said?"""
+"""The gate that checks grounding: is every value of a plan in the request or in an earlier output?"""
 
 from toolassay.gates.knowability.gate import KnowabilityGate
 

@@ -1,4 +1,4 @@
-"""What must be stated exactly, but for case and grouping: addresses, files, phone numbers and codes.
+"""Identifiers that must be stated exactly, apart from case and grouping: addresses, files, phones, codes.
 
 Also as people dictate them: "kai dot brandt at webpost dot example".
 """
@@ -11,19 +11,25 @@ from itertools import accumulate, pairwise
 from typing import NamedTuple
 
 from toolassay.offline.planner.mentions import FILE_TYPES
+from toolassay.text_values.vocabulary import NUMBER_WORDS, longest_first
 
+# "https://x.org/a", "www.x.org" and "x.com/a", but not "x.y" or the host of "a@x.com".
 URL = re.compile(
     r"(?:(?:https?|ftp|s3|file)://|www\.)[^\s'<>`\[\]{}]{1,2000}"
     r"|(?<![\w@./-])(?:[a-z0-9-]{1,63}\.){1,5}(?:com|org|net|io|edu|gov|ai|dev|app|info|co|de|fr|uk|eu|us"
     r"|example|test|shop|online|site|xyz|ch|es|nl|se|ca|au|jp|nz|biz|tv|pl|dk|ie)\b(?!@)"
     r"(?:[/?#][^\s'<>`\[\]{}]{0,2000})?"
 )
+# "a.b+c@x.org" and "mailto:a@x.org", but not "a@x".
 EMAIL = re.compile(r"(?:mailto:)?[\w.+%-]{1,64}@[\w-]{1,63}(?:\.[\w-]{1,63}){1,5}")
 _ENDINGS = "|".join([*FILE_TYPES, "zip", "log", "yaml", "yml", "sql"])
+# "c:\\data\\report.pdf" and "~/a.png", but not "report" or "a.xyz".
 FILE = re.compile(rf"(?:[\w:.~-]{{0,60}}[/\\]){{0,12}}[\w.+~()-]{{1,120}}\.(?:{_ENDINGS})\b")
+# "ab-12", "b2/7" and "#12", but not "12" or "ab".
 CODE = re.compile(r"(?<![\w.])(?=[\w#/-]*\d)(?=[\w#/-]*[^\W\d_])[^\W_]+(?:[-_/][^\W_]+)*|#\d+")
+# "+61 (2) 5550-9325" and "555", but not the digits of "5.550,25" or "b555".
 PHONE = re.compile(r"(?<![\w.,-])\+?\(?\d{1,5}\)?(?:[ .()/-]{1,2}\d{1,10}){0,7}(?![\w]|[.,]\d|-\d)")
-# Digits with a unit behind them: a number and a word rather than a code.
+# A number with its unit rather than a code: "5km", "2.5kg"; not "5miles".
 MEASURE = re.compile(r"(\d+(?:[.,]\d+)?)([a-z]{1,3})")
 _RUN = re.compile(r"[^\W_]+")
 _GAP = re.compile(r"[\s._/#:-]{1,3}")
@@ -32,7 +38,7 @@ _MOST_RUNS = 6
 
 
 def url_key(text: str) -> str:
-    """An address without what may be left out of it.
+    """A web address without scheme, "www." and final punctuation.
 
     >>> url_key("https://www.example.com/a/."), url_key("example.com/a")
     ('example.com/a', 'example.com/a')
@@ -42,12 +48,12 @@ def url_key(text: str) -> str:
 
 
 def email_key(text: str) -> str:
-    """An e-mail address without the sign that it is one."""
+    """An e-mail address without "mailto:" and final punctuation."""
     return text.removeprefix("mailto:").strip(".-")
 
 
 def file_key(text: str) -> str:
-    r"""The name of a file without its path.
+    r"""A file name without its folders.
 
     >>> file_key("c:\\data\\report.pdf"), file_key("~/report.pdf")
     ('report.pdf', 'report.pdf')
@@ -56,7 +62,7 @@ def file_key(text: str) -> str:
 
 
 def media_of(name: str) -> str:
-    """What kind of thing a file holds, by its ending.
+    """The kind of a file by its extension: image, audio, video or text (also if unknown).
 
     >>> media_of("a.png"), media_of("a.zip")
     ('image', 'text')
@@ -65,7 +71,7 @@ def media_of(name: str) -> str:
 
 
 def digits_of(text: str) -> str:
-    """Its digits alone.
+    """The digits of a text.
 
     >>> digits_of("+61 (2) 5550")
     '6125550'
@@ -74,7 +80,7 @@ def digits_of(text: str) -> str:
 
 
 def is_phone(text: str) -> bool:
-    """Whether digits are so many, and grouped so, that they are a phone number rather than a quantity.
+    """Whether a text has enough digits for a phone number.
 
     >>> is_phone("+61 2 5550 9325"), is_phone("1,200")
     (True, False)
@@ -83,7 +89,7 @@ def is_phone(text: str) -> bool:
 
 
 def phones_in(text: str) -> set[str]:
-    """Every row of digits that a text may write as a phone number, however it groups them.
+    """Every digit sequence of a text that may be a phone number, in any grouping.
 
     >>> sorted(phones_in("dial 555 12-34 now"))
     ['5551234']
@@ -95,7 +101,7 @@ def phones_in(text: str) -> set[str]:
 
 
 def codes_in(text: str) -> set[str]:
-    """Every row of letters and digits that a text may write as a code, without the marks between them.
+    """Every letter and digit sequence of a text that may be a code, without the marks between groups.
 
     >>> sorted(codes_in("order AB-12"))
     ['12', 'ab12', 'orderab12']
@@ -114,7 +120,7 @@ def codes_in(text: str) -> set[str]:
 
 
 class CharacterRow(NamedTuple):
-    """The letters and digits of a text one after the other, and at which of them a group begins and ends.
+    """The letters and digits of a text without separators, with the positions where groups start and end.
 
     >>> row = CharacterRow.of("order ab-12 3")
     >>> row.spells("ab123"), row.spells("b123"), row.spells("ab12")
@@ -127,7 +133,7 @@ class CharacterRow(NamedTuple):
 
     @classmethod
     def of(cls, text: str) -> CharacterRow:
-        """The row of a plain text; what cannot stand between two groups of a code parts rows."""
+        """The row of a plain text. A blank in it marks what cannot separate two groups of one code."""
         row: list[str] = []
         starts, ends, last, length, is_dotted = set(), set(), 0, 0, False
         for match in _RUN.finditer(text):
@@ -148,7 +154,7 @@ class CharacterRow(NamedTuple):
         return cls("".join(row), frozenset(starts), frozenset(ends))
 
     def spells(self, code: str) -> bool:
-        """Whether a row of letters and digits stands there, in one group or more."""
+        """Whether a code occurs as one or more whole groups."""
         place = self.text.find(code)
         for _ in range(50):
             if place < 0 or not code:
@@ -160,7 +166,7 @@ class CharacterRow(NamedTuple):
 
 
 def is_code(text: str) -> bool:
-    """Whether a text may be a code: letters and digits, or capitals alone, in groups, and no measure.
+    """Whether a text may be a code: letters with digits, or capitals alone; no measure such as "5 km".
 
     >>> is_code("B-MW 1234"), is_code("XKCD"), is_code("5 km"), is_code("report 2026")
     (True, True, False, False)
@@ -189,9 +195,11 @@ def _rows(runs: list[str]) -> Iterator[str]:
         yield from accumulate(runs[start : start + _MOST_RUNS])
 
 
+# Like `PHONE`, with longer first groups and gaps: "0049 30 901820", but not "b555".
 _NUMBER = re.compile(
     r"(?<![\w.,-])\+?\(?(?:\d{6,15}|\d{1,5})\)?(?:[ .()/-]{1,3}\d{1,10}){0,7}(?![\w]|[.,]\d|-\d)"
 )
+# "ext. 12", "555-0134 x7" and "555-0134,7", but not "x7".
 _EXTENSION = re.compile(
     r"(?:\b(?:ext(?:ension|n)?|durchwahl)\b\.?:?\s?|(?<=\d)\s?x\s?|(?<=\d)[,;#]\s?)(\d{1,6})\b"
 )
@@ -202,7 +210,7 @@ _LONGEST_COUNTRY = 3
 
 
 def phones_of(text: str) -> set[str]:
-    """The phone numbers of a text by their digits; "+" first where they begin with the code of a country.
+    """The phone numbers of a text as digits, with "+" before a country code.
 
     >>> sorted(phones_of("+44 (0)20 7946 0123, 0049 30 901820 or 020 7946 0123"))
     ['+442079460123', '+4930901820', '02079460123']
@@ -221,8 +229,8 @@ def phones_of(text: str) -> set[str]:
     return found
 
 
-def by_ending(phones: Collection[str]) -> dict[str, list[str]]:
-    """Phone numbers by their last digits, which are the same however they begin."""
+def by_last_digits(phones: Collection[str]) -> dict[str, list[str]]:
+    """Phone numbers by their last digits, which are the same with and without a country code."""
     found: dict[str, list[str]] = {}
     for phone in phones:
         found.setdefault(phone[-_ENDING:], []).append(phone)
@@ -230,10 +238,10 @@ def by_ending(phones: Collection[str]) -> dict[str, list[str]]:
 
 
 def is_phone_of(value: str, phones: Mapping[str, list[str]]) -> bool:
-    """Whether a text is one of these numbers, the code of the country apart where one leaves it out.
+    """Whether a text is one of these numbers, with or without the country code.
 
-    >>> said = by_ending(phones_of("ring 020 7946 0123"))
-    >>> is_phone_of("+44 20 7946 0123", said), is_phone_of("+442079460124", said)
+    >>> phones = by_last_digits(phones_of("ring 020 7946 0123"))
+    >>> is_phone_of("+44 20 7946 0123", phones), is_phone_of("+442079460124", phones)
     (True, False)
     """
     return any(
@@ -244,7 +252,7 @@ def is_phone_of(value: str, phones: Mapping[str, list[str]]) -> bool:
 
 
 def extensions_in(text: str) -> list[re.Match[str]]:
-    """The extensions behind phone numbers.
+    """The extensions after phone numbers.
 
     >>> [match[1] for match in extensions_in("555-0134 ext. 12 or 555-0134 x7")]
     ['12', '7']
@@ -253,7 +261,7 @@ def extensions_in(text: str) -> list[re.Match[str]]:
 
 
 def _is_local_form(local: str, whole: str) -> bool:
-    """Whether a number is another one without the code of its country."""
+    """Whether a number is another one without its country code."""
     if local.startswith(("+", "00")) or len(local) < _FEWEST + 1:
         return False
     if not whole.startswith("+") and (not local.startswith("0") or whole.startswith("0")):
@@ -273,24 +281,26 @@ _SIGNS = {
     "slash": "/",
     "plus": "+",
 }
-_NAMES = "|".join(sorted(_SIGNS, key=len, reverse=True))
+_NAMES = longest_first(_SIGNS)
+# " (at) " and "[dot]", but not "(and)".
 _BRACKETS = re.compile(rf"\s?[(\[{{<]\s?({_NAMES}|@|\.)\s?[)\]}}>]\s?")
 _WORD = r"[a-z0-9][\w.+@-]{0,60}"
+# "kai dot brandt at webpost dot example", but not "kai brandt".
 _ROW = re.compile(
     rf"(?<![\w@.])(?:{_WORD} (?:\d{{1,6}} )?(?:(?:{_NAMES}) ){{1,2}}){{1,12}}{_WORD}"
     rf"(?: \d{{1,6}}(?= (?:{_NAMES})))?"
 )
-_DIGIT_NAMES = ["zero", "one", "two", "three", "four", "five", "six", "seven", "eight", "nine"]
-_DIGIT = {name: str(digit) for digit, name in enumerate(_DIGIT_NAMES)} | dict.fromkeys(
-    ("oh", "o", "nought"), "0"
-)
+_DIGIT = {name: str(digit) for digit, name in enumerate(NUMBER_WORDS[:10])}
+_DIGIT |= dict.fromkeys(("oh", "o", "nought"), "0")
 _ANY_DIGIT = rf"(?:(?:double|triple)[ -])?(?:{'|'.join(_DIGIT)})"
+# "oh two double four", but not "one two", which is too short for a number.
 _SPOKEN_DIGITS = re.compile(rf"\b{_ANY_DIGIT}(?:[ ,-]{{1,3}}{_ANY_DIGIT}){{3,20}}\b")
+# The blank of "anna 12@x.org", but not of "12 anna".
 _DIGITS = re.compile(r"(?<=[a-z])\s(?=\d{1,6}(?:[@._+/-]|$))")
 
 
 def dictated(text: str) -> str:
-    """The rows of words in a plain text that dictate an address, written as addresses; one a line.
+    """The addresses that a plain text dictates in words, one per line.
 
     >>> dictated("write to kai dot brandt at webpost dot example")
     'kai.brandt@webpost.example'
@@ -308,7 +318,7 @@ def dictated(text: str) -> str:
 
 
 def dictated_digits(text: str) -> str:
-    """The rows of digits that a plain text says one by one; one a line.
+    """The digit sequences that a plain text spells digit by digit, one per line.
 
     >>> dictated_digits("ring oh two oh, seven double four")
     '020744'

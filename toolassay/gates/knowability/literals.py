@@ -11,12 +11,12 @@ from toolassay.gold import Gold, GoldNode
 
 Leaf = str | int | float | bool
 REFERENCE = re.compile(r"<node-(\d+)>")
-# Deeper or wider values are read so far.
+# Bounds the work on values that are very deep or wide.
 _MOST_LEAVES = 10_000
 
 
 class PlanLiteral(NamedTuple):
-    """A value of a plan: its node, its place, its parameter ("" where it has none), the value."""
+    """A value of a plan, with its path in the label (`where`) and its parameter ("" if it has none)."""
 
     node: GoldNode
     where: str
@@ -25,7 +25,7 @@ class PlanLiteral(NamedTuple):
 
 
 def literals_of(gold: Gold) -> Iterator[PlanLiteral]:
-    """Every literal of a plan, in order; of lists and objects each value in them.
+    """Every literal of a plan, in order; lists and objects yield each value in them.
 
     >>> arguments = ["<node-1>", {"name": "n", "value": [2]}]
     >>> gold = Gold.of({"id": 1, "task_nodes": [{"task": "a", "arguments": arguments}]})
@@ -63,7 +63,7 @@ def leaves(value: Any) -> Iterator[Leaf]:
 
 
 def earlier_nodes(gold: Gold, node: GoldNode) -> list[GoldNode]:
-    """The nodes whose output a node may know: those before it and those it depends on, none that needs it."""
+    """The nodes whose output a node may use: earlier ones and those it depends on, but none that needs it."""
     feeds: dict[int, set[int]] = {}
     by_tool: dict[str, list[int]] = {}
     for other in gold.nodes:

@@ -1,4 +1,4 @@
-"""The form in which texts are compared: one spelling, number words as digits, and the keys of content words.
+"""Whether one text occurs in another, and the keys by which content words are compared.
 
 A key is the stem of a word, its dictionary form, or the group of words that mean the same.
 """
@@ -7,74 +7,18 @@ from __future__ import annotations
 
 import json
 import re
-import unicodedata
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Mapping
 from functools import cache, lru_cache
 from pathlib import Path
 
-from text_to_num import alpha2digit
-
 from toolassay.offline.planner.terms import STOP_WORDS
 
-_QUOTES = dict.fromkeys(map(ord, '‘’‚‛′`´“”„‟″«»‹›「」『』"'), "'")
-_DASHES = dict.fromkeys(map(ord, "‐‑‒–—―−"), "-")
-_INVISIBLE = dict.fromkeys(map(ord, "\u00ad\u200b\u200c\u200d\u2060\ufeff"))
-# Letters that are no letter and an accent for Unicode.
-_LETTERS = str.maketrans("łŁøØđĐı⁄", "lLoOdDi/")
-_SAME_CHARACTER: dict[int, str | None] = {**_QUOTES, **_DASHES, **_INVISIBLE}
-_SPACES = re.compile(r"\s+")
-_FRACTION_BEHIND = re.compile(r"(?<=\d)(?=[\u00bc-\u00be\u2150-\u215e])")  # "17½" is no 171/2
-_NOT = re.compile(r"\b(?P<verb>ca|wo|sha|[a-z]{2,6})n't\b")
-_SHORT_VERBS = {"ca": "can", "wo": "will", "sha": "shall"}
-_AREA = re.compile(r"\b(square|sq\.?|cubic) ?(met(?:er|re)s?|m|feet|foot|ft)\b\.?")
-_POWERS = {"s": {"m": "m2", "f": "ft2"}.__getitem__, "c": {"m": "m3", "f": "ft3"}.__getitem__}
-# "Two-week" counts weeks, "twenty-one" is one number.
-_COUNTED = re.compile(
-    r"\b(two|three|four|five|six|seven|eight|nine|ten|eleven|twelve|[a-z]{3,5}teen|twenty|thirty|forty|fifty|sixty)-"
-    r"(?!(?:one|two|three|four|five|six|seven|eight|nine|first|second|third|(?!month)[a-z]{3,6}th)\b)"
-)
-# Scripts without blanks between words: there a word may stand anywhere.
+# Scripts without blanks between words: there a word may start anywhere.
 _UNSPACED = re.compile(r"[\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff\u3040-\u30ff\u3400-\u9fff\uf900-\ufaff]")
 
 
-def plain(text: str) -> str:
-    """A text without the differences that a person does not see: case, accents, quotes, dashes, blanks.
-
-    >>> plain("The “Café”  – don’t")
-    "the 'cafe' - do not"
-    """
-    if not text.isascii():
-        text = unicodedata.normalize("NFKC", _FRACTION_BEHIND.sub(" ", text))
-        text = text.translate(_SAME_CHARACTER).translate(_LETTERS)
-    text = text.casefold()
-    if not text.isascii():
-        text = unicodedata.normalize("NFKC", text)
-        text = "".join(c for c in unicodedata.normalize("NFD", text) if unicodedata.category(c) != "Mn")
-    if '"' in text or "`" in text:
-        text = text.translate(_QUOTES)
-    if "n't" in text:
-        text = _NOT.sub(lambda match: f"{_SHORT_VERBS.get(match['verb'], match['verb'])} not", text)
-    return _SPACES.sub(" ", text).strip()
-
-
-@lru_cache(maxsize=4096)
-def with_digits(text: str) -> str:
-    """A plain text with its English number words in digits.
-
-    >>> with_digits("twenty-one chairs on the third of may")
-    '21 chairs on the 3rd of may'
-    """
-    try:
-        text = text.replace("-and-a-", " and a ")
-        if "sq" in text or "cubic" in text:
-            text = _AREA.sub(lambda unit: _POWERS[unit[1][0]](unit[2][0]), text)
-        return str(alpha2digit(_COUNTED.sub(r"\1 ", text), "en", 0))
-    except (ValueError, OverflowError):  # pragma: no cover - a number that is too large for it
-        return text
-
-
 def stands_in(text: str, inside: str) -> bool:
-    """Whether a text stands in another one as it is, and not merely as a part of words or numbers there.
+    """Whether a text occurs in another one, and not only as a part of words or numbers.
 
     >>> stands_in("art", "a work of art."), stands_in("art", "an article"), stands_in("10", "at 10:15")
     (True, False, False)
@@ -119,13 +63,13 @@ def _is_word(character: str) -> bool:
 
 
 def _is_exact(text: str) -> bool:
-    """Whether a text is an address, a file or a code, of which a part is another one."""
+    """Whether a text is an address, a file or a code: a part of one is another one."""
     return " " not in text and any(not c.isalpha() for c in text)
 
 
 NEGATIONS = frozenset({"not", "no", "never", "without", "none", "neither", "nor", "cannot", "except"})
 _WORD = re.compile(r"[^\W_]+")
-# What changes when the words of a person are told to another one.
+# Words that change in reported speech ("her" for "you"), and auxiliary verbs.
 _TURNED_WORDS = """
     i me my mine myself we us our ours ourselves you your yours yourself yourselves he him his himself she her
     hers herself it its itself they them their theirs themselves am is are was were be been being do does did
@@ -145,7 +89,7 @@ _BRITISH = (
 
 @cache
 def lists() -> Mapping[str, Mapping[str, list[str]]]:
-    """The lists of words and names beside this module."""
+    """The word lists in `data/words.json`, by name."""
     path = Path(__file__).with_name("data") / "words.json"
     value: Mapping[str, Mapping[str, list[str]]] = json.loads(path.read_text(encoding="utf-8"))
     return value
@@ -169,7 +113,7 @@ def _same() -> Mapping[str, str]:
 
 @lru_cache(maxsize=65_536)
 def key_of(word: str) -> str:
-    """The form of a plain word in which it is compared: its stem, or the group of words that mean the same.
+    """The key of a plain word: its stem, or the group of words that mean the same.
 
     >>> key_of("colours") == key_of("color"), key_of("photo") == key_of("picture"), key_of("red")
     (True, True, 'red')
@@ -180,7 +124,7 @@ def key_of(word: str) -> str:
 
 @cache
 def _stemmer() -> Callable[[str], str]:
-    import snowballstemmer  # late: it brings the stemmers of forty languages
+    import snowballstemmer  # late: it loads stemmers for forty languages
 
     stem: Callable[[str], str] = snowballstemmer.stemmer("english").stemWord
     return stem
@@ -199,13 +143,13 @@ def _stem(word: str) -> str:
     return _stemmer()(word)
 
 
-def words_in(text: str) -> Iterator[re.Match[str]]:
-    """Each word of a plain text, signs that stand for words among them written out."""
-    return _WORD.finditer(text)
+def words_in(text: str) -> list[str]:
+    """The words of a plain text: letters and digits between anything else."""
+    return _WORD.findall(text)
 
 
 def signs_as_words(text: str) -> str:
-    """A plain text with the signs for currencies and parts written as words.
+    """A plain text with words for the signs %, $, €, £, ¥, °, & and ₹.
 
     >>> signs_as_words("$20")
     ' dollar 20'
@@ -218,37 +162,37 @@ def signs_as_words(text: str) -> str:
 
 
 def is_content(word: str) -> bool:
-    """Whether a plain word says something by itself."""
+    """Whether a plain word has a meaning of its own: no article, pronoun, auxiliary or filler."""
     return word not in _STOP
 
 
 def is_turned(word: str) -> bool:
-    """Whether a plain word changes when the words of a person are told to another one ("her" for "you")."""
+    """Whether a plain word may change in reported speech ("her" for "you")."""
     return word in _TURNED
 
 
-def is_said_in_short(value: str, row: str) -> bool:
-    """Whether a value without content words was said, pronouns and short verbs apart ("We are done").
+def is_stated_in_short(value: str, row: str) -> bool:
+    """Whether the words of a value without content words all occur, apart from pronouns and short verbs.
 
-    >>> is_said_in_short("we are done", " tell them we re done "), is_said_in_short("we are", " we re done ")
-    (True, False)
+    >>> [is_stated_in_short(value, " tell them we re done ") for value in ("we are done", "we are")]
+    [True, False]
     """
-    own = [match.group() for match in words_in(value) if match.group() not in _TURNED]
+    own = [word for word in words_in(value) if word not in _TURNED]
     return bool(own) and all(f" {word} " in row for word in own)
 
 
 def is_filler(key: str) -> bool:
-    """Whether a word only says that a value follows ("the given text", "information about")."""
+    """Whether a word only introduces a value ("the given text", "information about")."""
     return key in _fillers()
 
 
 def is_light_verb(key: str) -> bool:
-    """Whether a verb at the head of an instruction adds nothing to what is to be done ("make", "find")."""
+    """Whether a verb at the head of an instruction adds nothing to it ("make", "find")."""
     return key in _light_verbs()
 
 
 def other_names(value: str) -> list[str]:
-    """What people say for a code that stands alone: of a language, currency, country or unit.
+    """The words for a code of a language, currency, country or unit.
 
     >>> other_names("fr"), other_names("fr-fr")
     (['french', 'france'], ['french', 'france'])
@@ -262,13 +206,13 @@ def other_names(value: str) -> list[str]:
 
 @lru_cache(maxsize=65_536)
 def lemma_key(word: str) -> str:
-    """The form in which the dictionary form of a plain word is compared.
+    """The key of the dictionary form of a plain word.
 
     >>> lemma_key("swam") == lemma_key("swimming"), lemma_key("geese") == lemma_key("goose")
     (True, True)
     """
     if len(word) > 40 or not word.isascii() or not word.isalpha():
         return word
-    import simplemma  # late: it reads its dictionary for a quarter of a second
+    import simplemma  # late: its dictionary takes a quarter of a second to load
 
     return key_of(simplemma.lemmatize(word, lang="en"))

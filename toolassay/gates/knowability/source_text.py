@@ -1,4 +1,4 @@
-"""What a request (and the output of earlier calls) states, parsed once for all values of a plan."""
+"""What a request, with the output of earlier calls, states: parsed once for all values of a plan."""
 
 from __future__ import annotations
 
@@ -10,58 +10,56 @@ from functools import cached_property
 from itertools import pairwise
 
 from toolassay.gates.knowability import identifiers
-from toolassay.gates.knowability.currencies import Currencies, currencies_in, names_of
-from toolassay.gates.knowability.dates import RELATIVE, Day, days_from, days_in, loose_days_in, years_in
 from toolassay.gates.knowability.derived_values import (
+    Certainty,
     DayClues,
     DayMention,
-    Told,
+    day_certainty,
+    derived_numbers,
+    people_counts_in,
     shifted_times,
-    worked_numbers,
-    worked_out,
 )
-from toolassay.gates.knowability.identifiers import by_ending, dictated, dictated_digits, phones_of
+from toolassay.gates.knowability.identifiers import by_last_digits, dictated, dictated_digits, phones_of
 from toolassay.gates.knowability.normalization import (
     NEGATIONS,
     key_of,
     lemma_key,
     other_names,
-    plain,
     signs_as_words,
     stands_in,
-    with_digits,
     words_in,
 )
-from toolassay.gates.knowability.numbers import (
-    amounts_in,
-    converted_in,
-    heads_in,
-    numbers_in,
-    says_one,
-    shares_in,
-)
-from toolassay.gates.knowability.times import Duration, durations_in, lengths_as_numbers, times_in
+from toolassay.text_values.dates import RELATIVE, Day, find_days, relative_days_in, years_in
+from toolassay.text_values.durations import Duration, find_durations
+from toolassay.text_values.money import Currencies, amounts_in, currencies_in, currency_names
+from toolassay.text_values.numbers import converted_numbers_in, has_article, numbers_in, shares_in
+from toolassay.text_values.spelling import plain, with_digits
+from toolassay.text_values.times import find_times
 
-# Of a word that is said over and over, so many places are enough to see what stands around it.
+# Places kept for each word: enough to see its surroundings, and a bound for texts that repeat it.
 _MOST_PLACES = 200
 _MOST_BASES = 4
 _CAPITALS = re.compile(r"\b(?:[A-Z]{3}|U[SK])\b")
+# "mondays", "this sat" and "thurs", but not "sat" alone, which is a verb too.
 _WEEKDAY = re.compile(
     r"\b(?:mon|tues|wednes|thurs|fri|satur|sun)days?\b"
     r"|\b(?:(?:on|this|next|every|each|and) (?:sat|sun)|mon|tues?|weds?|thur?s?|fri)\b"
 )
 _NONE = re.compile(r"\b(?:no|without|none|nothing|nil|nobody|zero|not any|free of charge|isn't any)\b")
+# "steps 1, 2 and 3", but not "3 steps".
 _STEPS = re.compile(r"\bsteps?\s\d+(?:(?:,|,? and| to|-| or)\s?\d+)*")
+# "1." and "(1)" at the head of a list item, but not "1.5".
 _FIRST_MARKER = re.compile(r"(?:^|\s)\(?1[.)]\s")
 _MARKER = re.compile(r"(?:(?<=\s)|^)\(?\d{1,2}[.)](?=\s)")
+# Before a date: "today is friday, " makes it the day of speaking; "the deadline is " does not.
 _TODAY_IS = re.compile(r"\b(?:today|tonight|now|tomorrow|it|date|day)(?:'s date)?(?: is|:|,| \()[^.]{0,20}$")
 
 
-class Said:
-    """A text, and everything that may be known from it; each part is read when it is first asked for.
+class SourceText:
+    """A text and the values that it states. Each property is computed on first use.
 
-    >>> said = Said("Book a table for two on 17 Oct at a quarter to eight")
-    >>> said.says("A TABLE"), Decimal(2) in said.numbers, 19 * 60 + 45 in said.times
+    >>> source = SourceText("Book a table for two on 17 Oct at a quarter to eight")
+    >>> source.states("A TABLE"), Decimal(2) in source.numbers, 19 * 60 + 45 in source.times
     (True, True, True)
     """
 
@@ -70,12 +68,10 @@ class Said:
 
     @cached_property
     def folded(self) -> str:
-        """The text in lower case."""
         return self.text.casefold()
 
     @cached_property
     def plain(self) -> str:
-        """The text in the one spelling."""
         return plain(self.text)
 
     @cached_property
@@ -83,24 +79,23 @@ class Said:
         """The plain text with number words in digits."""
         return with_digits(re.sub(r"(?<=\d)t(?=\d\d:)", " ", self.plain))
 
-    def says(self, text: str) -> bool:
-        """Whether a text stands in this one, case, quotes, dashes, accents and blanks apart."""
+    def states(self, text: str) -> bool:
+        """Whether a text occurs in this one, apart from case, quotes, dashes, accents and white space."""
         return stands_in(text.casefold(), self.folded) or stands_in(plain(text), self.plain)
 
     @cached_property
     def word_row(self) -> str:
-        """The words one after the other, nothing between them but a blank."""
-        return f" {' '.join(match.group() for match in words_in(self.plain))} "
+        """The words of the plain text with one blank around each."""
+        return f" {' '.join(words_in(self.plain))} "
 
     @cached_property
     def urls(self) -> Collection[str]:
-        """The addresses, and the hosts of addresses."""
+        """The web addresses and their hosts, by `url_key`."""
         keys = {identifiers.url_key(match.group()) for match in identifiers.URL.finditer(self._with_dictated)}
         return keys | {re.split(r"[/?#]", key)[0] for key in keys}
 
     @cached_property
     def emails(self) -> Collection[str]:
-        """The e-mail addresses."""
         return {
             identifiers.email_key(match.group()) for match in identifiers.EMAIL.finditer(self._with_dictated)
         }
@@ -111,40 +106,39 @@ class Said:
 
     @cached_property
     def files(self) -> Collection[str]:
-        """The names of files, in order, without their folders."""
+        """The names of files, in order, without folders."""
         found = identifiers.FILE.finditer(self._with_dictated)
         return dict.fromkeys(identifiers.file_key(match.group()) for match in found)
 
     @cached_property
     def phones(self) -> Collection[str]:
-        """The rows of digits that may be phone numbers."""
+        """The digit sequences that may be phone numbers, in any grouping."""
         return identifiers.phones_in(self._with_dictated)
 
     @cached_property
     def phone_numbers(self) -> Mapping[str, list[str]]:
-        """The phone numbers, by their last digits."""
-        return by_ending(phones_of(self._with_dictated))
+        return by_last_digits(phones_of(self._with_dictated))
 
     @cached_property
     def codes(self) -> Collection[str]:
-        """The rows of letters and digits that may be codes."""
+        """The letter and digit sequences that may be codes, in any grouping."""
         return identifiers.codes_in(self.plain) | identifiers.codes_in(self.digits)
 
     @cached_property
     def row_of_characters(self) -> identifiers.CharacterRow:
-        """The letters and digits one after the other, for codes that are written in groups."""
+        """The letters and digits without separators, for codes that are written in groups."""
         return identifiers.CharacterRow.of(self.plain)
 
     @cached_property
     def prose(self) -> str:
-        """The text in digits without the numbers of lists and steps ("2) …", "after steps 1 and 3")."""
+        """The text with digits, without numbers of list items and steps ("2) …", "after steps 1 and 3")."""
         text = _STEPS.sub(" ", self.digits)
         return _MARKER.sub(" ", text) if _FIRST_MARKER.search(text) else text
 
     @cached_property
     def numbers(self) -> Collection[Decimal]:
-        """The numbers; those in addresses and phone numbers, and in days and times, are none."""
-        spans = [match.span() for match, _ in (*days_in(self._quantities), *times_in(self._quantities))]
+        """The quantities: numbers outside addresses, phone numbers, days and times; and the years."""
+        spans = [match.span() for match, _ in (*find_days(self._quantities), *find_times(self._quantities))]
         text = list(self._quantities)
         for start, end in spans:
             text[start:end] = " " * (end - start)
@@ -153,8 +147,8 @@ class Said:
 
     @cached_property
     def all_numbers(self) -> Collection[Decimal]:
-        """The numbers, and those that days and times are made of: for a value that is a number by itself."""
-        one = {Decimal(1)} if says_one(self.digits) else set()
+        """The numbers, also those inside days and times: for a value that is nothing but a number."""
+        one = {Decimal(1)} if has_article(self.digits) else set()
         return numbers_in(self._quantities) | one
 
     @cached_property
@@ -167,88 +161,86 @@ class Said:
     @cached_property
     def converted(self) -> Collection[Decimal]:
         """The numbers in other units: metres of kilometres, minutes of hours."""
-        return converted_in(self.digits) | lengths_as_numbers(self.durations)
+        return converted_numbers_in(self.digits) | {
+            number for duration in self.durations for number in duration.numbers()
+        }
 
     @cached_property
     def durations(self) -> Collection[Duration]:
-        """The lengths of time."""
-        return {duration for _, _, duration in durations_in(self.digits)}
+        return {duration for _, _, duration in find_durations(self.digits)}
 
     @cached_property
     def shares(self) -> Collection[Fraction]:
-        """The shares: of a half, of 20 %."""
         return shares_in(self.digits)
 
     @cached_property
     def currencies(self) -> Currencies:
-        """The currencies, by name, nation or sign."""
         return currencies_in(self.plain)
 
     @cached_property
-    def worked_numbers(self) -> Collection[Decimal]:
-        """The numbers that somebody gets who reckons with what is said."""
-        return worked_numbers(self.numbers, self.days, self.times)
+    def derived_numbers(self) -> Collection[Decimal]:
+        """The results of one calculation with two stated values."""
+        return derived_numbers(self.numbers, self.days, self.times)
 
     @cached_property
-    def heads(self) -> Collection[int]:
-        """How many people it may speak of, counted by their names and kinship."""
-        return heads_in(self.digits, self.text[:10_000])
+    def people_counts(self) -> Collection[int]:
+        return people_counts_in(self.digits, self.text[:10_000])
 
     @cached_property
     def days(self) -> dict[Day, str]:
-        """The days, each with the words that say it."""
+        """The days, each with the words that state it."""
         found: dict[Day, str] = {}
         bases: list[Day] = []
-        for match, days in (*days_in(self.prose), *loose_days_in(self.prose)):
+        for match, days in find_days(self.prose, lenient=True):
             found |= dict.fromkeys(days, match.group())
             if _TODAY_IS.search(self.prose, max(0, match.start() - 40), match.start()):
                 bases.extend(days)
         for base in bases[:_MOST_BASES]:
-            for day in days_from(self.plain, base):
+            for day in relative_days_in(self.plain, base):
                 found.setdefault(day, found[base])
         return found
 
     @cached_property
     def _day_clues(self) -> DayClues:
-        found = (*days_in(self.prose), *loose_days_in(self.prose))
+        found = find_days(self.prose, lenient=True)
         return DayClues.of(self.prose, [DayMention(*match.span(), days) for match, days in found])
 
-    def works_out(self, day: Day) -> Told | None:
-        """Whether a day follows exactly from the days that are said ("a week later"), or may do so."""
-        return worked_out(day, self._day_clues)
+    def certainty_of(self, day: Day) -> Certainty | None:
+        """Whether a day follows from stated days ("a week later"), surely or possibly."""
+        return day_certainty(day, self._day_clues)
 
     @cached_property
     def years(self) -> Collection[int]:
-        """The years that are said, with a day or alone."""
+        """The years, with a day or alone."""
         return {day.year for day in self.days if day.year} | years_in(self.prose)
 
     @cached_property
     def has_relative_days(self) -> bool:
-        """Whether days are said that only somebody who knows the day of speaking can tell."""
+        """Whether days are stated that depend on the day of speaking."""
         return RELATIVE.search(self.plain) is not None
 
     @cached_property
     def times(self) -> Collection[float]:
         """The times of day, in minutes since midnight."""
-        return {time for _, times in times_in(self.prose, loose=True) for time in times}
+        return {time for _, times in find_times(self.prose, lenient=True) for time in times}
 
     @cached_property
     def shifted_times(self) -> Collection[float]:
-        """The times of day that are told by another one: "at 9, and again an hour later"."""
+        """The times stated relative to another: "at 9, and again an hour later"."""
         return shifted_times(self.digits, self.times)
 
     @property
-    def says_none(self) -> bool:
-        """Whether there is to be none of something: "no bags", "without luggage"."""
+    def states_none(self) -> bool:
+        """Whether the text asks for none of something: "no bags", "without luggage"."""
         return _NONE.search(self.plain) is not None
 
     @cached_property
     def _words(self) -> list[str]:
-        return [match.group() for match in words_in(signs_as_words(self.digits))]
+        return words_in(signs_as_words(self.digits))
 
     @cached_property
     def places(self) -> dict[str, list[int]]:
-        """Where each word stands, counted in words; compounds count too ("voice over" for "voiceover")."""
+        """The positions of each word, counted in words; of compounds too ("voice over" for "voiceover")."""
         words = self._words
         found: dict[str, list[int]] = {}
         for place, word in enumerate(words):
@@ -264,39 +256,38 @@ class Said:
 
     @cached_property
     def negations(self) -> list[int]:
-        """Where negations stand, counted in words."""
+        """The positions of negations, counted in words."""
         return sorted(place for word in NEGATIONS for place in self.places.get(key_of(word), []))
 
     def word_at(self, place: int) -> str:
-        """The word at a place."""
         return self._words[place]
 
-    def knows(self, key: str) -> bool:
-        """Whether a word was said, in any form."""
+    def has_word(self, key: str) -> bool:
+        """Whether a word occurs in any form, or in what a file name or a code stands for."""
         return key in self.places or key in self._media or key in self._code_names
 
     @cached_property
     def _code_names(self) -> Collection[str]:
-        """The words for the codes that are said in capitals: "CAD" speaks of Canadian dollars."""
+        """The words that codes in capitals stand for: "CAD" states Canadian dollars."""
         codes = {match.group().casefold() for match in _CAPITALS.finditer(self.text)}
-        names = (name for code in codes for name in (*other_names(code), *names_of(code)))
+        names = (name for code in codes for name in (*other_names(code), *currency_names(code)))
         return {key_of(word) for name in names for word in name.split()}
 
     @cached_property
     def weekdays(self) -> Collection[str]:
-        """The first three letters of the days of the week that are named."""
+        """The first three letters of each weekday that is named."""
         return {match.group().split()[-1][:3] for match in _WEEKDAY.finditer(self.plain)}
 
-    def knows_form(self, word: str) -> bool:
-        """Whether an irregular form of a word was said ("swam" for "swimming")."""
+    def has_lemma(self, word: str) -> bool:
+        """Whether another form of a word occurs, irregular ones included ("swam" for "swimming")."""
         return lemma_key(word) in self._lemmas
 
     @cached_property
     def _lemmas(self) -> Collection[str]:
         return {lemma_key(word) for word in set(self._words[:5000])} | set(self.places)
 
-    def says_keys(self, words: list[str]) -> bool:
-        """Whether words were said one after the other, in any form."""
+    def has_phrase(self, words: list[str]) -> bool:
+        """Whether words occur one after the other, each in any form."""
         rows = [self.places.get(key_of(word), []) for word in words]
         return (
             any(all(first + i in row for i, row in enumerate(rows)) for first in rows[0]) if rows else False
@@ -304,12 +295,12 @@ class Said:
 
     @cached_property
     def _media(self) -> Collection[str]:
-        """What the files that are named are: "the picture" speaks of portrait.png."""
+        """The kinds of the files that are named: "the picture" may be portrait.png."""
         kinds = {identifiers.media_of(file) for file in self.files}
         return {key_of(kind) for kind in kinds}
 
     def narrowest(self, keys: Collection[str]) -> tuple[int, int] | None:
-        """The first and last place of the shortest stretch in which all these words stand."""
+        """The first and the last position of the shortest stretch with all these words."""
         marks = sorted((place, key) for key in keys for place in self.places.get(key, ()))
         if not marks or any(key not in self.places for key in keys):
             return None

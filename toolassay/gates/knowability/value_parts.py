@@ -1,6 +1,6 @@
-"""The parts of a value that must be stated exactly, each with whether the source text states it.
+"""The parts of a value that must be stated exactly, and whether the source text states them.
 
-Also texts in place of a reference: "the translated text", "output of step 2", "${image}".
+Also texts that stand in place of a reference: "the translated text", "output of step 2", "${image}".
 """
 
 from __future__ import annotations
@@ -11,12 +11,14 @@ from decimal import Decimal
 from typing import NamedTuple
 
 from toolassay.gates.knowability import identifiers
-from toolassay.gates.knowability.dates import MONTHS, Day, days_in, short_day
 from toolassay.gates.knowability.identifiers import extensions_in, is_phone_of
 from toolassay.gates.knowability.normalization import key_of
-from toolassay.gates.knowability.numbers import NUMBER, is_share, numbers_of, readings
-from toolassay.gates.knowability.source_text import Said
-from toolassay.gates.knowability.times import Duration, durations_in, times_in
+from toolassay.gates.knowability.source_text import SourceText
+from toolassay.text_values.dates import Day, find_days, parse_short_day
+from toolassay.text_values.durations import Duration, find_durations
+from toolassay.text_values.numbers import find_numbers, is_share, parse_number
+from toolassay.text_values.times import find_times
+from toolassay.text_values.vocabulary import MONTHS
 
 _DOINGS = (
     "extracted|generated|translated|transcribed|simplified|summari[sz]ed|corrected|styli[sz]ed|styled|combined"
@@ -27,12 +29,14 @@ _THINGS = (
     "texts?|images?|pictures?|photos?|audio|videos?|files?|clips?|tracks?|summary|urls?|contents?|results?"
     "|keywords|topics|output|article|transcript|transcription|script|voiceover|speed|frame"
 )
+# "${image}", "<text>", "output of step 2" and "the merged file", but not "the file".
 _RESULT = re.compile(
     r"[$%#]?\{+.{1,200}\}+%?|\$?\[[^\[\]'\",]{1,200}\]|<[a-z][\w .-]{1,80}>"
     rf"|\W{{0,3}}(?:the[ _])?(?:output|results?)(?:[ _](?:{_THINGS}))?[ _-](?:of|from)(?![^\W_]).{{0,200}}"
     rf"|\W{{0,3}}(?:the[ _])?(?:{_DOINGS})[ _-](?:{_THINGS})(?:[ _-]?(?:file|\d+))?\W{{0,3}}",
     re.DOTALL,
 )
+# "stitched_image", but not "stitched_picnic".
 _VARIABLE = re.compile(rf"(?=\w*_)(?:\w*_)?(?:{_THINGS})(?:_\w*)?")
 
 
@@ -46,7 +50,7 @@ def is_result(text: str) -> bool:
 
 
 def is_variable(text: str) -> bool:
-    """Whether a plain text looks like the name that a program gives to what a step made.
+    """Whether a plain text looks like a variable for the result of a step.
 
     >>> is_variable("stitched_image"), is_variable("stitched image")
     (True, False)
@@ -54,11 +58,13 @@ def is_variable(text: str) -> bool:
     return _VARIABLE.fullmatch(text) is not None
 
 
+# "20 %", "20.5 pct", but not the "5 %" of "1.5.5 %".
 _PERCENT = re.compile(r"(?<![\w.,])\d{1,4}(?:[.,]\d{1,4})?\s?(?:%|percent\b|per cent\b|pct\b)")
+# Digits without separators that may be a phone number: "4155550172", but not "4155550172.5".
 _LONG_NUMBER = re.compile(r"(?<![\w.,-])\+?\d{7,15}(?![\w.]|,\d)")
-# Times and lengths of time that have no digits.
+# Parts of words for times and durations without digits: "noon", "midnight", "an hour".
 _SPELLED = re.compile(r"no|mid|hour|min|day|week|fortnight|month|year|half|quarter")
-# What has the form of a time of day and is none: a ratio, a duration.
+# The form of a time of day for what is none: "16:9", "1:30:00"; not "16:".
 _CLOCK = re.compile(r"(?<![\w:])\d{1,3}(?::\d{1,3}){1,2}(?![\w:])")
 _PARTS_OF_DAY = ("morning", "afternoon", "evening", "night", "lunch", "dinner", "breakfast", "lunchtime")
 _MEDIA_WORDS = {
@@ -67,6 +73,7 @@ _MEDIA_WORDS = {
     "video": ("video", "animation"),
     "text": ("text", "document", "article", "report", "file", "letter", "script", "page"),
 }
+# "your-image.png" and "example_photo1.jpg", but not "red-fox.png".
 _PLACEHOLDER = re.compile(
     r"(?:my|the|your|user)?[-_]?(?:(?:example|sample|input|placeholder|image|photo|picture|audio|video|file"
     r"|document|text)[-_]?){1,2}\d*\.\w+"
@@ -74,9 +81,12 @@ _PLACEHOLDER = re.compile(
 
 
 class ValuePart(NamedTuple):
-    """A part of a value: its text, whether it was said, and else what to say of it.
+    """A part of a value.
 
-    `doubtful` parts are for a person to look at; others are wrong.
+    Attributes:
+        known: whether the source states it.
+        doubtful: of an unknown part, whether a reviewer should decide; otherwise it is wrong.
+        remark: of an unknown part, what the source states instead.
     """
 
     text: str
@@ -85,10 +95,10 @@ class ValuePart(NamedTuple):
     remark: str = ""
 
 
-def take_parts(text: str, said: Said) -> tuple[list[ValuePart], str]:
-    """Take the exact parts out of a value (plain, number words in digits); the second result is what is left.
+def take_parts(text: str, source: SourceText) -> tuple[list[ValuePart], str]:
+    """The exact parts of a value (plain, with digits for number words), and the rest of it.
 
-    >>> parts, rest = take_parts("mail anna@example.com 3 photos", Said("3 photos for ann@example.com"))
+    >>> parts, rest = take_parts("mail anna@example.com 3 photos", SourceText("3 photos for ann@example.com"))
     >>> [(part.text, part.known) for part in parts], rest.split()
     ([('anna@example.com', False), ('3', True)], ['mail', 'photos'])
     """
@@ -106,216 +116,221 @@ def take_parts(text: str, said: Said) -> tuple[list[ValuePart], str]:
 
     rest = re.sub(r"(?<=\d)t(?=\d\d:)", " ", text)
     rest = take(
-        identifiers.EMAIL, lambda found: ValuePart(found, identifiers.email_key(found) in said.emails), rest
+        identifiers.EMAIL, lambda found: ValuePart(found, identifiers.email_key(found) in source.emails), rest
     )
     rest = take(
-        identifiers.URL, lambda found: ValuePart(found, identifiers.url_key(found) in said.urls), rest
+        identifiers.URL, lambda found: ValuePart(found, identifiers.url_key(found) in source.urls), rest
     )
-    rest = take(identifiers.FILE, lambda found: _file(found, said), rest)
-    if _is_short_day_or_time(rest.strip(), said):
+    rest = take(identifiers.FILE, lambda found: _file(found, source), rest)
+    if _is_short_day_or_time(rest.strip(), source):
         return [*parts, ValuePart(text.strip(), True)], ""
     if any(character.isdigit() for character in rest) or _SPELLED.search(rest):
-        rest = take(_PERCENT, lambda found: _percent(found, said), rest)
+        rest = take(_PERCENT, lambda found: _percent(found, source), rest)
         for reader in (_dates, _times, _durations, _extensions):
-            for start, end, part in list(reader(rest, said)):
+            for start, end, part in list(reader(rest, source)):
                 parts.append(part)
                 rest = rest[:start] + " " * (end - start) + rest[end:]
-        rest = take(_CLOCK, lambda found: ValuePart(found, found in said.plain), rest)
-        rest = take(_LONG_NUMBER, lambda found: _long_number(found, said), rest)
-        rest = take(identifiers.PHONE, lambda found: _phone(found, said), rest)
-        rest = take(identifiers.CODE, lambda found: _code(found, said), rest)
+        rest = take(_CLOCK, lambda found: ValuePart(found, found in source.plain), rest)
+        rest = take(_LONG_NUMBER, lambda found: _long_number(found, source), rest)
+        rest = take(identifiers.PHONE, lambda found: _phone(found, source), rest)
+        rest = take(identifiers.CODE, lambda found: _code(found, source), rest)
         alone = not re.search(r"[^\W\d_]", text)
-        for match in reversed(list(NUMBER.finditer(rest))):
-            parts.append(_number(match, said, alone))
+        for match, values in reversed(list(find_numbers(rest))):
+            parts.append(_number(match, values, source, alone))
             rest = rest[: match.start()] + " " * len(match.group()) + rest[match.end() :]
     return parts, rest
 
 
-def _file(found: str, said: Said) -> ValuePart:
+def _file(found: str, source: SourceText) -> ValuePart:
     name = identifiers.file_key(found)
-    if name in said.files:
+    if name in source.files:
         return ValuePart(found, True)
     media = identifiers.media_of(name)
-    others = [file for file in said.files if identifiers.media_of(file) == media]
+    others = [file for file in source.files if identifiers.media_of(file) == media]
     if others:
         return ValuePart(found, False, remark=f"it names {_some(others)}")
     words = [word for word in re.findall(r"[^\W\d_]+", name.rpartition(".")[0]) if len(word) > 1]
     if is_result(name.rpartition(".")[0]):
         return ValuePart(found, False, remark="it reads like the result of a step")
-    placeholder = _PLACEHOLDER.fullmatch(name) and any(said.knows(key_of(w)) for w in _MEDIA_WORDS[media])
-    if placeholder or (words and all(said.knows(key_of(word)) for word in words)):
+    placeholder = _PLACEHOLDER.fullmatch(name) and any(
+        source.has_word(key_of(w)) for w in _MEDIA_WORDS[media]
+    )
+    if placeholder or (words and all(source.has_word(key_of(word)) for word in words)):
         return ValuePart(found, False, True, "it tells of the file and gives no name")
     return ValuePart(found, False)
 
 
-def _dates(text: str, said: Said) -> Iterator[tuple[int, int, ValuePart]]:
-    for match, days in days_in(text):
+def _dates(text: str, source: SourceText) -> Iterator[tuple[int, int, ValuePart]]:
+    for match, days in find_days(text):
         if re.fullmatch(r"\d+/\d+", match.group()) and match.group() != text.strip():
             continue
-        told = [_is_day_said(day, said) or match.group() in said.codes for day in days]
-        known = all(told) if match.groupdict().get("last") else any(told)
+        stated = [_is_day_stated(day, source) or match.group() in source.codes for day in days]
+        known = all(stated) if match.groupdict().get("last") else any(stated)
         found = match.group().strip(" ,")
-        yield *match.span(), ValuePart(found, True) if known else _day_not_said(found, days, said)
+        yield *match.span(), ValuePart(found, True) if known else _missing_day(found, days, source)
 
 
-def _day_not_said(found: str, days: tuple[Day, ...], said: Said) -> ValuePart:
-    whole = [words for day, words in said.days.items() if day.day]
-    if said.has_relative_days and not whole:
+def _missing_day(found: str, days: tuple[Day, ...], source: SourceText) -> ValuePart:
+    whole = [words for day, words in source.days.items() if day.day]
+    if source.has_relative_days and not whole:
         return ValuePart(found, False, True, "it says the day only relative to a day that nobody tells")
-    if any(_is_but_for_year(day, said) for day in days):
-        return ValuePart(found, False, True, f"the year it says is {min(said.years)}")
-    if any(said.works_out(day) for day in days):
+    if any(_is_but_for_year(day, source) for day in days):
+        return ValuePart(found, False, True, f"the year it says is {min(source.years)}")
+    if any(source.certainty_of(day) for day in days):
         return ValuePart(
             found, False, True, f"it says {_some(whole)}, and somebody would have to work it out"
         )
     return ValuePart(found, False, remark=f"it says {_some(whole)}" if whole else "")
 
 
-def _is_short_day_or_time(text: str, said: Said) -> bool:
-    if any(_is_day_said(day, said) for day in short_day(text)):
+def _is_short_day_or_time(text: str, source: SourceText) -> bool:
+    if any(_is_day_stated(day, source) for day in parse_short_day(text)):
         return True
     clock = re.fullmatch(r"([01]?\d|2[0-3])\.([0-5]\d)", text)
-    return clock is not None and float(int(clock[1]) * 60 + int(clock[2])) in said.times
+    return clock is not None and float(int(clock[1]) * 60 + int(clock[2])) in source.times
 
 
-def _is_day_said(day: Day, said: Said) -> bool:
-    if any(day.is_said_by(other) and not _is_other_year(day, other, said) for other in said.days):
+def _is_day_stated(day: Day, source: SourceText) -> bool:
+    if any(day.agrees_with(other) and not _is_other_year(day, other, source) for other in source.days):
         return True
-    return _said_apart(day, said) or said.works_out(day) == "sure"
+    return _is_stated_apart(day, source) or source.certainty_of(day) == "sure"
 
 
-def _is_other_year(day: Day, other: Day, said: Said) -> bool:
-    """Whether a day without a year is meant in a year that is said elsewhere, and not in this one."""
-    if other.year or not day.year or not said.years or day.year in said.years:
+def _is_other_year(day: Day, other: Day, source: SourceText) -> bool:
+    """Whether the source states another year elsewhere for a day without a year."""
+    if other.year or not day.year or not source.years or day.year in source.years:
         return False
     # "From 28 December 2026 to 3 January".
-    is_next = day.year - 1 in said.years and any(known.month > day.month for known in said.days)
+    is_next = day.year - 1 in source.years and any(known.month > day.month for known in source.days)
     return not is_next
 
 
-def _is_but_for_year(day: Day, said: Said) -> bool:
-    return any(day.is_said_by(other) and not other.year for other in said.days)
+def _is_but_for_year(day: Day, source: SourceText) -> bool:
+    return any(day.agrees_with(other) and not other.year for other in source.days)
 
 
-def _said_apart(day: Day, said: Said) -> bool:
-    """Whether month and day are said, but not beside each other ("in October … on the 17th")."""
+def _is_stated_apart(day: Day, source: SourceText) -> bool:
+    """Whether month and day are stated apart from each other ("in October … on the 17th")."""
     ordinal = rf"\b{day.day}(?:st|nd|rd|th)\b"
     return (
         day.day is not None
-        and not any(other.year and day.year and other.year != day.year for other in said.days)
-        and (not any(other.day for other in said.days) or re.search(ordinal, said.digits) is not None)
-        and said.knows(key_of(MONTHS[day.month - 1]))
-        and Decimal(day.day) in said.numbers
+        and not any(other.year and day.year and other.year != day.year for other in source.days)
+        and (not any(other.day for other in source.days) or re.search(ordinal, source.digits) is not None)
+        and source.has_word(key_of(MONTHS[day.month - 1]))
+        and Decimal(day.day) in source.numbers
     )
 
 
-def _times(text: str, said: Said) -> Iterator[tuple[int, int, ValuePart]]:
+def _times(text: str, source: SourceText) -> Iterator[tuple[int, int, ValuePart]]:
     taken: list[tuple[int, int]] = []
-    for match, times in times_in(text):
+    for match, times in find_times(text):
         if any(start < match.end() and match.start() < end for start, end in taken):
             continue
         taken.append(match.span())
-        known = any(time in said.times for time in times) or (times == (0.0,) and not said.times)
-        known = known or _is_length(match, said)
-        known = known or any(time in said.shifted_times for time in times)
-        part_of_day = next((word for word in _PARTS_OF_DAY if said.knows(key_of(word))), None)
+        known = any(time in source.times for time in times) or (times == (0.0,) and not source.times)
+        known = known or _is_length(match, source)
+        known = known or any(time in source.shifted_times for time in times)
+        part_of_day = next((word for word in _PARTS_OF_DAY if source.has_word(key_of(word))), None)
         remark = ""
-        if part_of_day is not None and not said.times:
+        if part_of_day is not None and not source.times:
             remark = f"it says no more than '{part_of_day}'"
-        elif said.times and said.durations:
+        elif source.times and source.durations:
             remark = "somebody would have to work it out from the times and lengths it says"
         elif part_of_day is not None:
             remark = f"it gives no time for its '{part_of_day}'"
         yield *match.span(), ValuePart(match.group().strip(), known, bool(remark), remark)
 
 
-def _is_length(match: re.Match[str], said: Said) -> bool:
-    """Whether "2:05" is said as the length of two hours and five minutes."""
+def _is_length(match: re.Match[str], source: SourceText) -> bool:
+    """Whether "2:05" is stated as two hours and five minutes."""
     clock = re.fullmatch(r"(\d{1,2})[:h](\d\d)(?::00)?", match.group().strip())
-    if clock is None or not said.durations:
+    if clock is None or not source.durations:
         return False
     hours, minutes = Decimal(clock[1]), Decimal(clock[2])
     lengths = (Duration(3600 * hours + 60 * minutes), Duration(60 * hours + minutes))
-    return any(length.is_same(other) for length in lengths for other in said.durations)
+    return any(length.is_same(other) for length in lengths for other in source.durations)
 
 
-def _durations(text: str, said: Said) -> Iterator[tuple[int, int, ValuePart]]:
+def _durations(text: str, source: SourceText) -> Iterator[tuple[int, int, ValuePart]]:
     end_of_last = -1
-    for start, end, length in sorted(durations_in(text), key=lambda found: (found[0], -found[1]))[:100]:
-        if start >= end_of_last and any(length.is_same(other) for other in said.durations):
+    for start, end, length in sorted(find_durations(text), key=lambda found: (found[0], -found[1]))[:100]:
+        if start >= end_of_last and any(length.is_same(other) for other in source.durations):
             end_of_last = end
             yield start, end, ValuePart(text[start:end].strip(), True)
 
 
-def _extensions(text: str, said: Said) -> Iterator[tuple[int, int, ValuePart]]:
+def _extensions(text: str, source: SourceText) -> Iterator[tuple[int, int, ValuePart]]:
     for match in extensions_in(text):
         if identifiers.is_phone(text[: match.start()]):
-            known = any(other[1] == match[1] for other in extensions_in(said.digits))
+            known = any(other[1] == match[1] for other in extensions_in(source.digits))
             yield *match.span(), ValuePart(match.group().strip(" ,;"), known)
 
 
-def _percent(found: str, said: Said) -> ValuePart | None:
+def _percent(found: str, source: SourceText) -> ValuePart | None:
     number = re.split(r"\s|%|p", found)[0].replace(",", ".")
-    return ValuePart(found, True) if is_share(Decimal(number) / 100, said.shares) else None
+    return ValuePart(found, True) if is_share(Decimal(number) / 100, source.shares) else None
 
 
-def _long_number(found: str, said: Said) -> ValuePart | None:
-    return ValuePart(found, True) if is_phone_of(found, said.phone_numbers) else None
+def _long_number(found: str, source: SourceText) -> ValuePart | None:
+    return ValuePart(found, True) if is_phone_of(found, source.phone_numbers) else None
 
 
-def _phone(found: str, said: Said) -> ValuePart | None:
+def _phone(found: str, source: SourceText) -> ValuePart | None:
     if not identifiers.is_phone(found):
         return None
     digits = identifiers.digits_of(found)
-    known = digits in said.phones or Decimal(digits) in said.numbers or is_phone_of(found, said.phone_numbers)
+    known = (
+        digits in source.phones
+        or Decimal(digits) in source.numbers
+        or is_phone_of(found, source.phone_numbers)
+    )
     return ValuePart(found.strip(), known)
 
 
-def _code(found: str, said: Said) -> ValuePart | None:
-    if identifiers.code_key(found) in said.codes:
+def _code(found: str, source: SourceText) -> ValuePart | None:
+    if identifiers.code_key(found) in source.codes:
         return ValuePart(found, True)
     if measure := identifiers.MEASURE.fullmatch(found):
-        number, unit = readings(measure[1]), measure[2]
+        number, unit = parse_number(measure[1]), measure[2]
         if unit in ("st", "nd", "rd", "th") and number == {1}:
             return ValuePart(found, False)
-        counts = unit in ("st", "nd", "rd", "th", "x", "k", "m") or said.knows(key_of(unit))
-        if counts or not number & set(said.numbers):
+        counts = unit in ("st", "nd", "rd", "th", "x", "k", "m") or source.has_word(key_of(unit))
+        if counts or not number & set(source.numbers):
             factor = {"k": 1000, "m": 1_000_000}.get(unit, 1)
-            return ValuePart(found, bool(({n * factor for n in number} | number) & set(said.numbers)))
+            return ValuePart(found, bool(({n * factor for n in number} | number) & set(source.numbers)))
         return ValuePart(found, False, True, f"it gives no '{unit}'")
     return ValuePart(found, False)
 
 
-def _number(match: re.Match[str], said: Said, alone: bool) -> ValuePart:
-    values = numbers_of(match)
-    known = not values.isdisjoint(said.numbers)
+def _number(match: re.Match[str], values: set[Decimal], source: SourceText, alone: bool) -> ValuePart:
+    known = not values.isdisjoint(source.numbers)
     if not known and values == {1} and (noun := re.match(r"\W{0,3}([^\W\d]+)", match.string[match.end() :])):
-        known = re.search(rf"\b(?:an?|single|per)\s{re.escape(noun[1])}", said.digits) is not None
+        known = re.search(rf"\b(?:an?|single|per)\s{re.escape(noun[1])}", source.digits) is not None
     if not known and alone:
         digits = match["body"].replace(",", "")
         known = (
-            not values.isdisjoint(said.all_numbers)
-            or not values.isdisjoint(said.converted)
-            or any(is_share(value, said.shares) for value in values)
-            or digits in said.phones
-            or _is_code_of_digits(digits, values, said)
-            or (values == {0} and said.says_none)
+            not values.isdisjoint(source.all_numbers)
+            or not values.isdisjoint(source.converted)
+            or any(is_share(value, source.shares) for value in values)
+            or digits in source.phones
+            or _is_code_of_digits(digits, values, source)
+            or (values == {0} and source.states_none)
         )
-    if not known and alone and any(value in said.heads for value in values):
+    if not known and alone and any(value in source.people_counts for value in values):
         return ValuePart(
             match.group().strip(), False, True, "somebody would have to count the people it names"
         )
-    if not known and alone and not values.isdisjoint(said.worked_numbers):
+    if not known and alone and not values.isdisjoint(source.derived_numbers):
         return ValuePart(
             match.group().strip(), False, True, "somebody would have to reckon it from what it says"
         )
     return ValuePart(match.group().strip(), known)
 
 
-def _is_code_of_digits(digits: str, values: set[Decimal], said: Said) -> bool:
-    """Whether digits stand in a row that may be a code ("0042"): short ones and negatives are numbers."""
+def _is_code_of_digits(digits: str, values: set[Decimal], source: SourceText) -> bool:
+    """Whether digits are a stated code ("0042"); short ones and negatives are numbers."""
     is_long = len(digits) > 2 or digits[:1] == "0"
-    return is_long and digits in said.codes and not any(-value in said.numbers for value in values)
+    return is_long and digits in source.codes and not any(-value in source.numbers for value in values)
 
 
 def _some(names: list[str]) -> str:

@@ -1,4 +1,4 @@
-"""Is every tool known, and every argument valid for its parameter or type?"""
+"""The gate that checks every tool and argument of a plan against the tool library."""
 
 from toolassay.gates.schema.gate import SchemaGate
 

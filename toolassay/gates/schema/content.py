@@ -1,4 +1,4 @@
-"""What a literal of a resource plan is, by its spelling: a file of some kind, an address, a text."""
+"""The kind of a literal in a resource plan by its spelling: a file of some kind, an address, a text."""
 
 from __future__ import annotations
 
@@ -9,34 +9,29 @@ from typing import NamedTuple
 from urllib.parse import urlsplit
 
 MEDIA = frozenset({"image", "audio", "video"})
-# What the standard library's list (or the web's usage) does not say.
+# Extensions that the standard library's list lacks or gives another kind than usual.
 _MORE = {
     "image": "jpg jpeg jpe jfif jp2 j2k png apng gif bmp dib tif tiff webp heic heif avif svg svgz ico psd "
-    "raw cr2 "
-    "cr3 nef arw dng orf rw2 tga exr hdr dds xcf eps dcm pbm pgm ppm icns",
+    "raw cr2 cr3 nef arw dng orf rw2 tga exr hdr dds xcf eps dcm pbm pgm ppm icns",
     "audio": "wav wave mp3 mp2 mpga m4a m4b aac flac ogg oga opus wma aif aiff aifc amr mid midi au snd ra "
-    "mka ape "
-    "caf weba dsf wv ac3 3ga spx",
+    "mka ape caf weba dsf wv ac3 3ga spx",
     "video": "mp4 m4v mov qt avi mkv webm wmv flv f4v mpg mpeg mpe m1v m2v 3gp 3g2 ogv mts m2ts vob rm rmvb "
-    "asf "
-    "divx mxf gifv gif",
+    "asf divx mxf gifv gif",
     "text": "txt text md markdown rst log csv tsv json jsonl xml html htm yaml yml toml ini srt vtt sub tex "
-    "py js "
-    "java c cpp css sql geojson kml gpx ics vcf",
+    "py js java c cpp css sql geojson kml gpx ics vcf",
     "document": "pdf doc docx odt rtf ppt pptx odp xls xlsx xlsm ods epub mobi pages numbers key tex djvu ps",
 }
 _AMBIGUOUS_TYPES = {"webm": "audio video", "ogg": "audio video", "3gp": "audio video", "mpeg": "audio video"}
-_WHAT = {
-    "image": "an image",
-    "audio": "an audio",
-    "video": "a video",
-    "document": "a document",
-    "text": "a text",
-}
+_WHAT = {"image": "an image", "audio": "an audio", "video": "a video"}
+_WHAT |= {"document": "a document", "text": "a text"}
 _WRAPPING = " \t\r\n'\"`<>[](){}“”‘’«»,;:!?."
+# The extension of "example.wav" and ".png", but not of "v1.2/readme".
 _ENDING = re.compile(r"[^\s./\\?#][^/\\?#\n]*\.([A-Za-z0-9]{1,7})$|^\.([A-Za-z0-9]{1,7})$")
+# "s3://bucket/a", but not "mailto:a@x.org".
 _SCHEME = re.compile(r"[A-Za-z][A-Za-z0-9+.-]*://\S+")
+# "data:image/png;base64,…", but not "data:application/pdf,…".
 _DATA = re.compile(r"data:(image|audio|video|text)/[^\s,;]+[;,]", re.IGNORECASE)
+# "x.org/a" and "x.org:80", but not "a..b" or "x".
 _HOST = re.compile(r"(?:[A-Za-z0-9](?:[A-Za-z0-9-]*[A-Za-z0-9])?\.)+[A-Za-z]{2,24}(?::\d+)?(?:[/?#]\S*)?")
 _LONGEST_NAME = 255
 
@@ -45,9 +40,9 @@ class Content(NamedTuple):
     """What a literal may be.
 
     Attributes:
-        kinds: of image, audio, video, document, text, url; several where the spelling leaves it open.
-        what: in words, such as "an audio file".
-        is_name: whether it is one word, which may be the name of anything.
+        kinds: of image, audio, video, document, text, url; several if the spelling leaves it open.
+        what: the same in words, such as "an audio file".
+        is_name: whether it is one word, which may name anything.
     """
 
     kinds: frozenset[str]
@@ -56,13 +51,12 @@ class Content(NamedTuple):
 
     @property
     def media(self) -> frozenset[str]:
-        """Which media it may be."""
         return self.kinds & MEDIA
 
 
 @cache
 def extensions() -> dict[str, frozenset[str]]:
-    """The kinds of file of each extension, without the dot, in lower case."""
+    """The kinds of file by extension, in lower case and without the dot."""
     kinds: dict[str, set[str]] = {}
     for table in MimeTypes().types_map:
         for extension, mime in table.items():
@@ -79,7 +73,7 @@ def extensions() -> dict[str, frozenset[str]]:
 
 
 def content_of(literal: str) -> Content:
-    """What a literal is.
+    """The content of a literal; quotation marks, brackets and punctuation around it do not count.
 
     >>> sorted(content_of("example.WAV").kinds), sorted(content_of("https://x.org/a.png?s=1").kinds)
     (['audio'], ['image', 'url'])
@@ -123,7 +117,7 @@ def _by_ending(text: str) -> frozenset[str]:
 
 
 def _words(kinds: frozenset[str]) -> str:
-    """The kinds of a file in words: "an image"; of several, "an audio or video"."""
+    """The words "an image", or for several kinds "an audio or video"."""
     names = [kind for kind in _WHAT if kind in kinds]
     first = _WHAT[names[0]] if names else "a"
     return " or ".join([first, *names[1:]])

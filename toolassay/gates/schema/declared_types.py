@@ -1,4 +1,4 @@
-"""Whether a value fits the type that a library declares: a parameter's type, or a resource type."""
+"""Whether a value fits a declared type: that of a parameter, or a resource type."""
 
 from __future__ import annotations
 
@@ -10,18 +10,12 @@ from typing import Any
 from toolassay.backinstruct.critics import same_tool
 from toolassay.gates.fit import FITS, Fit, doubtful, wrong
 from toolassay.gates.schema.content import MEDIA, Content, content_of
-from toolassay.gates.schema.dates_and_numbers import (
-    is_no_day,
-    is_whole,
-    may_be_date,
-    may_be_number,
-    may_be_time,
-)
+from toolassay.text_values.dates import is_impossible_day
+from toolassay.text_values.plausibility import may_be_date, may_be_number, may_be_time, may_be_whole
 
 _WORDS = {
-    "text": "string str text varchar char character chars name title file filename path city country "
-    "address location "
-    "language id uuid identifier code enum duration person secret password",
+    "text": "string str text varchar char character chars name title file filename path city country address "
+    "location language id uuid identifier code enum duration person secret password",
     "number": "number float double decimal real numeric amount price percentage percent money",
     "integer": "integer int long short count uint int32 int64 bigint",
     "boolean": "boolean bool flag",
@@ -35,14 +29,7 @@ _WORDS = {
     "phone": "phone telephone phone_number phonenumber",
 }
 _KIND = {word: kind for kind, words in _WORDS.items() for word in words.split()}
-_FORMATS = {
-    "date": "date",
-    "time": "time",
-    "date-time": "moment",
-    "email": "email",
-    "uri": "address",
-    "url": "address",
-}
+_FORMATS = {name: _KIND[name] for name in ("date", "time", "date-time", "email", "uri", "url")}
 _CALLED = {
     "text": "a text",
     "number": "a number",
@@ -57,6 +44,7 @@ _CALLED = {
     "address": "a web address",
     "phone": "a phone number",
 }
+# "enum: low, high", "one of (a|b)" and "Literal['a', 'b']", but not "choices".
 _CHOICE = re.compile(
     r"(?:enum|literal|choice|one ?of)\s*(?::\s*(?P<open>.+)|[(\[<]\s*(?P<in>.+?)[)\]>]?)$", re.IGNORECASE
 )
@@ -67,7 +55,7 @@ _NOTHING = frozenset({"none", "null", "nil", "undefined", ""})
 
 @cache
 def kinds_of_type(declared: str) -> frozenset[str]:
-    """The kinds of value a declared type stands for; none where nobody knows the type.
+    """The kinds of value that a declared type allows; none if the type is unknown.
 
     >>> sorted(kinds_of_type("Optional[int]")), sorted(kinds_of_type("string | number"))
     (['integer'], ['number', 'text'])
@@ -88,8 +76,8 @@ def kinds_of_type(declared: str) -> frozenset[str]:
     return frozenset(kind for kind in kinds if kind) if all(kinds) else frozenset()
 
 
-def called(declared: str, source: Mapping[str, Any] | None = None) -> str:
-    """What is due, in words."""
+def type_in_words(declared: str, source: Mapping[str, Any] | None = None) -> str:
+    """The expected value in words: "a number or a text"."""
     kinds = _kinds(declared, source or {})
     return " or ".join(_CALLED[kind] for kind in _CALLED if kind in kinds) or f"a {declared}"
 
@@ -97,12 +85,12 @@ def called(declared: str, source: Mapping[str, Any] | None = None) -> str:
 def value_fit(value: Any, declared: str, source: Mapping[str, Any] | None = None) -> Fit:
     """Whether a value that is no reference fits a declared type.
 
-    A text that says a number, a date, a list and so on in words is fine; a type nobody knows is not judged.
+    A text may state a number, a date or a list in words. An unknown type fits any value.
 
     Args:
-        value: as the label has it.
-        declared: the library's word for the type.
-        source: the parameter's object in the library, with `enum`, `format`, `items` as in JSON schema.
+        value: as in the label.
+        declared: the type as the library writes it.
+        source: the parameter's object in the library, with `enum`, `format`, `items` as in JSON Schema.
 
     >>> value_fit("42", "integer").fits, value_fit("banana", "date").what, value_fit(["x"], "string").what
     (True, 'a plain text', 'a list')
@@ -115,7 +103,7 @@ def value_fit(value: Any, declared: str, source: Mapping[str, Any] | None = None
 
 
 def options_of(declared: str, source: Mapping[str, Any]) -> list[str]:
-    """The values a parameter is restricted to by its declaration; none where it is not.
+    """The values that a declaration restricts a parameter to; empty if it does not.
 
     >>> options_of("enum: low, high", {}), options_of("string", {"enum": ["a", None]})
     (['low', 'high'], ['a'])
@@ -196,20 +184,20 @@ def _number_fit(value: float, kind: str) -> Fit:
 
 def _text_fit(text: str, kind: str) -> Fit:
     content = content_of(text)
-    if kind in ("date", "moment") and is_no_day(text):
+    if kind in ("date", "moment") and is_impossible_day(text):
         return wrong("a day that no calendar has")
     if kind in _FIGURES and content.media and "text" not in content.kinds:
         return wrong(content.what)
-    return FITS if _SAYS[kind](text) else wrong(content.what)
+    return FITS if _MAY_STATE[kind](text) else wrong(content.what)
 
 
-# A list or an object may be told in words.
-_SAYS: dict[str, Callable[[str], bool]] = {
+# A list or an object may be written in words.
+_MAY_STATE: dict[str, Callable[[str], bool]] = {
     "text": lambda text: True,
     "list": lambda text: True,
     "object": lambda text: True,
     "number": may_be_number,
-    "integer": lambda text: may_be_number(text) and is_whole(text),
+    "integer": lambda text: may_be_number(text) and may_be_whole(text),
     "boolean": lambda text: text.strip(" .!'\"").casefold() in _TRUTH,
     "date": may_be_date,
     "time": may_be_time,
@@ -218,7 +206,7 @@ _SAYS: dict[str, Callable[[str], bool]] = {
     "address": lambda text: "url" in content_of(text).kinds or re.search(r"://|\bwww\.", text) is not None,
     "phone": lambda text: sum(character.isdigit() for character in text[:200]) >= 3,
 }
-# example2.mp3 has a figure in it, but says no number.
+# "example2.mp3" has a digit, but is no number.
 _FIGURES = frozenset({"number", "integer", "boolean", "date", "time", "moment", "phone"})
 
 
@@ -232,19 +220,16 @@ def _form(value: Any) -> str:
 
 _NAMES = {
     "image": "image images picture pictures photo photos photograph img jpg jpeg png gif drawing painting "
-    "sketch "
-    "illustration screenshot thumbnail portrait icon logo bitmap frame scan selfie",
+    "sketch illustration screenshot thumbnail portrait icon logo bitmap frame scan selfie",
     "audio": "audio audios sound sounds recording speech voice song music melody track tune podcast "
-    "voiceover "
-    "narration mp3 wav soundtrack",
+    "voiceover narration mp3 wav soundtrack",
     "video": "video videos clip footage film movie animation mp4 mov screencast",
     "text": "text texts string sentence sentences paragraph passage prompt query question description words "
-    "word "
-    "message script article caption transcript summary title keyword keywords essay story note instruction",
+    "word message script article caption transcript summary title keyword keywords essay story note "
+    "instruction",
     "url": "url urls uri link links hyperlink",
     "document": "document documents doc pdf file report invoice receipt contract form letter spreadsheet "
-    "resume cv "
-    "table csv json xml html geojson dataset presentation slides",
+    "resume cv table csv json xml html geojson dataset presentation slides",
 }
 _FAMILY = {word: family for family, words in _NAMES.items() for word in words.split()}
 _CARRIER_WORDS = (
@@ -252,9 +237,11 @@ _CARRIER_WORDS = (
     "presentation presentations slides pptx"
 )
 _CARRIERS = frozenset(_CARRIER_WORDS.split())
-"""Types of which a plan has the name and not the words, as it has of a picture."""
+"""Types of which a plan holds the name, not the words, as it does of a picture."""
+# A sign of a name, an address or contents: "form 7", "a: b", "the Annual"; not "extras are in" or "am I".
 _NAMING = re.compile(r"[\d_/\\@#'\"`“”‘«|;:{}<>\[\]\n\t=]|\s(?!I\b)[A-Z]")
 _LONGEST_PHRASE = 200
+# An address with a path: "x.org/a", but not "x.org/".
 _PAGE = re.compile(r"\w/[^/\s]*\w")
 _ANYTHING = frozenset(
     {"any", "anything", "media", "content", "data", "object", "resource", "attachment", "file"}
@@ -282,10 +269,10 @@ def literal_fit(literal: str, kind: str, others: Collection[str] = MEDIA) -> Fit
     """Whether a literal can be a resource of a type.
 
     Args:
-        literal: as the label has it.
-        kind: the type, in the library's words.
-        others: the families of the library's types. Where images have a type of their own, an image is
-            no invoice; where they have none, the invoice may be the photo of one.
+        literal: as in the label.
+        kind: the type as the library writes it.
+        others: the families of the library's types. If images have a type of their own, an image is no
+            invoice; if they have none, the invoice may be a photo.
 
     >>> literal_fit("example.wav", "image").what, literal_fit("a red fox", "text").fits
     ('an audio file', True)
@@ -320,7 +307,7 @@ def _is_carrier(kind: str) -> bool:
 
 
 def _is_phrase(literal: str) -> bool:
-    """Whether a literal is plain words: no name, address or number of anything, and no contents either.
+    """Whether a literal is plain words, so no name, address, number or contents.
 
     >>> [_is_phrase(text) for text in ("extras are in", "contract", "the Annual Report", "form 7", "a: b")]
     [True, False, False, False, False]
@@ -331,7 +318,7 @@ def _is_phrase(literal: str) -> bool:
 
 
 def _foreign_fit(content: Content, others: Collection[str], *never: str) -> Fit:
-    """A file of some medium where none is due by name."""
+    """The fit of a file of some medium where the type names no medium."""
     if not content.media or "text" in content.kinds:
         return FITS
     if content.media <= set(never):
@@ -346,12 +333,12 @@ def _medium_fit(literal: str, family: str, others: Collection[str]) -> Fit:
     if content.media:
         return wrong(content.what)
     if "document" in content.kinds and family == "image":
-        # The pages of a PDF are pictures of a document.
+        # A PDF may be scanned, and its pages are pictures.
         return FITS if literal.rstrip("'\"`.>)] ").casefold().endswith("pdf") else doubtful(content.what)
     if "url" in content.kinds:
-        # Where addresses have a type of their own, another tool may have to fetch it first.
+        # If addresses have a type of their own, another tool may have to download the file first.
         return doubtful(content.what) if "url" in others or not _PAGE.search(literal) else FITS
-    asks = literal.rstrip("'\"”’) ").endswith("?")  # "Who is in the picture?" is the name of none
+    asks = literal.rstrip("'\"”’) ").endswith("?")  # "Who is in the picture?" names no picture
     if content.kinds == {"text"} and (
         content.is_name or (not asks and _mentions(family).search(literal[:200]))
     ):

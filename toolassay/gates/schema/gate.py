@@ -1,7 +1,7 @@
-"""The gate "schema": every tool known, every argument valid for its parameter or type, none missing.
+"""The gate "schema": every tool is known, every argument valid for its parameter or type, none missing.
 
-Calls with named parameters, calls of resource tools (arguments in any order, matched to inputs), and values
-that are only placeholders ("N/A", "…", "<text>").
+It checks calls with named parameters, calls of resource tools, whose arguments may be in any order, and
+finds values that are only placeholders ("N/A", "…", "<text>").
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from toolassay.gates.fit import FITS, Fit, doubtful, output_fit, wrong
 from toolassay.gates.gate import Background, Finding, State, listed, shown, tool_spellings
 from toolassay.gates.references import ReferenceReader, is_empty, text_of_number
 from toolassay.gates.schema.content import MEDIA, content_of
-from toolassay.gates.schema.declared_types import called, family_of, literal_fit, options_of, value_fit
+from toolassay.gates.schema.declared_types import family_of, literal_fit, options_of, type_in_words, value_fit
 from toolassay.gold import Gold, GoldNode
 from toolassay.metrics.assignment import best_assignment
 from toolassay.tools import Parameter, Tool, declares_parameters, is_required, source_of
@@ -28,7 +28,9 @@ _WORDS = frozenset(
     }
 )
 _PERHAPS = frozenset({"none", "unknown", "missing", "-", "--", "–", "—", "_"})
+# "...", "…" and "___", but not ".".
 _MARKS = re.compile(r"(?:\.\.+|…|\?|__+)+")
+# "<text>", "{{image}}" and "your file here", but not "<1>".
 _FORM = re.compile(
     r"<[^\W\d_][\w -]{0,30}>|\{\{?\s*[^\W\d_]\w{0,30}\s*\}?\}|your[ _]\w{1,20}[ _]here", re.IGNORECASE
 )
@@ -37,9 +39,9 @@ _OPEN, _CLOSE = "['\"`“‘„«(\\[]", "['\"`”’“»)\\]]"
 
 
 def placeholder(text: str, request: str) -> State | None:
-    """What a gate says of a value that only holds the place of one; None where it may be a value.
+    """The state of a value that is only a placeholder; None if it may be a value.
 
-    What the request says too is the user's: "Translate 'none' into Finnish".
+    A value that is also in the request is the user's: "Translate 'none' into Finnish".
 
     >>> placeholder("N/A", "Mail Bo"), placeholder("…", "Mail Bo"), placeholder("none", "Mail Bo")
     ('reject', 'reject', 'quarantine')
@@ -52,25 +54,25 @@ def placeholder(text: str, request: str) -> State | None:
     in_words = small in _WORDS
     if not (in_words or small in _PERHAPS or _MARKS.fullmatch(small) or _FORM.fullmatch(small)):
         return None
-    said = re.escape(small)
-    if re.search(rf"{_OPEN}{said}{_CLOSE}", request.casefold()):
+    escaped = re.escape(small)
+    if re.search(rf"{_OPEN}{escaped}{_CLOSE}", request.casefold()):
         return None
-    if (small[0].isalpha() or small[0] in "<{") and re.search(rf"(?<!\w){said}(?!\w)", request.casefold()):
+    if (small[0].isalpha() or small[0] in "<{") and re.search(rf"(?<!\w){escaped}(?!\w)", request.casefold()):
         return None
     if small in _PERHAPS:
         return None if not small[0].isalpha() and _DASH_WORDS.search(request) else "quarantine"
     return "reject"
 
 
-_MOST = 64
+_MOST = 64  # arguments that are matched: the time of the assignment grows with the cube
 
 
 class Matching(NamedTuple):
-    """How arguments fill inputs, the best way there is.
+    """The best assignment of arguments to inputs.
 
     Attributes:
-        slot_of: the input that each argument fills; None for an argument too many.
-        missing: the inputs that nothing fills.
+        slot_of: the input that each argument fills; None for a surplus argument.
+        missing: the inputs that no argument fills.
     """
 
     slot_of: tuple[int | None, ...]
@@ -78,11 +80,11 @@ class Matching(NamedTuple):
 
 
 def match(fits: Sequence[Sequence[Fit]], slots: int) -> Matching:
-    """Put arguments into inputs in whatever order fits best.
+    """Assign arguments to inputs at the lowest total cost; ties keep the order of the inputs.
 
     Args:
         fits: fits[argument][input].
-        slots: how many inputs there are.
+        slots: the number of inputs.
     """
     arguments = min(len(fits), _MOST)
     size = max(arguments, slots)
@@ -90,7 +92,7 @@ def match(fits: Sequence[Sequence[Fit]], slots: int) -> Matching:
         [-fits[row][column].cost if row < arguments and column < slots else 0 for column in range(size)]
         for row in range(size)
     ]
-    # Without a reason to do otherwise, arguments stand in the order of the inputs.
+    # Breaks ties in favour of the order of the inputs.
     for place in range(min(arguments, slots)):
         gains[place][place] += 0.01
     row_of = best_assignment(gains)
@@ -103,7 +105,7 @@ def match(fits: Sequence[Sequence[Fit]], slots: int) -> Matching:
 
 
 class NamedCall:
-    """Says what is wrong with the arguments of one call."""
+    """Checks the arguments of a call of a tool with named parameters."""
 
     def __init__(self, gate: str) -> None:
         self._gate = gate
@@ -156,8 +158,8 @@ class NamedCall:
     ) -> list[Finding]:
         source = source_of(parameter, tool)
         if isinstance(value, str) and reader.read(value, place) is not None:
-            return []  # what another step gives, whose type is not declared
-        # What the tool can do without may be said to be none.
+            return []  # the output of another step, whose type is not declared
+        # An optional parameter may be "none".
         needed = is_required(parameter, tool) and not options_of(parameter.type, source)
         if needed and isinstance(value, str) and (nothing := placeholder(value, reader.request)):
             reason = f"{shown(value)} says no value for '{parameter.name}' of '{tool.id}'"
@@ -165,13 +167,13 @@ class NamedCall:
         fit = value_fit(value, parameter.type, source)
         if fit.fits:
             return []
-        due = f"'{parameter.name}' of '{tool.id}' is {called(parameter.type, source)}"
+        due = f"'{parameter.name}' of '{tool.id}' is {type_in_words(parameter.type, source)}"
         reason = f"{due}; got {shown(value)}, {fit.what}"
         return [Finding(self._gate, fit.state, reason, where)]
 
 
 class _Given(NamedTuple):
-    """An argument that says something: its place, what it says, and how that fits each input."""
+    """An argument that is not empty, and how it fits each input."""
 
     place: int
     value: Any
@@ -179,7 +181,7 @@ class _Given(NamedTuple):
 
 
 class ResourceCall:
-    """Says what is wrong with the arguments of one call."""
+    """Checks the arguments of a call of a resource tool."""
 
     def __init__(self, background: Background, gate: str) -> None:
         self._background = background
@@ -225,7 +227,7 @@ class ResourceCall:
     def _fits(self, value: Any, node: GoldNode, tool: Tool, reader: ReferenceReader) -> list[Fit]:
         anything = [FITS] * len(tool.inputs)
         if not isinstance(value, str):
-            return anything  # its form has been complained of
+            return anything  # `check` has reported its form
         reading = reader.read(value, node.place)
         if reading is None and (nothing := placeholder(value, reader.request)):
             say = wrong if nothing == "reject" else doubtful
@@ -240,13 +242,13 @@ class ResourceCall:
         )
         meant = None if source is None or reading.places[0] == node.place else self._names.meant(source)
         if meant is None:
-            return anything  # a reference to nothing is for the gate of the wiring
+            return anything  # the wiring gate reports a reference to nothing
         library = self._background.library
         return [output_fit(library[meant], tool, slot, self._background) for slot in range(len(tool.inputs))]
 
 
 def _fetched(fit: Fit, value: str, tool: Tool) -> Fit:
-    """An address that fits, seen by what is there: an "Image Downloader" gets no sound from it."""
+    """The fit of an address by the kind of file that is there: an "Image Downloader" downloads no audio."""
     gives = {family for kind in tool.outputs if (family := family_of(kind)) in MEDIA}
     if not (fit.fits and gives and "download" in tool.id.casefold()):
         return fit
@@ -256,13 +258,13 @@ def _fetched(fit: Fit, value: str, tool: Tool) -> Fit:
 
 
 def _read(argument: Any) -> tuple[Any, tuple[State, str] | None]:
-    """What an argument says, and what is wrong with its form."""
+    """The value of an argument, and what is wrong with its form."""
     if argument is None or isinstance(argument, str):
         return argument, None
     if isinstance(argument, bool):
         return argument, ("reject", "a truth value, not a text")
     if isinstance(argument, int | float):
-        # What it says is plain, and repair writes it as a text; but no published label may hold it.
+        # Its value is clear, and repair writes it as a text; but no published label may hold a number.
         return text_of_number(argument), ("quarantine", "a number, not a text")
     if isinstance(argument, Mapping):
         value = argument.get("value", argument)
@@ -272,7 +274,7 @@ def _read(argument: Any) -> tuple[Any, tuple[State, str] | None]:
 
 
 class SchemaGate:
-    """Holds every call against what the library declares."""
+    """Compares every call with the declarations of the tool library."""
 
     name = "schema"
 
@@ -284,7 +286,7 @@ class SchemaGate:
         self._parameters = NamedCall(self.name)
 
     def check(self, gold: Gold) -> list[Finding]:
-        """What is wrong with the form of a label, its tools and its arguments."""
+        """Findings on the form of a label, its tools and its arguments."""
         findings = self._faults(gold)
         findings += [finding for node in gold.nodes for finding in self._unknown(node)]
         if gold.has_arguments:
@@ -299,7 +301,7 @@ class SchemaGate:
         findings = []
         for fault in gold.faults:
             if fault.where.startswith("sampled_"):
-                continue  # for the gate of the graph
+                continue  # the graph gate reports these
             if fault.where == "task_steps":
                 if gold.record.get("task_steps") is not None:
                     findings.append(
@@ -330,7 +332,7 @@ class SchemaGate:
         return self._parameters.check(node, tool, reader)
 
     def _without_arguments(self, gold: Gold) -> list[Finding]:
-        """Several calls may be meant without arguments; a single one without what it needs has lost them."""
+        """A plan of several calls may have no arguments; one call without what it needs has lost them."""
         tools = [self._library[node.tool] for node in gold.nodes]
         if len(tools) == 1 and (needs := self._needs(tools[0])):
             reason = f"'{tools[0].id}' has no arguments, but takes {listed(needs)}"

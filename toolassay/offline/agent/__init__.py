@@ -1,4 +1,4 @@
-"""The offline agent: rules that read a request and act through tools, without a look at the answer."""
+"""The offline agent: rules that parse a request and call tools. It never sees the ground truth."""
 
 from __future__ import annotations
 

@@ -1,7 +1,6 @@
-"""The agent's turn: from a request to calls.
+"""The agent's turn: it checks the condition of a request and applies the first rule that fits.
 
-Checks the condition of the request and applies the first rule that fits. A request that no rule fits is
-left alone.
+If no rule fits, the agent makes no call.
 """
 
 from __future__ import annotations
@@ -23,11 +22,11 @@ from toolassay.offline.agent.lookups import (
     tasks,
 )
 from toolassay.offline.agent.parsed_request import ParsedRequest, people_in
-from toolassay.offline.model_tasks import AgentTask
+from toolassay.offline.model_tasks import AgentTask, react_action
 
 
 def condition_holds(reading: ParsedRequest) -> Steps[bool]:
-    """Whether what a request asks for is to be done; True where it sets no condition."""
+    """Whether the condition of a request holds; True if it sets none."""
     if reading.metrics or reading.sources:
         return (yield from _by_figures(reading))
     if reading.has("before today"):
@@ -53,7 +52,7 @@ def condition_holds(reading: ParsedRequest) -> Steps[bool]:
 
 
 def has_overdue_task(reading: ParsedRequest, person: str) -> Steps[bool]:
-    """Whether somebody has a task that should have been done."""
+    """Whether a person has an open task that was due before today."""
     found = yield from tasks(assigned_to_email=person)
     return any(row["due_date"] < str(reading.today) and row["list_name"] != "Completed" for row in found)
 
@@ -99,23 +98,26 @@ _DONE = "Done."
 
 
 def next_turn(task: AgentTask) -> ChatResponse:
-    """What the agent says next. It forgets everything between turns and thinks again from the start."""
-    steps = _carry_out(task)
-    told = list(task.observations)
+    """The agent's next calls or final answer.
+
+    It keeps no state between turns: the rules run from the start and get the observations so far.
+    """
+    steps = _run_rules(task)
+    observations = list(task.observations)
     try:
         wanted = next(steps)
-        while len(told) >= len(wanted):
-            before, told = told[: len(wanted)], told[len(wanted) :]
-            wanted = steps.send(before)
+        while len(observations) >= len(wanted):
+            results, observations = observations[: len(wanted)], observations[len(wanted) :]
+            wanted = steps.send(results)
     except StopIteration:
-        return _say(task, _DONE)
-    # A `next` that finds nothing inside a generator comes out as a RuntimeError.
+        return _final_answer(task, _DONE)
+    # RuntimeError: what a StopIteration inside a generator becomes (PEP 479).
     except (LookupError, ValueError, TypeError, AttributeError, RuntimeError):
-        return _say(task, "I do not know how to do that.")
-    return _call(task, wanted[len(told) :])
+        return _final_answer(task, "I do not know how to do that.")
+    return _call(task, wanted[len(observations) :])
 
 
-def _carry_out(task: AgentTask) -> Steps[None]:
+def _run_rules(task: AgentTask) -> Steps[None]:
     people = people_in(task.request, (yield from colleague_addresses()))
     reading = ParsedRequest(task.request, task.now, people)
     condition = yield from condition_holds(reading)
@@ -137,7 +139,7 @@ def _carry_out(task: AgentTask) -> Steps[None]:
 def _call(task: AgentTask, made: Sequence[PlannedCall]) -> ChatResponse:
     if task.react:
         name, arguments = made[0]
-        return ChatResponse(_block(name, arguments))
+        return ChatResponse(react_action(name, arguments))
     calls = [
         ToolCall(f"call_{len(task.observations) + place}", name.replace(".", "__"), json.dumps(arguments))
         for place, (name, arguments) in enumerate(made)
@@ -145,10 +147,5 @@ def _call(task: AgentTask, made: Sequence[PlannedCall]) -> ChatResponse:
     return ChatResponse("", "tool_calls", tool_calls=tuple(calls))
 
 
-def _say(task: AgentTask, text: str) -> ChatResponse:
-    return ChatResponse(_block("Final Answer", text) if task.react else text)
-
-
-def _block(name: str, given: object) -> str:
-    action = json.dumps({"action": name, "action_input": given}, ensure_ascii=False)
-    return f"Action:\n```\n{action}\n```"
+def _final_answer(task: AgentTask, text: str) -> ChatResponse:
+    return ChatResponse(react_action("Final Answer", text) if task.react else text)

@@ -1,6 +1,6 @@
 """Searches through the tools, page by page.
 
-Each generator yields calls and is sent what they returned.
+Each generator yields calls and receives what they returned.
 """
 
 from __future__ import annotations
@@ -17,33 +17,34 @@ Result = TypeVar("Result")
 Steps = Generator[Sequence[PlannedCall], list[str], Result]
 
 OPENS, CLOSES = 9, 18  # o'clock
+# "Ann Lee" and "Ann van Dam", but not "Ann".
 _NAME = re.compile(r"[A-Z][\w’'-]+ (?:[a-z]{2,3} )?[A-Z][\w-]+")
+# Capitalised words that are no part of a name after them: "Add " of "Add Ann Lee".
 _VERB = re.compile(r"\b(?:Add|Assign|Delete|Enter|Hand|Move|Put|Remove|Set|In Progress|In Review)\b ?")
 
 
 def call_tool(name: str, /, **arguments: str) -> Steps[Any]:
-    """Call one tool; what it returned, read as JSON where it is any."""
-    (told,) = yield [(name, arguments)]
+    """Call one tool. Returns its result, parsed as JSON if possible."""
+    (result,) = yield [(name, arguments)]
     try:
-        return json.loads(told)
+        return json.loads(result)
     except ValueError:
-        return told
+        return result
 
 
 def rows(name: str, /, **arguments: str) -> Steps[list[FoundRow]]:
-    """Call a tool that finds rows; none where it says anything else."""
+    """Call a tool that finds rows. Any other result counts as none."""
     found = yield from call_tool(name, **arguments)
     return [row for row in found if isinstance(row, dict)] if isinstance(found, list) else []
 
 
 def colleague_addresses() -> Steps[list[str]]:
-    """The addresses of all colleagues."""
     found = yield from call_tool("company_directory.find_email_address", name="@")
     return [str(address) for address in found] if isinstance(found, list) else []
 
 
 def events(first: date, last: date | None = None, query: str = "") -> Steps[list[FoundRow]]:
-    """The meetings from one day to another, by start; the tool tells five at a time."""
+    """The meetings from one day to another, by start. The tool returns five per call."""
     until = {} if last is None else {"time_max": f"{last} 23:59:59"}
     begin, found = f"{first} 00:00:00", list[FoundRow]()
     while True:
@@ -55,7 +56,7 @@ def events(first: date, last: date | None = None, query: str = "") -> Steps[list
 
 
 def emails(query: str, first: date | None = None, last: date | None = None) -> Steps[list[FoundRow]]:
-    """The e-mails received that hold some words, newest first; the tool tells five at a time."""
+    """The received e-mails that contain `query`, newest first. The tool returns five per call."""
     bounds = {name: str(day) for name, day in (("date_min", first), ("date_max", last)) if day}
     found: dict[str, FoundRow] = {}
     while True:
@@ -68,7 +69,7 @@ def emails(query: str, first: date | None = None, last: date | None = None) -> S
 
 
 def customers(**arguments: str) -> Steps[list[FoundRow]]:
-    """Customers, those spoken to last first; the tool tells five at a time."""
+    """Customers, the latest contact first. The tool returns five per call."""
     found: dict[str, FoundRow] = {}
     while True:
         page = yield from rows("customer_relationship_manager.search_customers", **arguments)
@@ -80,12 +81,11 @@ def customers(**arguments: str) -> Steps[list[FoundRow]]:
 
 
 def tasks(**arguments: str) -> Steps[list[FoundRow]]:
-    """Tasks on the boards."""
     return (yield from rows("project_management.search_tasks", **arguments))
 
 
 def customer_in(request: str) -> Steps[tuple[str, FoundRow | None]]:
-    """The first customer named in a request; a name that no customer has, if there is none."""
+    """The first customer named in a request; without one, the first name in it and None."""
     names = list(dict.fromkeys(_NAME.findall(_VERB.sub("", request))))
     for name in names:
         found = yield from rows("customer_relationship_manager.search_customers", customer_name=name)
@@ -95,7 +95,7 @@ def customer_in(request: str) -> Steps[tuple[str, FoundRow | None]]:
 
 
 def first_gap(day: date, minutes: int) -> Steps[str | None]:
-    """The earliest start on a day that leaves so many minutes free."""
+    """The earliest start of `minutes` free minutes on a day, between 9:00 and 18:00."""
     busy = yield from events(day, day)
     free = datetime(day.year, day.month, day.day, OPENS)
     length = timedelta(minutes=minutes)
@@ -109,7 +109,7 @@ def first_gap(day: date, minutes: int) -> Steps[str | None]:
 
 
 def figures(metric: str, first: date, last: date) -> Steps[dict[str, float]]:
-    """The daily figures of a metric, or of a traffic source."""
+    """The values of a metric, or the visits from a traffic source, by day."""
     tools = {
         "total_visits": "total_visits_count",
         "user_engaged": "engaged_users_count",

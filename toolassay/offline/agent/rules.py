@@ -1,7 +1,7 @@
 """The agent's rules, one per domain of WorkBench and one for requests that span several.
 
 A rule turns a parsed request into calls. It returns None if the request belongs to another rule, and an
-empty list if nothing is to be done.
+empty list if there is nothing to do.
 """
 
 from __future__ import annotations
@@ -22,11 +22,11 @@ from toolassay.offline.agent.lookups import (
     first_gap,
     tasks,
 )
-from toolassay.offline.agent.parsed_request import ParsedRequest, first_of
+from toolassay.offline.agent.parsed_request import TRAFFIC_SOURCES, ParsedRequest, first_of
 
 
 def email_calls(reading: ParsedRequest, condition: bool) -> Steps[list[PlannedCall] | None]:
-    """Send, reply, forward, delete."""
+    """Send, answer, forward or delete e-mails."""
     if not reading.has(
         "e-?mails?", "e-mailed", "sent me", "mailbox", "write to", "write them", "sent", "wrote"
     ):
@@ -63,12 +63,11 @@ def email_calls(reading: ParsedRequest, condition: bool) -> Steps[list[PlannedCa
 
 
 def send_email(to: str, subject: str, body: str) -> PlannedCall:
-    """An e-mail."""
     return ("email.send_email", {"recipient": to, "subject": subject, "body": body})
 
 
 def _emails_from(person: str | None, subject: str | None) -> Steps[list[FoundRow]]:
-    """What somebody sent under a subject, newest first."""
+    """The e-mails from a person with a subject, newest first; None stands for any."""
     found = yield from emails(" ".join(text for text in (person, subject) if text))
     return [
         row
@@ -96,7 +95,7 @@ def _forward_emails(reading: ParsedRequest, texts: list[str]) -> Steps[list[Plan
 
 
 def _receiver_and_sender(reading: ParsedRequest) -> tuple[list[str], str]:
-    """Who follows "to", "forward" or stands before "should see" receives; the other one has sent."""
+    """The receiver comes after "to" or "Forward" or before "should see"; the other person is the sender."""
     one, other = reading.people[:2]
     for pattern in (
         r"(?:to|Forward) (\w+)\b(?= all| the|\.|\?|,)",
@@ -116,7 +115,7 @@ _OTHERWISE = ("otherwise", "if not", "if it was not", "with none", "without", "w
 
 
 def multi_domain_calls(reading: ParsedRequest, condition: bool) -> Steps[list[PlannedCall] | None]:
-    """Everything that a request wants done under its condition, or otherwise."""
+    """The calls of all domains, under the condition of the request or its "otherwise"."""
     if reading.has("fewest", "least busy", "smallest number"):
         return (yield from _lead_for_least_busy(reading))
     names = re.findall(r"(?<!\w)'([^']*)'(?!\w)", reading.request)
@@ -148,7 +147,7 @@ def multi_domain_calls(reading: ParsedRequest, condition: bool) -> Steps[list[Pl
         made += yield from _meeting_with(reading, person, names[0])
     if reading.has("leads?", "customers with the status") and len(reading.people) == 1:
         found = yield from customers(assigned_to_email=person, status="Lead")
-        made += [_delete_lead(row["customer_id"]) for row in found]
+        made += [_delete_customer(row["customer_id"]) for row in found]
     if len(texts) == 4 or (texts and not other):
         made.append(send_email(person, *texts[:2]))
     return made
@@ -165,7 +164,6 @@ def _task_for(reading: ParsedRequest, person: str, name: str) -> Steps[PlannedCa
 
 
 def create_task(name: str, person: str, board: str, due: str) -> PlannedCall:
-    """A new task in the backlog."""
     arguments = {"task_name": name, "assigned_to_email": person, "list_name": "Backlog"}
     return ("project_management.create_task", {**arguments, "due_date": due, "board": board})
 
@@ -182,17 +180,16 @@ def _meeting_with(reading: ParsedRequest, person: str, name: str) -> Steps[list[
         start = f"{day} {reading.times[0]}"
     if start is None or not person:
         return []
-    arguments = {"event_name": name, "participant_email": person, "event_start": start}
-    return [("calendar.create_event", {**arguments, "duration": str(minutes)})]
+    return [_create_event(name, person, start, minutes)]
 
 
 def _owner_and_heir(reading: ParsedRequest) -> tuple[str, str]:
-    """Whose leads go to whom: the owner stands before "'s leads", or after "that" or "of"."""
+    """Whose leads go to whom: the owner comes before "'s leads", or after "that" or "of"."""
     for pattern in (r"(\w+)'s leads", r"lead that (\w+) has", r"customers of (\w+) with"):
         if found := re.search(pattern, reading.request):
             owner = first_of(person for person in reading.people if person.startswith(found[1].lower()))
             return owner, first_of(person for person in reading.people[1:] if person != owner)
-    raise LookupError("nobody's leads")
+    raise LookupError("the request names no owner of leads")
 
 
 def _share_leads(owner: str, to: str) -> Steps[list[PlannedCall]]:
@@ -201,13 +198,8 @@ def _share_leads(owner: str, to: str) -> Steps[list[PlannedCall]]:
 
 
 def assign_customer(customer_id: str, to: str) -> PlannedCall:
-    """A customer gets another colleague."""
-    arguments = {"customer_id": customer_id, "field": "assigned_to_email", "new_value": to}
-    return ("customer_relationship_manager.update_customer", arguments)
-
-
-def _delete_lead(customer_id: str) -> PlannedCall:
-    return ("customer_relationship_manager.delete_customer", {"customer_id": customer_id})
+    """Assign a customer to another colleague."""
+    return _update_customer(customer_id, "assigned_to_email", to)
 
 
 def _lead_for_least_busy(reading: ParsedRequest) -> Steps[list[PlannedCall]]:
@@ -236,7 +228,7 @@ _LIST_PATTERNS = {
 
 
 def board_calls(reading: ParsedRequest, condition: bool) -> Steps[list[PlannedCall] | None]:
-    """A new task, or tasks that get another list or another colleague."""
+    """Create a task, or move tasks to another list or another colleague."""
     if not reading.has("tasks?", "backlog", "in review", "in progress") or not reading.people:
         return None
     if reading.quoted:
@@ -261,7 +253,7 @@ def board_calls(reading: ParsedRequest, condition: bool) -> Steps[list[PlannedCa
 
 
 def _source_and_target_lists(reading: ParsedRequest) -> tuple[set[str], str | None]:
-    """From which lists and into which; into none where only the colleague changes."""
+    """The lists that tasks leave, and the list they enter; None if only the colleague changes."""
     places = {
         name: [found.start() for found in re.finditer(words, reading.bare)]
         for name, words in _LIST_PATTERNS.items()
@@ -278,7 +270,7 @@ def _source_and_target_lists(reading: ParsedRequest) -> tuple[set[str], str | No
 
 
 def _task_owner(reading: ParsedRequest) -> str:
-    """Whose tasks they are: who stands before "'s", or after "of", "while" or "helps out"."""
+    """The owner of the tasks comes before "'s", or after "of", "while" or "helps out"."""
     patterns = (
         r"(\w+)'s (?:tasks|backlog)",
         r"(?:tasks? of|While|helps out|of|whatever) (\w+)",
@@ -305,7 +297,7 @@ _PRODUCTS = ("Software", "Hardware", "Services", "Consulting", "Training")
 
 
 def customer_calls(reading: ParsedRequest, condition: bool) -> Steps[list[PlannedCall] | None]:
-    """Add, change, hand over, delete."""
+    """Add, change, hand over or delete customers."""
     if not reading.has("crm", "customers?", "leads?", "do business", "status", "proposals?"):
         return None
     products = reading.named(_PRODUCTS)
@@ -359,7 +351,7 @@ def _delete_customer(customer_id: str) -> PlannedCall:
 
 
 def calendar_calls(reading: ParsedRequest, condition: bool) -> Steps[list[PlannedCall] | None]:
-    """Create, move, rename, cancel."""
+    """Create, move, rename or cancel meetings."""
     if not condition:
         return []
     days, texts = reading.days, reading.quoted
@@ -422,12 +414,11 @@ def _delete_event(event_id: str) -> PlannedCall:
     return ("calendar.delete_event", {"event_id": event_id})
 
 
-_SOURCES = ("direct", "referral", "search engine", "social media")
 _PLOT_KINDS = {"bar": ("bar", "bars"), "scatter": ("scatter",), "histogram": ("histogram", "histograms")}
 
 
 def plot_calls(reading: ParsedRequest, condition: bool) -> Steps[list[PlannedCall] | None]:
-    """The charts of the figures that a request names, or of the traffic source it describes."""
+    """Plot the metrics that a request names, or the traffic source that it describes."""
     if not reading.has("charts?", "plot", "histograms?", "bars", "line"):
         return None
     if not condition:
@@ -443,7 +434,7 @@ def plot_calls(reading: ParsedRequest, condition: bool) -> Steps[list[PlannedCal
         values = [_plot_value(name) for name in reading.sources]
     if not values:
         counts = {}
-        for name in _SOURCES:
+        for name in TRAFFIC_SOURCES:
             counts[name] = sum((yield from figures(name, first, last)).values())
         best = min if reading.has("fewest", "least", "smallest") else max
         values = [_plot_value(best(counts, key=counts.__getitem__))]

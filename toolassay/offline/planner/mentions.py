@@ -1,4 +1,4 @@
-"""The values a request mentions: quoted texts, files, addresses, dates, numbers, names, phrases."""
+"""The values in a request: quoted texts, files, addresses, dates, numbers, names, phrases."""
 
 from __future__ import annotations
 
@@ -8,6 +8,9 @@ from functools import cached_property, partial
 from typing import Literal
 
 from toolassay.offline.planner.terms import MAX_CHARACTERS, words_of
+from toolassay.text_values.dates import COPIED_DATE
+from toolassay.text_values.numbers import COPIED_NUMBER
+from toolassay.text_values.times import COPIED_TIME
 
 MentionKind = Literal["url", "email", "file", "quoted", "date", "time", "phone", "number", "name", "phrase"]
 
@@ -19,54 +22,44 @@ _MEDIA = {
 }
 FILE_TYPES = {extension: media for media, extensions in _MEDIA.items() for extension in extensions.split()}
 
-_MONTH = r"(?:jan|feb|mar|apr|may|jun|jul|aug|sep|oct|nov|dec)[a-z]{0,6}\.?"
-_DAY = r"(?:mon|tues|wednes|thurs|fri|satur|sun)day"
-_YEAR = r"(?:,?\s+(?:19|20)\d\d)?"
-_ORDINAL = r"\d{1,2}(?:st|nd|rd|th)?"
 _QUOTES = (("'", "'"), ('"', '"'), ("`", "`"), ("‘", "’"), ("“", "”"), ("«", "»"), ("「", "」"))
 
 _WORD = r"[\w&'’-]{0,40}"
-# Names do not start a sentence: there every word has a capital.
+# Not at the start of a sentence, where every word has a capital.
 _INSIDE = r"(?<!^)(?<![.!?:\0]\s)"
 
-# In order of precedence: what an earlier kind has taken, a later one does not see.
+# In order of precedence: a later kind does not see what an earlier one has taken.
 _PATTERNS: tuple[tuple[MentionKind, re.Pattern[str]], ...] = (
     *(
         ("quoted", re.compile(rf"(?<!\w){opening}(?P<value>\S(?:[^\n]{{0,400}}?\S)??){closing}(?!\w)"))
         for opening, closing in _QUOTES
     ),
+    # "https://x.org/a" without the point after it, but not "x.org".
     ("url", re.compile(r"\b(?:https?://|www\.)[^\s'\"<>`“”‘’\0]{1,2000}(?<![.,;:!?)])")),
+    # "a.b@x.org", but not "a@x".
     ("email", re.compile(r"\b[\w.+-]{1,64}@[\w-]{1,63}(?:\.[\w-]{1,63}){1,5}")),
+    # "menu.JPG", but not "menu.zip".
     ("file", re.compile(rf"\b[\w-]{{1,80}}\.(?:{'|'.join(FILE_TYPES)})\b", re.IGNORECASE)),
-    (
-        "date",
-        re.compile(
-            rf"\b(?:{_MONTH}\s+{_ORDINAL}{_YEAR}|{_ORDINAL}\s+(?:of\s+)?{_MONTH}{_YEAR}|\d{{4}}-\d\d?-\d\d?"
-            rf"|\d\d?[/.]\d\d?[/.]\d{{2,4}}|(?:(?:next|this)\s+)?{_DAY}|today|tomorrow|tonight"
-            rf"|(?:next|this)\s+(?:week|month|year|weekend))\b",
-            re.IGNORECASE,
-        ),
-    ),
-    ("time", re.compile(r"\b(?:\d{1,2}:\d\d(?:\s*[ap]\.?m\b)?|\d{1,2}\s*[ap]\.?m\b|noon|midnight)", re.I)),
+    ("date", COPIED_DATE),
+    ("time", COPIED_TIME),
     (
         "phone",
+        # "+1 415 555 0172" and "4155550172", but not "415".
         re.compile(r"(?<![\w-])\+?\(?\d{1,4}\)?(?:[ -]\(?\d{2,10}\)?){1,4}(?![\w-])|(?<![\w-])\+?\d{7,15}\b"),
     ),
     (
         "name",
+        # "Museum of Modern Art", "Dr. Lee" and "12 Main Street", but not "I".
         re.compile(
             rf"(?:{_INSIDE}|(?=[DMP]r))\b(?!I\b)(?:(?:Dr|Mr|Mrs|Ms|Prof)\.\s*|\d{{1,5}}\s+)?[A-Z]{_WORD}(?:\s+(?:(?:of|the|de)\s+)?[A-Z0-9]{_WORD}){{0,5}}"
         ),
     ),
-    (
-        "number",
-        re.compile(r"(?<![\w.])[$€£¥]?\d+(?:,\d{3})*(?:\.\d+)?%?(?!\w)|\b[A-Z0-9-]{0,20}\d[A-Z0-9-]{0,20}\b"),
-    ),
+    ("number", COPIED_NUMBER),
 )
 _PREPOSITIONS = "from|to|in|at|on|about|for|with|by|via|using|near|regarding|titled|called|named"
 _DETERMINERS = "a|an|the|my|our|your|some|this"
 _PHRASE_WORD = r"[^\s,.;:!?()\"“”\0]{1,60}"
-# "to" also leads verbs ("to print"): what follows it must look like a thing.
+# "the red fox" after "about" or alone. "to" also leads verbs, so "print" of "to print" is no phrase.
 _PHRASE = re.compile(
     rf"\b(?:(?P<lead>{_PREPOSITIONS})\s+(?:(?:{_DETERMINERS})\s+)?|(?:{_DETERMINERS})\s+)"
     rf"(?<!\bto\s)(?P<value>(?!(?:{_PREPOSITIONS}|{_DETERMINERS})\b){_PHRASE_WORD}"
@@ -74,14 +67,13 @@ _PHRASE = re.compile(
     re.IGNORECASE,
 )
 _SENTENCE_END = re.compile(r"[.!?]+\s+|\n+")
-# How many characters around a value tell what it is.
-_NEARBY = 30
+_NEARBY = 30  # characters around a value that may say what it is
 _LEAD = re.compile(r"(\w+)\W*$")
 
 
 @dataclass(frozen=True, slots=True)
 class MentionedValue:
-    """A value in a request, at characters `start` to `end`; `lead` is the word before it, lower-case."""
+    """A value in a request, at characters `start` to `end`. `lead` is the word before it, in lower case."""
 
     text: str
     kind: MentionKind
@@ -91,7 +83,7 @@ class MentionedValue:
 
     @property
     def resource_types(self) -> tuple[str, ...]:
-        """The types of resource this can stand for: of a file by its extension (`image`, `audio`, …)."""
+        """The resource types that the value may have; of a file by its extension (`image`, `audio`, …)."""
         if self.kind == "file":
             extension = self.text.rpartition(".")[2].casefold()
             return (FILE_TYPES[extension], extension, "file")
@@ -99,7 +91,7 @@ class MentionedValue:
 
 
 class Mentions:
-    """The values a request mentions, in the order of the request; phrases after a preposition apart.
+    """The values of a request, in order, and apart from them the phrases after prepositions.
 
     >>> [(m.kind, m.text) for m in Mentions("Turn 'a.png' into a poem called 'Sun' by 5 May").values]
     [('file', 'a.png'), ('quoted', 'Sun'), ('date', '5 May')]
@@ -110,7 +102,7 @@ class Mentions:
 
     @cached_property
     def values(self) -> list[MentionedValue]:
-        """Values that can be told by their look."""
+        """Values that are recognised by their form."""
         text, found = self.text, list[MentionedValue]()
 
         def take(kind: MentionKind, match: re.Match[str]) -> str:
@@ -123,9 +115,9 @@ class Mentions:
 
     @cached_property
     def without_values(self) -> str:
-        """The request with blanks where quoted texts, files and addresses stand, every position kept.
+        """The request with blanks in place of quoted texts, files and addresses; positions stay the same.
 
-        What is quoted is worked on; it does not say with which tool.
+        Quoted texts are what tools work on. They say nothing about which tool.
         """
         text = self.text
         for mention in self.values:
@@ -135,7 +127,7 @@ class Mentions:
 
     @cached_property
     def phrases(self) -> list[MentionedValue]:
-        """Up to six words after a preposition or an article, outside quoted texts."""
+        """Up to six words after a preposition or an article, outside quotes."""
         return [
             MentionedValue(
                 m["value"], "phrase", m.start("value"), m.end("value"), (m["lead"] or "").casefold()
@@ -145,7 +137,7 @@ class Mentions:
 
     @cached_property
     def surroundings(self) -> dict[MentionedValue, frozenset[str]]:
-        """The stems of the words around each value and phrase; of those in it too, unless it is quoted."""
+        """The stems of the words around and in each value and phrase; of a quoted one only around."""
         around = {}
         for mention in (*self.values, *self.phrases):
             before = self.text[max(0, mention.start - _NEARBY) : mention.start]
@@ -155,7 +147,7 @@ class Mentions:
         return around
 
     def sentence_at(self, place: float) -> str:
-        """The sentence of the request that holds a character position, without blanks around it."""
+        """The sentence at a character position."""
         ends = [match.end() for match in _SENTENCE_END.finditer(self.without_values)]
         start = max((end for end in ends if end <= place), default=0)
         end = min((end for end in ends if end > place), default=len(self.text))

@@ -1,7 +1,7 @@
-"""Arguments of the planned calls.
+"""The arguments of planned calls.
 
-An input of a resource tool gets an earlier step's output or a literal of the request; a parameter gets the
-value of the request that suits it best.
+An input of a resource tool gets an earlier step's output or a literal of the request. A parameter gets the
+value of the request that fits it best.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from toolassay.tools import Parameter, Tool
 
 
 class FilledArguments(NamedTuple):
-    """The arguments of each node, and the pairs of nodes (source, target) that the references join."""
+    """The arguments of each node, and the pairs (source, target) of nodes that references link."""
 
     arguments: list[list[str]]
     references: list[tuple[int, int]]
@@ -27,16 +27,16 @@ class FilledArguments(NamedTuple):
 def fill_resources(
     graph: ToolGraph, tools: Sequence[int], places: Sequence[float], mentions: Mentions
 ) -> FilledArguments:
-    """One argument for each input slot of each tool, in plan order.
+    """One argument for each input of each tool, in plan order.
 
-    A slot takes, in this order: the latest earlier output that fits and that nobody has taken, a literal
-    that fits and that nobody has taken, any such output, any such literal, for a text what the request
-    says at the tool's place, and the name of its type.
+    An input takes the first of these: the latest earlier output that fits and is unused, a literal that fits
+    and is unused, any such output, any such literal, for a text the sentence at the tool's position, and the
+    name of its type.
 
     Args:
-        graph: the tool graph; a reference is made only along its links.
+        graph: the tool graph; references follow its links only.
         tools: tool numbers in plan order.
-        places: the character positions at which the request speaks of each.
+        places: the character position at which the request mentions each tool.
         mentions: the values of the request.
     """
     arguments: list[list[str]] = []
@@ -64,8 +64,9 @@ def fill_resources(
                 own.add(output)
                 taken_outputs.add(output)
             else:
-                said = mentions.sentence_at(places[node]) if slot == "text" else ""
-                value = literal or next(iter(literals), None) or (slot if said in filled else said) or slot
+                sentence = mentions.sentence_at(places[node]) if slot == "text" else ""
+                fallback = slot if sentence in filled else sentence
+                value = literal or next(iter(literals), None) or fallback or slot
                 filled.append(value)
                 taken_literals.add(value)
         arguments.append(filled)
@@ -76,7 +77,7 @@ def _fits(graph: ToolGraph, source: int, target: int, slot: str) -> bool:
     return slot in graph.library.tools[source].outputs and bool(graph.numbered.types(source, target))
 
 
-# The word of a parameter that tells how its value looks. First match wins.
+# Words of parameters by the kind of value they expect; a word in two rows counts for the first.
 _KIND_WORDS: tuple[tuple[MentionKind, str], ...] = (
     ("email", "email mail"),
     ("phone", "phone mobile telephone"),
@@ -87,28 +88,29 @@ _KIND_WORDS: tuple[tuple[MentionKind, str], ...] = (
     ("number", "number amount count quantity price id year age code budget size integer float card limit"),
 )
 _KIND_OF_STEM = {stem(word): kind for kind, words in reversed(_KIND_WORDS) for word in words.split()}
-# Values known by their look: a parameter that wants one takes nothing else, nothing else takes one.
+# Kinds that are recognised by their form: a parameter of such a kind takes no other, and no other takes it.
 _STRICT: frozenset[MentionKind] = frozenset({"email", "phone", "url", "date", "time"})
 _FREE: dict[MentionKind, float] = {"quoted": 0.5, "name": 0.4, "file": 0.1, "number": 0.0, "phrase": 0.0}
+# "e.g. red, blue" and "such as red", but not "likely".
 _EXAMPLES = re.compile(r"\b(?:e\.?g\.?|such as|for example|like)[\s:,]+([^()]{1,300})", re.IGNORECASE)
-_FAR = 150.0
+_FAR = 150.0  # characters from the tool at which a value loses one point
 
 
 def fill_parameters(tool: Tool, mentions: Mentions, place: float, taken: set[int]) -> list[dict[str, str]]:
-    """A value for each parameter that the request holds one for.
+    """A value for each parameter for which the request has one.
 
     Args:
-        tool: the tool.
+        tool: the tool to call.
         mentions: the values of the request.
-        place: the character position at which the request speaks of the tool.
-        taken: start positions of values that earlier steps took; extended by those taken here.
+        place: the character position at which the request mentions the tool.
+        taken: start positions of values that earlier steps took; those taken here are added.
     """
     examples = {
         number: example
         for number, parameter in enumerate(tool.parameters)
         if (example := _example(parameter, tool, mentions, place)) is not None
     }
-    # "The meeting" is what the tool is about, no value for it.
+    # "The meeting" names what the tool is about; it is no value.
     own = {word.stem for word in words_of(f"{tool.id} {tool.description}")}
     offers = [
         (score, number, mention)
@@ -130,7 +132,7 @@ def fill_parameters(tool: Tool, mentions: Mentions, place: float, taken: set[int
 def _offers(
     parameter: Parameter, tool: Tool, mentions: Mentions, place: float, taken: set[int]
 ) -> Iterator[tuple[MentionedValue, float]]:
-    """The values that could fill a parameter, with how well they suit it."""
+    """The values that may fill a parameter, with their scores."""
     look = _expected_kind(parameter)
     limits = allowed_range(parameter, tool) if look not in _STRICT else None
     about = f"{parameter.name} {parameter.description}"
@@ -165,9 +167,9 @@ def _is_boolean(parameter: Parameter) -> bool:
 
 
 def _example(parameter: Parameter, tool: Tool, mentions: Mentions, place: float) -> MentionedValue | None:
-    """A value that the tool's words list, if the request holds it: the nearest to `place`.
+    """The allowed or example value of a parameter that the request has nearest to `place`.
 
-    Of a boolean the one nearest to its name, if that occurs.
+    For a boolean, nearest to the parameter's name, if that occurs.
     """
     listed = _EXAMPLES.search(parameter.description)
     if _is_boolean(parameter):
@@ -189,7 +191,7 @@ def _example(parameter: Parameter, tool: Tool, mentions: Mentions, place: float)
 
 
 def _trimmed(mention: MentionedValue, parameter: Parameter) -> str:
-    """The text of a value; of the phrase "web developer job" for a parameter `job` the first two words."""
+    """The text of a value. For a parameter `job` the phrase "web developer job" loses its last word."""
     first, space, last = mention.text.rpartition(" ")
     if mention.kind == "phrase" and space and stem(last.casefold()) == stem(parameter.name.casefold()):
         return first

@@ -1,4 +1,4 @@
-"""From a request to a plan: select and order tools, fill arguments, link, and word the steps."""
+"""The offline planner: select and order tools, fill and link arguments, and word the steps."""
 
 from __future__ import annotations
 
@@ -15,12 +15,12 @@ from toolassay.tools import Tool
 
 
 class Planner:
-    """Plans tool calls from the request, the tools' descriptions and the tool graph alone.
+    """Plans tool calls from nothing but the request, the tools' descriptions and the tool graph.
 
-    A baseline: it knows no gold plan, learns from none, and gives the same plan for the same request.
+    It knows no gold plan, learns from none, and returns the same plan for the same request.
 
     Args:
-        graph: the tools and their links; the retriever is fitted to the tools once.
+        graph: the tools and their links. The retriever is fitted to the tools once.
 
     >>> from toolassay.tools import Tool, ToolLibrary
     >>> library = ToolLibrary([
@@ -38,10 +38,10 @@ class Planner:
         self._retriever = Retriever(graph.library)
 
     def plan(self, request: str) -> TaskGraph:
-        """A plan for a request, with its nodes in order of use; empty where the request speaks of no tool.
+        """A plan for a request, with its nodes in order of use; empty if the request mentions no tool.
 
-        Resource tools get one argument a slot (`<node-j>` is the output of the earlier node j); tools with
-        parameters get `{"name": …, "value": …}` for each parameter that the request holds a value for.
+        Resource tools get one argument per input (`<node-j>` is the output of the earlier node j). Tools with
+        parameters get `{"name": …, "value": …}` for each parameter for which the request has a value.
         """
         mentions = Mentions(request)
         evidence = self._retriever.evidence(mentions.without_values) or self._retriever.evidence(request)
@@ -79,7 +79,7 @@ class Planner:
 
 
 def _step(tool: Tool, arguments: list[Any]) -> str:
-    """A step in words, as the published steps are worded."""
+    """A step in the wording of the published steps."""
     if arguments and isinstance(arguments[0], dict):
         values = " and ".join(f"{argument['name']}: '{argument['value']}'" for argument in arguments)
         return f"Call {tool.id} with {values}"

@@ -7,10 +7,10 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from itertools import pairwise
 
-# A request is read up to here: what a person asks for is said in fewer words, and reading stays quick.
+# Only so much of a request is parsed, which bounds the time; real requests are shorter.
 MAX_CHARACTERS = 10_000
 
-# Words that say nothing about which tool is meant: articles, pronouns, prepositions, politeness.
+# Words that say nothing about the tool: articles, pronouns, prepositions, politeness.
 _STOP = """
     a an and are as at be been by can could did do does eg etc for from had has have help how i if in into
     is it its let like may me my need of on or our please she should so some specific than that the their
@@ -18,7 +18,7 @@ _STOP = """
     who will with would you your
 """
 STOP_WORDS = frozenset(_STOP.split())
-# What people and tools say for the same common actions.
+# Each line: words for one common action.
 _SAME_ACTION = """
 search find look lookup query inquire inquiry enquiry check seek browse retrieve
 change modify update edit alter adjust reschedule revise correct
@@ -34,6 +34,7 @@ _IRREGULAR_FORMS = (
     "people person men man women woman children child bought buy sent send made make found find"
 )
 _IRREGULAR = dict(zip(_IRREGULAR_FORMS.split()[::2], _IRREGULAR_FORMS.split()[1::2], strict=True))
+# Where words of a name meet: "get|TV|Show", but not inside "TV".
 _INSIDE_NAME = re.compile(r"(?<=[a-z0-9])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z])")
 _WORD = re.compile(r"[^\W_]+")
 _SUFFIXES = "ations ation ements ement ments ment ings ing ies ers ors ions er or ion ed es s e y"
@@ -42,7 +43,7 @@ _SHORTEST_STEM = 3
 
 
 def stem(word: str) -> str:
-    """A word without its ending, so that `booking`, `booked` and `books` are one (a light stemmer).
+    """A word without its ending (a light stemmer): `booking`, `booked` and `books` become one.
 
     >>> [stem(word) for word in ("booking", "booked", "cancellation", "cancelling", "people", "person")]
     ['book', 'book', 'cancel', 'cancel', 'person', 'person']
@@ -62,7 +63,7 @@ _ACTION = {stem(word): f"={line.split()[0]}" for line in _SAME_ACTION.split("\n"
 
 @dataclass(frozen=True, slots=True)
 class StemmedWord:
-    """A word of a text, stemmed and in lower case; `start` is the position of its first character."""
+    """A word of a text in lower case, with its stem and the position of its first character."""
 
     stem: str
     plain: str
@@ -70,7 +71,7 @@ class StemmedWord:
 
 
 def words_of(text: str) -> list[StemmedWord]:
-    """The telling words of a text in order; `snake_case` and `CamelCase` names fall into their words.
+    """The words of a text without stop words, in order; `snake_case` and `CamelCase` names are split.
 
     >>> [word.stem for word in words_of("GetTVShow: book_flight for me")]
     ['get', 'tv', 'show', 'book', 'flight']
@@ -79,7 +80,7 @@ def words_of(text: str) -> list[StemmedWord]:
 
 
 def terms_of(text: str) -> list[str]:
-    """What a text is compared by: its stems, what each does, and pairs of neighbouring stems.
+    """The terms by which texts are compared: stems, their actions, and pairs of neighbouring stems.
 
     >>> terms_of("Reserve a flight")
     ['reserv', '=book', 'reserv flight', 'flight']
@@ -88,7 +89,7 @@ def terms_of(text: str) -> list[str]:
 
 
 def placed_terms(text: str) -> Iterator[tuple[str, int]]:
-    """The terms of a text in order, each with the character position it stands at."""
+    """The terms of a text in order, each with its character position."""
     words = words_of(text)
     for position, word in enumerate(words):
         yield word.stem, word.start
@@ -99,7 +100,7 @@ def placed_terms(text: str) -> Iterator[tuple[str, int]]:
 
 
 def compounds(text: str) -> Iterator[tuple[str, int]]:
-    """Neighbouring words written as one, so that "log in" finds `login`, each with its position.
+    """Neighbouring words joined, so that "log in" finds `login`, each with its position.
 
     >>> list(compounds("log in now"))
     [('login', 0), ('innow', 4)]
@@ -109,7 +110,7 @@ def compounds(text: str) -> Iterator[tuple[str, int]]:
 
 
 def action_of(word: StemmedWord) -> str:
-    """The first of the words that people use for the same action (`search` for `find`); empty if none."""
+    """The first word for the same action (`search` for `find`); empty if it is no common action."""
     return _ACTION.get(word.stem, "").removeprefix("=")
 
 

@@ -1,8 +1,8 @@
 """Which tools a plan uses, and in which order.
 
-TF-IDF over the tools' names and descriptions scores how much, and where, the request speaks of each tool; a
-beam search finds the best path through the candidates. The constants are round numbers in the middle of a
-wide plateau; the tests hold the scores they reach.
+TF-IDF over the tools' names and descriptions scores how much, and where, a request mentions each tool. A beam
+search finds the best path through the candidates. The constants are round numbers in the middle of a wide
+plateau; tests check the scores they reach.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ Floats = NDArray[np.float64]
 
 MAX_CANDIDATES = 20
 
-# A clause in which no tool gathers this share of the best tool's relevance asks for nothing.
+# A clause in which no tool gets this share of the best tool's relevance requests nothing.
 TELLING_CLAUSE = 0.2
 
 _CLAUSE_END = re.compile(
@@ -41,15 +41,15 @@ _CLAUSE_END = re.compile(
 
 @dataclass(frozen=True)
 class Evidence:
-    """What a request says about its candidate tools (m tools, t different terms).
+    """How much a request mentions its candidate tools (m tools, t different terms).
 
     Attributes:
-        tools: numbers of the candidate tools, most similar to the request first, length m.
+        tools: length m, numbers of the candidate tools, the most similar to the request first.
         weights: (m, t), what each term contributes to each tool; the largest row sum is 1.
-        relevance: length m, in 0..1: half the similarity to the request relative to the best tool, half
-            the best similarity to a telling clause relative to the best tool for that clause.
-        clauses: length m, the number of the clause that speaks most of the tool.
-        places: length m, the mean character position, within that clause, of what speaks of the tool.
+        relevance: length m, 0 to 1: half the similarity to the request relative to the best tool, half the
+            best similarity to a telling clause relative to the best tool for that clause.
+        clauses: length m, the number of the clause that mentions the tool most.
+        places: length m, the mean character position of the tool's terms within that clause.
     """
 
     tools: tuple[int, ...]
@@ -60,10 +60,10 @@ class Evidence:
 
 
 class Retriever:
-    """Finds the tools a request speaks of.
+    """Finds the tools that a request mentions.
 
-    A tool is a document: its name (twice, for a name is chosen with more care than a sentence) and its
-    description. Terms are weighted by TF-IDF with logarithmic term frequency and compared by the cosine
+    A tool is a document: its name, twice as it is chosen with more care, and its description. Terms are
+    weighted by TF-IDF with logarithmic term frequency and compared by the cosine
     (Salton and Buckley, "Term-weighting approaches in automatic text retrieval", 1988).
     """
 
@@ -80,7 +80,7 @@ class Retriever:
             self._rarity: Floats = vectorizer.idf_
 
     def evidence(self, request: str) -> Evidence | None:
-        """The evidence a request holds, or None where it speaks of no tool."""
+        """The evidence of a request; None if it mentions no tool."""
         known = self._known_terms(request)
         if not known:
             return None
@@ -114,7 +114,7 @@ class Retriever:
         )
 
     def _known_terms(self, text: str) -> list[tuple[int, int]]:
-        """The columns of the terms that any tool knows, with their positions, in order of position."""
+        """The columns of the terms that occur in any tool, with their positions, in order of position."""
         found = [
             (self._vocabulary[term], start)
             for term, start in (*placed_terms(text), *compounds(text))
@@ -124,7 +124,7 @@ class Retriever:
 
 
 def _first_of_clauses(text: str, starts: NDArray[np.intp]) -> NDArray[np.intp]:
-    """For each clause that holds any of the ascending positions: the index of the first one it holds."""
+    """For each clause with any of the ascending positions, the index of its first one."""
     ends = [match.start() for match in _CLAUSE_END.finditer(text)]
     clause = np.searchsorted(np.array(ends, dtype=np.intp), starts, side="right")
     return np.flatnonzero(np.diff(clause, prepend=-1))
@@ -133,16 +133,16 @@ def _first_of_clauses(text: str, starts: NDArray[np.intp]) -> NDArray[np.intp]:
 MAX_TOOLS = 10
 BEAM_WIDTH = 12
 
-# The share of the best tool's relevance that a tool must bring to be worth a step of its own …
+# The share of the best tool's relevance that a tool needs to earn a step of its own …
 COST = 0.85
 # … less this, if the graph links it to the step before …
 LINK = 0.4
 # … and less this too, if the step before looks up what the step acts on ("search hotels, book hotel"):
-# people ask for the act and leave the look-up unsaid.
+# people request the action and leave the look-up out.
 LOOKUP = 0.3
 # Steps that the graph does not join are possible, but less likely.
 GAP = 0.2
-# What is to be done later is usually said later.
+# Later steps are usually mentioned later.
 ORDER = 0.2
 # How much of a tool's worth is what no other tool of the plan explains; the rest is its relevance.
 NOVELTY = 0.6
@@ -151,9 +151,9 @@ NOVELTY = 0.6
 def select_tools(evidence: Evidence, graph: ToolGraph) -> list[int]:
     """The candidates to use, as positions in `evidence.tools`, in order of use; never empty.
 
-    A path earns for every tool its relevance and what it newly explains (the weight of each term counts
-    once, for the tool that explains it best), less a cost, and for every two neighbouring steps what the
-    graph and the order of the request say about them.
+    The value of a path is, for every tool, its relevance and what it newly explains (the weight of each term
+    counts once, for the tool that explains it best), less a cost, plus for every two neighbouring steps a
+    value from the graph and the order of the request.
     """
     weights, relevance = evidence.weights, evidence.relevance
     steps = _step_values(evidence, graph)
@@ -167,7 +167,7 @@ def select_tools(evidence: Evidence, graph: ToolGraph) -> list[int]:
         extended = values[:, None] + worth + steps[[path[-1] for path in paths]]
         for row, path in enumerate(paths):
             extended[row, list(path)] = -np.inf
-        # Ties go to the earlier candidate: rounding makes equal sums equal on every machine.
+        # Rounding makes equal sums equal on every machine, so that ties go to the earlier candidate.
         kept = np.argsort(-extended.round(9), axis=None, kind="stable")[:BEAM_WIDTH]
         rows, columns = np.unravel_index(kept, extended.shape)
         paths = [(*paths[row], column) for row, column in zip(rows.tolist(), columns.tolist(), strict=True)]
@@ -178,7 +178,7 @@ def select_tools(evidence: Evidence, graph: ToolGraph) -> list[int]:
 
 
 def _step_values(evidence: Evidence, graph: ToolGraph) -> Floats:
-    """(m, m): what it is worth to use one candidate directly after another."""
+    """(m, m): the value of using one candidate directly after another."""
     tools, clauses, places = evidence.tools, evidence.clauses, evidence.places
     linked = np.array([[bool(graph.numbered.types(one, two)) for two in tools] for one in tools])
     lookup = _lookup_pairs(evidence, graph) & linked
@@ -192,9 +192,9 @@ def _step_values(evidence: Evidence, graph: ToolGraph) -> Floats:
 
 
 def _lookup_pairs(evidence: Evidence, graph: ToolGraph) -> np.ndarray[tuple[int, int], np.dtype[np.bool_]]:
-    """(m, m): whether one candidate looks up things of the kind another one acts on.
+    """(m, m): whether one candidate looks up the things that another one acts on.
 
-    Told by the names alone, and only where types do not already say what an input has to be.
+    Judged by names alone, and not in resource graphs, whose types already say what an input must be.
     """
     size = len(evidence.tools)
     found = np.zeros((size, size), dtype=bool)

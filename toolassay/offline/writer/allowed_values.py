@@ -1,26 +1,29 @@
-"""The values that a parameter's type and description allow: a list, or the numbers of a range."""
+"""The values that a parameter may take, by its type and description: a list, or the numbers of a range."""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable
 from dataclasses import dataclass
-from typing import Any
 
-from toolassay.tools import Parameter, Tool
+from toolassay.tools import Parameter, Tool, source_of
 
 _MOST = 24
 _ITEM = re.compile(r"[^|{}\n]{1,60}")
+# "one of: red, blue" and "options: a, b", but not "optional: a".
 _CHOICE = re.compile(
     r"(?:\bone of(?: the following)?(?: values)?\s*:?|\beither\b|\b(?:options?|choices|values?)\s*:)"
     r"\s*(?P<list>(?:[^.;()\n]|\.(?=\d))+)",
     re.IGNORECASE,
 )
 _QUOTED = r"(?:'[^'\n]{1,40}'|\"[^\"\n]{1,40}\"|`[^`\n]{1,40}`)"
+# "'metric' or 'imperial'", but not "'metric'" alone.
 _QUOTES = re.compile(rf"(?<!\w){_QUOTED}(?:\s*(?:,\s*(?:or\b|and\b)?|\bor\b|\band\b|/|\|)\s*{_QUOTED})+")
+# "(asc/desc)", but not "(a/b)", whose parts are too short, or "asc/desc".
 _SLASHES = re.compile(r"\(\s*(?P<list>[\w+-]{2,}(?:\s*/\s*[\w+-]{2,})+)\s*\)")
+# "enum: a, b" and "Literal[a, b]", but not "string".
 _TYPE = re.compile(r"^(?:enum|literal|choice|one ?of)\s*[:(\[<]?\s*(?P<list>.+?)[)\]>]?$", re.IGNORECASE)
-# Kinds of value and parts of patterns stand in such lists too: "string | null", "(dd/mm/yyyy)".
+# Lists of types and of parts of a pattern look the same: "string | null", "(dd/mm/yyyy)".
 _NO_VALUES = frozenset(
     re.findall(
         r"\w+",
@@ -29,23 +32,24 @@ _NO_VALUES = frozenset(
     )
 )
 _NUMBER = r"-?\d+(?:\.\d+)?"
+# "from 5 to 30", "1-5" and "0..1", but not "2026-05-14" or "10:15".
 _RANGE = re.compile(
     rf"(?<![\w.:/-])(?P<low>{_NUMBER})\s?%?\s?(?:\bto\b|\band\b|-|–|\.\.\.?)\s?(?P<high>{_NUMBER})(?![\w:/-]|\.\d)"
 )
-# "5 to 30 characters" says how long a value is, not which.
+# "5 to 30 characters" limits the length of a value, not the value.
 _LENGTH = re.compile(r"\s*(?:characters?|letters?|words?|digits?|lines?)\b", re.IGNORECASE)
 
 
 @dataclass(frozen=True, slots=True)
 class Range:
-    """Numbers from `low` to `high`, both allowed, with so many `decimals`."""
+    """Numbers from `low` to `high` inclusive, with `decimals` digits after the point."""
 
     low: float
     high: float
     decimals: int = 0
 
     def holds(self, text: str) -> bool:
-        """Whether a text is a number of the range.
+        """Whether a text is a number of the range, currency and percent signs apart.
 
         >>> Range(1, 5).holds("3"), Range(1, 5).holds("7"), Range(1, 5).holds("three")
         (True, False, False)
@@ -55,9 +59,9 @@ class Range:
 
 
 def allowed_values(parameter: Parameter, tool: Tool) -> list[str]:
-    """The values a parameter is restricted to, in the order given; none where it is not restricted.
+    """The values that a parameter is restricted to, in the order given; empty if it is not restricted.
 
-    They stand in the `enum` of the library file, in the type or in the description.
+    They come from the `enum` of the library file, the type or the description.
 
     >>> allowed_values(Parameter("size", "string", "small | medium | large"), Tool("t"))
     ['small', 'medium', 'large']
@@ -66,7 +70,7 @@ def allowed_values(parameter: Parameter, tool: Tool) -> list[str]:
     >>> allowed_values(Parameter("customer", "string", "one of the customers"), Tool("t"))
     []
     """
-    given = _source(parameter, tool).get("enum")
+    given = source_of(parameter, tool).get("enum")
     if isinstance(given, list):
         texts = (
             str(item).lower() if isinstance(item, bool) else str(item) for item in given if item is not None
@@ -81,12 +85,12 @@ def allowed_values(parameter: Parameter, tool: Tool) -> list[str]:
 
 
 def allowed_range(parameter: Parameter, tool: Tool) -> Range | None:
-    """The numbers a parameter is restricted to, by its description or its `minimum` and `maximum`.
+    """The range that a parameter is restricted to, by its description or its `minimum` and `maximum`.
 
     >>> allowed_range(Parameter("level", "int", "from 5 to 30"), Tool("t"))
     Range(low=5.0, high=30.0, decimals=0)
     """
-    source = _source(parameter, tool)
+    source = source_of(parameter, tool)
     match = _RANGE.search(parameter.description)
     if isinstance(source.get("minimum"), int | float) and isinstance(source.get("maximum"), int | float):
         low, high = str(source["minimum"]), str(source["maximum"])
@@ -103,15 +107,8 @@ def allowed_range(parameter: Parameter, tool: Tool) -> Range | None:
     return Range(float(low), float(high), 0 if whole else decimals)
 
 
-def _source(parameter: Parameter, tool: Tool) -> Mapping[str, Any]:
-    """The object of the library file a parameter was read from."""
-    listed = tool.source.get("parameters")
-    items = listed if isinstance(listed, list) else []
-    return next((i for i in items if isinstance(i, dict) and i.get("name") == parameter.name), {})
-
-
 def _described(description: str) -> list[str]:
-    """The values a description lists, unless as mere examples."""
+    """The values that a description lists, other than examples."""
     for part in re.split(r"[:;()\[\]\n]|\.\s", description):
         items = [item.strip() for item in part.split("|")]
         if len(items) > 1 and all(len(item.split()) <= 3 for item in items[1:]):
@@ -130,7 +127,7 @@ def _described(description: str) -> list[str]:
 
 
 def _clean(items: Iterable[str], *, fewest: int = 2) -> list[str]:
-    """The items without quotation marks and repetitions; none where they are no values."""
+    """The items without quotation marks and repetitions; empty if they are no values."""
     values = list(dict.fromkeys(item.strip(" .'\"`") for item in items))
     values = [value for value in values if value and value.casefold() != "etc" and _ITEM.fullmatch(value)]
     if len(values) < fewest or _NO_VALUES.intersection(value.casefold() for value in values):

@@ -1,7 +1,6 @@
-"""From the calls of a sample to the clauses of a request.
+"""The clauses of a request, one for each call of a sample.
 
-Wires each input to an earlier tool or to the user, adds concrete details for tools without arguments, and
-words each step.
+Inputs are wired to an earlier tool or to the user, and tools without arguments get concrete details.
 """
 
 from __future__ import annotations
@@ -16,7 +15,7 @@ from toolassay.dataset import Sample
 from toolassay.graph import DependencyType
 from toolassay.offline.writer.english import joined, read_list, with_article
 from toolassay.offline.writer.phrases import PLACE, Phrases, slot_names
-from toolassay.offline.writer.story import Story
+from toolassay.offline.writer.story import SLOT, Story
 from toolassay.offline.writer.values import is_quoted, role_entry, role_value, value_of
 from toolassay.tools import Tool, ToolLibrary
 
@@ -31,9 +30,11 @@ class InputSlot:
 
 @dataclass(frozen=True, slots=True)
 class SampleCall:
-    """One node of the sample: its tool, its slots, and the earlier nodes it depends on.
+    """One node of the sample.
 
-    `waits` are those of them that feed no slot: what flows is only the order.
+    Attributes:
+        sources: the earlier nodes on which it depends.
+        waits: those of them that feed no slot: it only has to come after them.
     """
 
     tool: Tool
@@ -45,7 +46,7 @@ class SampleCall:
 def wire_calls(sample: Sample, library: ToolLibrary, dependency_type: DependencyType) -> list[SampleCall]:
     """The calls of a sample, in its order.
 
-    In a resource graph a link feeds the first free input of its type; one that finds none feeds nothing.
+    In a resource graph a link feeds the first free input of its type, if there is one.
     """
     order = {name: number for number, name in enumerate(sample.nodes)}
     calls = []
@@ -72,7 +73,6 @@ def wire_calls(sample: Sample, library: ToolLibrary, dependency_type: Dependency
     return calls
 
 
-_SLOT = re.compile(r"\{(\w+)\}")
 _MOST_WORDS = 12
 _AFTER = "of|in|on|for|to|from|with|at|by|and|or|that|using|related|being|as"
 
@@ -103,7 +103,7 @@ def _suffixes() -> tuple[tuple[re.Pattern[str], str], ...]:
 
 
 class Details:
-    """Adds particulars to the bare actions of one request, each kind of them once.
+    """Adds details to the bare actions of one request, each kind of detail once.
 
     >>> from random import Random
     >>> details = Details(Story(Random(1)))
@@ -113,32 +113,32 @@ class Details:
 
     def __init__(self, story: Story) -> None:
         self.story = story
-        self._told: dict[str, str] = {}
+        self._used: dict[str, str] = {}
         self._fields: dict[str, str] = {}
 
     def added(self, action: str) -> str:
-        """The action with a particular, where one fits and was not told before."""
+        """The action with a detail, if one fits that was not used before."""
         for pattern, template in _searches():
             match = pattern.match(action)
             if match:
-                return f"{_plain(match[1])} {_SLOT.sub(self._field, template)}"
+                return f"{_plain(match[1])} {SLOT.sub(self._field, template)}"
         for pattern, template in _entities():
             match = pattern.search(action)
             if match:
-                if template in self._told:
-                    name = self._told[template]
+                if template in self._used:
+                    name = self._used[template]
                 else:
-                    name = self._told[template] = _SLOT.sub(self._field, template)
+                    name = self._used[template] = SLOT.sub(self._field, template)
                 return f"{action[: match.start()]}{name}{action[match.end() :]}"
         if len(action.split()) > _MOST_WORDS:
             return action
         for pattern, template in _suffixes():
-            if template not in self._told and pattern.search(action):
+            if template not in self._used and pattern.search(action):
                 joint = template.split()[0]
                 if re.search(rf"\b{joint}\b", action) or action.endswith((" it", " them")):
                     continue
-                self._told[template] = ""
-                return action + _SLOT.sub(self._field, template)
+                self._used[template] = ""
+                return action + SLOT.sub(self._field, template)
         return action
 
     def _field(self, match: re.Match[str]) -> str:
@@ -163,10 +163,13 @@ _LONG = 60
 
 @dataclass(slots=True)
 class Clause:
-    """One step in words: a verb phrase, what it waits for ("once the flight is booked"), and the gold.
+    """One step in words, with its gold.
 
-    `waits` are the numbers of the steps that `lead` speaks of; `values` are the gold by
-    slot: literals, and ids of tools whose result is taken.
+    Attributes:
+        text: a verb phrase.
+        lead: what the step waits for: "once the flight is booked"; empty if nothing.
+        waits: the numbers of the steps in `lead`.
+        values: the gold by slot: literals, and the ids of tools whose result is taken.
     """
 
     text: str
@@ -177,12 +180,12 @@ class Clause:
 
     @property
     def begins_with_literal(self) -> bool:
-        """Whether the first word is the user's own, not to be capitalised."""
+        """Whether the first word is a literal, which must not be capitalised."""
         return any(self.text.startswith(value) for value in self.values.values())
 
 
 class ClauseWriter:
-    """Words the calls of one request.
+    """Writes the clauses of one request.
 
     Args:
         calls: the calls, in order.
@@ -205,11 +208,11 @@ class ClauseWriter:
         self.setups: list[str] = []
         self._handles: set[str] = set()
         self._details = Details(story)
-        self._told: list[dict[str, str]] = []
+        self._mentions: list[dict[str, str]] = []
         self.nouns = self._result_nouns()
 
     def clauses(self) -> list[Clause]:
-        """The clauses, in order. Drawing them also fills `setups`."""
+        """The clauses, in order. This also fills `setups`, the sentences that introduce literals."""
         return [self._clause(number) for number in range(len(self.calls))]
 
     def _result_nouns(self) -> list[str]:
@@ -229,7 +232,7 @@ class ClauseWriter:
         mentions = {
             slot.name: self._mention(slot, number, values[slot.name], phrases, action) for slot in call.slots
         }
-        self._told.append(mentions)
+        self._mentions.append(mentions)
         relation, lead = self._relation(number)
         text = filled(action, mentions, values) if call.slots else self._details.added(action)
         return Clause(text, lead, call.waits if lead else (), relation, values)
@@ -267,7 +270,7 @@ class ClauseWriter:
         return text.replace("{value}", value)
 
     def _setup(self, entry: Mapping[str, object], value: str) -> str | None:
-        """Introduce a literal in a sentence of its own; the short name it has from then on."""
+        """Introduce a literal in a sentence of its own, and return its short name from then on."""
         handles = [
             handle
             for handle in _texts(entry["handles"])
@@ -313,7 +316,7 @@ class ClauseWriter:
         return ("follows" if number - 1 in call.sources else "branch"), ""
 
     def _lead(self, waits: Sequence[int], number: int) -> str:
-        """What the steps waited for come to: "once the flight is booked and the hotel is arranged"."""
+        """The results to wait for: "once the flight is booked and the hotel is arranged"."""
         if len(waits) == number and number > 2:
             return self.story.pick(("once all of that is done", "when everything so far is done"))
         done = [self._done(source) for source in waits]
@@ -329,12 +332,12 @@ class ClauseWriter:
             return f"{self._noun_phrase(source, near=False)} is ready"
         text = self.story.pick(self.phrases[source].done)
         for slot in self.calls[source].slots:
-            text = text.replace(f"{{{slot.name}}}", self._told[source][slot.name])
+            text = text.replace(f"{{{slot.name}}}", self._mentions[source][slot.name])
         return text
 
 
 def filled(action: str, mentions: Mapping[str, str], values: Mapping[str, str]) -> str:
-    """The verb phrase with its places filled: with the mentions, or with the bare value where it asks."""
+    """The verb phrase with its places filled: `{name:bare}` with the value, others with the mention."""
 
     def fill(match: re.Match[str]) -> str:
         name, mark = match.groups()

@@ -1,7 +1,4 @@
-"""English for the writer.
-
-Its word lists (JSON files in `data/`), verb forms, articles, plurals, and the words of tool ids.
-"""
+"""English for the writer: word lists (JSON files in `data/`), verb forms, articles, plurals, tool ids."""
 
 from __future__ import annotations
 
@@ -18,13 +15,16 @@ def read_list(name: str) -> Any:
     return json.loads(files(__package__).joinpath("data", f"{name}.json").read_text(encoding="utf-8"))
 
 
+# Where words of an id meet: "Get|TV|Show", but not inside "TV".
 _CAMEL = re.compile(r"(?<=[a-z0-9])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z])")
+# "invoice", "hour" and "uninstall", but not "user" or "union".
 _VOWEL_SOUND = re.compile(r"(?i)^(?:[aeio]|u(?!ni[^n]|se|ti|r[aei]|k|ser)|hour|honest|heir|sms\b|mp3)")
+# An acronym whose first letter sounds like a vowel: "SMS" (ess), but not "URL".
 _LETTER_NAME = re.compile(r"^[AEFHILMNORSX](?=[A-Z0-9]|$)")
 
 
 def id_words(tool_id: str) -> list[str]:
-    """The words of an id, lower-case but for acronyms.
+    """The words of an id, in lower case except acronyms.
 
     >>> id_words("GetTVShowDetail"), id_words("file_modify"), id_words("Text-to-Speech")
     (['get', 'TV', 'show', 'detail'], ['file', 'modify'], ['text', 'to', 'speech'])
@@ -41,7 +41,7 @@ def verbs() -> frozenset[str]:
 
 @cache
 def base_form(word: str) -> str | None:
-    """The base form of a known verb, from any of its forms in -s and -ing; else None.
+    """The base form of a known verb or of its form in -s or -ing; None for other words.
 
     >>> base_form("Searches"), base_form("planning"), base_form("table")
     ('search', 'plan', None)
@@ -78,7 +78,7 @@ def gerund(verb: str) -> str:
 
 @cache
 def participle(verb: str) -> str:
-    """The past participle, as an adjective for the result ("found" for "search").
+    """The past participle, or a better adjective for the result ("found" for "search").
 
     >>> participle("translate"), participle("verify"), participle("crop"), participle("search")
     ('translated', 'verified', 'cropped', 'found')
@@ -116,7 +116,7 @@ def is_plural(noun: str) -> bool:
 
 
 def joined(items: list[str]) -> str:
-    """Items as an English enumeration.
+    """Items with commas and "and".
 
     >>> joined(["a", "b", "c"])
     'a, b and c'

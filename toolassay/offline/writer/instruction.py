@@ -1,4 +1,4 @@
-"""Back-instruct without a server: a request, steps and gold for a sampled subgraph."""
+"""The offline back-instructor: a request, steps and gold for a sampled subgraph."""
 
 from __future__ import annotations
 
@@ -19,11 +19,12 @@ from toolassay.offline.writer.values import role_entry
 from toolassay.tools import Tool, ToolLibrary
 
 _WORD = re.compile(r"\w+")
+# An id of two words or more: "Text Search", "file_modify" and "GetMovie", but not "Translation".
 _TELLING = re.compile(r"[\s_-]|[a-z][A-Z]")
 
 
 class ToolNames:
-    """The ids of a library that would give a tool away: those of two words or more.
+    """The ids of a library that a request must not contain: those of two words or more.
 
     >>> ToolNames(["Text Search", "file_modify", "GetMovie", "Translation"]).occur_in("a text search, please")
     True
@@ -40,7 +41,7 @@ class ToolNames:
                 self._by_first_word.setdefault(first[0].lower(), []).append(name)
 
     def occur_in(self, text: str) -> bool:
-        """Whether one of the ids stands in the text, whatever its case."""
+        """Whether one of the ids is in the text, in any case."""
         text = text.lower()
         return any(
             text.startswith(name, word.start())
@@ -60,13 +61,13 @@ def step_texts(
     steps = []
     for number, (call, phrase) in enumerate(zip(calls, phrases, strict=True)):
         if dependency_type == "temporal" and call.slots:
-            told = joined(
+            values_in_words = joined(
                 [
                     f"{parameter.name}: '{value}'"
                     for parameter, value in zip(call.tool.parameters, values[number].values(), strict=True)
                 ]
             )
-            steps.append(f"Step {number + 1}: Call {call.tool.id} with {told}")
+            steps.append(f"Step {number + 1}: Call {call.tool.id} with {values_in_words}")
             continue
         verb = "Use" if dependency_type == "resource" else "Call"
         purpose = _purpose(call, phrase, values[number], nouns)
@@ -103,11 +104,12 @@ def _purpose(call: SampleCall, phrases: Phrases, values: Mapping[str, str], noun
 _ATTEMPTS = 12
 _GREETING = re.compile(r"(?:Hi|Hello|Good|Dear|Quick|Just|How)\b")
 _UNFILLED = re.compile(r"\{\w*\}")
+# "the the", but not "the them".
 _DOUBLED = re.compile(r"\b(\w+) \1\b", re.IGNORECASE)
 
 
 class _Vocabulary:
-    """What is known of a library, kept between requests: phrases by tool, and the names to avoid."""
+    """The phrases of a library's tools and the names to avoid, cached between requests."""
 
     def __init__(self, library: ToolLibrary) -> None:
         self.names = ToolNames(library.ids)
@@ -129,18 +131,18 @@ def write_instruction(
 ) -> dict[str, Any]:
     """A request for a sampled subgraph, with its steps and its gold plan.
 
-    The same sample of the same library gives the same instruction, whatever was written before.
+    The result depends only on the sample and the library.
 
     Args:
-        sample: the subgraph: the tools to be needed, and what flows between them.
+        sample: the subgraph of tools that the request needs.
         library: the tools.
-        dependency_type: of the tool graph; resource tools are given inputs, temporal ones arguments.
+        dependency_type: of the tool graph; resource tools get inputs, temporal ones arguments.
 
     Returns:
-        `task_steps`, `user_request` and `invoking_graph` (`nodes`, `links`), the form in which TaskBench
-        (section 3.2) has a model answer. A resource node is `{"id", "input": [text, …]}`, one entry for
-        each input: a literal that stands in the request, or the id of the tool whose output is taken. A
-        temporal node is `{"id", "arguments": [{"name", "value"}, …]}`.
+        `task_steps`, `user_request` and `invoking_graph` (`nodes`, `links`), the form that TaskBench (section
+        3.2) requires of a model. A resource node is `{"id", "input": [text, …]}`, one entry for each input:
+        a literal of the request, or the id of the tool whose output is taken. A temporal node is
+        `{"id", "arguments": [{"name", "value"}, …]}`.
 
     >>> tool = Tool("Text-to-Speech", "Reads a text aloud.", ("text",), ("audio",))
     >>> reply = write_instruction(Sample(0, 7, "single", (tool.id,), ()), ToolLibrary([tool]), "resource")
@@ -153,14 +155,14 @@ def write_instruction(
     calls = wire_calls(sample, library, dependency_type)
     phrases = [vocabulary.phrases(call.tool, dependency_type) for call in calls]
     key = f"{sample.seed} {sample.index} {' '.join(sample.nodes)} {len(sample.links)}"
-    teller, clauses, request = _write(Random(f"write {key} 0"), calls, phrases, dependency_type)
+    writer, clauses, request = _write(Random(f"write {key} 0"), calls, phrases, dependency_type)
     for attempt in range(1, _ATTEMPTS):
         if _is_sound(request, calls, clauses, vocabulary.names):
             break
-        teller, clauses, request = _write(Random(f"write {key} {attempt}"), calls, phrases, dependency_type)
+        writer, clauses, request = _write(Random(f"write {key} {attempt}"), calls, phrases, dependency_type)
     values = [clause.values for clause in clauses]
     return {
-        "task_steps": step_texts(calls, phrases, values, teller.nouns, dependency_type),
+        "task_steps": step_texts(calls, phrases, values, writer.nouns, dependency_type),
         "user_request": request,
         "invoking_graph": {
             "nodes": [_node(call, value, dependency_type) for call, value in zip(calls, values, strict=True)],
@@ -174,21 +176,21 @@ def _write(
 ) -> tuple[ClauseWriter, list[Clause], str]:
     story = Story(rng)
     resource = dependency_type == "resource"
-    teller = ClauseWriter(calls, phrases, story, dependency_type)
-    clauses = teller.clauses()
+    writer = ClauseWriter(calls, phrases, story, dependency_type)
+    clauses = writer.clauses()
     ask = Assembly(clauses, story, resource=resource).ask()
     situations = Situations(story)
     opening = situations.opening(situations.kind(resource=resource))
-    parts = [opening, *teller.setups, ask]
-    if len(calls) <= 2 and not teller.setups and story.chance(0.2) and not _GREETING.match(opening):
+    parts = [opening, *writer.setups, ask]
+    if len(calls) <= 2 and not writer.setups and story.chance(0.2) and not _GREETING.match(opening):
         parts = [ask, opening]
     elif story.chance(0.25):
         parts.append(situations.closing())
-    return teller, clauses, " ".join(parts)
+    return writer, clauses, " ".join(parts)
 
 
 def _is_sound(request: str, calls: list[SampleCall], clauses: list[Clause], names: ToolNames) -> bool:
-    """Whether every literal stands in the request, no tool is named and no word is doubled."""
+    """Whether every literal is in the request, no tool is named, no word doubled and no place unfilled."""
     for call, clause in zip(calls, clauses, strict=True):
         for slot in call.slots:
             if slot.source is None and clause.values[slot.name] not in request:

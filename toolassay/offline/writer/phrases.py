@@ -1,7 +1,6 @@
-"""Phrases for a tool: what is requested, what comes out, and when it is done.
+"""Phrases for a tool: its action, its result, and its completion.
 
-Hand-written where the library's tool has them, otherwise derived from its description, id, types and
-parameters.
+Hand-written ones if there are any, otherwise derived from the tool's description, id, types and parameters.
 """
 
 from __future__ import annotations
@@ -23,6 +22,7 @@ from toolassay.offline.writer.values import guessed_role, is_quoted, kind_of, sl
 from toolassay.offline.writer.verb_phrases import VerbPhrase, verb_phrases
 from toolassay.tools import Parameter, Tool
 
+# "{0}", "{0:given}" and "{city}", but not "{0:other}".
 PLACE = re.compile(r"\{([^{}:]+)(?::(given|result|bare))?\}")
 _PLAIN = re.compile(r"[\w.-]+(?: [\w.-]+)*")
 
@@ -31,12 +31,13 @@ _PLAIN = re.compile(r"[\w.-]+(?: [\w.-]+)*")
 class Phrases:
     """The wording for one tool.
 
-    `actions` are verb phrases in base form with a place for each input: `{0}`, `{1}` (resources),
-    `{name}` (parameters). `{0:given}` takes only what the user supplies, `{0:result}` only the result of
-    another step, `{0:bare}` what the user supplies without quotation marks. `results` are noun phrases,
-    plural ones with a leading "+". `done` says that the step is over: "the flight is booked", or "after
-    booking the flight". `kinds`
-    says for each input which role or kind of value it takes.
+    Attributes:
+        actions: verb phrases in base form with a place for each input: `{0}`, `{1}` (resources), `{name}`
+            (parameters). `{0:given}` takes only a value of the user, `{0:result}` only the result of another
+            step, `{0:bare}` a value of the user without quotation marks.
+        results: noun phrases, plural ones with a leading "+".
+        done: the step as completed: "the flight is booked", or "after booking the flight".
+        kinds: the role or kind of value of each input.
     """
 
     actions: tuple[str, ...]
@@ -46,9 +47,9 @@ class Phrases:
 
 
 def slot_names(tool: Tool, dependency_type: DependencyType) -> tuple[str, ...]:
-    """What a tool's call must be given: the numbers of its inputs, or the names of its parameters.
+    """The slots of a tool: the numbers of its inputs, or the names of its parameters.
 
-    A name that cannot stand in a template is replaced by its number.
+    A name that would break a template is replaced by its number.
     """
     if dependency_type == "resource":
         return tuple(str(number) for number in range(len(tool.inputs)))
@@ -57,7 +58,7 @@ def slot_names(tool: Tool, dependency_type: DependencyType) -> tuple[str, ...]:
 
 
 def written_phrases(tool: Tool, dependency_type: DependencyType) -> Phrases | None:
-    """The hand-written phrases for a tool of this id and these inputs, if there are any."""
+    """The hand-written phrases for a tool with this id and these inputs, if there are any."""
     entry = read_list(f"{dependency_type}_phrases").get(tool.id)
     if entry is None:
         return None
@@ -72,7 +73,7 @@ def written_phrases(tool: Tool, dependency_type: DependencyType) -> Phrases | No
 
 
 def _same_media(roles: list[str], types: tuple[str, ...]) -> bool:
-    """Whether the roles an entry gives the inputs are of the types that the tool declares."""
+    """Whether the roles of the inputs in an entry have the types that the tool declares."""
     lists = read_list("roles")
     media = [lists[role].get("file") or ("url" if "url" in lists[role] else "text") for role in roles]
     return media == [kind.casefold() for kind in types]
@@ -90,7 +91,7 @@ _NUMBERED = r"(?:two|both|pairs? of|multiple|several)"
 
 
 def invented_phrases(tool: Tool, dependency_type: DependencyType) -> Phrases:
-    """The phrases for a tool that only its own words describe."""
+    """Phrases derived from a tool's description, id, types and parameters."""
     bases = list(dict.fromkeys(verb_phrases(tool)))
     if dependency_type == "resource":
         kinds = {str(n): guessed_role(tool, n) for n in range(len(tool.inputs))}
@@ -103,7 +104,7 @@ def invented_phrases(tool: Tool, dependency_type: DependencyType) -> Phrases:
 
 
 def _synonymous(actions: list[str], verb: str) -> tuple[str, ...]:
-    """The actions, and the same with other words for the verb."""
+    """The actions, and the same with synonyms of the verb."""
     others = [text for text in read_list("verbs")["synonyms"].get(verb, ()) if text != verb]
     return (*actions, *(other + action.removeprefix(verb) for action in actions for other in others))
 
@@ -118,7 +119,7 @@ def _counted(action: str, kinds: dict[str, str]) -> list[str]:
 
 
 def _done(bases: list[VerbPhrase]) -> tuple[str, ...]:
-    """The step as something that is over: "after booking the flight"."""
+    """The step as completed: "after booking the flight"."""
     phrases = []
     for base in bases:
         verb, *particle = base.verb.split()
@@ -129,11 +130,7 @@ def _done(bases: list[VerbPhrase]) -> tuple[str, ...]:
             rest = rest[: second.start()]
         rest = re.sub(r"\b(?:a|an) (?=\w)", "the ", rest, count=1)
         if len(rest.split()) > 5:
-            rest = re.sub(
-                _TRAILING,
-                "",
-                rest,
-            )
+            rest = re.sub(_TRAILING, "", rest)
         phrases.append(" ".join(["after", gerund(verb), *particle, rest]).strip())
     return tuple(dict.fromkeys(phrases))[:1]
 
@@ -180,16 +177,16 @@ def _with_inputs(base: VerbPhrase, tool: Tool) -> str:
 
 
 def _patterns(kind: str) -> list[str]:
-    """The words for a type: its own, then its synonyms too."""
+    """Regular expressions for a type: its own words, then its synonyms."""
     words = r"[ _-]?".join(map(re.escape, re.split(r"[ _-]", kind)))
     synonyms = read_list("types")["synonyms"]
     return [words, synonyms[kind]] if kind in synonyms else [words]
 
 
 def _mention_of(words: str, text: str, *, makes: bool) -> re.Match[str] | None:
-    """Where a verb phrase speaks of an input: with an article, else bare.
+    """The mention of an input in a verb phrase: with an article, else bare.
 
-    What a verb of making makes is no input: that stands behind a preposition.
+    After a verb of making, an input comes only after a preposition: its object is the result.
     """
     noun = rf"(?:{words})s?\b{_TAIL}{_OF}(?! (?:format|type|amount|search|domain|effect)\b)(?!-)"
     article = r"\b(?:a|an|the|any|one|some|another|your|its|each|every) (?:black and white )?"
@@ -211,11 +208,11 @@ def _joint(base: VerbPhrase) -> str:
 
 
 def _with_parameters(base: VerbPhrase, tool: Tool, kinds: dict[str, str]) -> str:
-    """The verb phrase with each parameter's value put where it is mentioned, or told at the end."""
+    """The verb phrase with the place of each parameter where it is mentioned, or at the end."""
     if not tool.parameters:
         return str(base)
     types = read_list("types")
-    text, untold = str(base), []
+    text, unplaced = str(base), []
     for parameter, (slot, kind) in zip(tool.parameters, kinds.items(), strict=True):
         match = None if kind.split("|")[0] in types["settings"] else _parameter_mention(parameter, kind, text)
         if match:
@@ -225,14 +222,14 @@ def _with_parameters(base: VerbPhrase, tool: Tool, kinds: dict[str, str]) -> str
             lead = "" if alone else f"the {' '.join(id_words(parameter.name))} "
             text = f"{text[: match.start()]}{lead}{{{slot}}}{text[match.end() :]}"
         else:
-            untold.append(slot_phrase(parameter, kind, slot))
+            unplaced.append(slot_phrase(parameter, kind, slot))
     text = _shortened(text)
-    tail = [phrase for phrase, alone in untold if alone]
-    settings = [phrase for phrase, alone in untold if not alone]
+    tail = [phrase for phrase, alone in unplaced if alone]
+    settings = [phrase for phrase, alone in unplaced if not alone]
     if settings:
         tail.append(f"{'using' if ' with ' in text else 'with'} {joined(settings)}")
-    told_all = re.sub(r"\s+", " ", " ".join([text, *tail]))
-    return re.sub(r"\bin (on|to|in) ", r"\1 ", told_all)
+    whole = re.sub(r"\s+", " ", " ".join([text, *tail]))
+    return re.sub(r"\bin (on|to|in) ", r"\1 ", whole)
 
 
 def _parameter_mention(parameter: Parameter, kind: str, text: str) -> re.Match[str] | None:
@@ -250,7 +247,7 @@ def _parameter_mention(parameter: Parameter, kind: str, text: str) -> re.Match[s
 
 
 def _shortened(text: str) -> str:
-    """Without what follows the last value, or, if none stands in it, the first preposition."""
+    """The text up to its last place; without places, up to the first preposition."""
     if "{" in text:
         return text[: text.rindex("}") + 1]
     verb, _, rest = text.partition(" ")

@@ -1,7 +1,4 @@
-"""From clauses to the text of a request.
-
-Sentences, connectives and registers, with a situation as the opening and a closing.
-"""
+"""The text of a request: its clauses in sentences, with an opening situation and a closing."""
 
 from __future__ import annotations
 
@@ -10,9 +7,8 @@ from collections.abc import Sequence
 
 from toolassay.offline.writer.clauses import Clause
 from toolassay.offline.writer.english import joined, read_list
-from toolassay.offline.writer.story import Story
+from toolassay.offline.writer.story import SLOT, Story
 
-_SLOT = re.compile(r"\{(\w+)\}")
 _SENTENCE_START = re.compile(r"^[a-z]|(?<=[.!?] )[a-z]")
 _OF_TOPIC = frozenset(
     {"topic", "topic_query", "query", "fact", "scene", "draft", "question", "photo", "speech", "foreign"}
@@ -20,34 +16,34 @@ _OF_TOPIC = frozenset(
 
 
 class Situations:
-    """Situations and closings for one request, its people and deadlines the same throughout."""
+    """Situations and closings for one request, with the same people and deadlines throughout."""
 
     def __init__(self, story: Story) -> None:
         self.story = story
         self._memory: dict[str, str] = {}
 
     def opening(self, kind: str) -> str:
-        """A sentence that says why, of a kind (`topic`, `general`, …)."""
-        return self._told(self.story.pick(read_list("situations")[kind]))
+        """A sentence that gives the reason for the request, of a kind (`topic`, `general`, …)."""
+        return self._filled(self.story.pick(read_list("situations")[kind]))
 
     def kind(self, *, resource: bool) -> str:
-        """The kind of situation that fits what the literals are about."""
+        """The kind of situation that fits the literals."""
         on_topic = bool(self.story.used & _OF_TOPIC)
         if resource:
             return "topic" if on_topic or self.story.chance(0.7) else "general"
         return "topic" if "topic" in self.story.used and self.story.chance(0.35) else "general"
 
     def closing(self) -> str:
-        """A last word that does not contradict the opening."""
+        """A closing that does not contradict the opening."""
         closings = [text for text in read_list("situations")["closings"] if self._fits(text)]
-        return self._told(self.story.pick(closings))
+        return self._filled(self.story.pick(closings))
 
     def _fits(self, text: str) -> bool:
         timed = bool({"when", "day"} & self._memory.keys())
         return not (timed and re.search(r"\{(?:when|day)\}|hurry", text))
 
-    def _told(self, template: str) -> str:
-        text = _SLOT.sub(self._word, template)
+    def _filled(self, template: str) -> str:
+        text = SLOT.sub(self._word, template)
         return _SENTENCE_START.sub(lambda match: match[0].upper(), text)
 
     def _word(self, match: re.Match[str]) -> str:
@@ -58,7 +54,7 @@ class Situations:
         if name not in self._memory:
             word = self.story.pick(words)
             self._memory[name] = ""
-            self._memory[name] = _SLOT.sub(self._word, word)
+            self._memory[name] = SLOT.sub(self._word, word)
         return self._memory[name]
 
 
@@ -67,12 +63,12 @@ _CLOSED = re.compile(r"[.!?]['\"]$")
 
 
 class Assembly:
-    """Puts the clauses of one request into sentences.
+    """Joins the clauses of one request to sentences.
 
     Args:
         clauses: the steps in words.
-        resource: whether results flow; else only the order matters.
-        story: whose random numbers decide between wordings.
+        story: source of the random choices between wordings.
+        resource: whether steps take results of others; otherwise only the order matters.
     """
 
     def __init__(self, clauses: Sequence[Clause], story: Story, *, resource: bool) -> None:
@@ -121,7 +117,7 @@ class Assembly:
         return sentences
 
     def _group(self, start: int) -> list[Clause]:
-        """The next clauses that go into one sentence: one to three, not too long."""
+        """The clauses of the next sentence: one to three, not too long."""
         group = [self.clauses[start]]
         wanted = self.story.pick((1, 2, 2, 2, 3))
         words = len(group[0].text.split())
@@ -135,8 +131,8 @@ class Assembly:
         return group
 
     def _joined(self, group: Sequence[Clause], frame: str, *, last: bool) -> str:
-        """The clauses of one sentence; "also" and "then" stand in it once."""
-        text, said = group[0].text, frame.lower()
+        """The clauses of one sentence, with "also" and "then" at most once."""
+        text, used = group[0].text, frame.lower()
         for place, clause in enumerate(group[1:], start=1):
             final = place == len(group) - 1
             if clause.relation != "follows":
@@ -152,16 +148,16 @@ class Assembly:
             fresh = [
                 joint
                 for joint in joints
-                if not set(joint.split()) & {"also", "then", "next", "after"} & _words(said)
+                if not set(joint.split()) & {"also", "then", "next", "after"} & _words(used)
             ]
             joint = self.story.pick(fresh or ([" and ", ", and "] if final else [", "]))
-            said += joint
+            used += joint
             text += joint + clause.text
         return text
 
     def _frame(self, kind: str, first: Clause, unlike: str = "") -> str:
         kind = "order" if kind == "follows" and not self.resource else kind
-        # A sentence may not begin with a literal: its first letter would be changed.
+        # A sentence must not begin with a literal, whose first letter would be capitalised.
         literal = first.begins_with_literal
         frames = [f for f in self._asks[kind] if f != unlike and not (literal and f.startswith("{x}"))]
         return self.story.pick(frames)

@@ -1,4 +1,4 @@
-"""What one request is about: a topic, a city, people and dates, the same in every sentence of it."""
+"""The setting of one request: a topic, a city, people and dates, the same in all its sentences."""
 
 from __future__ import annotations
 
@@ -9,32 +9,27 @@ from random import Random
 from typing import TypeVar
 
 from toolassay.offline.writer.english import read_list
+from toolassay.text_values.vocabulary import MONTHS, WEEKDAYS
 
-_SLOT = re.compile(r"\{(\w+)\}")
-_DAYS = ("Monday", "Tuesday", "Wednesday", "Thursday", "Friday")
-_MONTHS: tuple[str, ...] = tuple(read_list("grammar")["months"])
+# "{city}", but not "{0:given}".
+SLOT = re.compile(r"\{(\w+)\}")
+_WORKING_DAYS = [name.capitalize() for name in WEEKDAYS[:5]]
 _OPERATIONS = ("buy", "sell", "short")
-_MISTAKES = (
-    (" are ", " is "),
-    (" have ", " has "),
-    (" were ", " was "),
-    (" their ", " there "),
-    (" than ", " then "),
-    (" is ", " are "),
-    (" was ", " were "),
-    (" the ", " teh "),
-)
+# Right and wrong words for drafts to correct; the first right word in a sentence is replaced.
+_MISTAKES = "are is, have has, were was, their there, than then, is are, was were, the teh"
 
 Item = TypeVar("Item")
 
 
 class Story:
-    """The world of one request. Everything drawn is remembered, so that it stays coherent.
+    """The setting of one request. It remembers what was drawn, so that the request is coherent.
 
     Args:
-        rng: the request's own random numbers.
+        rng: the random numbers of this request alone.
 
-    `used` names the fields that literals have drawn on; a situation may mention only those.
+    Attributes:
+        used: the fields that literals have used; a situation may mention only those.
+        literals: the values drawn so far.
     """
 
     def __init__(self, rng: Random) -> None:
@@ -54,7 +49,7 @@ class Story:
             "country": lambda: str(self._country),
             "home": self._home,
             "date": self._date,
-            "weekday": lambda: self.pick(_DAYS),
+            "weekday": lambda: self.pick(_WORKING_DAYS),
             "time": lambda: f"{6 + self.below(16):02d}:{self.pick(('00', '15', '30', '45'))}",
             "person": lambda: str(self.pick(self._world["persons"])),
             "woman": lambda: str(self.pick(self._world["women"])),
@@ -91,42 +86,39 @@ class Story:
         return int(self.rng.random() * limit)
 
     def pick(self, items: Sequence[Item]) -> Item:
-        """One of the items."""
         return items[int(self.rng.random() * len(items))]
 
     def shuffled(self, items: Sequence[Item]) -> list[Item]:
-        """The items in another order."""
         result = list(items)
         self.rng.shuffle(result)
         return result
 
     def chance(self, probability: float) -> bool:
-        """True with this probability."""
         return self.rng.random() < probability
 
     def field(self, name: str) -> str:
-        """A value of a field: the topic's, or a freshly drawn one."""
+        """A value of a field: drawn, or that of the topic."""
         maker = self._makers.get(name)
         if maker is not None:
             return maker()
         return str(self._topic[name])
 
     def fill(self, template: str) -> str:
-        """The template with each `{field}` replaced; the fields count as used."""
+        """The template with a value for each `{field}`, which is marked as used."""
 
         def replace(match: re.Match[str]) -> str:
             self.used.add(match.group(1))
             return self.field(match.group(1))
 
-        return _SLOT.sub(replace, template)
+        return SLOT.sub(replace, template)
 
     def fresh(self, make: Callable[[], str], *, attempts: int = 12) -> str:
-        """A value that no literal of this request has yet (nor contains), if one turns up."""
+        """A value that overlaps no literal of this request, unless `attempts` draws find none."""
         value, home = make(), self._topic
         for attempt in range(attempts):
             if all(value not in other and other not in value for other in self.literals):
                 break
-            if attempt >= attempts // 2:  # the topic has nothing new to say: borrow from another
+            if attempt >= attempts // 2:  # the topic is exhausted: borrow from another
                 self._topic = self.pick(read_list("topics"))
                 self._facts = self.shuffled(self._topic["facts"])
             value = make()
@@ -136,7 +128,7 @@ class Story:
         return value
 
     def file(self, medium: str, names: str | None = None) -> str:
-        """The next file of a medium: `example.jpg` first, then others (`names`: the list they come from)."""
+        """The next file of a medium: `example.jpg`, then others from the list `names` or the medium's."""
         number, suffix = self._files[medium], self._suffix[medium]
         self._files[medium] = number + 1
         if number == 0:
@@ -158,9 +150,9 @@ class Story:
         return fact
 
     def _wrong(self, sentence: str) -> str:
-        for right, wrong in _MISTAKES:
-            if right in sentence:
-                return sentence.replace(right, wrong, 1)
+        for right, wrong in map(str.split, _MISTAKES.split(",")):
+            if f" {right} " in sentence:
+                return sentence.replace(f" {right} ", f" {wrong} ", 1)
         return sentence[0].lower() + sentence[1:]
 
     def _home(self) -> str:
@@ -171,9 +163,9 @@ class Story:
         return str(city)
 
     def _date(self) -> str:
-        # Most things of one story happen on one day, the others soon after it.
+        # Most dates of a request are the same day, the others up to nine days later.
         day = self._day + timedelta(days=0 if self.chance(0.6) else 1 + self.below(9))
-        return day.isoformat() if self._iso else f"{day.day} {_MONTHS[day.month - 1]} {day.year}"
+        return day.isoformat() if self._iso else f"{day.day} {MONTHS[day.month - 1].capitalize()} {day.year}"
 
     def _email(self) -> str:
         name, domain = self.pick(self._world["persons"]), self.pick(self._world["domains"])

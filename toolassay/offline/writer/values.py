@@ -1,7 +1,4 @@
-"""Values that a user supplies.
-
-The kind of value of a parameter, the role of a resource input, and concrete values of both.
-"""
+"""Values of the user: the kind of a parameter, the role of a resource input, and concrete values of both."""
 
 from __future__ import annotations
 
@@ -13,6 +10,7 @@ from toolassay.offline.writer.english import id_words, is_plural, read_list
 from toolassay.offline.writer.story import Story
 from toolassay.tools import Parameter, Tool
 
+# "e.g. walk, drive" and "one of a, b", but not "some of a, b".
 _EXAMPLES = re.compile(
     r"(?:\be\.?g\.?|\bfor example|\bfor instance|\bsuch as|\bone of|\beither|\ballowed values?|\boptions?)"
     r"[:,]?\s+(?P<list>(?:[^.;()]|\.(?=\d))+)",
@@ -27,9 +25,9 @@ def _rules() -> tuple[tuple[re.Pattern[str], str], ...]:
 
 
 def kind_of(parameter: Parameter, tool: Tool) -> str:
-    """The kind of value for a parameter, by its name, type and description.
+    """The kind of value of a parameter, by its name, type and description.
 
-    A kind `one of|a|b` lists the values the tool's words give, `within|1|5|0` a range and its decimals.
+    A kind `one of|a|b` lists the allowed values, `within|1|5|0` gives a range and its decimals.
 
     >>> kind_of(Parameter("checkInDate"), Tool("t")), kind_of(Parameter("seats", "integer"), Tool("t"))
     ('date', 'count')
@@ -72,7 +70,7 @@ def kind_of(parameter: Parameter, tool: Tool) -> str:
 
 
 def _limited(parameter: Parameter, tool: Tool, declared: str | None) -> str | None:
-    """The kind for a parameter that takes only some values or the numbers of a range."""
+    """The kind of a parameter that is restricted to a list or a range; None if it is not."""
     if declared == "boolean":
         return None
     values = allowed_values(parameter, tool)
@@ -104,7 +102,7 @@ def _listed(description: str) -> list[str]:
 
 
 def slot_phrase(parameter: Parameter, kind: str, slot: str) -> tuple[str, bool]:
-    """How the value of a slot is told at the end of a verb phrase, and whether that stands on its own.
+    """The phrase for a slot at the end of a verb phrase, and whether it needs no "with" before it.
 
     >>> slot_phrase(Parameter("date"), "date", "date"), slot_phrase(Parameter("seats"), "count", "seats")
     (('on {date}', True), ('for {seats} seats', True))
@@ -130,12 +128,12 @@ def slot_phrase(parameter: Parameter, kind: str, slot: str) -> tuple[str, bool]:
 
 
 def is_quoted(kind: str) -> bool:
-    """Whether values of a kind always stand in quotation marks (texts and titles)."""
+    """Whether values of a kind always have quotation marks (texts and titles)."""
     return bool(read_list("kinds").get(kind, {}).get("quoted"))
 
 
 def value_of(kind: str, story: Story) -> str:
-    """A fresh value of a kind, coherent with the story."""
+    """A new value of a kind, coherent with the story."""
     if kind.startswith("one of|"):
         return story.fresh(lambda: story.pick(kind.split("|")[1:]), attempts=0)
     if kind.startswith("within|"):
@@ -162,10 +160,10 @@ def _field(template: str, story: Story) -> str:
 
 
 def guessed_role(tool: Tool, number: int) -> str:
-    """The role of an input of a tool nobody has written phrases for, by type and description.
+    """The role of an input of a tool without hand-written phrases, by type and description.
 
-    `kind:…` stands for a kind of value, `file:…` for a file of that ending, `named:…` for a thing with a
-    reference number.
+    `kind:…` is a kind of value, `file:…` a file with that extension, `named:…` a thing with a reference
+    number.
     """
     types = read_list("types")
     kind = tool.inputs[number].casefold()
@@ -228,15 +226,15 @@ def _text_role(tool: Tool, number: int, kind: str) -> str:
 
 
 def role_entry(role: str, kind: str) -> dict[str, object]:
-    """The wording of a role: how the literal is told, how a result is."""
+    """The wording of a role for literals and for results."""
     roles = read_list("roles")
     if role in roles:
         entry: dict[str, object] = roles[role]
         return entry
     word = " ".join(id_words(kind)) or kind
-    told = role[5:] if role.startswith("kind:") and word == "text" else word
+    noun = role[5:] if role.startswith("kind:") and word == "text" else word
     given = {
-        "kind": [f"the {told} {{value}}"],
+        "kind": [f"the {noun} {{value}}"],
         "file": [f"the {word} {{value}}"],
         "named": [f"the {word} {{value}}"],
     }
@@ -250,7 +248,7 @@ def role_entry(role: str, kind: str) -> dict[str, object]:
 
 
 def role_value(role: str, story: Story) -> str:
-    """A fresh literal for a role."""
+    """A new literal for a role."""
     if role.startswith("kind:"):
         if role == "kind:coordinates":
             return story.fresh(lambda: f"{value_of('latitude', story)}, {value_of('longitude', story)}")

@@ -11,6 +11,7 @@ from toolassay.tools import Tool
 
 _TOOL = r"(?:tools?|apis?|services?|functions?|systems?|interfaces?|models?|modules?|utility|endpoint)"
 _PEOPLE = r"(?:users?|you|people|owners|customers|one|\w+ users)"
+# How descriptions start: "This tool allows users to crop an image", "An API for cropping images".
 _OPENINGS = tuple(
     re.compile(pattern, re.IGNORECASE)
     for pattern in (
@@ -25,10 +26,12 @@ _OPENINGS = tuple(
         r"^(?:it is |is )?used (?:for|to) (?P<verb>\w+) (?P<rest>.+)",
     )
 )
+# "allow users to crop an image", but not "crop an image".
 _HELPERS = re.compile(
     rf"^(?:allow|let|help|enable)s?(?:ing)? (?:the )?{_PEOPLE}? ?(?:to )?(?P<verb>\w+) (?P<rest>.+)",
     re.IGNORECASE,
 )
+# The ends of sentences that say no more about the action: ", such as …", " using the …", " with its ID".
 _CUTS = re.compile(
     r" based on [\w ]+,.*$|"
     r"(?:,| -| –|;|:|\.(?=\s|$)) .*$|\.$"
@@ -41,9 +44,11 @@ _CUTS = re.compile(
 _RELATIVE = re.compile(r",? (?:which|that|where|whose|if|based on)\b.*$", re.IGNORECASE)
 _MOST_WORDS = 13
 _LONGEST = 600
+# "specified " of "a specified city", but not "specify a city".
 _NOISE = re.compile(
     r"\b(?:given|specified|designated|specific|particular|certain|user-defined|desired)\s+", re.I
 )
+# "image/photo", of which the first word stays; not "image".
 _SLASHES = re.compile(r"(\w+)(?:\s*/\s*\w+)+")
 _DETERMINED = re.compile(
     r"^(?:a|an|the|all|any|each|every|some|your|my|their|its|two|one|several|multiple|various|if|about|this|that|as|me|"
@@ -51,6 +56,7 @@ _DETERMINED = re.compile(
     re.IGNORECASE,
 )
 _AFTER_VERB = re.compile(rf"{_DETERMINED.pattern}|^(?:out|off|over|down|away|back)\b", re.IGNORECASE)
+# "and resizes" of "crops and resizes it", but not "and images of".
 _AND_VERB = re.compile(r"\b(and|or) (\w+s) (?!(?:of|in|on|for|from|at|with|and|or)\b)(?=\w)")
 
 
@@ -70,7 +76,7 @@ def _words(name: str) -> frozenset[str]:
 
 
 def verb_phrases(tool: Tool) -> list[VerbPhrase]:
-    """Ways to say what the tool does, the best first: from its description, then from its id."""
+    """Phrases for what the tool does, the best first: from its description, then from its id."""
     found = []
     sentence = _first_sentence(tool.description)
     words = id_words(tool.id)
@@ -89,7 +95,7 @@ def _without_name(sentence: str, words: list[str]) -> str:
 
 
 def _uncapitalised(text: str, words: list[str]) -> str:
-    """Words of the tool's own name are no proper names: "book a Train ticket"."""
+    """Lower case for words of the tool's own name, which are no proper names: "book a Train ticket"."""
     names = set(words)
     return re.sub(r"\b[A-Z][a-z]+\b", lambda m: m[0].lower() if m[0].lower() in names else m[0], text)
 
@@ -140,7 +146,7 @@ def _of_sentence(sentence: str) -> VerbPhrase | None:
 
 
 def _guessed_verb(words: list[str]) -> str | None:
-    """A verb the lists do not know, recognised by its place: "Geocodes an address"."""
+    """An unknown verb, recognised by its position: "Geocodes an address"."""
     if len(words) > 2 and re.fullmatch(r"[A-Za-z]{3,}[^su\W]s", words[0]) and _AFTER_VERB.match(words[1]):
         return words[0].lower()[:-1]
     return None

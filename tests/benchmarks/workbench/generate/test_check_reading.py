@@ -8,6 +8,7 @@ from collections.abc import Iterator
 import pytest
 
 from toolassay.benchmarks.workbench.generate.checks import lookups
+from toolassay.text_values.durations import parse_minutes
 
 
 @pytest.fixture
@@ -76,7 +77,7 @@ def test_days_and_moments() -> None:
     ],
 )
 def test_lengths_in_words(length: str, minutes: int) -> None:
-    assert lookups.minutes(length) == minutes
+    assert parse_minutes(length) == minutes
 
 
 def test_an_address_is_that_of_one_first_name(db: sqlite3.Connection) -> None:

@@ -21,10 +21,10 @@ from toolassay.benchmarks.workbench.generate.checks.lookups import (
     days_before_today,
     free,
     later,
-    minutes,
     moment,
     who,
 )
+from toolassay.text_values.durations import parse_minutes
 
 _TABLE = "calendar_events"
 _IDS = f"SELECT event_id FROM {_TABLE} WHERE "
@@ -45,7 +45,7 @@ def _push_back(db: sqlite3.Connection, gaps: Gaps) -> ExpectedChanges:
     values = day(gaps["day"]), who(db, gaps["person"])
     query = f"SELECT event_id, event_start, duration FROM {_TABLE} WHERE {where}"
     ((event_id, start, duration),) = db.execute(query, values)
-    start = later(start, minutes(gaps["delay"]))
+    start = later(start, parse_minutes(gaps["delay"]))
     check_free(db, start, int(duration), but=event_id)
     return changed(_TABLE, [event_id], "event_start", start)
 
@@ -103,8 +103,8 @@ def _cancel_all_named(db: sqlite3.Connection, gaps: Gaps) -> ExpectedChanges:
 
 def _create(db: sqlite3.Connection, gaps: Gaps) -> ExpectedChanges:
     start = moment(gaps["day"], gaps["time"])
-    check_free(db, start, minutes(gaps["length"]))
-    return meeting(gaps["name"], who(db, gaps["person"]), start, minutes(gaps["length"]))
+    check_free(db, start, parse_minutes(gaps["length"]))
+    return meeting(gaps["name"], who(db, gaps["person"]), start, parse_minutes(gaps["length"]))
 
 
 CHECKS: dict[str, Check] = {

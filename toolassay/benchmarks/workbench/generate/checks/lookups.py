@@ -8,6 +8,9 @@ from collections.abc import Mapping
 from datetime import date, datetime, timedelta
 from string import Formatter
 
+from toolassay.text_values.dates import parse_month_and_day
+from toolassay.text_values.times import parse_clock
+
 TODAY = "2023-11-30"
 YESTERDAY = "2023-11-29"
 
@@ -42,11 +45,7 @@ def day(text: str) -> str:
     >>> day("Monday, December 4")
     '2023-12-04'
     """
-    *weekday, month_and_day = text.split(", ")
-    moment = datetime.strptime(f"2023 {month_and_day}", "%Y %B %d")
-    if weekday and weekday != [moment.strftime("%A")]:
-        raise ValueError(f"there is no {text} in 2023")
-    return moment.strftime("%Y-%m-%d")
+    return str(parse_month_and_day(text, 2023))
 
 
 def moment(day_text: str, clock: str) -> str:
@@ -55,7 +54,7 @@ def moment(day_text: str, clock: str) -> str:
     >>> moment("December 4", "3:30 pm")
     '2023-12-04 15:30:00'
     """
-    return f"{day(day_text)} {datetime.strptime(clock.upper(), '%I:%M %p'):%H:%M:%S}"
+    return f"{day(day_text)} {parse_clock(clock)}"
 
 
 def later(moment: str, minutes: int) -> str:
@@ -66,17 +65,6 @@ def later(moment: str, minutes: int) -> str:
 def days_before_today(days: int) -> str:
     """A date."""
     return str(date.fromisoformat(TODAY) - timedelta(days=days))
-
-
-def minutes(length: str) -> int:
-    """A duration in words.
-
-    >>> minutes("half an hour"), minutes("90-minute")
-    (30, 90)
-    """
-    words = {"half an hour": 30, "an hour and a half": 90, "one-hour": 60, "two-hour": 120}
-    words |= {"one hour": 60, "two hours": 120}
-    return words.get(length) or int(length.removesuffix("-minute"))
 
 
 def column(db: sqlite3.Connection, query: str, *values: object) -> list[str]:

@@ -25,12 +25,12 @@ from toolassay.benchmarks.workbench.generate.checks.lookups import (
     days_before_today,
     free,
     late,
-    minutes,
     moment,
     outgrew,
     went,
     who,
 )
+from toolassay.text_values.durations import parse_minutes
 
 
 def _silent_customer(db: sqlite3.Connection, gaps: Gaps) -> ExpectedChanges:
@@ -48,8 +48,8 @@ def _meet_sender(db: sqlite3.Connection, gaps: Gaps) -> ExpectedChanges:
     query = 'SELECT "sender/recipient" FROM emails WHERE subject = ? AND date(sent_datetime) = ?'
     (sender,) = column(db, query, gaps["subject"], day(gaps["sent"]))
     start = moment(gaps["day"], gaps["time"])
-    check_free(db, start, minutes(gaps["length"]))
-    return meeting(gaps["subject"], sender, start, minutes(gaps["length"]))
+    check_free(db, start, parse_minutes(gaps["length"]))
+    return meeting(gaps["subject"], sender, start, parse_minutes(gaps["length"]))
 
 
 def _quiet_colleague(db: sqlite3.Connection, gaps: Gaps) -> ExpectedChanges:

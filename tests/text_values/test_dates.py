@@ -1,4 +1,4 @@
-"""Days that are said, and days that follow from the day of speaking."""
+"""Days that a text states, and days relative to the day of speaking."""
 
 from __future__ import annotations
 
@@ -6,17 +6,16 @@ from datetime import date, timedelta
 
 import pytest
 
-from toolassay.gates.knowability.dates import (
-    WEEKDAYS,
+from toolassay.text_values.dates import (
     Day,
-    days_from,
-    days_in,
-    loose_days_in,
-    short_day,
+    find_dates_near,
+    find_days,
+    parse_month_and_day,
+    parse_short_day,
+    relative_days_in,
     years_in,
 )
-from toolassay.gates.knowability.gate import judge
-from toolassay.gates.knowability.source_text import Said
+from toolassay.text_values.vocabulary import WEEKDAYS
 
 TUESDAY = date(2027, 4, 6)
 
@@ -26,7 +25,9 @@ def day_of(day: date) -> Day:
 
 
 def after(text: str, base: date = TUESDAY) -> list[date]:
-    return sorted(date(day.year or 0, day.month, day.day or 0) for day in days_from(text, day_of(base)))
+    return sorted(
+        date(day.year or 0, day.month, day.day or 0) for day in relative_days_in(text, day_of(base))
+    )
 
 
 @pytest.mark.parametrize("place", range(7))
@@ -65,15 +66,13 @@ def test_days_relative_to_the_day_of_speaking(text: str, offsets: list[int]) -> 
 
 
 def test_nothing_follows_from_half_a_day_or_lies_beyond_the_calendar() -> None:
-    assert days_from("tomorrow", Day(None, 4, 6)) == days_from("tomorrow", Day(2027, 4, None)) == set()
+    assert (
+        relative_days_in("tomorrow", Day(None, 4, 6))
+        == relative_days_in("tomorrow", Day(2027, 4, None))
+        == set()
+    )
     assert after("tomorrow and yesterday", date.max) == [date.max - timedelta(days=1)]
     assert after("tomorrow", date(2027, 12, 31)) == [date(2028, 1, 1)]
-
-
-def test_a_request_that_says_what_day_it_is_says_the_weekdays_too() -> None:
-    said = Said("Today is Tuesday 6 April 2027. Book a table for Friday.")
-    assert judge("2027-04-09", said) is judge("2027-04-16", said) is None
-    assert all(judge(f"2027-04-{day}", said) is not None for day in ("08", "10", "11", "17", "18"))
 
 
 @pytest.mark.parametrize(
@@ -103,15 +102,15 @@ def test_a_request_that_says_what_day_it_is_says_the_weekdays_too() -> None:
         ("nothing of the kind", []),
     ],
 )
-def test_days_are_read_as_far_as_they_are_said(
+def test_days_have_the_parts_that_are_stated(
     text: str, days: list[tuple[int | None, int, int | None]]
 ) -> None:
-    assert [day for _, found in days_in(text) for day in found] == [Day(*day) for day in days]
+    assert [day for _, found in find_days(text) for day in found] == [Day(*day) for day in days]
 
 
 def test_a_day_in_two_patterns_is_read_once_and_each_where_it_is() -> None:
     text = "on 2027-05-04; 6 may 2027; then 12/24"
-    found = [(match.group(), days) for match, days in days_in(text)]
+    found = [(match.group(), days) for match, days in find_days(text)]
     assert found == [
         ("2027-05-04", (Day(2027, 5, 4),)),
         ("6 may 2027", (Day(2027, 5, 6),)),
@@ -120,7 +119,7 @@ def test_a_day_in_two_patterns_is_read_once_and_each_where_it_is() -> None:
 
 
 def test_days_with_nothing_between_them_are_two() -> None:
-    assert [day for _, found in days_in("4 may 2027/6 june 2027") for day in found] == [
+    assert [day for _, found in find_days("4 may 2027/6 june 2027") for day in found] == [
         Day(2027, 5, 4),
         Day(2027, 6, 6),
     ]
@@ -138,8 +137,9 @@ def test_days_with_nothing_between_them_are_two() -> None:
         ("31-31", []),
     ],
 )
-def test_days_that_only_a_request_says_so(text: str, days: list[Day]) -> None:
-    assert [day for _, found in loose_days_in(text) for day in found] == days
+def test_days_that_only_a_request_states_so(text: str, days: list[Day]) -> None:
+    strict = len(list(find_days(text)))
+    assert [day for _, found in list(find_days(text, lenient=True))[strict:] for day in found] == days
 
 
 @pytest.mark.parametrize(
@@ -155,7 +155,7 @@ def test_days_that_only_a_request_says_so(text: str, days: list[Day]) -> None:
     ],
 )
 def test_a_value_of_two_numbers(text: str, days: list[Day]) -> None:
-    assert list(short_day(text)) == days
+    assert list(parse_short_day(text)) == days
 
 
 def test_years_apart_from_a_day() -> None:
@@ -163,7 +163,7 @@ def test_years_apart_from_a_day() -> None:
 
 
 @pytest.mark.parametrize(
-    ("day", "other", "is_said"),
+    ("day", "other", "agrees"),
     [
         (Day(2026, 10, 17), Day(2026, 10, 17), True),
         (Day(2026, 10, 17), Day(None, 10, 17), True),
@@ -174,10 +174,35 @@ def test_years_apart_from_a_day() -> None:
         (Day(2026, 10, 17), Day(2026, 11, 17), False),
     ],
 )
-def test_a_mention_says_a_day(day: Day, other: Day, is_said: bool) -> None:
-    assert day.is_said_by(other) is is_said
+def test_a_day_agrees_with_a_mention_that_states_it(day: Day, other: Day, agrees: bool) -> None:
+    assert day.agrees_with(other) is agrees
 
 
 def test_the_weekday_of_a_day() -> None:
     assert [Day(2027, 4, 5 + place).weekday for place in range(7)] == list(WEEKDAYS)
     assert Day(None, 4, 6).weekday is None
+
+
+@pytest.mark.parametrize(
+    ("text", "days"),
+    [
+        ("december 4", ["2023-12-04"]),
+        ("january 2", ["2024-01-02"]),
+        ("june 1", ["2023-06-01"]),
+        ("may 31", ["2023-05-31"]),
+        ("february 29", ["2024-02-29"]),
+        ("february 30", []),
+        ("yesterday, today and tomorrow", ["2023-11-29", "2023-11-30", "2023-12-01"]),
+        ("dec 4", []),
+    ],
+)
+def test_a_month_and_a_number_are_in_the_nearest_year(text: str, days: list[str]) -> None:
+    assert [str(day) for day in find_dates_near(text, date(2023, 11, 30))] == days
+
+
+def test_a_parsed_date_has_its_weekday() -> None:
+    assert parse_month_and_day("Monday, December 4", 2023) == parse_month_and_day("December 4", 2023)
+    assert parse_month_and_day("Wednesday, December 4", 2024) == date(2024, 12, 4)
+    for text in ("Monday, December 4", "December 32", "4 December", "Dec 4"):
+        with pytest.raises(ValueError):
+            parse_month_and_day(text, 2024)

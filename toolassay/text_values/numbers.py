@@ -1,11 +1,13 @@
-"""The numbers in a text: quantities, spoken prices, shares, and the number of people named."""
+"""The numbers in a text: quantities, the same in smaller units, and shares."""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Collection
+from collections.abc import Collection, Iterator
 from decimal import Decimal, InvalidOperation
 from fractions import Fraction
+
+from toolassay.text_values.vocabulary import FRACTIONS, longest_first
 
 _SCALES = {
     **dict.fromkeys(("dozen", "dozens"), 12),
@@ -14,14 +16,17 @@ _SCALES = {
     **dict.fromkeys(("m", "mn", "mio", "mil", "million", "1000000"), 1_000_000),
     **dict.fromkeys(("bn", "billion", "1000000000"), 10**9),
 }
-_SCALE = "|".join(sorted(_SCALES, key=len, reverse=True))
-NUMBER = re.compile(
+_SCALE = longest_first(_SCALES)
+# "1,200.50", "-3", "2 million" and ".5", but not the "2" of "b2".
+_NUMBER = re.compile(
     r"(?<![\w])(?P<minus>(?<![\w)]\s)(?<![\w)])-|\b(?:minus|negative)\s)?"
     rf"(?P<body>\d+(?:[.,' ]\d{{3}}(?!\d))*(?:[.,]\d+)?|\.\d+)(?:\s?(?P<scale>{_SCALE})\b)?"
 )
+# "1,200" and "1 200 000", but not "1,200.000" or "12,00".
 _THOUSANDS = re.compile(r"\d{1,3}(?P<mark>[.,' ])\d{3}(?:(?P=mark)\d{3})*")
 _ONE = re.compile(r"\b(?:an?|single|once)\b")
-_SAID = (
+# Words for numbers that `with_digits` leaves as they are.
+_WORDS = (
     (re.compile(r"\b(?:couple|both|pair|twice|double|duo)\b"), "2"),
     (re.compile(r"\b(?:thrice|triple|trio|triplets?)\b"), "3"),
     (re.compile(r"(?<!\d )(?<!half )(?<!half-)(?<!half a )\bdozen\b"), "12"),
@@ -31,27 +36,32 @@ _SAID = (
     (re.compile(r"\bthree quarters\b|\b3 quarters\b"), "0.75"),
     (re.compile(r"\b(?:fortnight)\b"), "14"),
 )
+# "3/4", but not "3/4/26".
 _FRACTION = re.compile(r"(?<![\w/])(\d{1,3})/(\d{1,3})(?![\w/])")
+# "2 3/4", but not the "5 3/4" of "1.5 3/4".
 _MIXED = re.compile(r"(?<![\w/.,])(\d+) (\d{1,2})/(\d{1,2})(?![\w/])")
+# "2 kilos and a half", but not "two and a half", whose number is still a word.
 _AND_A_HALF = re.compile(r"\b(an?|1|\d+)(?: \w+)? and a half\b")
+# "2 and a half", but not "2 and half".
 _AND_PART = re.compile(r"\b(\d+) and (?:a (half|quarter)|(3 quarters))\b")
-_PART_SIZES = {"half": Decimal("0.5"), "quarter": Decimal("0.25"), "3 quarters": Decimal("0.75")}
+# "5 degrees below zero", but not "5 below average".
 _BELOW = re.compile(r"(\d+(?:\.\d+)?)(?: \w+)? below (?:0|zero|freezing)")
-# What one unit is in the next smaller ones.
+# How many of the next smaller unit each unit has.
 _SMALLER: dict[str, tuple[int, ...]] = {
     **dict.fromkeys(("km", "kilometer", "kilometre", "kg", "kilo", "litre", "liter"), (1000,)),
     **dict.fromkeys(("metre", "meter"), (100,)),
 }
+# "2.5 km" and "a kilo and a half", but not "km 5".
 _UNIT = re.compile(
     rf"\b(?P<count>half an|an?|\d+(?:\.\d+)?)(?P<half> and a half)?[ -]?(?P<unit>{'|'.join(_SMALLER)})s?\b"
     r"(?P<more> and a half)?"
 )
 
 
-def readings(body: str) -> set[Decimal]:
-    """The numbers that digits with marks may mean: a comma or point may group or divide.
+def parse_number(body: str) -> set[Decimal]:
+    """The numbers that digits with marks may mean: a comma or a point groups digits or starts decimals.
 
-    >>> sorted(readings("1,000")), sorted(readings("3,50")), sorted(readings("1.250,75"))
+    >>> sorted(parse_number("1,000")), sorted(parse_number("3,50")), sorted(parse_number("1.250,75"))
     ([Decimal('1000')], [Decimal('3.50')], [Decimal('1250.75')])
     """
     found = []
@@ -72,11 +82,16 @@ def readings(body: str) -> set[Decimal]:
     return {value for value in map(_decimal, found) if value is not None}
 
 
-def numbers_of(match: re.Match[str]) -> set[Decimal]:
-    """The numbers that a match of `NUMBER` may mean."""
+def find_numbers(text: str) -> Iterator[tuple[re.Match[str], set[Decimal]]]:
+    """Each number in digits, with the values it may mean; the match has the groups minus, body and scale."""
+    for match in _NUMBER.finditer(text):
+        yield match, _values_of(match)
+
+
+def _values_of(match: re.Match[str]) -> set[Decimal]:
     sign = -1 if match["minus"] else 1
     scale = match["scale"]
-    found = {value * sign for value in readings(match["body"])}
+    found = {value * sign for value in parse_number(match["body"])}
     if scale:
         # "5 m" may be metres as well as millions.
         found = {value * _SCALES[scale] for value in found} | (
@@ -86,23 +101,24 @@ def numbers_of(match: re.Match[str]) -> set[Decimal]:
 
 
 def numbers_in(text: str) -> set[Decimal]:
-    """All numbers that a text (plain, number words in digits) says.
+    """All numbers that a plain text with digits for number words states.
 
     >>> sorted(numbers_in("a pair of shoes for $1,200.50 and 3 million bolts"))
     [Decimal('2'), Decimal('3'), Decimal('1200.50'), Decimal('3000000')]
     """
     found: set[Decimal] = set()
-    for match in NUMBER.finditer(text):
+    for match, values in find_numbers(text):
         if _AND_PART.match(text, match.start("body")):
             continue
-        found |= numbers_of(match)
+        found |= values
         if not match["minus"]:
-            found |= readings(match["body"])
+            found |= parse_number(match["body"])
         if match["scale"] and match["scale"].isdigit():
             found.add(Decimal(match["scale"]))
+    # The "20" of "20kg", but not of "20kilos".
     for match in re.finditer(r"(?<![\w.])(\d+(?:[.,]\d+)?)(?=[a-z]{1,3}\b)", text):
-        found |= readings(match[1])
-    for pattern, value in _SAID:
+        found |= parse_number(match[1])
+    for pattern, value in _WORDS:
         if pattern.search(text):
             found.add(Decimal(value))
     found |= {Decimal(m[1]) / Decimal(m[2]) for m in _FRACTION.finditer(text) if int(m[2])}
@@ -110,26 +126,26 @@ def numbers_in(text: str) -> set[Decimal]:
         Decimal(m[1]) + Decimal(m[2]) / Decimal(m[3]) for m in _MIXED.finditer(text) if int(m[2]) < int(m[3])
     }
     for match in _AND_PART.finditer(text):
-        found.add(int(match[1]) + _PART_SIZES[match[2] or match[3]])
+        found.add(int(match[1]) + FRACTIONS[match[2] or match[3]])
     for match in _AND_A_HALF.finditer(text):
         found.add((Decimal(match[1]) if match[1].isdigit() else Decimal(1)) + Decimal("0.5"))
     found |= {-Decimal(match[1]) for match in _BELOW.finditer(text)}
     return found
 
 
-def says_one(text: str) -> bool:
-    """Whether a text says "one" by an article.
+def has_article(text: str) -> bool:
+    """Whether a text may mean 1 by an article.
 
-    >>> says_one("a pizza"), says_one("pizza")
+    >>> has_article("a pizza"), has_article("pizza")
     (True, False)
     """
     return _ONE.search(text) is not None
 
 
-def converted_in(text: str) -> set[Decimal]:
-    """The numbers that a text says in larger units: the metres of its kilometres.
+def converted_numbers_in(text: str) -> set[Decimal]:
+    """The numbers that a text states in larger units: the metres of its kilometres.
 
-    >>> sorted(converted_in("a run of 2.5 km"))
+    >>> sorted(converted_numbers_in("a run of 2.5 km"))
     [Decimal('2500.0')]
     """
     found: set[Decimal] = set()
@@ -149,72 +165,25 @@ def _decimal(text: str) -> Decimal | None:
         return None
 
 
-_CURRENCY = (
-    r"(?:dollars?|euros?|pounds?|quid|bucks?|francs?|kron[ae]r?|kronor|lira|rand|pesos?|rupees?|zloty|s?fr\.?|usd|eur|gbp|chf"
-    r"|[$€£])"
-)
-_COINS = r"(?:cents?|pence|pennies|p|ct|rappen|grosz)\b"
-_MAIN_AND_COINS = re.compile(
-    rf"(?<![\w.,])(\d{{1,7}})\s?(?:{_CURRENCY}\s?)?(?:and\s)?(?:(\d{{1,2}})\s?{_COINS}"
-    rf"|(?<!\d )(?<!\d)(?<!and )(\d\d)(?![\w.,:%]*\d|\s?%))"
-)
-_COINS_ALONE = re.compile(rf"(?<![\w.,])(\d{{1,2}})\s?{_COINS}")
-# "Two fifty", once its words are digits.
-_SPOKEN = re.compile(r"(?<![\w.,:-])(?<!\d\s)(\d{1,3}) ([1-9]\d)(?![\w.,:-]*\d|\s\d)")
-_AMOUNT_PARTS = {"half": Decimal("0.5"), "quarter": Decimal("0.25"), "3 quarters": Decimal("0.75")}
-_PART_OF = re.compile(r"\b(half|quarter|3 quarters)(?: of)?(?: an?)? (100|1000|1000000|1000000000)\b")
-_AND_PART_OF_AMOUNT = re.compile(
-    r"\b(\d{1,3}) and (?:a )?(half|quarter|3 quarters) (100|1000|1000000|1000000000|grand|k)\b"
-)
-_SLANG = (
-    (re.compile(r"\ba (?:grand|thou|k)\b"), Decimal(1000)),
-    (re.compile(r"\ba couple (?:of )?(?:grand|1000|k)\b"), Decimal(2000)),
-    (re.compile(r"\bhalf a grand\b"), Decimal(500)),
-    (re.compile(r"\ban? million\b|\ban? mil\b"), Decimal(1_000_000)),
-    (re.compile(r"\bfivers?\b"), Decimal(5)),
-    (re.compile(r"\btenners?\b"), Decimal(10)),
-)
-
-
-def amounts_in(text: str, spelled: str) -> set[Decimal]:
-    """The amounts that a text says; `text` with its number words in digits, `spelled` before that.
-
-    >>> amounts_in("it was 19 euros 99", ""), amounts_in("the coffee is 2 50", "the coffee is two fifty")
-    ({Decimal('19.99')}, {Decimal('2.50')})
-    """
-    found: set[Decimal] = set()
-    for match in _MAIN_AND_COINS.finditer(text):
-        found.add(Decimal(f"{match[1]}.{match[2] or match[3]:0>2}"))
-    found |= {Decimal(match[1]) / 100 for match in _COINS_ALONE.finditer(text)}
-    for match in _SPOKEN.finditer(text):
-        if match.group() not in spelled:
-            found.add(Decimal(f"{match[1]}.{match[2]}"))
-    found |= {_AMOUNT_PARTS[match[1]] * int(match[2]) for match in _PART_OF.finditer(text)}
-    found |= {
-        (int(match[1]) + _AMOUNT_PARTS[match[2]]) * _size(match[3])
-        for match in _AND_PART_OF_AMOUNT.finditer(text)
-    }
-    return found | {value for pattern, value in _SLANG if pattern.search(text)}
-
-
-def _size(text: str) -> int:
-    return int(text) if text.isdigit() else 1000
-
-
 _SHARE_NAMES = ("half", "third", "quarter", "fifth", "sixth", "seventh", "eighth", "ninth", "tenth")
 _SHARE_SIZES = {name: size for size, name in enumerate(_SHARE_NAMES, 2)} | {"halve": 2, "fourth": 4}
-# "A quarter past two" and "a quarter hour" are none.
+# "A quarter past two" and "a quarter hour" are times, not shares.
 _TIME = r"(?![ -](?:hour|past|to|after|before|til|of \d|of an hour))"
+# "3 5ths", "a third" and "2 thirds", but not "quarter" alone.
 _SHARE_PARTS = re.compile(
     r"(?<!and )\b(?P<count>\d{1,2}|an?|one)[ -](?:(?P<digits>\d{1,2})(?:nd|rd|th)|(?P<word>half|halve|third"
     r"|quarter|fourth|fifth|sixth|seventh|eighth|ninth|tenth))(?P<many>s)?\b" + _TIME
 )
+# "a third" may be an ordinal; these words beside it make it a share: "by a third", "a third off".
 _SHARE_BEFORE = re.compile(r"\b(?:by|to|at|only|about)\s$")
-_SHARE_BEHIND = re.compile(
+_SHARE_AFTER = re.compile(
     r"\s(?:of(?! \w+day)|off|less|more|full|the|power|volume|brightness|speed)\b|[.,;!?]|$"
 )
+# "3/4", "2 out of 3" and "2 in 3", but not "3/4/26".
 _OF = re.compile(r"(?<![\w/])(\d{1,3})(?:/|\s(?:out of|in)\s)(\d{1,3})(?![\w/])")
+# "20 %", "20,5 percent", but not the "5 %" of "1.5.5 %".
 _PERCENT_SHARE = re.compile(r"(?<![\w.,])(\d{1,4}(?:[.,]\d{1,4})?)\s?(?:%|percent|per cent|pct)")
+# "0.25" and ".25", but not "1.25".
 _DECIMAL = re.compile(r"(?<![\w.,])0?[.,]\d{1,4}(?![\w.,]*\d)")
 _PLAIN = (
     (re.compile(r"(?<!and a )\bhal(?:f(?! past| an? | \d)|ve|ves|ved|ving)\b"), Fraction(1, 2)),
@@ -224,7 +193,7 @@ _PLAIN = (
 
 
 def shares_in(text: str) -> set[Fraction]:
-    """The shares that a text (plain, number words in digits) says.
+    """The shares, of 1, that a plain text with digits for number words states.
 
     >>> sorted(shares_in("three fifths of it at full volume, then 20 %".replace("three fifths", "3 5ths")))
     [Fraction(1, 5), Fraction(3, 5), Fraction(1, 1)]
@@ -233,9 +202,9 @@ def shares_in(text: str) -> set[Fraction]:
     for match in _SHARE_PARTS.finditer(text):
         size = int(match["digits"]) if match["digits"] else _SHARE_SIZES[match["word"]]
         count = int(match["count"]) if match["count"].isdigit() else 1
-        sure = match["many"] or match["count"].isdigit() or match["word"] in ("half", "quarter")
+        certain = match["many"] or match["count"].isdigit() or match["word"] in ("half", "quarter")
         near = _SHARE_BEFORE.search(text, max(0, match.start() - 8), match.start())
-        if size > 1 and count < size and (sure or near or _SHARE_BEHIND.match(text, match.end())):
+        if size > 1 and count < size and (certain or near or _SHARE_AFTER.match(text, match.end())):
             found.add(Fraction(count, size))
     found |= {Fraction(int(m[1]), int(m[2])) for m in _OF.finditer(text) if int(m[1]) <= int(m[2]) != 0}
     found |= {Fraction(match[1].replace(",", ".")) / 100 for match in _PERCENT_SHARE.finditer(text)}
@@ -243,7 +212,7 @@ def shares_in(text: str) -> set[Fraction]:
 
 
 def is_share(number: Decimal, shares: Collection[Fraction]) -> bool:
-    """Whether a number gives one of these shares, as a part of one or in percent, rounded as it is written.
+    """Whether a number is one of these shares, of 1 or in percent, rounded to the decimals it has.
 
     >>> is_share(Decimal(67), [Fraction(2, 3)]), is_share(Decimal("0.6"), [Fraction(3, 5)])
     (True, True)
@@ -254,62 +223,15 @@ def is_share(number: Decimal, shares: Collection[Fraction]) -> bool:
     decimals = -exponent if isinstance(exponent, int) and exponent < 0 else 0
     if decimals > 6 or not -1 < number < 10_000:
         return False
-    said = Fraction(number)
+    value = Fraction(number)
     endless = [share for share in shares if 100_000 % share.denominator]
-    return any(said in (share, share * 100) for share in shares) or any(
-        (decimals > 1 and said == round(share, decimals)) or said == round(share * 100, decimals)
+    return any(value in (share, share * 100) for share in shares) or any(
+        (decimals > 1 and value == round(share, decimals)) or value == round(share * 100, decimals)
         for share in endless
     )
 
 
-_KIN = (
-    r"wife|husband|partner|girlfriend|boyfriend|spouse|son|daughter|kid|child|baby|toddler|friend|mate|colleague"
-    r"|mum|mom|mother|dad|father|sister|brother|cousin|aunt|uncle|boss|guest|adult|infant|teenager|nan|gran"
-    r"|grandma|grandpa|neighbou?r|roommate|flatmate|classmate|teammate|coworker|assistant|person|nephew|niece|dog"
+COPIED_NUMBER = re.compile(
+    r"(?<![\w.])[$€£¥]?\d+(?:,\d{3})*(?:\.\d+)?%?(?!\w)|\b[A-Z0-9-]{0,20}\d[A-Z0-9-]{0,20}\b"
 )
-# Whoever these are of, they are counted; other things count only beside people.
-_PEOPLE = re.compile(
-    rf"\b(?:{_KIN}|couple|adult)s?\b|\bof us\b|\bpeople\b|\bchildren\b|\bbabies\b|\bparents\b"
-)
-_COUNTED = re.compile(
-    r"\b(\d{1,2})\s(?:of (?:us|them)\b|people\b|children\b"
-    r"|(?!couples|pairs)(?:\w{1,20}\s)?\w{2,20}s\b|more\b|others?\b)"
-)
-_ONE_PERSON = re.compile(
-    rf"\b(?:my|our|his|her|their|an?|the|1)\s(?:(?!and\b)\w{{1,20}}\s)?(?:{_KIN})\b"
-    r"|\b(?<!my )(?:grandma|grandpa|mum|mom|dad)\b"
-)
-_TWO_PEOPLE = re.compile(
-    r"\b(?:my|our|his|her|their|the)\s(?:parents|grandparents|twins|couple)\b|\bboth of\b|\ba couple\b(?! of)"
-)
-_FOR_TWO = re.compile(r"\b(?:twin|double|couple|pair|both|each other|the other (?:one|person))\b")
-_ONE_ALONE = re.compile(
-    r"\b(?:(?:just|only) (?:for )?(?:me|myself|him|her)|(?:for|by) (?:myself|himself|herself)|alone|solo"
-    r"|on my own|nobody else|no one else|single (?:room|bed|ticket|traveller))\b"
-)
-_COUPLES = re.compile(r"\b(\d{1,2})\s(?:couples|pairs)\b")
-_SPEAKER = re.compile(r"\b(?:me|i|myself|i'm)\b")
-_NAMED_PEOPLE = re.compile(r"\b[A-Z]\w+(?:,\s[A-Z]\w+)*,?\s(?:and|&|plus)\s(?:[A-Z]\w+|I\b|me\b|myself\b)")
-
-
-def heads_in(digits: str, text: str) -> set[int]:
-    """The numbers of people that somebody would count; `digits` is the text, plain and with digits for words.
-
-    >>> sorted(heads_in("my wife and 2 kids", "my wife and two kids"))
-    [3, 4]
-    """
-    found: set[int] = set()
-    if _PEOPLE.search(digits):
-        counts = [int(match[1]) for match in _COUNTED.finditer(digits)]
-        couples = sum(2 * int(match[1]) for match in _COUPLES.finditer(digits))
-        singles = len(_ONE_PERSON.findall(digits)) + 2 * len(_TWO_PEOPLE.findall(digits))
-        others = sum(counts) + couples + singles
-        if couples or singles or len(counts) > 1 or _SPEAKER.search(digits):
-            found = {others, others + 1}
-    for match in _NAMED_PEOPLE.finditer(text):
-        names = len(re.findall(r"[A-Z]\w+", match.group()))
-        found |= {names, names + 1}
-    found -= {0, 1}
-    if _ONE_ALONE.search(digits):
-        found.add(1)
-    return found | ({2} if _FOR_TWO.search(digits) else set())
+"""A number, amount or code as a request words it, to be copied unread: "$1,200.50", "AB-12"; not "a12"."""

@@ -1,10 +1,11 @@
-"""Which texts can be a date, a time, or a day that no calendar has."""
+"""Which texts may be a date, a time, or a day that no calendar has."""
 
 from __future__ import annotations
 
 import pytest
 
-from toolassay.gates.schema.dates_and_numbers import is_no_day, may_be_date, may_be_time
+from toolassay.text_values.dates import is_impossible_day
+from toolassay.text_values.plausibility import may_be_date, may_be_time
 
 
 @pytest.mark.parametrize(
@@ -54,7 +55,7 @@ def test_what_may_be_a_date_and_what_a_time(text: str, date: bool, time: bool) -
     ],
 )
 def test_days_that_no_calendar_has(text: str) -> None:
-    assert is_no_day(text)
+    assert is_impossible_day(text)
 
 
 @pytest.mark.parametrize(
@@ -76,4 +77,4 @@ def test_days_that_no_calendar_has(text: str) -> None:
     ],
 )
 def test_days_that_a_calendar_has_or_no_days_at_all(text: str) -> None:
-    assert not is_no_day(text)
+    assert not is_impossible_day(text)

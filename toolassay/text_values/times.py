@@ -1,0 +1,174 @@
+"""Times of day in a text, in minutes since midnight."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from datetime import datetime, time
+
+MINUTES_PER_DAY = 24 * 60
+_HALF = r"(?P<half>[ap])\.?\s?m\b\.?"
+# "+02:00" is a zone, "-02:00" only after seconds: else "-" leads to the end of "19:00-21:30".
+_ZONE = r"(?:\s?(?:z|utc|gmt)\b|(?:\+|(?<=:\d\d:\d\d)-)\d\d:?\d\d(?!\d))?"
+_AT = r"(?:at|by|around|about|from|until|till|before|after|between)"
+_PATTERNS = (
+    # "19:45", "7:45 pm" and "19:45:00z", but not the ratio "3:2".
+    re.compile(
+        rf"(?<![\w:.])(?P<hour>[0-2]?\d)[:h](?P<minute>[0-5]\d)(?::(?P<second>[0-5]\d)(?:\.0+)?)?(?![\d:])"
+        rf"(?:\s?{_HALF})?{_ZONE}"
+    ),
+    # "quarter to 6 pm", but not "quarter of an hour"; before the pattern that matches "6 pm" alone.
+    re.compile(
+        rf"\b(?P<amount>quarter|half|\d{{1,2}})(?: minutes?)? (?P<way>to|past|after|before|of|til)"
+        rf" (?P<hour>\d{{1,2}}|noon|midnight)\b(?!:)(?:\s?{_HALF})?"
+    ),
+    # "7.45 pm" and "7 45 pm", but not "7.45".
+    re.compile(rf"(?<![\w:.])(?P<hour>[01]?\d)[. ](?P<minute>[0-5]\d)\s?{_HALF}"),
+    # "7 pm", but not "7 pmol".
+    re.compile(rf"(?<![\w:.])(?P<hour>[01]?\d)\s?{_HALF}"),
+    # "7 o'clock", but not "7 clocks" without the o.
+    re.compile(rf"(?<![\w:.])(?P<hour>[0-2]?\d)\s?o'? ?clock(?:\s?{_HALF})?"),
+    # "0930 hours", but not "930 hours".
+    re.compile(r"(?<![\w:.])(?P<hour>[01]\d|2[0-4])(?P<minute>[0-5]\d)\s?(?:hours|hrs|h)\b"),
+    # "noon" and "midnight-ish", but not "noontide".
+    re.compile(r"\b(?P<word>noon|mid-?day|midnight)(?:-?ish)?\b"),
+)
+# Times only in a request, where the words around a number make it an hour; in a value it is a number.
+_LENIENT = (
+    # "at 1930" and "0930", but not "1930".
+    re.compile(
+        rf"(?:\b{_AT}\s|(?<![\w:.])(?=0))(?P<hour>[01]\d|2[0-3])(?P<minute>[0-5]\d)(?![\w:/%-]|[.,]\d)"
+    ),
+    # The end of "1930 to 2130", but not of "1930 or 2130".
+    re.compile(
+        r"(?:(?<=\b\d{4} and )|(?<=\b\d{4} to )|(?<=\b\d{4} till )|(?<=\b\d{4} until )|(?<=\b\d{4}-)"
+        r"|(?<=\b\d{4} - ))"
+        r"(?P<hour>[01]\d|2[0-3])(?P<minute>[0-5]\d)(?![\w:/%-]|[.,]\d)"
+    ),
+    # "at 7.45", but not "at 7.45%".
+    re.compile(rf"\b{_AT}\s(?P<hour>[0-2]?\d)\.(?P<minute>[0-5]\d)(?![\w%]|\.\d)"),
+    # "at 7" and "at 7 45", but not "at 7%".
+    re.compile(rf"\b{_AT}\s?(?P<hour>[0-2]?\d)(?: (?P<minute>[0-5]\d))?(?![\w:/%]|[.,]\d)"),
+    # The "9" of "from 7 to 9", but not of "rows 7 to 9".
+    re.compile(
+        r"\b(?:from|between|at|by)\s[0-2]?\d(?::[0-5]\d)?\s?(?:[ap]\.?m\b\.?)?\s?(?:-|to|and|or|until|till)\s?"
+        r"(?P<hour>[0-2]?\d)(?![\w:/%]|[.,]\d)"
+    ),
+    # The "7" of "7 to 9 pm", but not of "7 to 9".
+    re.compile(r"(?<![\w:.])(?P<hour>[01]?\d)(?=\s?(?:-|to|and|or)\s?[0-2]?\d(?::[0-5]\d)?\s?[ap]\.?m\b)"),
+    # "19.45", but not "$19.45" or "19.45%".
+    re.compile(r"(?<![\w:.,$€£])(?P<hour>[0-2]?\d)\.(?P<minute>[0-5]\d)(?![\w%]|[.,]\d)"),
+    # "7 45", but not the digits of "12 7 45 3".
+    re.compile(r"(?<![\w:.,])(?<!\d )(?P<hour>1?\d) (?P<minute>[0-5]\d)(?![\w:%]|[.,]\d|\s\d)"),
+    # "7ish" and "7p", but not "7 pears".
+    re.compile(r"(?<![\w:.,])(?P<hour>[01]?\d)(?:\s?-?\s?ish\b|\s?(?P<half>[ap])\b)"),
+    # The "7" of "7-9", but not of "7-9%".
+    re.compile(r"(?<![\w:./-])(?P<hour>[012]?\d)(?=\s?-\s?[012]?\d(?![\w:/%-]|[.,]\d))"),
+    # The "9" of "7-9", but not of "-9".
+    re.compile(r"(?<=\d)\s?-\s?(?P<hour>[012]?\d)(?![\w:/%-]|[.,]\d)"),
+    # "half 7", British for 7:30, but not "half 7%".
+    re.compile(r"\bhalf (?P<hour>[01]?\d)(?P<way>)(?P<amount>)(?![\w:/%]|[.,]\d)"),
+    # "7 in the morning", but not "7 in the box".
+    re.compile(r"(?<![\w:.])(?P<hour>[0-2]?\d) (?=(?:in the (?:mor|aftern|even)[a-z]+|at night|sharp)\b)"),
+)
+# " in the morning" and ", tonight", but not " in the box".
+_PART_OF_DAY = re.compile(
+    r",? ?(?:sharp |o'clock )?"
+    r"(?:(?:in the|this) (?:(?P<morning>morning)|afternoon|evening)|(?P<night>at night)|tonight)\b"
+)
+
+
+def find_times(text: str, *, lenient: bool = False) -> Iterator[tuple[re.Match[str], tuple[float, ...]]]:
+    """Each time of day, with the minutes since midnight it may mean: two for "half past 6".
+
+    Args:
+        text: plain, with digits for number words.
+        lenient: also yield numbers that only the words around them make hours, and read "10:30" as
+            evening too: right for a request, wrong for a value.
+
+    >>> [times for _, times in find_times("at 7:45 pm, half past 6, noon")]
+    [(1185.0,), (390.0, 1110.0), (720.0,)]
+    """
+    certain: set[int] = set()
+    for pattern in (*_PATTERNS, *(_LENIENT if lenient else ())):
+        for match in pattern.finditer(text):
+            parts = {**match.groupdict(), **_half_after(match, text)}
+            hour_at = match.start("hour") if parts.get("hour") else match.start()
+            if hour_at in certain:
+                continue
+            if times := _times(parts, strict=not lenient):
+                # "6 to 9 pm" may be 6 minutes or three hours.
+                if parts.get("half") and not (parts.get("amount") or "").isdigit():
+                    certain.add(hour_at)
+                yield match, times
+
+
+def _half_after(match: re.Match[str], text: str) -> dict[str, str]:
+    """The half of the day, "a" or "p", from words after the time: "in the morning", "tonight"."""
+    parts = match.groupdict()
+    after = None if parts.get("half") or parts.get("word") else _PART_OF_DAY.match(text, match.end())
+    if after is None or not (parts["hour"] or "").isdigit():
+        return {}
+    hour = int(parts["hour"] or 0)
+    return {"half": "a" if after["morning"] or (after["night"] and not 5 < hour < 12) else "p"}
+
+
+def _times(parts: dict[str, str | None], *, strict: bool) -> tuple[float, ...]:
+    word = parts.get("word") or (parts["hour"] if not (parts["hour"] or "0").isdigit() else None)
+    if word:
+        hour, minute = (0 if word == "midnight" else 12), 0
+        if parts.get("word"):
+            return (float(hour * 60),) if hour else (0.0, float(MINUTES_PER_DAY))
+    else:
+        hour, minute = int(parts["hour"] or 0), int(parts.get("minute") or 0)
+    if hour > 24 or (hour == 24 and minute):
+        return ()
+    half = parts.get("half")
+    if half and hour > 12:
+        half = None
+    if half:
+        hours: tuple[int, ...] = (hour % 12 + (12 if half == "p" else 0),)
+    elif word or hour == 0 or hour > 12 or (parts["hour"] or "").startswith("0"):
+        hours = (hour,)
+    else:
+        # A value of "10:30" is on the 24-hour clock; in a request it may be 22:30.
+        hours = (hour,) if strict and hour > 9 and parts.get("minute") else (hour % 12, hour % 12 + 12)
+        if hour == 12:
+            hours = (12,) if strict and parts.get("minute") else (12, 0)
+    shift: float = minute
+    if "amount" in parts and not parts["amount"]:
+        shift = 30  # "half seven"
+    elif amount := parts.get("amount"):
+        minutes = {"quarter": 15, "half": 30}.get(amount)
+        minutes = int(amount) if minutes is None else minutes
+        shift = minutes if parts["way"] in ("past", "after") else -minutes
+    shift += int(parts.get("second") or 0) / 60
+    return tuple(sorted((hour * 60 + shift) % MINUTES_PER_DAY for hour in hours))
+
+
+COPIED_TIME = re.compile(
+    r"\b(?:\d{1,2}:\d\d(?:\s*[ap]\.?m\b)?|\d{1,2}\s*[ap]\.?m\b|noon|midnight)", re.IGNORECASE
+)
+"""A time as a request words it, to be copied into an argument unread: "7:45 pm", "7pm", "noon"; not "7"."""
+# "3:30 pm", "3pm" and "noon", but not "3:30".
+_TWELVE_HOURS = re.compile(r"\b(\d{1,2})(?::(\d\d))? ?(am|pm)\b|\bnoon\b", re.IGNORECASE)
+
+
+def find_clock_texts(text: str) -> Iterator[str]:
+    """The times of a lower-case text on the twelve-hour clock, as HH:MM:SS.
+
+    >>> list(find_clock_texts("at 3:30 pm, 12 am or noon"))
+    ['15:30:00', '00:00:00', '12:00:00']
+    """
+    for match in _TWELVE_HOURS.finditer(text):
+        hour = 12 if match[1] is None else int(match[1]) % 12 + (12 if match[3] == "pm" else 0)
+        yield f"{hour:02}:{match[2] or '00'}:00"
+
+
+def parse_clock(text: str) -> time:
+    """The time that a text such as "3:30 pm" states.
+
+    Raises:
+        ValueError: it has another form.
+    """
+    return datetime.strptime(text.upper(), "%I:%M %p").time()
