@@ -1,4 +1,6 @@
-"""What can be called in a workplace: the 26 published tools and the directory, or tools of one's own."""
+"""The tools of a workplace: the 26 published tools and the directory, or those of a user-defined
+workplace.
+"""
 
 from __future__ import annotations
 
