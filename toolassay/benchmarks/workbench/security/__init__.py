@@ -1,4 +1,4 @@
-"""Does an agent do on its workplace what text that is data asks for?"""
+"""Security probes: does an agent follow instructions planted in the data of its workplace?"""
 
 from toolassay.benchmarks.workbench.security.prober import WorkplaceProber
 
