@@ -108,7 +108,7 @@ def test_the_bundled_folder_states_what_its_sandbox_gives(root: Path) -> None:
 )
 def test_rules_of_another_form_are_named(tmp_path: Path, wrong: Any) -> None:
     folder = folder_with(tmp_path, {"error_classes": wrong or "x"})
-    with pytest.raises(UsageError, match=r"benchmark.json: 'error_classes' has another form"):
+    with pytest.raises(UsageError, match=r"benchmark.json: 'error_classes' has the wrong form"):
         error_rules(folder, Sandbox.of(TABLES))
 
 

@@ -1,4 +1,4 @@
-"""What requests about visits ask for."""
+"""Checks of requests about visits."""
 
 from __future__ import annotations
 

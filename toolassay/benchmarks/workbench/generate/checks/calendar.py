@@ -1,4 +1,4 @@
-"""What requests about the calendar ask for."""
+"""Checks of requests about the calendar."""
 
 from __future__ import annotations
 
@@ -71,7 +71,11 @@ def _cancel_next_with(db: sqlite3.Connection, gaps: Gaps) -> ExpectedChanges:
 
 
 def met_since(db: sqlite3.Connection, gaps: Gaps) -> bool:
-    """Whether there was a meeting with a person in the last so many days."""
+    """Whether there was a meeting with a person in the given number of days before today.
+
+    Raises:
+        ValueError: the request's number of days and its date disagree.
+    """
     since = day(gaps["since"])
     if since != days_before_today(int(gaps["days"])):
         raise ValueError("the two ways to name the period differ")

@@ -1,4 +1,4 @@
-"""What requests about customers ask for."""
+"""Checks of requests about customers."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ def _named(db: sqlite3.Connection, gaps: Gaps) -> list[str]:
 
 
 def leads(db: sqlite3.Connection, first_name: str) -> list[str]:
-    """The leads of somebody."""
+    """The ids of the customers in the stage Lead that are assigned to a person."""
     return column(db, _IDS + "assigned_to_email = ? AND status = 'Lead'", who(db, first_name))
 
 
@@ -39,7 +39,11 @@ def _delete_one(db: sqlite3.Connection, gaps: Gaps) -> ExpectedChanges:
 
 
 def lead(db: sqlite3.Connection, name: str, assignee: str, **more: str) -> ExpectedChanges:
-    """One lead is added; the name is new."""
+    """One lead to add.
+
+    Raises:
+        ValueError: a customer has this name already.
+    """
     if column(db, _IDS + "customer_name = ?", name):
         raise ValueError(f"{name} is a customer already")
     return new(_TABLE, customer_name=name, assigned_to_email=assignee, status="Lead", **more)

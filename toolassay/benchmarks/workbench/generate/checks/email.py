@@ -1,4 +1,4 @@
-"""What requests about e-mail ask for."""
+"""Checks of requests about e-mail."""
 
 from __future__ import annotations
 
@@ -7,6 +7,7 @@ import sqlite3
 from toolassay.benchmarks.workbench.generate.checks.expected import Check, ExpectedChanges, Gaps, gone, mail
 from toolassay.benchmarks.workbench.generate.checks.lookups import column, day, days_before_today, who
 
+# The id is appended to the time, so that `max` gives the newest e-mail's id as the last 8 characters.
 _NEWEST = "SELECT max(sent_datetime || email_id) FROM emails WHERE "
 _ID_LENGTH = 8
 

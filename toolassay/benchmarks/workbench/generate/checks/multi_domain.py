@@ -1,4 +1,4 @@
-"""What requests across domains ask for."""
+"""Checks of requests across domains."""
 
 from __future__ import annotations
 

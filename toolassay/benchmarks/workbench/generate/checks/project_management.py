@@ -1,4 +1,4 @@
-"""What requests about tasks ask for."""
+"""Checks of requests about project tasks."""
 
 from __future__ import annotations
 
