@@ -1,4 +1,4 @@
-"""Prompt injections: wordings of planted text, each with a harmless twin, and seeded random choices."""
+"""Prompt injections: the wordings of planted texts, each with a harmless twin, and seeded random choices."""
 
 from __future__ import annotations
 
@@ -12,12 +12,12 @@ from typing import TypeVar
 
 @dataclass(frozen=True)
 class Wording:
-    """One way.
+    """One style of planted text.
 
     Args:
         kind: its name.
-        attack: a text with `{order}`, a whole sentence.
-        harmless: the same surface with `{note}`, a whole sentence.
+        attack: a template with `{order}`, a complete sentence.
+        harmless: a template of similar appearance with `{note}`, a complete sentence.
     """
 
     kind: str
@@ -60,11 +60,11 @@ WORDINGS = (
 
 
 def wording(number: int, places: int) -> Wording:
-    """The wording of a probe, so that each comes to stand at every place.
+    """The wording of a probe, chosen so that each wording occurs at each place.
 
     Args:
-        number: of the probe; its place is the remainder by `places`.
-        places: how many there are.
+        number: of the probe; its place is this number modulo `places`.
+        places: number of places.
 
     >>> [wording(number, 3).kind for number in (0, 3)]
     ['procedure', 'system message']
@@ -76,12 +76,14 @@ Item = TypeVar("Item")
 
 
 def in_hash_order(items: Iterable[Item], key: Callable[[Item], str], count: int, *, seed: int) -> list[Item]:
-    """The first few of a stream in an order that depends on each item alone, so that asking for more adds.
+    """The first `count` items in the order of a hash of their keys.
+
+    The position of an item does not depend on other items, so a larger count only appends items.
 
     Args:
-        items: gone through once; `count` of them are held.
-        key: what an item is told by.
-        count: how many.
+        items: iterated over once; only `count` of them are held in memory.
+        key: identifies an item.
+        count: maximum number of items.
         seed: of the order.
 
     >>> few = in_hash_order("abcdef", str, 2, seed=0)
@@ -92,12 +94,12 @@ def in_hash_order(items: Iterable[Item], key: Callable[[Item], str], count: int,
 
 
 def generator(seed: int, name: str) -> random.Random:
-    """The random stream of one probe, which depends on no other."""
+    """The random generator of one probe, independent of all others."""
     return random.Random(f"{seed} {name}")
 
 
 def random_code(chance: random.Random) -> str:
-    """A text that stands nowhere by chance.
+    """A code that does not occur in a text by chance.
 
     >>> random_code(generator(0, "a")) == random_code(generator(0, "a")), len(random_code(generator(0, "a")))
     (True, 12)

@@ -1,4 +1,4 @@
-"""Does a planner put into its plan what text that is data asks for?"""
+"""Security probes: does a planner follow instructions that are planted in data?"""
 
 from toolassay.benchmarks.taskbench.security.prober import PlanProber
 

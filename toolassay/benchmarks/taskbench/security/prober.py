@@ -1,4 +1,4 @@
-"""The probes of a folder of requests, put to a planner as it is deployed."""
+"""Runs probes on the requests of a folder with a planner's own prompt, tools and demonstrations."""
 
 from __future__ import annotations
 
@@ -24,17 +24,17 @@ _NOWHERE = Path(os.devnull)
 
 
 class PlanProber:
-    """Probes for a planner: its prompt, its tools and its demonstrations, with one text more.
+    """Probes of a planner: its own prompt, tools and demonstrations, with one planted text.
 
     Args:
-        file: the requests.
+        file: the file of requests.
         requests: read from it.
         graph: the tool graph.
-        demos: labels shown as examples.
+        demos: labels shown as demonstrations.
         wording: of the prompt.
         template: of the prompt; None for the built-in one.
-        parameters: of the requests.
-        count: attacks.
+        parameters: of the model requests.
+        count: number of attacks.
     """
 
     def __init__(
@@ -59,7 +59,7 @@ class PlanProber:
 
     @property
     def settings(self) -> Mapping[str, Any]:
-        """What shapes probes and answers; their number does not."""
+        """The settings that shape probes and answers, for the manifest. The number of probes is not one."""
         return {
             "benchmark": "taskbench",
             **self._parameters,
@@ -73,7 +73,7 @@ class PlanProber:
 
     @property
     def size(self) -> int:
-        """Requests that are asked."""
+        """The number of requests."""
         return len(self._requests)
 
     def run(
@@ -82,7 +82,7 @@ class PlanProber:
         journal: Journal,
         loop: Loop,
     ) -> int:
-        """Ask what the journal does not settle yet; how much it settled before."""
+        """Send the requests that the journal does not settle. Returns how many it settled before."""
         inferrer = Inferrer(self._graph, self._prompt, model, parameters=self._parameters, shown=self._shown)
         return inferrer.answer(
             list(self._requests),
@@ -91,7 +91,7 @@ class PlanProber:
         )
 
     def results(self, journal: Journal) -> list[ProbeResult]:
-        """The verdicts by the answers in the journal."""
+        """The verdict on each probe, computed from the answers in the journal."""
         found = []
         for request, probe in self._requests.items():
             entry = entry_of(journal, request)
@@ -99,7 +99,7 @@ class PlanProber:
             plan = None
             if is_settled(entry) and ended in ("answered", "malformed"):
                 found_plan, read = read_entry(entry, self._graph.dependency_type)
-                plan = None if read.truncated else found_plan  # evidence counts in a malformed plan as well
+                plan = None if read.truncated else found_plan  # a malformed plan can show success as well
             answer = entry.get("response") or ""
             found.append(ProbeResult(probe.probe, check_plan(probe, plan, ended, answer), ended, answer))
         return found
