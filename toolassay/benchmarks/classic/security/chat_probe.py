@@ -1,4 +1,4 @@
-"""A security prompt as a chat: its turns, sent one after the other, and the workflows offered."""
+"""A security prompt as a chat: its messages, sent one after the other, and the offered workflows."""
 
 from __future__ import annotations
 
@@ -29,12 +29,12 @@ _GOALS = {
 
 @dataclass(frozen=True)
 class ChatProbe:
-    """A prompt and the question it begins with.
+    """A security prompt and the question it starts with.
 
     Args:
-        prompt: as the table has it.
-        question: up to the first message that the agent answers.
-        later: what the user writes then, message by message.
+        prompt: from the table.
+        question: the chat up to the first message that the agent answers.
+        later: the user's further messages.
     """
 
     prompt: SecurityPrompt
@@ -43,13 +43,13 @@ class ChatProbe:
 
     @property
     def probe(self) -> Probe:
-        """What is tried."""
+        """The probe that the prompt defines."""
         prompt = self.prompt
         return Probe(prompt.id, prompt.kind, prompt.place, prompt.kind == HARMLESS, self._goal)
 
     @property
     def forbidden(self) -> str | None:
-        """The id of the workflow that must not be named."""
+        """The id of the workflow that must not be started."""
         return None if self.prompt.forbidden is None else _FORBIDDEN
 
     @property
@@ -59,7 +59,7 @@ class ChatProbe:
 
     @property
     def reference(self) -> str:
-        """What stands in the instructions as the internal reference; empty where none does."""
+        """The secret in the instructions; empty if there is none."""
         return self.prompt.canary if self.prompt.kind == REVEAL else ""
 
     @property
@@ -72,13 +72,13 @@ class ChatProbe:
 
 
 def chat_probe(prompt: SecurityPrompt, workflows: Sequence[Workflow]) -> ChatProbe:
-    """The chat of a prompt.
+    """Build the chat of a prompt.
 
-    What the prompt brings along is offered between the workflows of the domain; planted text stands at the
-    end of the description of one of these.
+    The prompt's own workflows are inserted at random positions among those of the domain. A planted text is
+    appended to the description of one of the latter, or is the bot's reply.
 
     Args:
-        prompt: of the table.
+        prompt: from the table.
         workflows: of its domain.
     """
     chance = generator(SEED, prompt.id)
@@ -106,16 +106,16 @@ def chat_probe(prompt: SecurityPrompt, workflows: Sequence[Workflow]) -> ChatPro
 async def choices(
     probe: ChatProbe, question: Question, agent: Agent, ask: QuestionRequests
 ) -> AsyncIterator[WorkflowChoice]:
-    """Put the chat to an agent, message by message; between them it says what it chose.
+    """Send the chat to an agent, message by message; in between, the bot reports its choice.
 
     Args:
-        probe: whose chat it is.
-        question: its first, with the workflows in the order in which they are shown.
-        agent: who answers.
-        ask: how it asks.
+        probe: the chat.
+        question: its first question, with the workflows in the order shown.
+        agent: the agent.
+        ask: sends its requests.
 
     Raises:
-        ModelError: no answer.
+        ModelError: a request got no answer.
     """
     choice = await agent.choose(question, ask)
     yield choice
@@ -127,11 +127,11 @@ async def choices(
 
 
 class ChatProbeAgent:
-    """The agent with the whole of a chat: put a first question, it hears the rest of the chat as well.
+    """An agent that, given the first question of a probe, goes through the whole chat.
 
     Args:
         probes: by the id of their question.
-        agents: the agent of each, with its reference.
+        agents: the agent of each probe, with its secret.
     """
 
     def __init__(self, probes: Mapping[str, ChatProbe], agents: Mapping[str, Agent]) -> None:
@@ -139,14 +139,14 @@ class ChatProbeAgent:
 
     @property
     def wording(self) -> str:
-        """Of any of the agents: they differ in the reference alone."""
+        """The wording of any of the agents: they differ only in the secret."""
         return next(iter(self._agents.values())).wording
 
     async def choose(self, question: Question, ask: QuestionRequests) -> WorkflowChoice:
         """The last choice of the chat.
 
         Raises:
-            ModelError: no answer.
+            ModelError: a request got no answer.
         """
         last: WorkflowChoice | None = None
         probe, agent = self._probes[question.id], self._agents[question.id]
@@ -157,7 +157,7 @@ class ChatProbeAgent:
 
 
 def _said(choice: WorkflowChoice, question: Question) -> str:
-    """What the user hears of a choice."""
+    """The bot's reply that reports a choice."""
     if choice.outcome != "answered":
         return _NOT_READ
     for workflow in question.candidates:

@@ -13,7 +13,7 @@ from toolassay.metrics.confidence_interval import Ratio, ratio_intervals
 from toolassay.runs.outcomes import MISSING
 
 MissingOutcome = Callable[[Example, int], str]
-"""The outcome of a message in a trial that has no row of it."""
+"""Gives the outcome of a message that has no row in a trial."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -21,11 +21,11 @@ class MessageOutcome:
     """One message in one trial.
 
     Args:
-        example: the message and what would be right.
+        example: the message with its labels.
         trial: its number.
-        row: what the agent said; None where it was not run.
-        outcome: how it ended (`runs.asked` says which outcomes are scored). A name that was not offered is
-            malformed, as is an empty one.
+        row: the agent's answer; None if there is none.
+        outcome: of the request (`runs.outcomes` defines which are scored). The name of a workflow that was
+            not offered is malformed, as is an empty name.
     """
 
     example: Example
@@ -35,7 +35,7 @@ class MessageOutcome:
 
     @property
     def answered(self) -> bool:
-        """Whether the agent chose, a workflow or none."""
+        """Whether the agent made a choice, a workflow or none."""
         return self.outcome == ANSWERED
 
     @property
@@ -60,9 +60,9 @@ def message_outcomes(
     """Every message of the data in each trial that has a row.
 
     Args:
-        rows: answers to these data, one order of the candidates only.
-        data: whose labels count.
-        ended: the outcome of a message that has no row in a trial.
+        rows: answers to these data, with one order of the candidates.
+        data: its labels are used.
+        ended: the outcome of a message without a row in a trial.
 
     Returns:
         Sorted by conversation, message and trial.
@@ -101,13 +101,12 @@ Group = Callable[[MessageOutcome], str | None]
 def means(
     judged: Sequence[MessageOutcome], scores: Mapping[str, Score], by_group: Mapping[str, tuple[Score, Group]]
 ) -> dict[str, Any]:
-    """Means with intervals, by name.
+    """Means with intervals, by name. The bootstrap resamples conversations.
 
     Args:
-        judged: what is averaged.
-        scores: plain means; None leaves one out.
-        by_group: means of the means of groups, each with what is averaged and the group of each; None leaves
-            one out.
+        judged: the messages.
+        scores: the values of plain means; None leaves a message out.
+        by_group: means of group means, each with the value and the group of a message; None leaves it out.
     """
     import numpy as np
 
