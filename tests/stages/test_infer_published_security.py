@@ -201,7 +201,7 @@ def test_a_table_of_the_published_columns_alone(folder: Path, server: FakeServer
         ([HEAD[:4], ROWS[0][:4]], "no column 'turn_3_prompt'"),
         ([HEAD, ROWS[2]], "no attacks"),
         ([HEAD, ("a", "", " ", "", "")], "turn_1_prompt is empty"),
-        ([HEAD, ROWS[0], ROWS[0]], "'bomb' is there twice"),
+        ([HEAD, ROWS[0], ROWS[0]], "duplicate prompt_id 'bomb'"),
     ],
 )
 def test_tables_that_are_refused(

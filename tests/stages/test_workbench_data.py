@@ -51,7 +51,7 @@ def test_a_folder_of_another_benchmark_is_refused_before_any_work(
 ) -> None:
     (tmp_path / "benchmark.json").write_text('{"benchmark": "classic"}')
     assert run(load("workbench"), ["generate", "--data_dir", str(tmp_path)], "workbench") == 2
-    assert "is a classic folder. Fix: take another --data_dir" in capsys.readouterr().err
+    assert "is a classic folder. Fix: choose another --data_dir" in capsys.readouterr().err
 
 
 @pytest.mark.parametrize("mode", ["compat", "strict"])

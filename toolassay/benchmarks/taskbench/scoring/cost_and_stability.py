@@ -136,7 +136,7 @@ def add_axes(evaluation: Evaluation, job: ScoringJob, predictions: Path, llm: st
         return False
     trials, others = same_settings(trials_of(predictions, llm))
     for trial in others:
-        say(f"warning: {trial.output} is left out: its settings differ from those of the first run")
+        say(f"warning: {trial.output} was made with other settings than the first run: left out")
     found = _stability_and_usage(whole, job, trials)
     if (security := figures_beside(predictions, llm)) is not None:
         found[SECURITY] = security
