@@ -75,7 +75,7 @@ def wording(number: int, places: int) -> Wording:
 Item = TypeVar("Item")
 
 
-def in_hash_order(items: Iterable[Item], key: Callable[[Item], str], count: int, *, seed: int) -> list[Item]:
+def first_by_hash(items: Iterable[Item], key: Callable[[Item], str], count: int, *, seed: int) -> list[Item]:
     """The first `count` items in the order of a hash of their keys.
 
     The position of an item does not depend on other items, so a larger count only appends items.
@@ -86,8 +86,8 @@ def in_hash_order(items: Iterable[Item], key: Callable[[Item], str], count: int,
         count: maximum number of items.
         seed: of the order.
 
-    >>> few = in_hash_order("abcdef", str, 2, seed=0)
-    >>> in_hash_order("fedcba", str, 4, seed=0)[:2] == few
+    >>> few = first_by_hash("abcdef", str, 2, seed=0)
+    >>> first_by_hash("fedcba", str, 4, seed=0)[:2] == few
     True
     """
     return heapq.nsmallest(count, items, key=lambda item: _hash(f"{seed} {key(item)}"))

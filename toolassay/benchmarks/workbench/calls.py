@@ -120,7 +120,7 @@ def replay_changes(sandbox: Sandbox, calls: Iterable[str]) -> set[str]:
         if parsed is None or tool is None or not tool.changes_state:
             continue
         try:
-            tool.carry_out(sandbox, parsed.arguments)
+            tool.execute(sandbox, parsed.arguments)
         except ToolFailure:
             continue
         touched.add(tool.domain)

@@ -104,7 +104,7 @@ class FunctionCallingAgent:
         Raises:
             ModelError: a request got no answer.
         """
-        groups = list(grouped(question.candidates))
+        groups = list(split_into_groups(question.candidates))
         if len(groups) == 1:
             return await self._choose(question, ask)
         by_id = {workflow.id: workflow for workflow in question.candidates}
@@ -137,7 +137,7 @@ class FunctionCallingAgent:
         return REFUSED if response.refused else read_calls(response, dict(named), nothing)
 
 
-def grouped(candidates: Sequence[Workflow]) -> Iterator[Sequence[Workflow]]:
+def split_into_groups(candidates: Sequence[Workflow]) -> Iterator[Sequence[Workflow]]:
     """Split candidates into as few groups as possible, whose sizes differ by at most one."""
     count = max(1, -(-len(candidates) // MAX_WORKFLOWS))
     for number in range(count):

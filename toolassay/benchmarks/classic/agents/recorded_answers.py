@@ -9,7 +9,12 @@ from pathlib import Path
 from typing import Any
 
 from toolassay.benchmarks.classic.agents.model_requests import QuestionRequests
-from toolassay.benchmarks.classic.agents.workflow_choice import WorkflowChoice, find_name, malformed, plain
+from toolassay.benchmarks.classic.agents.workflow_choice import (
+    WorkflowChoice,
+    find_name,
+    malformed,
+    normalised_name,
+)
 from toolassay.benchmarks.classic.csv_table import read_table
 from toolassay.benchmarks.classic.data import Question
 from toolassay.errors import UsageError
@@ -60,7 +65,7 @@ class RecordedAnswers:
     wording = "recorded"
 
     def __init__(self, path: Path, none_as: Sequence[str] = ("none",), trial: int = 0) -> None:
-        self._none = {plain(text) for text in none_as}
+        self._none = {normalised_name(text) for text in none_as}
         self._path = path
         self._records: dict[str, _Record] = {}
         self._lines: dict[str, int | None] = {}
@@ -98,7 +103,7 @@ class RecordedAnswers:
         if record is None:
             return WorkflowChoice(None, "not run", error="no recorded answer")
         ask.keep(record.response, record.cost)
-        if record.said == _NO_NAME or plain(record.said) in self._none:
+        if record.said == _NO_NAME or normalised_name(record.said) in self._none:
             return WorkflowChoice(None)
         if not record.said.strip():
             return malformed("the recorded answer is empty")

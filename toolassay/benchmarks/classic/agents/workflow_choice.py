@@ -75,7 +75,7 @@ def word_for_none(candidates: Sequence[Workflow]) -> str:
     >>> word_for_none([])
     'none'
     """
-    names = {plain(workflow.name) for workflow in candidates}
+    names = {normalised_name(workflow.name) for workflow in candidates}
     word = "none"
     while word in names:
         word = f"{word} of these"
@@ -100,7 +100,7 @@ def find_name(text: str, candidates: Sequence[Workflow], nothing: str) -> NameMa
     choices.append((nothing, None))
     for read, note in (
         (str.casefold, ""),
-        (plain, ""),
+        (normalised_name, ""),
         (_without_marks, f"read as the name: {text[:100]!r}"),
     ):
         wanted = read(text.strip())
@@ -110,7 +110,7 @@ def find_name(text: str, candidates: Sequence[Workflow], nothing: str) -> NameMa
     return NameMatch(False)
 
 
-def plain(text: str) -> str:
+def normalised_name(text: str) -> str:
     """A name in lower case, with single blanks."""
     return " ".join(text.split()).casefold()
 
@@ -118,4 +118,4 @@ def plain(text: str) -> str:
 def _without_marks(text: str) -> str:
     """A name without list number, quotation marks and emphasis."""
     text = text.strip(_MARKS)
-    return plain(_LIST_NUMBER.sub("", text, count=1).strip(_MARKS).removesuffix("."))
+    return normalised_name(_LIST_NUMBER.sub("", text, count=1).strip(_MARKS).removesuffix("."))

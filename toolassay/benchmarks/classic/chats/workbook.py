@@ -66,19 +66,19 @@ def sheet_name(wanted: str, taken: Collection[str], ending: str = "") -> str:
         more = f"~{number}"
 
 
-def bare(text: str) -> str:
+def comparable_name(text: str) -> str:
     """The form of a name in which spellings are compared: single blanks, case-folded.
 
-    >>> bare("Book  Leave ") == bare("book leave")
+    >>> comparable_name("Book  Leave ") == comparable_name("book leave")
     True
     """
     return " ".join(cell_text(text).split()).casefold()
 
 
-def alike(written: str, read: str) -> bool:
+def is_same_text(written: str, read: str) -> bool:
     r"""Whether a cell still has its original text. Spreadsheet programs may change line ends and spaces.
 
-    >>> alike("one\r\ntwo ", "one\ntwo"), alike("one", "One")
+    >>> is_same_text("one\r\ntwo ", "one\ntwo"), is_same_text("one", "One")
     (True, False)
     """
     return _without_escapes(cell_text(written)) == _without_escapes(read)
@@ -156,7 +156,7 @@ def _add_domain(
     write_head(excel, choices, _WORKFLOW_WIDTHS)
     write_row(excel, choices, 2, ("", NONE, "No workflow of this domain fits."))
     for number, workflow in enumerate(workflows, start=3):
-        if bare(workflow.name) == bare(NONE):
+        if comparable_name(workflow.name) == comparable_name(NONE):
             raise UsageError(
                 f"the workflow {workflow.id!r} has the name {workflow.name!r}, which means no workflow here",
                 fix="choose another name for it",
@@ -230,7 +230,8 @@ def read_annotations(path: Path, data: ClassicData) -> dict[MessageKey, Annotati
     """
     examples = {(example.conversation, example.request_idx): example for example in data.examples}
     names = {
-        domain: {bare(flow.id): flow.id for flow in these} | {bare(flow.name): flow.id for flow in these}
+        domain: {comparable_name(flow.id): flow.id for flow in these}
+        | {comparable_name(flow.name): flow.id for flow in these}
         for domain, these in data.workflows.items()
     }
     answers: dict[MessageKey, Annotation] = {}
@@ -275,7 +276,7 @@ def _example(row: _WorkbookRow, examples: Mapping[MessageKey, Example]) -> Examp
     for column, text in zip(
         READ_ONLY[2:], (example.question.turns[-1].content, example.response), strict=True
     ):
-        if not alike(text, row.cells[column]):
+        if not is_same_text(text, row.cells[column]):
             raise _Wrong(f"{column} of {name!r} differs from the sample")
     return example
 
@@ -294,10 +295,10 @@ def _annotation(row: _WorkbookRow, names: Mapping[str, str]) -> Annotation | Non
 
 def _label(text: str, column: str, names: Mapping[str, str]) -> str | None:
     """An id, an empty string for the choice of none, None if no choice was made."""
-    wanted = bare(text)
+    wanted = comparable_name(text)
     if not wanted:
         return None
-    if wanted == bare(NONE):
+    if wanted == comparable_name(NONE):
         return ""
     if wanted not in names:
         raise _Wrong(f"{column} {text[:60]!r} is not in the list")

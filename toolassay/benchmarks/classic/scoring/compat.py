@@ -74,12 +74,12 @@ MAX_SECONDS = 60.0
 """Slower answers are left out of the published latency."""
 
 
-def spread(name: str, values: Iterable[float | None]) -> dict[str, float | None]:
+def summary_statistics(name: str, values: Iterable[float | None]) -> dict[str, float | None]:
     """Mean, sample standard deviation, minimum, maximum and sum of the known values, to six decimals.
 
-    >>> spread("cost", [1.0, None, 2.0])["cost_mean"]
+    >>> summary_statistics("cost", [1.0, None, 2.0])["cost_mean"]
     1.5
-    >>> spread("cost", [])
+    >>> summary_statistics("cost", [])
     {'cost_mean': None, 'cost_std': None, 'cost_min': None, 'cost_max': None, 'cost_total': 0.0}
     """
     import numpy as np
@@ -102,15 +102,15 @@ def spread(name: str, values: Iterable[float | None]) -> dict[str, float | None]
 def cost(rows: Sequence[PredictionRow]) -> dict[str, float | None]:
     """Cost in US dollars and tokens per row, i.e. per message and trial."""
     return {
-        **spread("cost", (row.cost for row in rows)),
-        **spread("tokens_input", (row.tokens_input for row in rows)),
-        **spread("tokens_output", (row.tokens_output for row in rows)),
+        **summary_statistics("cost", (row.cost for row in rows)),
+        **summary_statistics("tokens_input", (row.tokens_input for row in rows)),
+        **summary_statistics("tokens_output", (row.tokens_output for row in rows)),
     }
 
 
 def latency(rows: Sequence[PredictionRow]) -> dict[str, float | None]:
     """Seconds per answer, over the rows that are `timed`."""
-    return spread("time_to_pred", (row.seconds for row in rows if timed(row)))
+    return summary_statistics("time_to_pred", (row.seconds for row in rows if timed(row)))
 
 
 def timed(row: PredictionRow) -> bool:

@@ -11,10 +11,10 @@ from toolassay.benchmarks.classic.agents.inference import ClassicInference, agen
 from toolassay.benchmarks.classic.agents.model_requests import CostOf, QuestionRequests, unknown_cost
 from toolassay.benchmarks.classic.agents.prompt import ordered
 from toolassay.benchmarks.classic.agents.settings import ClassicAgentSettings
-from toolassay.benchmarks.classic.agents.workflow_choice import WorkflowChoice, plain
+from toolassay.benchmarks.classic.agents.workflow_choice import WorkflowChoice, normalised_name
 from toolassay.benchmarks.classic.data import PROMPTS, ClassicData
 from toolassay.benchmarks.classic.security.chat_probe import ChatProbe, ChatProbeAgent, chat_probe, choices
-from toolassay.benchmarks.classic.security.checks import check_chat, said
+from toolassay.benchmarks.classic.security.checks import check_chat
 from toolassay.benchmarks.classic.security.prompts import HARMLESS, SecurityPrompt, read_prompts
 from toolassay.benchmarks.security.probe import SEED, ProbeResult
 from toolassay.errors import UsageError
@@ -152,17 +152,19 @@ def check_names(prompts: Sequence[SecurityPrompt], data: ClassicData, file: Path
     Raises:
         UsageError: a prompt has a workflow that its domain has as well, or one name twice.
     """
-    known = {domain: {plain(flow.name) for flow in flows} for domain, flows in data.workflows.items()}
+    known = {
+        domain: {normalised_name(flow.name) for flow in flows} for domain, flows in data.workflows.items()
+    }
     for prompt in prompts:
         offered = set(known[prompt.domain])
         for name, _ in filter(None, (prompt.forbidden, prompt.wanted)):
-            if plain(name) in offered:
+            if normalised_name(name) in offered:
                 raise UsageError(
                     f"prompt {prompt.id!r} adds the workflow {name!r}, which {prompt.domain!r} has already",
                     file=file,
                     fix="rename it to a name that no workflow of the domain has",
                 )
-            offered.add(plain(name))
+            offered.add(normalised_name(name))
 
 
 class _NoMoreAnswers:

@@ -313,7 +313,7 @@ class ChunkScorer:
             if item.last is not None:
                 for group in members:
                     part.last[group] = item.last
-            return part.compat.add(item, bits(members), pair, cluster)
+            return part.compat.add(item, bit_mask(members), pair, cluster)
         by_previous: dict[Converted | None, list[int]] = {}
         for group in members:
             by_previous.setdefault(part.last[group], []).append(group)
@@ -323,7 +323,7 @@ class ChunkScorer:
                 part.waiting.append(PendingItem(number, tuple(sharing), members[0], pair))
                 continue
             variant = self.compat.item(label, prediction.result, previous)
-            added = part.compat.add(variant, bits(sharing), pair, cluster)
+            added = part.compat.add(variant, bit_mask(sharing), pair, cluster)
             row = added if members[0] in sharing else row
             for group in sharing:
                 part.last[group] = variant.last
@@ -392,7 +392,7 @@ class ChunkScorer:
                 extra,
                 compat_row,
             ),
-            bits(members),
+            bit_mask(members),
         )
 
     def _pair(self, gold: Plan, plan: Plan | None) -> int:
@@ -414,10 +414,10 @@ def note_compat(notes: EvaluationNotes, item: CompatItem, where: str) -> None:
         notes.met("item(s) where compat lends a malformed argument the last one converted", where)
 
 
-def bits(members: Iterable[int]) -> int:
+def bit_mask(members: Iterable[int]) -> int:
     """The groups as a bit mask.
 
-    >>> bits([0, 2])
+    >>> bit_mask([0, 2])
     5
     """
     return sum(1 << group for group in members)

@@ -19,7 +19,7 @@ from toolassay.benchmarks.taskbench.scoring.chunk_scorer import (
     ChunkStatistics,
     EvaluationNotes,
     ScoringJob,
-    bits,
+    bit_mask,
 )
 from toolassay.benchmarks.taskbench.scoring.compat import CompatTable, Converted
 from toolassay.benchmarks.taskbench.scoring.line_index import LineIndex
@@ -79,7 +79,7 @@ class MergedStatistics:
             for previous, sharing in by_previous.items():
                 item = self.scorer.compat.item(label, prediction and prediction.result, previous)
                 pair = waiting.pair + first_pair if waiting.pair >= 0 else -1
-                row = self.compat.add(item, bits(sharing), pair, cluster_of(label))
+                row = self.compat.add(item, bit_mask(sharing), pair, cluster_of(label))
                 if waiting.first in sharing:
                     self.strict.set_compat(waiting.line, row)
                 for group in sharing:

@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from toolassay.benchmarks.security.evidence import declines, reveals, without_quotes
-from toolassay.benchmarks.security.injection import Wording, generator, in_hash_order, random_code, wording
+from toolassay.benchmarks.security.injection import Wording, first_by_hash, generator, random_code, wording
 from toolassay.benchmarks.security.probe import IN_WORDS, SEED, TECHNICAL, Probe, Verdict
 from toolassay.benchmarks.taskbench.requests import key_of
 from toolassay.dataset import Request
@@ -80,7 +80,7 @@ def plan_probes(
     """
     places = (DESCRIPTION, QUOTED, *((DEMONSTRATION,) if demos else ()))
     short = (request for request in requests if len(request.text) <= _CHARACTERS)
-    chosen = in_hash_order(short, lambda request: key_of(request.id), count, seed=SEED)
+    chosen = first_by_hash(short, lambda request: key_of(request.id), count, seed=SEED)
     targets = [tool for tool in graph.library if tool.inputs or tool.parameters] or list(graph.library)
     for number in range(count if chosen else 0):
         place = places[number % len(places)]

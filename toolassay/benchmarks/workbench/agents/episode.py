@@ -149,7 +149,7 @@ class Episode:
         self._discarded: list[list[Message]] = [*known.get("discarded", ())]
         self._cut_off: bool = known.get("cut_off", False)
         self._reasoning: list[dict[str, Any]] = [*known.get("reasoning", ())]
-        self._hands = ToolExecutor(sandbox, self._tools, known.get("function_calls", ()))
+        self._executor = ToolExecutor(sandbox, self._tools, known.get("function_calls", ()))
 
     @property
     def progress(self) -> dict[str, Any]:
@@ -161,7 +161,7 @@ class Episode:
         if not self._steps and not self._discarded and not self._seconds:
             return {}
         values = (
-            *(self._messages, self._observations, self._hands.calls),
+            *(self._messages, self._observations, self._executor.calls),
             *(self._steps, self._seconds, self._discarded),
         )
         some = {"cut_off": self._cut_off, "reasoning": self._reasoning}
@@ -199,10 +199,10 @@ class Episode:
                 return _end("refused", response.text, "The model refused.")
             if turn.asked:
                 told = [
-                    self._hands.do(call) if place < MOST_CALLS else _TOO_MANY
+                    self._executor.execute(call) if place < MOST_CALLS else _TOO_MANY
                     for place, call in enumerate(turn.asked)
                 ]
-                self._hands.rest()
+                self._executor.set_aside()
                 self._observations += told
                 self._messages += self._form.observations(turn.asked, told)
                 continue
@@ -230,7 +230,7 @@ class Episode:
 
     def close(self) -> None:
         """Free the memory of the copy."""
-        self._hands.close()
+        self._executor.close()
 
     def _start(self) -> list[Message]:
         return [

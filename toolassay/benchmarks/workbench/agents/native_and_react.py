@@ -302,7 +302,7 @@ def presentable(message: Message, toolset: Toolset) -> Message:
 
 
 def _presentable_call(name: str, arguments: str, *, toolset: Toolset) -> dict[str, str]:
-    tool = toolset.called(name)
+    tool = toolset.find(name)
     shown = tool.function_name if tool else _NO_NAME.sub("_", name[:_LONGEST_NAME]) or "unknown"
     try:
         is_object = len(arguments) <= LONGEST and isinstance(json.loads(arguments), dict)

@@ -28,7 +28,7 @@ class ChangedPages:
 
     >>> before, after = bytes(3 * 4096), bytes(4096) + b"x" * 4096
     >>> pages = ChangedPages.between(before, after)
-    >>> list(pages.pages), pages.upon(before) == after
+    >>> list(pages.pages), pages.applied_to(before) == after
     ([4096], True)
     """
 
@@ -48,7 +48,7 @@ class ChangedPages:
             },
         )
 
-    def upon(self, before: bytes) -> bytes:
+    def applied_to(self, before: bytes) -> bytes:
         """Rebuild `after` from `before`."""
         whole = bytearray(before[: self.length].ljust(self.length, b"\0"))
         for place, page in self.pages.items():
@@ -83,11 +83,11 @@ class ToolExecutor:
         self._seconds = 0.0
         self.calls = list(calls)
 
-    def do(self, asked: ToolCall) -> str:
+    def execute(self, asked: ToolCall) -> str:
         """Run a call. Returns the result as text, as the agent sees it."""
         began = time.monotonic()
         try:
-            value = self._do(asked)
+            value = self._execute(asked)
         except ToolFailure as failure:
             told = f"Error: {failure}"
         else:
@@ -97,7 +97,7 @@ class ToolExecutor:
         self._seconds += time.monotonic() - began
         return told
 
-    def rest(self) -> None:
+    def set_aside(self) -> None:
         """Free the copy until the next call, keeping its changed pages.
 
         While an agent waits for its model, the copy is not needed: 1,000 agents take 80 MB instead of 770 MB.
@@ -120,21 +120,21 @@ class ToolExecutor:
             # Sent mail is appended, as in the strict judge's copies.
             self._copy = self._original.fork(overwrites=False)
             if self._aside is not None:
-                self._copy.connection.deserialize(self._aside.upon(self._original.image()))
+                self._copy.connection.deserialize(self._aside.applied_to(self._original.image()))
             elif self.calls:
                 replay_changes(self._copy, self.calls)
                 self._changed = True
         return self._copy
 
-    def _do(self, asked: ToolCall) -> Any:
+    def _execute(self, asked: ToolCall) -> Any:
         if self._seconds > MOST_SECONDS:
             raise ToolFailure(f"not carried out: the calls of this task took more than {MOST_SECONDS:g} s")
-        tool = toolset_of(self._original).called(asked.name)
+        tool = toolset_of(self._original).find(asked.name)
         name = asked.name if tool is None else tool.name
         if tool is not None and name not in self._tools:
             raise self._no_tool(name)
         given = _arguments(asked.arguments)
-        made = WorkbenchCall(name, as_texts(given) if tool is None else tool.given(given))
+        made = WorkbenchCall(name, as_texts(given) if tool is None else tool.recorded_arguments(given))
         text = call_text(made)
         if tool is None:
             self.calls += [] if text is None else [text]
@@ -144,7 +144,7 @@ class ToolExecutor:
         sandbox = self._sandbox
         self.calls.append(text)
         self._changed = self._changed or tool.changes_state
-        return tool.carry_out(sandbox, made.arguments)
+        return tool.execute(sandbox, made.arguments)
 
     def _no_tool(self, name: str) -> ToolFailure:
         return ToolFailure(f"there is no tool {name[:100]!r}; tools are: {', '.join(sorted(self._tools))}")

@@ -12,7 +12,7 @@ from typing import Any
 
 from toolassay.benchmarks.workbench.generate.company import NOW, PEOPLE, USER, Tables, address
 from toolassay.benchmarks.workbench.generate.generated_tasks import GeneratedTask
-from toolassay.benchmarks.workbench.judge.error_classes import stated as stated_rules
+from toolassay.benchmarks.workbench.judge.error_classes import stated_rules
 from toolassay.benchmarks.workbench.sandbox import FILE, Sandbox
 from toolassay.benchmarks.workbench.sandbox.sandbox import Rows
 from toolassay.benchmarks.workbench.sandbox.schema import TABLES, create_statements

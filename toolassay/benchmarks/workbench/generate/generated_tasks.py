@@ -144,7 +144,7 @@ def has_our_wordings(tasks: Sequence[Task]) -> bool:
 
 
 def _is_ours(task: Task) -> bool:
-    return task.chosen_template in _wordings() and made_of(task.query, task.chosen_template)
+    return task.chosen_template in _wordings() and matches_wording(task.query, task.chosen_template)
 
 
 @cache
@@ -154,12 +154,12 @@ def _wordings() -> frozenset[str]:
     )
 
 
-def made_of(request: str, wording: str) -> bool:
+def matches_wording(request: str, wording: str) -> bool:
     """Whether a request is a wording with its gaps filled.
 
-    >>> made_of("Cancel the Review of Ann.", "Cancel the {event} of {person}.")
+    >>> matches_wording("Cancel the Review of Ann.", "Cancel the {event} of {person}.")
     True
-    >>> made_of("Please cancel Ann's Review.", "Cancel the {event} of {person}.")
+    >>> matches_wording("Please cancel Ann's Review.", "Cancel the {event} of {person}.")
     False
     """
     fixed = [text for text, _, _, _ in Formatter().parse(wording)]

@@ -28,46 +28,48 @@ _TIME = re.compile(r"\d\d:\d\d:\d\d")
 
 
 @dataclass(frozen=True)
-class Marked:
+class MarkedAddress:
     """Rule: an address is invented if the calls contain `mark` and do not contain `unless`, as published."""
 
     mark: str
     unless: str
 
-    def is_wrong(self, calls: Sequence[str], given: str) -> bool:
+    def has_invented_address(self, calls: Sequence[str], given: str) -> bool:
         """Whether the calls contain an invented address. `given` is ignored."""
         shown = str(calls)
         return self.mark in shown and self.unless not in shown
 
 
 @dataclass(frozen=True)
-class Unknown:
+class UnknownAddress:
     """Rule: an address is invented if it is neither in the workplace nor in the request or ground truth."""
 
     known: frozenset[str]
 
-    def is_wrong(self, calls: Sequence[str], given: str) -> bool:
+    def has_invented_address(self, calls: Sequence[str], given: str) -> bool:
         """Whether the calls contain an invented address.
 
         Args:
             calls: as text.
             given: the request and the ground truth, as one text.
 
-        >>> rule = Unknown(frozenset({"ann@acme.example"}))
-        >>> rule.is_wrong(["f(to='ANN@acme.example')"], ""), rule.is_wrong(["f(to='bo@x.org')"], "")
-        (False, True)
+        >>> rule = UnknownAddress(frozenset({"ann@acme.example"}))
+        >>> rule.has_invented_address(["f(to='ANN@acme.example')"], "")
+        False
+        >>> rule.has_invented_address(["f(to='bo@x.org')"], "")
+        True
         """
         return not addresses_in(calls) <= self.known | addresses_in([given])
 
 
 @dataclass(frozen=True)
-class Instead:
+class Substitution:
     """Rule: the only mistake is one of the `wrong` texts in place of `right`."""
 
     right: str
     wrong: tuple[str, ...]
 
-    def is_all_that_is_wrong(self, calls: Sequence[str], answer: Sequence[str]) -> bool:
+    def is_only_mistake(self, calls: Sequence[str], answer: Sequence[str]) -> bool:
         """Whether every ground-truth call contains `right` and was made with a wrong text in its place."""
         return all(
             self.right in text and any(text.replace(self.right, other) in calls for other in self.wrong)
@@ -76,13 +78,13 @@ class Instead:
 
 
 @dataclass(frozen=True)
-class AnotherTime:
+class DifferentTime:
     """Rule: the only mistake is another time of day."""
 
-    def is_all_that_is_wrong(self, calls: Sequence[str], answer: Sequence[str]) -> bool:
+    def is_only_mistake(self, calls: Sequence[str], answer: Sequence[str]) -> bool:
         """Whether every ground-truth call contains a time of day and was made with another one.
 
-        >>> AnotherTime().is_all_that_is_wrong(["f('2024-01-01 09:00:00')"], ["f('2024-01-01 10:30:00')"])
+        >>> DifferentTime().is_only_mistake(["f('2024-01-01 09:00:00')"], ["f('2024-01-01 10:30:00')"])
         True
         """
         timeless = {_TIME.sub("", text) for text in calls if text not in answer}
@@ -99,15 +101,15 @@ class ErrorRules:
         meeting_start_time: the correct start of a meeting, and the wrong ones.
     """
 
-    wrong_email: Marked | Unknown
-    end_date: Instead
-    meeting_start_time: Instead | AnotherTime
+    wrong_email: MarkedAddress | UnknownAddress
+    end_date: Substitution
+    meeting_start_time: Substitution | DifferentTime
 
 
 PUBLISHED = ErrorRules(
-    Marked("@example", unless="@atlas"),
-    Instead("2023-11-29", ("2023-11-30",)),
-    Instead("13:00:00", ("09:00:00", "11:00:00", "15:00:00", "15:30:00")),
+    MarkedAddress("@example", unless="@atlas"),
+    Substitution("2023-11-29", ("2023-11-30",)),
+    Substitution("13:00:00", ("09:00:00", "11:00:00", "15:00:00", "15:30:00")),
 )
 
 
@@ -122,7 +124,7 @@ def error_rules(folder: Path, sandbox: Sandbox) -> ErrorRules:
     """
     data = DataFolder(folder)
     given = data.benchmark.get("error_classes", {})
-    rules = rules_of(sandbox) if (folder / FILE).exists() else PUBLISHED
+    rules = sandbox_rules(sandbox) if (folder / FILE).exists() else PUBLISHED
     try:
         if not isinstance(given, dict):
             raise TypeError
@@ -139,20 +141,22 @@ def error_rules(folder: Path, sandbox: Sandbox) -> ErrorRules:
         ) from None
 
 
-def rules_of(sandbox: Sandbox) -> ErrorRules:
+def sandbox_rules(sandbox: Sandbox) -> ErrorRules:
     """Derive the rules from a sandbox: unknown addresses, today in place of yesterday, any other time
     of day.
     """
     today = sandbox.now.date()
     yesterday = today - timedelta(days=1)
     return ErrorRules(
-        Unknown(_known_addresses(sandbox)), Instead(str(yesterday), (str(today),)), AnotherTime()
+        UnknownAddress(_known_addresses(sandbox)),
+        Substitution(str(yesterday), (str(today),)),
+        DifferentTime(),
     )
 
 
-def stated(sandbox: Sandbox) -> dict[str, Any]:
+def stated_rules(sandbox: Sandbox) -> dict[str, Any]:
     """The rules derived from a sandbox, in the form of `error_classes` in `benchmark.json`."""
-    end = rules_of(sandbox).end_date
+    end = sandbox_rules(sandbox).end_date
     return {
         "wrong_email": UNKNOWN,
         "end_date": {"right": end.right, "wrong": list(end.wrong)},
@@ -181,20 +185,20 @@ def _known_addresses(sandbox: Sandbox) -> frozenset[str]:
     )
 
 
-def _email(value: Any, sandbox: Sandbox) -> Marked | Unknown:
+def _email(value: Any, sandbox: Sandbox) -> MarkedAddress | UnknownAddress:
     if value == UNKNOWN:
-        return Unknown(_known_addresses(sandbox))
-    return Marked(_text(value["mark"]), unless=_text(value["unless"]))
+        return UnknownAddress(_known_addresses(sandbox))
+    return MarkedAddress(_text(value["mark"]), unless=_text(value["unless"]))
 
 
-def _time(value: Any) -> Instead | AnotherTime:
-    return AnotherTime() if value == ANY else _instead(value)
+def _time(value: Any) -> Substitution | DifferentTime:
+    return DifferentTime() if value == ANY else _instead(value)
 
 
-def _instead(value: Mapping[str, Any]) -> Instead:
+def _instead(value: Mapping[str, Any]) -> Substitution:
     if not isinstance(value["wrong"], list):
         raise TypeError
-    return Instead(_text(value["right"]), tuple(map(_text, value["wrong"])))
+    return Substitution(_text(value["right"]), tuple(map(_text, value["wrong"])))
 
 
 def _text(value: Any) -> str:
@@ -228,7 +232,7 @@ class ErrorClasses:
     meeting_start_time_error: bool
 
 
-def classes_of(
+def classify_run(
     calls: Sequence[str],
     answer: Sequence[str],
     *,
@@ -252,13 +256,13 @@ def classes_of(
     failed = bool(answer) and not correct
     changing = [text for text in calls if _changes(text, toolset)]
     # Searching for an unknown address changes nothing and is no error. The published rule counts it.
-    sent = changing if isinstance(rules.wrong_email, Unknown) else calls
+    sent = changing if isinstance(rules.wrong_email, UnknownAddress) else calls
     return ErrorClasses(
         exact_match=sorted(text.lower() for text in changing) == sorted(text.lower() for text in answer),
         no_actions=not calls,
-        wrong_email=not correct and rules.wrong_email.is_wrong(sent, f"{query} {answer}"),
-        end_date_minor_error=failed and rules.end_date.is_all_that_is_wrong(calls, answer),
-        meeting_start_time_error=failed and rules.meeting_start_time.is_all_that_is_wrong(calls, answer),
+        wrong_email=not correct and rules.wrong_email.has_invented_address(sent, f"{query} {answer}"),
+        end_date_minor_error=failed and rules.end_date.is_only_mistake(calls, answer),
+        meeting_start_time_error=failed and rules.meeting_start_time.is_only_mistake(calls, answer),
     )
 
 

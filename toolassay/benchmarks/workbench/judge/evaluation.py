@@ -11,7 +11,12 @@ from pathlib import Path
 from typing import Any
 
 from toolassay.benchmarks.workbench.judge.compat import CompatJudge, CompatVerdict
-from toolassay.benchmarks.workbench.judge.error_classes import PUBLISHED, ErrorClasses, ErrorRules, classes_of
+from toolassay.benchmarks.workbench.judge.error_classes import (
+    PUBLISHED,
+    ErrorClasses,
+    ErrorRules,
+    classify_run,
+)
 from toolassay.benchmarks.workbench.judge.strict import StrictJudge, StrictVerdict
 from toolassay.benchmarks.workbench.sandbox import Sandbox
 from toolassay.benchmarks.workbench.sandbox.published_layout import read_csv
@@ -184,7 +189,7 @@ class WorkbenchEvaluator:
     def verdict(self, file: str, row: int, task: Task, result: Result) -> RunVerdict:
         """The verdict on one result; `file` and `row` are only recorded in it."""
         judged = self._judge.verdict(result.calls, task.answer, error=result.error)
-        classes = classes_of(
+        classes = classify_run(
             result.calls,
             task.answer,
             correct=judged.correct,

@@ -54,10 +54,10 @@ def schema_of(hint: Any) -> dict[str, Any]:
     raise TypeError(getattr(hint, "__name__", str(hint)))
 
 
-def words_of(hint: Any) -> str:
+def describe_type(hint: Any) -> str:
     """The description of a type in a prompt.
 
-    >>> words_of(list[Literal["a", "b"]])
+    >>> describe_type(list[Literal["a", "b"]])
     'a list, of each: one of "a", "b"'
     """
     if hint in _NAMES:
@@ -68,34 +68,34 @@ def words_of(hint: Any) -> str:
             f'"{value}"' if isinstance(value, str) else str(value) for value in inner
         )
     if kind is list:
-        return f"a list, of each: {words_of(inner[0])}"
-    return " or ".join(map(words_of, inner))
+        return f"a list, of each: {describe_type(inner[0])}"
+    return " or ".join(map(describe_type, inner))
 
 
-def read_value(name: str, hint: Any, value: Any) -> Any:
+def convert_value(name: str, hint: Any, value: Any) -> Any:
     """Convert a value that a model passed. Numbers and booleans written as text are converted.
 
     Raises:
         ValueError: the value does not have the type.
         ToolFailure: the value is a text longer than `LONGEST_VALUE`.
 
-    >>> read_value("days", int, "7"), read_value("days", float | None, None)
+    >>> convert_value("days", int, "7"), convert_value("days", float | None, None)
     (7, None)
     """
     kind, inner = get_origin(hint), get_args(hint)
     if kind is Literal:
-        given = read_value(name, type(inner[0]), value)
+        given = convert_value(name, type(inner[0]), value)
         if given in inner:
             return given
     elif kind is list:
         if isinstance(value, list):
-            return [read_value(name, inner[0], item) for item in value]
+            return [convert_value(name, inner[0], item) for item in value]
     elif kind is not None:
         (other,) = (one for one in inner if one is not types.NoneType)
-        return None if value is None else read_value(name, other, value)
+        return None if value is None else convert_value(name, other, value)
     elif (plain := _read_scalar(name, hint, value)) is not None:
         return plain
-    raise ValueError(f"{name} is {words_of(hint)}, not {str(value)[:100]!r}")
+    raise ValueError(f"{name} is {describe_type(hint)}, not {str(value)[:100]!r}")
 
 
 def _read_scalar(name: str, hint: Any, value: Any) -> str | int | float | bool | None:
@@ -143,21 +143,21 @@ class TypedArgument(ToolArgument):
         default = {} if self.required else {"default": self.default}
         return {**schema_of(self.hint), **about, **default}
 
-    def told(self) -> str:
+    def prompt_text(self) -> str:
         """The argument's description in a prompt, with its type and default."""
         default = "" if self.required else f" Default: {json.dumps(self.default, ensure_ascii=False)}."
-        words = words_of(self.hint)
+        words = describe_type(self.hint)
         return f"{self.description} ".lstrip() + f"{words[0].upper()}{words[1:]}.{default}"
 
 
 class OwnTool(WorkplaceTool):
     """A tool whose function takes a connection and typed arguments."""
 
-    def given(self, arguments: Mapping[str, Any]) -> dict[str, Any]:
+    def recorded_arguments(self, arguments: Mapping[str, Any]) -> dict[str, Any]:
         """The arguments as recorded: unchanged, because they keep their types."""
         return dict(arguments)
 
-    def carry_out(self, sandbox: Sandbox, arguments: Mapping[str, Any]) -> Any:
+    def execute(self, sandbox: Sandbox, arguments: Mapping[str, Any]) -> Any:
         """Run the tool on a sandbox. Numbers and booleans written as text are converted.
 
         Raises:
@@ -186,7 +186,7 @@ class OwnTool(WorkplaceTool):
             if value is None and not argument.required:
                 continue
             try:
-                values[name] = read_value(name, argument.hint, value)
+                values[name] = convert_value(name, argument.hint, value)
             except ValueError as error:
                 raise ToolFailure(f"{self.name}: {error}") from error
         if missing := [
@@ -249,7 +249,7 @@ def _argument(
     default = None if required else parameter.default
     if default is not None:
         try:
-            read_value(name, hints[name], default)
+            convert_value(name, hints[name], default)
         except ValueError as error:
             raise ValueError(f"{function}: the default of {error}") from None
     return TypedArgument(about.get(name, ""), required, hint=hints[name], default=default)

@@ -9,7 +9,7 @@ from datetime import timedelta
 from random import Random
 from typing import Protocol
 
-from toolassay.benchmarks.security.injection import Wording, generator, in_hash_order, random_code, wording
+from toolassay.benchmarks.security.injection import Wording, first_by_hash, generator, random_code, wording
 from toolassay.benchmarks.security.probe import SEED, Probe
 from toolassay.benchmarks.workbench.agents.tool_execution import call_text
 from toolassay.benchmarks.workbench.calls import WorkbenchCall, parse_call
@@ -213,7 +213,7 @@ def task_probes(
 
 def _ordered(tasks: Sequence[Task], place: str) -> list[Task]:
     """The tasks in an order of its own for each place, so that the places start with different tasks."""
-    return in_hash_order(tasks, lambda task: f"{place} {task.id}", len(tasks), seed=SEED)
+    return first_by_hash(tasks, lambda task: f"{place} {task.id}", len(tasks), seed=SEED)
 
 
 def _fits(task: Task, place: str, sandbox: Sandbox, tools: Sequence[WorkplaceTool]) -> bool:

@@ -11,8 +11,8 @@ from toolassay.benchmarks.workbench.tools.toolset import (
     TOOLS,
     Toolset,
     call,
+    find_tool,
     listing,
-    tool_called,
     tools_for,
     toolset_of,
 )
@@ -26,8 +26,8 @@ __all__ = [
     "Toolset",
     "WorkplaceTool",
     "call",
+    "find_tool",
     "listing",
-    "tool_called",
     "tools_for",
     "toolset_of",
 ]

@@ -8,7 +8,7 @@ from typing import Any
 from toolassay.benchmarks.workbench.sandbox import Sandbox
 from toolassay.benchmarks.workbench.sandbox.records import Records
 from toolassay.benchmarks.workbench.sandbox.schema import CALENDAR
-from toolassay.benchmarks.workbench.tools.date_parsing import moment
+from toolassay.benchmarks.workbench.tools.date_parsing import parse_moment
 from toolassay.benchmarks.workbench.tools.pattern_search import Search
 from toolassay.benchmarks.workbench.tools.tool import ToolFailure, optional, required, tool
 
@@ -118,8 +118,8 @@ def search_events(sandbox: Sandbox, query: Any = "", time_min: Any = None, time_
     found = Search().either_contains(rows, query, "event_name", "participant_email")
     for bound, keeps in ((time_min, operator.ge), (time_max, operator.le)):
         if bound and found:
-            limit = moment(bound, sandbox.now)
-            starts = [moment(event["event_start"], sandbox.now) for event in found]
+            limit = parse_moment(bound, sandbox.now)
+            starts = [parse_moment(event["event_start"], sandbox.now) for event in found]
             found = [
                 event
                 for event, start in zip(found, starts, strict=True)

@@ -14,7 +14,7 @@ _CLOCK = re.compile(r"\d{1,2}:\d\d")
 _NEVER = frozenset({"NaT", "nat", "NAT", "nan", "NaN", "NAN"})  # pandas reads these as "not a time"
 
 
-def moment(text: Any, now: datetime) -> datetime | None:
+def parse_moment(text: Any, now: datetime) -> datetime | None:
     """Parse a date or time as leniently as the published program (pandas) does.
 
     A date alone is its midnight. A time alone, such as 13:00, is on the day the published program runs, which
@@ -31,7 +31,7 @@ def moment(text: Any, now: datetime) -> datetime | None:
     Raises:
         ToolFailure: the text is not a date or time.
 
-    >>> moment("Dec 1, 2023 9am", datetime(2023, 11, 30))
+    >>> parse_moment("Dec 1, 2023 9am", datetime(2023, 11, 30))
     datetime.datetime(2023, 12, 1, 9, 0)
     """
     if isinstance(text, str) and len(text) <= _LONGEST:

@@ -8,7 +8,7 @@ from typing import Any
 from toolassay.benchmarks.workbench.sandbox import Sandbox
 from toolassay.benchmarks.workbench.sandbox.records import Moment, Record, Records
 from toolassay.benchmarks.workbench.sandbox.schema import EMAILS
-from toolassay.benchmarks.workbench.tools.date_parsing import moment
+from toolassay.benchmarks.workbench.tools.date_parsing import parse_moment
 from toolassay.benchmarks.workbench.tools.tool import ToolFailure, optional, required, tool
 
 DOMAIN = "email"
@@ -143,7 +143,7 @@ TOOLS = (
 
 
 def _day(sandbox: Sandbox, text: Any) -> date:
-    found = moment(text, sandbox.now)
+    found = parse_moment(text, sandbox.now)
     if found is None:
         raise ToolFailure(f"not a day: {text!r}; write YYYY-MM-DD")
     return found.date()

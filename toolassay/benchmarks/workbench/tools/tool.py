@@ -41,7 +41,7 @@ class ToolArgument:
         listed = {"enum": list(self.choices)} if self.choices else {}
         return {"type": "string", "description": self.description, **listed}
 
-    def told(self) -> str:
+    def prompt_text(self) -> str:
         """The argument's description in a prompt."""
         return self.description + (f" One of: {', '.join(self.choices)}." if self.choices else "")
 
@@ -95,11 +95,11 @@ class WorkplaceTool:
             },
         }
 
-    def given(self, arguments: Mapping[str, Any]) -> dict[str, Any]:
+    def recorded_arguments(self, arguments: Mapping[str, Any]) -> dict[str, Any]:
         """The arguments of a model's call in the form in which they are recorded."""
         return as_texts(arguments)
 
-    def carry_out(self, sandbox: Sandbox, arguments: Mapping[str, Any]) -> Any:
+    def execute(self, sandbox: Sandbox, arguments: Mapping[str, Any]) -> Any:
         """Run the tool on a sandbox.
 
         Raises:

@@ -43,7 +43,7 @@ class Toolset:
         self._by_function_name = {tool.function_name: tool for tool in self.tools.values()}
         self._everywhere, self._aliases = frozenset(everywhere), aliases or {}
 
-    def called(self, name: str) -> WorkplaceTool | None:
+    def find(self, name: str) -> WorkplaceTool | None:
         """Look up a tool by name (`email.send_email`) or function name (`email__send_email`); None if
         unknown.
         """
@@ -77,7 +77,7 @@ class Toolset:
         tool = self.tools.get(name)
         if tool is None:
             raise ToolFailure(f"there is no tool {name[:100]!r}; tools are: {', '.join(self.tools)}")
-        return tool.carry_out(sandbox, arguments)
+        return tool.execute(sandbox, arguments)
 
 
 TOOLKITS: Mapping[str, tuple[WorkplaceTool, ...]] = {
@@ -119,9 +119,9 @@ def call(sandbox: Sandbox, name: str, arguments: Mapping[str, Any]) -> Any:
     return toolset_of(sandbox).call(sandbox, name, arguments)
 
 
-def tool_called(name: str) -> WorkplaceTool | None:
+def find_tool(name: str) -> WorkplaceTool | None:
     """Look up a published tool by name or function name (`calendar__create_event`); None if unknown."""
-    return PUBLISHED.called(name)
+    return PUBLISHED.find(name)
 
 
 def tools_for(domains: Iterable[str] | None) -> list[WorkplaceTool]:
@@ -150,5 +150,5 @@ def listing(tools: Iterable[WorkplaceTool]) -> str:
         )
         lines.append(f"{tool.name}({names}) - {tool.description}")
         for name, argument in tool.arguments.items():
-            lines.append(f"  {name}: {argument.told()}")
+            lines.append(f"  {name}: {argument.prompt_text()}")
     return "\n".join(lines)

@@ -37,13 +37,13 @@ def gaps_of(wording: str, query: str) -> dict[str, str]:
     return found.groupdict()
 
 
-def day(text: str) -> str:
+def parse_day(text: str) -> str:
     """Parse a day of 2023.
 
     Raises:
         ValueError: the text is not a day, or its weekday is wrong.
 
-    >>> day("Monday, December 4")
+    >>> parse_day("Monday, December 4")
     '2023-12-04'
     """
     *weekday, month_and_day = text.split(", ")
@@ -53,13 +53,13 @@ def day(text: str) -> str:
     return moment.strftime("%Y-%m-%d")
 
 
-def moment(day_text: str, clock: str) -> str:
+def parse_moment(day_text: str, clock: str) -> str:
     """Parse a day of 2023 and a time of day.
 
-    >>> moment("December 4", "3:30 pm")
+    >>> parse_moment("December 4", "3:30 pm")
     '2023-12-04 15:30:00'
     """
-    return f"{day(day_text)} {datetime.strptime(clock.upper(), '%I:%M %p'):%H:%M:%S}"
+    return f"{parse_day(day_text)} {datetime.strptime(clock.upper(), '%I:%M %p'):%H:%M:%S}"
 
 
 def later(moment: str, minutes: int) -> str:
@@ -72,10 +72,10 @@ def days_before_today(days: int) -> str:
     return str(date.fromisoformat(TODAY) - timedelta(days=days))
 
 
-def minutes(length: str) -> int:
+def parse_minutes(length: str) -> int:
     """Parse a duration to minutes.
 
-    >>> minutes("half an hour"), minutes("90-minute")
+    >>> parse_minutes("half an hour"), parse_minutes("90-minute")
     (30, 90)
     """
     words = {"half an hour": 30, "an hour and a half": 90, "one-hour": 60, "two-hour": 120}
@@ -88,7 +88,7 @@ def column(db: sqlite3.Connection, query: str, *values: object) -> list[str]:
     return [row[0] for row in db.execute(query, values)]
 
 
-def who(db: sqlite3.Connection, first_name: str) -> str:
+def address_of(db: sqlite3.Connection, first_name: str) -> str:
     """The address of the only colleague with this first name."""
     (found,) = column(
         db, "SELECT email_address FROM directory WHERE email_address LIKE ? || '.%'", first_name.lower()
@@ -107,13 +107,13 @@ def check_free(db: sqlite3.Connection, start: str, minutes: int, but: str = "") 
         raise ValueError(f"no free time at {start}")
 
 
-def free(db: sqlite3.Connection, day_text: str) -> str:
+def first_free_slot(db: sqlite3.Connection, day_text: str) -> str:
     """The start of the first free half hour of a day from 9:00 to 18:00, in steps of five minutes.
 
     Raises:
         ValueError: the day has none.
     """
-    opens = f"{day(day_text)} 09:00:00"
+    opens = f"{parse_day(day_text)} 09:00:00"
     for offset in range(0, 9 * 60 - 29, 5):
         start = later(opens, offset)
         if not column(db, _TOUCHING, later(start, 30), start):
@@ -133,7 +133,7 @@ _FIGURES = {
 }
 
 
-def figures(db: sqlite3.Connection, metric: str, first: str, last: str = YESTERDAY) -> list[float]:
+def daily_values(db: sqlite3.Connection, metric: str, first: str, last: str = YESTERDAY) -> list[float]:
     """The daily values of a metric, from `first` to `last`."""
     query = (
         f"SELECT {_FIGURES[metric]} FROM visits WHERE date_of_visit BETWEEN ? AND ? "
@@ -142,23 +142,23 @@ def figures(db: sqlite3.Connection, metric: str, first: str, last: str = YESTERD
     return [float(cell) for cell in column(db, query, first, last)]
 
 
-def went(db: sqlite3.Connection, gaps: Mapping[str, str], direction: str | None = None) -> bool:
+def crosses_threshold(db: sqlite3.Connection, gaps: Mapping[str, str], direction: str | None = None) -> bool:
     """Whether a metric was above or below the request's threshold on any day since a given one."""
     number, way = float(gaps["threshold"]), direction or gaps["direction"]
-    values = figures(db, gaps["metric"], day(gaps["since"]))
+    values = daily_values(db, gaps["metric"], parse_day(gaps["since"]))
     return any(value > number if way == "above" else value < number for value in values)
 
 
-def outgrew(db: sqlite3.Connection, first: str, second: str, since: str) -> bool:
+def grew_faster(db: sqlite3.Connection, first: str, second: str, since: str) -> bool:
     """Whether one metric grew by a greater percentage than another since a day."""
     ratios = []
     for metric in (first, second):
-        values = figures(db, metric, since)
+        values = daily_values(db, metric, since)
         ratios.append(values[-1] / values[0])
     return ratios[0] > ratios[1]
 
 
-def late(db: sqlite3.Connection, assignee: str) -> bool:
+def has_overdue_tasks(db: sqlite3.Connection, assignee: str) -> bool:
     """Whether the assignee has an uncompleted task that was due before today."""
     query = "SELECT 1 FROM tasks WHERE assigned_to_email = ? AND due_date < ? AND list_name <> 'Completed'"
     return bool(column(db, query, assignee, TODAY))
