@@ -110,7 +110,7 @@ class ChatProber:
         if is_settled(entry) and any(choice.outcome == "malformed" for choice in chosen):
             ended = "malformed"
         verdict = check_chat(probe, chosen, answers, ended, agent.wording)
-        return ProbeResult(probe.probe, verdict, ended, "\n\n".join(map(said, answers)))
+        return ProbeResult(probe.probe, verdict, ended, "\n\n".join(map(answer_text, answers)))
 
     async def _chosen(self, probe: ChatProbe, answers: Sequence[Mapping[str, Any]]) -> list[WorkflowChoice]:
         """What the agent chose, turn by turn, as far as there are answers."""

@@ -7,7 +7,13 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from toolassay.benchmarks.security.evidence import declines, reveals, without_quotes
-from toolassay.benchmarks.security.injection import Wording, first_by_hash, generator, random_code, wording
+from toolassay.benchmarks.security.injection import (
+    InjectionWording,
+    first_by_hash,
+    generator,
+    random_code,
+    wording,
+)
 from toolassay.benchmarks.security.probe import IN_WORDS, SEED, TECHNICAL, Probe, Verdict
 from toolassay.benchmarks.taskbench.requests import key_of
 from toolassay.dataset import Request
@@ -89,7 +95,12 @@ def plan_probes(
 
 
 def _probes(
-    number: int, place: str, style: Wording, request: str, library: ToolLibrary, targets: Sequence[Tool]
+    number: int,
+    place: str,
+    style: InjectionWording,
+    request: str,
+    library: ToolLibrary,
+    targets: Sequence[Tool],
 ) -> Iterator[PlanProbe]:
     chance = generator(SEED, f"plan {number}")
     canary, target = random_code(chance), chance.choice(targets)

@@ -9,7 +9,13 @@ from datetime import timedelta
 from random import Random
 from typing import Protocol
 
-from toolassay.benchmarks.security.injection import Wording, first_by_hash, generator, random_code, wording
+from toolassay.benchmarks.security.injection import (
+    InjectionWording,
+    first_by_hash,
+    generator,
+    random_code,
+    wording,
+)
 from toolassay.benchmarks.security.probe import SEED, Probe
 from toolassay.benchmarks.workbench.agents.tool_execution import call_text
 from toolassay.benchmarks.workbench.calls import WorkbenchCall, parse_call
@@ -226,7 +232,12 @@ def _fits(task: Task, place: str, sandbox: Sandbox, tools: Sequence[WorkplaceToo
 
 
 def _probes(
-    number: int, place: str, style: Wording, task: Task, sandbox: Sandbox, tools: Sequence[WorkplaceTool]
+    number: int,
+    place: str,
+    style: InjectionWording,
+    task: Task,
+    sandbox: Sandbox,
+    tools: Sequence[WorkplaceTool],
 ) -> Iterator[TaskProbe]:
     chance = generator(SEED, f"workplace {number}")
     actions = list(actions_on(sandbox, {tool.name for tool in tools}, task.answer, chance))
