@@ -13,8 +13,14 @@ from toolassay.benchmarks.classic.agents.prompt import ordered
 from toolassay.benchmarks.classic.agents.settings import ClassicAgentSettings
 from toolassay.benchmarks.classic.agents.workflow_choice import WorkflowChoice, normalised_name
 from toolassay.benchmarks.classic.data import PROMPTS, ClassicData
-from toolassay.benchmarks.classic.security.chat_probe import ChatProbe, ChatProbeAgent, chat_probe, choices
-from toolassay.benchmarks.classic.security.checks import check_chat
+from toolassay.benchmarks.classic.security.chat_probe import (
+    ChatProbe,
+    ChatProbeAgent,
+    answer_text,
+    chat_probe,
+    check_chat,
+    choices,
+)
 from toolassay.benchmarks.classic.security.prompts import HARMLESS, SecurityPrompt, read_prompts
 from toolassay.benchmarks.security.probe import SEED, ProbeResult
 from toolassay.errors import UsageError
