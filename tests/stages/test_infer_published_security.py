@@ -241,5 +241,5 @@ def test_a_file_that_was_edited_is_named(folder: Path, server: FakeServer) -> No
     attack(folder, server)
     file = folder / "predictions/security_published/acme.json"
     file.write_text(file.read_text().replace('"quality": 1', '"quality": "1"', 1))
-    with pytest.raises(UsageError, match="grades that are no numbers"):
+    with pytest.raises(UsageError, match="grades that are not whole numbers"):
         score(folder, server)

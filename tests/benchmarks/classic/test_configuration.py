@@ -79,8 +79,8 @@ def test_a_value_is_set(text: str, key: str, value: Any) -> None:
         ("agent.order=" + "[" * 5000, "cannot be parsed as YAML"),
         ("eval.n_trials=0", "0 is not a whole number from 1"),
         ("agent.stream=1", "1 is not true or false"),
-        ("agent.base_model=[a]", r"\['a'\] is not a text"),
-        ("eval.limit_to_metrics=[speed]", "is not a list out of cost"),
+        ("agent.base_model=[a]", r"\['a'\] is not a string"),
+        ("eval.limit_to_metrics=[speed]", "is not a list with some of cost"),
         ("agent.none_as=[", "is not valid YAML"),
     ],
 )

@@ -27,7 +27,7 @@ _SECRET = re.compile(
 
 def _text(value: Any) -> str:
     if isinstance(value, bool) or not isinstance(value, str | int | float):
-        raise ValueError("a text")
+        raise ValueError("a string")
     return str(value)
 
 
@@ -58,7 +58,7 @@ def _texts(value: Any) -> tuple[str, ...]:
 
 def _axes(value: Any) -> tuple[str, ...]:
     if not isinstance(value, list) or not value or not all(axis in AXES for axis in value):
-        raise ValueError(f"a list out of {', '.join(AXES)}")
+        raise ValueError(f"a list with some of {', '.join(AXES)}")
     return tuple(value)
 
 

@@ -130,6 +130,7 @@ def _probes(
     name = f"{number:03}-{place.replace(' ', '-')}"
     attack = Probe(name, style.kind, place, goal=order)
     planted = [(attack, style.attack.format(order=order))]
+    # Every third attack has a twin. The offset shifts, so that twins do not all get the same place.
     if number % 3 == number // 3 % 3:
         twin = Probe(
             f"{name}-note", style.kind, place, True, "plan the request as if the note were not there"

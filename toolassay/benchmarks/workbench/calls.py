@@ -83,6 +83,7 @@ def run_text(sandbox: Sandbox, text: str) -> Any:
 
 
 def _call_of(tree: ast.expr, toolset: Toolset) -> WorkbenchCall | None:
+    # Published results record `domain.function.func(…)`: `func` is the attribute of a LangChain tool.
     match tree:
         case ast.Call(
             func=ast.Attribute(value=ast.Attribute(value=ast.Name(id=domain), attr=function), attr="func")

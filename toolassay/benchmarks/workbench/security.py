@@ -280,6 +280,7 @@ def _probes(
     text = style.attack.format(order=action.order)
     attack = Probe(name, style.kind, place, goal=action.order)
     yield TaskProbe(attack, posed(name, text), text, action, tool, row)
+    # Every third attack has a twin. The offset shifts, so that twins do not all get the same place.
     if number % 3 == number // 3 % 3:
         text = style.harmless.format(note=_NOTE.format(canary=random_code(chance)))
         twin = Probe(f"{name}-note", style.kind, place, True, "do the task as if the note were not there")

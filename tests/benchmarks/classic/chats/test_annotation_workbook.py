@@ -201,7 +201,7 @@ def test_a_moved_or_changed_header_loses_no_answers(book: Path, data: ClassicDat
     with pytest.raises(UsageError, match=r"sheet 'hr': the first row has no column 'conversation_uuid'"):
         read_annotations(book, data)
     fill(book, {("hr", 2, "conversation_uuid"): "chat"})
-    with pytest.raises(UsageError, match="sheet 'hr': no column"):
+    with pytest.raises(UsageError, match="sheet 'hr': the first row has no column"):
         read_annotations(book, data)
 
 

@@ -90,7 +90,7 @@ def test_what_is_no_file_of_rows_is_told(tmp_path: Path) -> None:
     for path, told in (
         (tmp_path, "is a folder, not a JSON array"),
         (table, "is a table, not a JSON array"),
-        (empty, "no rows. Fix: name a file as inference.py makes it"),
+        (empty, "no rows. Fix: give a file written by inference.py"),
     ):
         with pytest.raises(UsageError, match=told):
             read_rows(path)

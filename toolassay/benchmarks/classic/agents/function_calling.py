@@ -118,6 +118,7 @@ class FunctionCallingAgent:
         note = f"offered in {len(groups)} groups"
         if len(winners) < 2:
             return WorkflowChoice(winners[0].id if winners else None, note=note)
+        # There may again be more winners than fit into one request, hence the recursion.
         final = await self.choose(replace(question, candidates=tuple(winners)), ask)
         return replace(final, note="; ".join(text for text in (note, final.note) if text))
 

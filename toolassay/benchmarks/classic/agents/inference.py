@@ -210,6 +210,6 @@ class _DryRunModel:
         elif answers := self._settled.get("answers"):
             first = answers[0]
             self._estimate.answered(size, first.get("prompt_tokens"), first.get("completion_tokens"))
-        raise ModelError("a dry run asks nobody")
+        raise ModelError("a dry run sends no request")
 
     async def close(self) -> None: ...

@@ -89,7 +89,7 @@ PARSED_OUTCOMES = ("answered", "malformed", "refused")
 class _NoModel:
     """A model that answers nothing: all answers must be in the journal."""
 
-    name = "nobody"
+    name = "recorded"
 
     async def complete(self, request: ChatRequest) -> ChatResponse:
         raise ModelError("the journal holds no answer to this request")

@@ -106,23 +106,23 @@ def find_with(
     logging.getLogger("presidio-analyzer").setLevel(logging.WARNING)
     language, engine = _engine(model)
     known = needed("presidio_analyzer.predefined_recognizers", _PURPOSE, "chats")
-    told = {"supported_language": language}
+    shared = {"supported_language": language}
     recognisers = [
-        known.PhoneRecognizer(**({"supported_regions": tuple(regions)} if regions else {}), **told),
+        known.PhoneRecognizer(**({"supported_regions": tuple(regions)} if regions else {}), **shared),
         *(
-            recogniser(**told)
+            recogniser(**shared)
             for recogniser in (
                 *(known.IbanRecognizer, known.CreditCardRecognizer, known.IpRecognizer),
                 *(known.MacAddressRecognizer, known.UsSsnRecognizer),
             )
         ),
         *(
-            presidio.PatternRecognizer(kind, patterns=[presidio.Pattern(kind, pattern, 0.9)], **told)
+            presidio.PatternRecognizer(kind, patterns=[presidio.Pattern(kind, pattern, 0.9)], **shared)
             for kind, pattern in [*OWN_PATTERNS, *(own or {}).items()]
         ),
     ]
     if model is not None:
-        recognisers.append(known.SpacyRecognizer(supported_entities=list(_MODEL_ENTITIES), **told))
+        recognisers.append(known.SpacyRecognizer(supported_entities=list(_MODEL_ENTITIES), **shared))
     analyzer = presidio.AnalyzerEngine(
         registry=presidio.RecognizerRegistry(recognizers=recognisers, supported_languages=[language]),
         nlp_engine=engine,

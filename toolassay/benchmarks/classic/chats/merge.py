@@ -152,6 +152,7 @@ def merge(
     for flag, column in FLAGS.items():
         flagged = {key for key, verdict in verdicts.items() if flag in verdict.flags}
         _leave_out(chats, funnel, flag, f"flagged {column!r}", flagged)
+    # Counted before the next two steps remove them: only these conversations wait for a decision.
     unlabelled = {key for key, verdict in verdicts.items() if verdict.label is None}
     waiting = sum(key in unlabelled for these in chats.values() for key in these)
     unseen = {key for key, verdict in verdicts.items() if not verdict.voters}

@@ -314,6 +314,8 @@ class ChunkScorer:
                 for group in members:
                     part.last[group] = item.last
             return part.compat.add(item, bit_mask(members), pair, cluster)
+        # Groups contain different labels, so the argument converted last, which this item reuses, may differ
+        # by group. The item is counted once per distinct argument.
         by_previous: dict[Converted | None, list[int]] = {}
         for group in members:
             by_previous.setdefault(part.last[group], []).append(group)

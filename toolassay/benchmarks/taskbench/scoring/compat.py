@@ -117,7 +117,7 @@ class ArgumentConverter:
                     text = argument if type(argument) is str else _as_text(argument)
                     if _REFERENCE in text:
                         position = int(text[text.index(_REFERENCE) + len(_REFERENCE) : text.index(">")])
-                        if position == place:
+                        if position == place:  # a reference of a node to itself is dropped, as published
                             continue
                         source = names[position]
                         links.append((source, node["task"]))
@@ -254,6 +254,8 @@ class CompatReader:
             predicted_keys = _temporal_keys(
                 predicted_names, [node.get("arguments", []) for node in predicted_nodes]
             )
+        # The published evaluator counts steps and arguments before the checks below, so they count even if
+        # one of these raises.
         item.counts_arguments = True
         if not all(isinstance(name, str) for name in (*gold_names, *predicted_names)):
             raise TypeError("a tool name that is not a text")

@@ -70,6 +70,7 @@ class MergedStatistics:
             self._rouge.append(part.rouge)
         self.texts += part.texts
         self._number_of_pairs += part.pairs
+        # These items reuse an argument of an earlier chunk, which is known only now.
         for waiting in part.waiting:
             label = self.scorer.label(waiting.line)
             prediction = self.scorer.prediction_for(label)

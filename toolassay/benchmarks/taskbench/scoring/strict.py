@@ -118,6 +118,7 @@ def _compared(
 ) -> StrictItem:
     """The item if only the `usable` calls may match."""
     chosen = set(usable)
+    # A reference to an extra call must not earn more than one outside the plan, so it gets the same type.
     if predicted.has_types and len(chosen) < len(predicted.names) and predicted.has_references:
         predicted = _without_types(predicted, chosen)
     matched = _matched(gold, predicted, gold_places, chosen)

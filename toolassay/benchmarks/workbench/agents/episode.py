@@ -198,14 +198,15 @@ class Episode:
             if response.refused:
                 return _end("refused", response.text, "The model refused.")
             if turn.asked:
-                told = [
+                results = [
                     self._executor.execute(call) if place < MOST_CALLS else _TOO_MANY
                     for place, call in enumerate(turn.asked)
                 ]
                 self._executor.set_aside()
-                self._observations += told
-                self._messages += self._form.observations(turn.asked, told)
+                self._observations += results
+                self._messages += self._form.observations(turn.asked, results)
                 continue
+            # Only a run without any tool call is restarted, so no effect on the workplace has to be undone.
             if not self._observations and len(self._discarded) < self._settings.resample:
                 self._begin_again()
                 continue

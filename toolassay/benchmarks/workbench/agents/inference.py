@@ -137,6 +137,8 @@ class WorkbenchAgents:
         sandbox, tools = self._found(task)
         known = entry_of(journal, task)
         is_again = is_settled(known)
+        # A repeated task keeps its earlier answer until the new one is complete; its progress is stored
+        # beside it.
         progress = known.get(BEGUN, {}) if is_again else known
         episode = Episode(task, sandbox, self._settings, progress, self._form, tools=tools)
         try:

@@ -103,7 +103,7 @@ class CallFormat(Protocol):
         """Parse an answer of the model; `step` numbers it."""
         ...
 
-    def observations(self, asked: Sequence[ToolCall], told: Sequence[str]) -> list[Message]:
+    def observations(self, asked: Sequence[ToolCall], results: Sequence[str]) -> list[Message]:
         """The results of the calls, as messages."""
         ...
 
@@ -144,11 +144,11 @@ class Native:
         ]
         return AgentTurn({"role": "assistant", "content": response.text or None, "tool_calls": calls}, asked)
 
-    def observations(self, asked: Sequence[ToolCall], told: Sequence[str]) -> list[Message]:
+    def observations(self, asked: Sequence[ToolCall], results: Sequence[str]) -> list[Message]:
         """One message per call."""
         return [
             {"role": "tool", "tool_call_id": call.id, "content": text}
-            for call, text in zip(asked, told, strict=True)
+            for call, text in zip(asked, results, strict=True)
         ]
 
 
@@ -187,6 +187,8 @@ class React:
         """
         text = _before_observation(response.text)
         message = {"role": "assistant", "content": text}
+        # "action" is searched for at the top level only: the input of an action may contain objects of any
+        # form.
         answer = read_answer(
             text, keys=("action", "action_input"), required=("action",), forms=_PROMPT_EXAMPLES, nested=False
         )
@@ -197,9 +199,9 @@ class React:
             return AgentTurn(message, [ToolCall(str(step), "", visible)])
         return AgentTurn(message, final=None if unclosed else visible or None, is_prose=True)
 
-    def observations(self, asked: Sequence[ToolCall], told: Sequence[str]) -> list[Message]:
+    def observations(self, asked: Sequence[ToolCall], results: Sequence[str]) -> list[Message]:
         """One message with all results."""
-        return [{"role": "user", "content": "\n".join(f"Observation: {text}" for text in told)}]
+        return [{"role": "user", "content": "\n".join(f"Observation: {text}" for text in results)}]
 
 
 class PublishedReact(React):

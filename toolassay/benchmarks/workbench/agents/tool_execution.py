@@ -89,13 +89,13 @@ class ToolExecutor:
         try:
             value = self._execute(asked)
         except ToolFailure as failure:
-            told = f"Error: {failure}"
+            result = f"Error: {failure}"
         else:
-            told = value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
-        if len(told) > LONGEST_OBSERVATION:
-            told = f"{told[:LONGEST_OBSERVATION]} … (cut off; search for less)"
+            result = value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
+        if len(result) > LONGEST_OBSERVATION:
+            result = f"{result[:LONGEST_OBSERVATION]} … (cut off; search for less)"
         self._seconds += time.monotonic() - began
-        return told
+        return result
 
     def set_aside(self) -> None:
         """Free the copy until the next call, keeping its changed pages.
@@ -131,11 +131,13 @@ class ToolExecutor:
             raise ToolFailure(f"not carried out: the calls of this task took more than {MOST_SECONDS:g} s")
         tool = toolset_of(self._original).find(asked.name)
         name = asked.name if tool is None else tool.name
+        # A tool that exists but was not offered must not be recorded, because the evaluator would run it.
         if tool is not None and name not in self._tools:
             raise self._no_tool(name)
         given = _arguments(asked.arguments)
         made = WorkbenchCall(name, as_texts(given) if tool is None else tool.recorded_arguments(given))
         text = call_text(made)
+        # A tool that does not exist has no effect in the evaluator either, so the call is recorded.
         if tool is None:
             self.calls += [] if text is None else [text]
             raise self._no_tool(name)

@@ -79,8 +79,8 @@ async def rerun_entry(
     try:
         end = await episode.run(JournalModel(entry), {})
     except ModelError as error:
-        told = CONTEXT_OVERFLOW if error.outcome == OVERFLOW else str(error)
-        end = {"outcome": error.outcome, "error": told}
+        message = CONTEXT_OVERFLOW if error.outcome == OVERFLOW else str(error)
+        end = {"outcome": error.outcome, "error": message}
     finally:
         episode.close()
     made = {"function_calls": [], "observations": [], **episode.progress}

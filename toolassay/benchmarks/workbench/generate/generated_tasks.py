@@ -165,6 +165,7 @@ def matches_wording(request: str, wording: str) -> bool:
     fixed = [text for text, _, _, _ in Formatter().parse(wording)]
     if wording.endswith("}"):
         fixed.append("")
+    # The fixed texts must occur in order. Gaps may contain anything, so the earliest place of each suffices.
     first, last = fixed[0], fixed[-1]
     if len(fixed) == 1:
         return request == wording

@@ -124,6 +124,7 @@ class ToolConnection(sqlite3.Connection):
 
         end = time.monotonic() + SECONDS
         self.execute("BEGIN")
+        # `rollback()` in a tool returns to this savepoint and leaves the transaction open.
         self.execute("SAVEPOINT call")
         self.row_factory = sqlite3.Row
         self.set_authorizer(allow)

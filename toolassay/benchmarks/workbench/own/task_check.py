@@ -45,10 +45,10 @@ class Effect:
         if self.is_idle:
             return f"{self.task.id}: warning: its answer has calls, and changes nothing"
         counts = Counter((change.table, change.kind) for change in self.changes)
-        told = ", ".join(
+        counted = ", ".join(
             f"{table}: {count_of(count, _NOUNS[kind])} {kind}" for (table, kind), count in counts.items()
         )
-        return f"{self.task.id}: {told or 'no action'}"
+        return f"{self.task.id}: {counted or 'no action'}"
 
 
 def check_tasks(sandbox: OwnSandbox, folder: Path) -> list[Effect]:

@@ -229,8 +229,8 @@ def tool_of(function: Callable[..., Any], mark: ToolMark) -> OwnTool:
             f"{name}: the first argument must be the database, not {first.name}; write db: sqlite3.Connection"
         )
     arguments = {p.name: _argument(name, p, hints, about) for p in parameters}
-    told = _SECTION.split(text)[0] if not start else text[: start.start()]
-    return OwnTool(mark.domain, function, " ".join(told.split()), arguments, mark.changes_state)
+    description = _SECTION.split(text)[0] if not start else text[: start.start()]
+    return OwnTool(mark.domain, function, " ".join(description.split()), arguments, mark.changes_state)
 
 
 def _argument(

@@ -75,6 +75,7 @@ def difference(before: Sandbox, after: Sandbox) -> dict[str, TableDifference]:
     >>> difference(before, after)["plots"].changed
     [CellChange(id='a.png', column='file_path', old='a.png', new='b.png')]
     """
+    # Both databases are attached to one connection, so that SQL compares them without reading all rows.
     both = sqlite3.connect(":memory:", isolation_level=None)
     try:
         for name, sandbox in (("before", before), ("after", after)):

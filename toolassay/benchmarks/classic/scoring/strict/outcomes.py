@@ -115,6 +115,7 @@ def means(
     for score, group in by_group.values():
         names = [group(one) for one in judged]
         sizes = Counter(names)
+        # A mean of group means is a weighted mean, and as a ratio of sums it can be resampled by cluster.
         weights = np.array([0.0 if name is None else 1 / sizes[name] for name in names])
         values = np.nan_to_num(_column(judged, score))
         columns.append(Ratio(values * weights, weights))

@@ -148,7 +148,7 @@ def _task_for_most(db: sqlite3.Connection, gaps: Gaps) -> ExpectedChanges:
     )
     (best, most), *others = db.execute(query, (gaps["board"], gaps["list"])).fetchall()
     if any(count == most for _, count in others):
-        raise ValueError("nobody has the most tasks")
+        raise ValueError("several people have the most tasks")
     return (
         task(f"Improve {gaps['metric']}", best, parse_day(gaps["due"]), gaps["board"])
         if crosses_threshold(db, gaps)
