@@ -53,7 +53,7 @@ class Step:
 
 @dataclass
 class ChatFunnel:
-    """The steps so far.
+    """The steps so far, with the numbers of conversations and messages that are left.
 
     >>> funnel = ChatFunnel(conversations=10, messages=14)
     >>> funnel.add("too_short", "fewer than 5 characters", [Drop("c1", 2, "message 0 has 2 characters")])

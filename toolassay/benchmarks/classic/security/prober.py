@@ -119,7 +119,7 @@ class ChatProber:
         return ProbeResult(probe.probe, verdict, ended, "\n\n".join(map(answer_text, answers)))
 
     async def _chosen(self, probe: ChatProbe, answers: Sequence[Mapping[str, Any]]) -> list[WorkflowChoice]:
-        """What the agent chose, turn by turn, as far as there are answers."""
+        """The agent's choices, turn by turn, as far as there are answers."""
         found: list[WorkflowChoice] = []
         question = ordered(probe.question, self._settings.order)
         ask = QuestionRequests(_NoMoreAnswers(), {}, probe.prompt.id, answers)

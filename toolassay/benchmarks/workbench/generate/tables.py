@@ -131,7 +131,7 @@ def draw_emails(seed: int, task_names: Sequence[str]) -> list[dict[str, Any]]:
 
 
 def _body(rng: SeededRandom, kind: str, topic: str, person: str) -> str:
-    """Greeting, two to four sentences, closing, name."""
+    """The text of an e-mail: greeting, two to four sentences, closing, name."""
     words = texts("emails")
     sentences = [
         rng.pick(words[kind]["openings"]).format(topic),

@@ -40,17 +40,17 @@ class MessageOutcome:
 
     @property
     def choice(self) -> str | None:
-        """The workflow that was chosen; None for none, and for what was not answered."""
+        """The chosen workflow; None for the choice of none, and for a message without a choice."""
         return self.row.prediction if self.row is not None and self.answered else None
 
     @property
     def right(self) -> bool:
-        """Whether the choice is one that the labels accept; what was not answered never is."""
+        """Whether the labels accept the choice; False without a choice."""
         return self.answered and self.example.accepts(self.choice)
 
     @property
     def wanted(self) -> str | None:
-        """The first label; None where no workflow is right."""
+        """The primary label; None if no workflow is correct."""
         return self.example.labels[0] if self.example.labels else None
 
 
