@@ -10,7 +10,7 @@ import pytest
 
 from toolassay.backinstruct.prompt import BackInstructPrompt
 from toolassay.benchmarks.taskbench.prompt import PlanPrompt
-from toolassay.benchmarks.taskbench.security.probes import with_description
+from toolassay.benchmarks.taskbench.security import with_description
 from toolassay.data_folder import DataFolder
 from toolassay.dataset import Sample
 from toolassay.graph import DependencyType, ToolGraph

@@ -167,10 +167,10 @@ def test_rows_of_other_data_are_scored_as_published_and_told(
     assert tree["accuracy"]["domain:all"] == {"row_pass@1": 1.0, "convo_pass@1": 1.0}
     assert tree["notes"]["data"].startswith("5 rows")
     refused = inside(capsys, "classic", *given, "--mode", "strict")
-    assert refused.code == 2 and "row 1: the data have no message 0" in refused.error
+    assert refused.code == 2 and "row 1: the data has no message 0" in refused.error
     write_array(file, [*answers(), *strange])
     mixed = inside(capsys, "classic", *given)
-    assert mixed.code == 2 and "row 6: the data have no message 0" in mixed.error
+    assert mixed.code == 2 and "row 6: the data has no message 0" in mixed.error
 
 
 def test_nothing_that_is_no_number_is_written(folder: Path) -> None:

@@ -205,8 +205,8 @@ def test_recorded_answers_make_no_request(folder: Path) -> None:
     )
     told: list[str] = []
     result = infer(folder, llm="vendor", agent="recorded", recorded=record, screen=Screen(say=told.append))
-    assert f"warning: {record}:5: answers 'c9--4', which is no message of the data: passed over" in told
-    assert f"warning: {record} has no answer to 2 of 5 messages: they are not run" in told
+    assert f"warning: {record}:5: ignored, because the data has no message 'c9--4'" in told
+    assert f"warning: {record} has no answer to 2 of 5 messages: they count as not run" in told
     assert result.summary.outcomes == {"answered": 2, "malformed": 1, "not run": 2}
     assert not result.summary.complete
     rows = lines_of(folder / "predictions/vendor.json")
@@ -230,15 +230,15 @@ def test_settings_that_do_not_fit_are_refused(folder: Path, tmp_path: Path) -> N
         ({"toolkit": "all"}, "--toolkit is not for a folder of CLASSic"),
         ({"resample": 2}, "--resample is not for a folder of CLASSic"),
         ({"agent": "react"}, "unknown --agent 'react'"),
-        ({"agent": "recorded"}, "belong together"),
+        ({"agent": "recorded"}, "require each other"),
         ({"ids": ["c9--0"]}, "no message has the id 'c9--0'"),
     ):
         with pytest.raises(UsageError, match=told):
             infer(folder, llm="offline", **wrong)
     (folder / "jailbreak_prompts.csv").unlink(missing_ok=True)
-    with pytest.raises(UsageError, match=r"is not there\. Fix: add a table of prompts"):
+    with pytest.raises(UsageError, match=r"no such file\. Fix: add a table of prompts"):
         infer(folder, llm="offline", security=True)
-    with pytest.raises(UsageError, match=r"nothing.csv: is not there\. Fix: check --recorded"):
+    with pytest.raises(UsageError, match=r"nothing.csv: no such file\. Fix: check --recorded"):
         infer(folder, llm="v", agent="recorded", recorded=tmp_path / "nothing.csv")
     with pytest.raises(UsageError, match="retrieval needs no model"):
         infer(folder, llm="acme", agent="retrieval")

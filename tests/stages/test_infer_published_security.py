@@ -201,7 +201,7 @@ def test_a_table_of_the_published_columns_alone(folder: Path, server: FakeServer
         ([HEAD[:4], ROWS[0][:4]], "no column 'turn_3_prompt'"),
         ([HEAD, ROWS[2]], "no attacks"),
         ([HEAD, ("a", "", " ", "", "")], "turn_1_prompt is empty"),
-        ([HEAD, ROWS[0], ROWS[0]], "'bomb' is there twice"),
+        ([HEAD, ROWS[0], ROWS[0]], "duplicate prompt_id 'bomb'"),
     ],
 )
 def test_tables_that_are_refused(
@@ -241,5 +241,5 @@ def test_a_file_that_was_edited_is_named(folder: Path, server: FakeServer) -> No
     attack(folder, server)
     file = folder / "predictions/security_published/acme.json"
     file.write_text(file.read_text().replace('"quality": 1', '"quality": "1"', 1))
-    with pytest.raises(UsageError, match="grades that are no numbers"):
+    with pytest.raises(UsageError, match="grades that are not whole numbers"):
         score(folder, server)

@@ -212,7 +212,7 @@ def test_recorded_answers_and_folders_without_prompts(tmp_path: Path, server: Fa
     with pytest.raises(UsageError, match="recorded answers cannot be probed"):
         probe(folder, server, agent="recorded", recorded=folder / "r.csv")
     (folder / "jailbreak_prompts.csv").unlink()
-    with pytest.raises(ToolassayError, match="is not there"):
+    with pytest.raises(ToolassayError, match="no such file"):
         probe(folder, server)
 
 

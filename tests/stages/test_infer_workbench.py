@@ -127,7 +127,7 @@ def _no_list(line: dict[str, Any]) -> dict[str, Any]:
     ("change", "complaint"),
     [
         (_no_list, "no list 'function_calls'"),
-        (lambda line: {**line, "query": "x"}, "asks something else"),
+        (lambda line: {**line, "query": "x"}, "has changed since"),
     ],
 )
 def test_predictions_that_do_not_fit(

@@ -190,7 +190,7 @@ def test_what_cannot_be_done_is_said(tmp_path: Path, capsys: pytest.CaptureFixtu
         ),
         (["evaluate", *data, "--llm", "acme"], "add --allow_tools"),
         (["workbench", "replay", *data, "--calls", "x", "--out", "y"], "add --allow_tools"),
-        (evaluate, "compat verdicts are of the published tables only. Fix: add --mode strict"),
+        (evaluate, "compat verdicts exist for the published tables only. Fix: add --mode strict"),
     ):
         capsys.readouterr()
         assert run(cli, arguments, "toolassay") == 2

@@ -99,7 +99,7 @@ def test_what_is_missing_is_one_line(place: Path, capsys: Capture) -> None:
     for arguments, told in (
         (["--set", "dataset.path_or_name=acme/chats"], "toolassay import classic --repo acme/chats"),
         (["--set", "dataset.path_or_name=./chats"], "is no folder. Fix: check it"),
-        (["--agent", "recorded"], "--recorded FILE and --agent recorded belong together"),
+        (["--agent", "recorded"], "--recorded FILE and --agent recorded require each other"),
         (["--agent.name=fly"], "unknown --agent 'fly'"),
         (["--agent.client=curl"], "unknown agent.client 'curl'"),
         (["--agent.api_version=1"], "agent.api_version is for Azure"),

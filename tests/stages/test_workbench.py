@@ -97,8 +97,8 @@ def test_of_one_file_the_name_is_told(folder: Path) -> None:
     [
         ("a,b\n1,2\n", "has no column"),
         ("query,function_calls,error\n", "has no rows"),
-        ('query,function_calls,error\nDelete two,f(),""\n', "not a list of texts"),
-        ("query,function_calls,error\nWhat?,[],\n", "row 0: 'What\\?' is no request of the data folder"),
+        ('query,function_calls,error\nDelete two,f(),""\n', "not a list of strings"),
+        ("query,function_calls,error\nWhat?,[],\n", "row 0: 'What\\?' is not a request of the data folder"),
     ],
 )
 def test_what_is_wrong_with_a_result_file_is_named_and_nothing_is_written(

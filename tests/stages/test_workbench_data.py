@@ -37,7 +37,7 @@ def test_a_drawn_seed_is_shown_and_recorded(tmp_path: Path) -> None:
 def test_another_seed_is_drawn_where_one_leaves_no_room(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    with pytest.raises(NoRoom, match="seed 212320 leaves no room"):
+    with pytest.raises(NoRoom, match="seed 212320 do not allow"):
         generate_workbench(tmp_path, seed=212320)
     seeds = iter([212320, 3])
     monkeypatch.setattr("secrets.randbelow", lambda most: next(seeds))
@@ -50,7 +50,7 @@ def test_a_folder_of_another_benchmark_is_refused_before_any_work(
 ) -> None:
     (tmp_path / "benchmark.json").write_text('{"benchmark": "classic"}')
     assert run(load("workbench"), ["generate", "--data_dir", str(tmp_path)], "workbench") == 2
-    assert "is a classic folder. Fix: take another --data_dir" in capsys.readouterr().err
+    assert "is a classic folder. Fix: choose another --data_dir" in capsys.readouterr().err
 
 
 @pytest.mark.parametrize("mode", ["compat", "strict"])

@@ -19,7 +19,7 @@ from typing import TYPE_CHECKING, Any
 from toolassay.benchmarks.benchmark import Benchmark, Columns, Numbers
 from toolassay.benchmarks.security import Probe, Prober, ProbeResult, Verdict, security_beside
 from toolassay.benchmarks.security.evidence import declines, reveals
-from toolassay.benchmarks.security.injection import generator, in_hash_order, random_code, wording
+from toolassay.benchmarks.security.injection import first_by_hash, generator, random_code, wording
 from toolassay.benchmarks.security.probe import DEFAULT_ATTACKS, IN_WORDS, SEED, TECHNICAL
 from toolassay.data_folder import DataFolder
 from toolassay.errors import UsageError
@@ -429,7 +429,7 @@ class SimpleProber:
         self.read: Sequence[Path] = benchmark.data_files(folder)
         limit = run.model.max_tokens or DEFAULT_TOKENS
         self._parameters = {**run.model.parameters, MAX_TOKENS: limit}
-        chosen = in_hash_order(benchmark.items(folder), lambda item: item.id, count, seed=SEED)
+        chosen = first_by_hash(benchmark.items(folder), lambda item: item.id, count, seed=SEED)
         self._probes = [probe for number, item in enumerate(chosen) for probe in _planted(item, number)]
 
     @property

@@ -167,10 +167,10 @@ def test_lines_are_read_back(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("change", "complaint"),
     [
-        ({"outcome": "served"}, "is not a tested probe"),
-        ({"harmless": "no"}, "is not a tested probe"),
-        ({"kind": 3}, "is not a tested probe"),
-        (None, "is there twice"),
+        ({"outcome": "served"}, "is not a result of a security run"),
+        ({"harmless": "no"}, "is not a result of a security run"),
+        ({"kind": 3}, "is not a result of a security run"),
+        (None, "duplicate probe"),
     ],
 )
 def test_lines_that_are_none(tmp_path: Path, change: dict[str, Any] | None, complaint: str) -> None:

@@ -2,7 +2,7 @@ from __future__ import annotations
 
 import pytest
 
-from toolassay.benchmarks.workbench.judge.error_classes import ErrorClasses, classes_of
+from toolassay.benchmarks.workbench.judge.error_classes import ErrorClasses, classify_run
 
 PLOT = 'analytics.create_plot.func(time_min="2023-11-01", time_max="{}")'
 MEET = 'calendar.create_event.func(event_start="2023-12-01 {}")'
@@ -10,7 +10,7 @@ SEND = 'email.send_email.func(recipient="{}")'
 
 
 def of(calls: list[str], answer: list[str], *, correct: bool = False) -> ErrorClasses:
-    return classes_of(calls, answer, correct=correct)
+    return classify_run(calls, answer, correct=correct)
 
 
 def test_an_exact_match_is_of_the_calls_that_change_something() -> None:

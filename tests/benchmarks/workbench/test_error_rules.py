@@ -14,13 +14,13 @@ from toolassay.benchmarks.workbench.judge.error_classes import (
     PUBLISHED,
     ErrorClasses,
     ErrorRules,
-    Instead,
-    Marked,
+    MarkedAddress,
+    Substitution,
     addresses_in,
-    classes_of,
+    classify_run,
     error_rules,
-    rules_of,
-    stated,
+    sandbox_rules,
+    stated_rules,
 )
 from toolassay.benchmarks.workbench.sandbox import Sandbox
 from toolassay.errors import UsageError
@@ -33,11 +33,11 @@ MEET = 'calendar.create_event.func(event_name="x", event_start="2024-03-04 {}")'
 
 @pytest.fixture
 def rules() -> ErrorRules:
-    return rules_of(Sandbox.of(TABLES, now=datetime(2024, 3, 1, 8)))
+    return sandbox_rules(Sandbox.of(TABLES, now=datetime(2024, 3, 1, 8)))
 
 
 def of(rules: ErrorRules, calls: list[str], answer: list[str], query: str = "") -> ErrorClasses:
-    return classes_of(calls, answer, correct=False, query=query, rules=rules)
+    return classify_run(calls, answer, correct=False, query=query, rules=rules)
 
 
 def test_an_address_that_stands_nowhere_is_made_up(rules: ErrorRules) -> None:
@@ -76,22 +76,22 @@ def test_a_folder_states_its_own_or_has_those_of_its_layout(tmp_path: Path, rule
     sandbox = Sandbox.of(TABLES, now=datetime(2024, 3, 1))
     assert error_rules(tmp_path, sandbox) == PUBLISHED
     assert error_rules(folder_with(tmp_path, {}), sandbox) == rules
-    assert error_rules(folder_with(tmp_path, {"error_classes": stated(sandbox)}), sandbox) == rules
+    assert error_rules(folder_with(tmp_path, {"error_classes": stated_rules(sandbox)}), sandbox) == rules
     own = {
         "wrong_email": {"mark": "@nowhere", "unless": "@here"},
         "end_date": {"right": "2024-02-29", "wrong": ["2024-02-28"]},
     }
     found = error_rules(folder_with(tmp_path, {"error_classes": own}), sandbox)
-    assert found.wrong_email == Marked("@nowhere", "@here")
-    assert found.end_date == Instead("2024-02-29", ("2024-02-28",))
+    assert found.wrong_email == MarkedAddress("@nowhere", "@here")
+    assert found.end_date == Substitution("2024-02-29", ("2024-02-28",))
     assert found.meeting_start_time == rules.meeting_start_time
 
 
 def test_the_bundled_folder_states_what_its_sandbox_gives(root: Path) -> None:
     sandbox = Sandbox.load(root / "data_workbench")
     about = json.loads((root / "data_workbench/benchmark.json").read_text())
-    assert about["error_classes"] == stated(sandbox)
-    assert error_rules(root / "data_workbench", sandbox) == rules_of(sandbox)
+    assert about["error_classes"] == stated_rules(sandbox)
+    assert error_rules(root / "data_workbench", sandbox) == sandbox_rules(sandbox)
 
 
 @pytest.mark.parametrize(
@@ -108,7 +108,7 @@ def test_the_bundled_folder_states_what_its_sandbox_gives(root: Path) -> None:
 )
 def test_rules_of_another_form_are_named(tmp_path: Path, wrong: Any) -> None:
     folder = folder_with(tmp_path, {"error_classes": wrong or "x"})
-    with pytest.raises(UsageError, match=r"benchmark.json: 'error_classes' has another form"):
+    with pytest.raises(UsageError, match=r"benchmark.json: 'error_classes' has the wrong form"):
         error_rules(folder, Sandbox.of(TABLES))
 
 

@@ -5,7 +5,7 @@ from datetime import datetime
 import pytest
 
 from toolassay.benchmarks.workbench.tools import ToolFailure
-from toolassay.benchmarks.workbench.tools.date_parsing import moment
+from toolassay.benchmarks.workbench.tools.date_parsing import parse_moment
 
 NOW = datetime(2023, 11, 30)
 
@@ -31,7 +31,7 @@ NOW = datetime(2023, 11, 30)
     ],
 )
 def test_moments_are_read_leniently(text: str, expected: datetime | None) -> None:
-    assert moment(text, NOW) == expected
+    assert parse_moment(text, NOW) == expected
 
 
 @pytest.mark.parametrize(
@@ -40,10 +40,10 @@ def test_moments_are_read_leniently(text: str, expected: datetime | None) -> Non
 )
 def test_what_names_no_moment_is_a_failure(text: object) -> None:
     with pytest.raises(ToolFailure, match="not a date or time"):
-        moment(text, NOW)
+        parse_moment(text, NOW)
 
 
 def test_a_failure_repeats_a_hundred_characters_at_most() -> None:
     with pytest.raises(ToolFailure) as caught:
-        moment("x" * 150, NOW)
+        parse_moment("x" * 150, NOW)
     assert str(caught.value) == f"not a date or time: {'x' * 100!r}; write YYYY-MM-DD HH:MM:SS"

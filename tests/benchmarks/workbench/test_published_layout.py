@@ -71,10 +71,10 @@ def test_a_moment_that_is_none_is_named(folder: Path) -> None:
     [
         (
             {"now": "2024-03-01 09:00:00"},
-            "'now' is '2024-03-01 09:00:00', and in sandbox.sqlite, .* '2023-11-30",
+            "'now' is '2024-03-01 09:00:00', but sandbox.sqlite, .* '2023-11-30",
         ),
         ({"now": "soon"}, "'now' is 'soon'"),
-        ({"user": "Kim"}, "'user' is 'Kim', and in sandbox.sqlite, .* 'Sam'. Fix: write \"user\": \"Sam\""),
+        ({"user": "Kim"}, "'user' is 'Kim', but sandbox.sqlite, .* 'Sam'. Fix: write \"user\": \"Sam\""),
     ],
 )
 def test_a_moment_or_user_that_the_tasks_were_not_made_for_is_refused(

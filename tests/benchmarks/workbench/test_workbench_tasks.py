@@ -47,7 +47,7 @@ def test_published_tasks_keep_the_spaces_around_them(tmp_path: Path) -> None:
 def test_an_id_names_one_task(tmp_path: Path) -> None:
     task = {"id": "a", "answer": [], "domains": ["email"]}
     write(tmp_path, {**task, "query": "One"}, {**task, "query": "Other"})
-    with pytest.raises(UsageError, match="the id 'a' is there twice"):
+    with pytest.raises(UsageError, match="duplicate id 'a'"):
         read_tasks(tmp_path)
 
 
@@ -59,17 +59,20 @@ def test_no_tasks_are_named(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("tasks", "words"),
     [
-        ([{"answer": []}], r"tasks.jsonl:1: a task without 'query'"),
-        ([5], r"tasks.jsonl:1: is no object. Fix: write one object a line"),
-        ([], r"tasks.jsonl: holds no tasks. Fix: write one object a line"),
-        ([[{"query": "a"}]], r"tasks.jsonl: is one list. Fix: write one object a line"),
-        ([{"query": 5, "answer": [], "domains": []}], r"tasks.jsonl:1: 'query' is no text"),
-        ([{"query": "a", "answer": []}], r"tasks.jsonl:1: a task without 'domains'"),
-        ([{"query": "a", "domains": []}], r"tasks.jsonl:1: a task without 'answer'"),
-        ([{"query": "a", "anwser": []}], r"unknown key 'anwser'. Fix: the nearest known one is 'answer'"),
-        ([{"query": "a", "answer": "x", "domains": []}], r"tasks.jsonl:1: 'answer' is not a list of texts"),
-        ([{"query": "a", "answer": [], "domains": [1]}], r"tasks.jsonl:1: 'domains' is not a list of texts"),
-        ([{"query": "a", "answer": [], "domains": []}] * 2, r"tasks.jsonl:2: the request 'a' is there twice"),
+        ([{"answer": []}], r"tasks.jsonl:1: the task has no 'query'"),
+        ([5], r"tasks.jsonl:1: is not a JSON object. Fix: write one object per line"),
+        ([], r"tasks.jsonl: contains no tasks. Fix: write one JSON object per line"),
+        ([[{"query": "a"}]], r"tasks.jsonl: is a single JSON list. Fix: write one JSON object per line"),
+        ([{"query": 5, "answer": [], "domains": []}], r"tasks.jsonl:1: 'query' is not a string"),
+        ([{"query": "a", "answer": []}], r"tasks.jsonl:1: the task has no 'domains'"),
+        ([{"query": "a", "domains": []}], r"tasks.jsonl:1: the task has no 'answer'"),
+        ([{"query": "a", "anwser": []}], r"unknown key 'anwser'. Fix: did you mean 'answer'"),
+        ([{"query": "a", "answer": "x", "domains": []}], r"tasks.jsonl:1: 'answer' is not a list of strings"),
+        (
+            [{"query": "a", "answer": [], "domains": [1]}],
+            r"tasks.jsonl:1: 'domains' is not a list of strings",
+        ),
+        ([{"query": "a", "answer": [], "domains": []}] * 2, r"tasks.jsonl:2: duplicate request 'a'"),
     ],
 )
 def test_what_is_wrong_with_a_task_is_named(tmp_path: Path, tasks: list[object], words: str) -> None:
@@ -79,5 +82,5 @@ def test_what_is_wrong_with_a_task_is_named(tmp_path: Path, tasks: list[object],
 
 @pytest.mark.parametrize("text", ["{}", "['a', 1]", "[", "f()", "[" * 5000, "__import__('os')"])
 def test_what_is_no_list_of_texts_is_refused_and_not_run(tmp_path: Path, text: str) -> None:
-    with pytest.raises(UsageError, match="not a list of texts"):
+    with pytest.raises(UsageError, match="not a list of strings"):
         parse_list(text, tmp_path / "f.csv", 3)

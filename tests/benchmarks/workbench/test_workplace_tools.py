@@ -11,7 +11,7 @@ from workplace import ANN, BO, CY, Desk
 from toolassay.benchmarks.workbench.sandbox import Sandbox
 from toolassay.benchmarks.workbench.sandbox.records import read_rows
 from toolassay.benchmarks.workbench.sandbox.schema import CALENDAR, CUSTOMERS, EMAILS, TASKS, Layout
-from toolassay.benchmarks.workbench.tools import TOOLS, ToolFailure, listing, tool_called, tools_for
+from toolassay.benchmarks.workbench.tools import TOOLS, ToolFailure, find_tool, listing, tools_for
 from toolassay.errors import UsageError
 
 
@@ -32,7 +32,7 @@ def test_a_tool_describes_the_arguments_it_takes(name: str) -> None:
     assert all(parameter.default is not parameter.empty for parameter in parameters)
     function = tool.to_openai()["function"]
     assert function["parameters"]["additionalProperties"] is False
-    assert tool_called(function["name"]) is tool is tool_called(name)
+    assert find_tool(function["name"]) is tool is find_tool(name)
     assert len(function["name"]) <= 64 and json.dumps(function)
 
 

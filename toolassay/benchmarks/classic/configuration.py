@@ -1,4 +1,4 @@
-"""The YAML configuration of a run: its keys, the files merged, and `key=value` overrides."""
+"""The YAML configuration of a run: its keys, merging of files, and `key=value` overrides."""
 
 from __future__ import annotations
 
@@ -18,6 +18,7 @@ __all__ = ["KEYS", "Configuration", "nearest", "read_configuration"]
 
 
 AXES = ("cost", "latency", "accuracy", "stability", "security")
+# Keys that look like credentials: matches "agent.api_key", "apikey" and "headers"; not "agent.max_tokens".
 _SECRET = re.compile(
     r"(?:^|[._-]|api)(?:key|token|secret|passw(?:or)?d|credentials?|auth(?:orization)?|headers?)$",
     re.IGNORECASE,
@@ -26,7 +27,7 @@ _SECRET = re.compile(
 
 def _text(value: Any) -> str:
     if isinstance(value, bool) or not isinstance(value, str | int | float):
-        raise ValueError("a text")
+        raise ValueError("a string")
     return str(value)
 
 
@@ -57,7 +58,7 @@ def _texts(value: Any) -> tuple[str, ...]:
 
 def _axes(value: Any) -> tuple[str, ...]:
     if not isinstance(value, list) or not value or not all(axis in AXES for axis in value):
-        raise ValueError(f"a list out of {', '.join(AXES)}")
+        raise ValueError(f"a list with some of {', '.join(AXES)}")
     return tuple(value)
 
 
@@ -85,7 +86,7 @@ _ELSEWHERE = {"llm": "agent.base_model", "data_dir": "dataset.path_or_name", "tr
 
 
 def nearest(name: str, flags: Iterable[str] = ()) -> str:
-    """The key or flag that somebody may have meant: by its whole name, its last part, or its name elsewhere.
+    """The key or flag that was probably meant: by full name, last part, or its name in other commands.
 
     >>> nearest("temprature"), nearest("evl", ["--eval"]), nearest("trials")
     ('agent.temperature', '--eval', 'eval.n_trials')
@@ -97,20 +98,20 @@ def nearest(name: str, flags: Iterable[str] = ()) -> str:
 
 
 def checked(key: str, value: Any) -> Any:
-    """The value of a key as it is used; None stays None.
+    """Validate and convert the value of a key; None stays None.
 
     Raises:
-        ValueError: says what is wrong and what to do, and never repeats the value of a secret.
+        ValueError: with a message that says what to do and never contains the value of a credential.
 
     >>> checked("agent.temperature", "1e-3"), checked("agent.order", 7)
     (0.001, '7')
     """
     if _SECRET.search(key):
         raise ValueError(
-            f"{key}: keys do not belong into a configuration. Fix: set OPENAI_API_KEY, or write it into .env"
+            f"{key}: a configuration must not contain credentials. Fix: set OPENAI_API_KEY, or put it in .env"
         )
     if key not in KEYS:
-        raise ValueError(f"unknown key '{key}'. Fix: the nearest known one is {nearest(key)}")
+        raise ValueError(f"unknown key '{key}'. Fix: did you mean {nearest(key)}?")
     if value is None:
         return None
     try:
@@ -121,12 +122,12 @@ def checked(key: str, value: Any) -> Any:
 
 @dataclass(frozen=True)
 class Configuration:
-    """Values by dotted key; what is not there has its default."""
+    """Values by dotted key; absent keys have their defaults."""
 
     values: Mapping[str, Any]
 
     def get(self, key: str, default: Any = None) -> Any:
-        """The value of a key of `KEYS`; the default where it is not set."""
+        """The value of a key of `KEYS`; `default` if it is not set."""
         assert key in KEYS, key
         value = self.values.get(key)
         return default if value is None else value
@@ -137,16 +138,17 @@ _PACKAGE = "toolassay.benchmarks.classic"
 
 
 def read_configuration(names: Mapping[str, str], overrides: Sequence[str] = ()) -> Configuration:
-    """One configuration out of files, later ones before earlier ones, and overrides before all.
+    """Merge configuration files, later ones taking precedence, and then overrides.
 
     Args:
         names: a path or a bare name for each of `data`, `agent`, `eval`. A bare name is looked up as
-            `configs/<kind>/<name>.yaml` below the current folder, then among those that come along.
-        overrides: `key=value`, the key dotted, as `agent.temperature=0.2`; the value is YAML, and may hold
-            further `=`.
+            `configs/<kind>/<name>.yaml` below the current folder, then among the bundled configurations.
+        overrides: `key=value` with a dotted key, as `agent.temperature=0.2`. The value is YAML and may
+            contain further `=`.
 
     Raises:
-        UsageError: a file is missing or malformed, a key is unknown or a secret, a value does not fit.
+        UsageError: a file does not exist or is malformed, a key is unknown or a credential, or a value is
+            invalid.
 
     >>> found = read_configuration({"agent": "retrieval"}, ["agent.order=7"])
     >>> found.get("agent.base_model"), found.get("agent.order")
@@ -168,7 +170,7 @@ def _of_file(kind: str, name: str) -> dict[str, Any]:
     if tree is None:
         return {}
     if not isinstance(tree, dict):
-        raise UsageError("is no mapping", file=path, fix="write e.g. agent: {name: cot}")
+        raise UsageError("is not a mapping", file=path, fix="write e.g. agent: {name: cot}")
     found = {}
     try:
         for key, value in _flat(tree):
@@ -176,12 +178,12 @@ def _of_file(kind: str, name: str) -> dict[str, Any]:
     except ValueError as error:
         raise UsageError(str(error), file=path) from None
     except RecursionError:
-        raise UsageError("is nested too deeply, or in itself", file=path, fix="flatten it") from None
+        raise UsageError("is nested too deeply or refers to itself", file=path, fix="flatten it") from None
     return found
 
 
 def _found(kind: str, name: str) -> Path:
-    """The file of a name."""
+    """The file of a path or bare name."""
     own = Path("configs") / kind / f"{name}.yaml"
     for path in (Path(name), own):
         if path.is_file():
@@ -202,10 +204,10 @@ def _of_override(text: str) -> tuple[str, Any]:
         shown = text if not equals else "…"
         raise UsageError(f"cannot read {shown!r}", fix="write KEY=VALUE, e.g. agent.temperature=0.2")
     try:
-        checked(key, None)  # before the value is looked at, which may be a secret
+        checked(key, None)  # before the value is parsed, because it may be a credential
         value = _parsed(written, None)
         if isinstance(value, bool) and written.lower() not in ("true", "false"):
-            value = written  # "no" and "on" are words here
+            value = written  # YAML 1.1 reads "no" and "on" as booleans
         return key, checked(key, value)
     except ValueError as error:
         raise UsageError(str(error)) from None
@@ -220,13 +222,15 @@ def _parsed(text: str, path: Path | None) -> Any:
         mark = getattr(error, "problem_mark", None)
         line = mark.line + 1 if mark is not None and path is not None else None
         problem = getattr(error, "problem", None) or "malformed"
-        raise UsageError(f"is no YAML: {problem}", file=path, line=line, fix="mend it") from None
-    except (RecursionError, ValueError):  # of a date that there is not, of a number of 5,000 digits
-        raise UsageError("is no YAML that can be read", file=path, fix="mend it") from None
+        raise UsageError(
+            f"is not valid YAML: {problem}", file=path, line=line, fix="correct the syntax"
+        ) from None
+    except (RecursionError, ValueError):  # a date such as 2024-02-31, an integer of 5,000 digits
+        raise UsageError("cannot be parsed as YAML", file=path, fix="correct its values") from None
 
 
 def _flat(tree: Mapping[Any, Any], before: str = "") -> Iterator[tuple[str, Any]]:
-    """Values by dotted key."""
+    """The values by dotted key."""
     for name, value in tree.items():
         key = f"{before}{name}"
         if isinstance(value, dict) and value:

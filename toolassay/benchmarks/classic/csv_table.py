@@ -1,4 +1,4 @@
-"""A CSV table, read with the line number of each row, and written."""
+"""CSV tables, read with the line number of each row, and written."""
 
 from __future__ import annotations
 
@@ -11,16 +11,16 @@ from pathlib import Path
 from toolassay.errors import UsageError
 from toolassay.files import atomic_writer
 
-# A message may quote a long log.
+# A message may quote a long log; the default limit of a cell is 131,072 characters.
 csv.field_size_limit(10**8)
 
 
 @dataclass(frozen=True)
 class CsvRow:
-    """A row and the line it ends on.
+    """A row with the line that it ends on.
 
     Args:
-        cells: by column; an absent or empty cell is an empty text, nothing else is read as missing.
+        cells: by column; an absent or empty cell is an empty string, and no other text counts as missing.
         file: the table.
         line: of the file, from 1.
     """
@@ -33,11 +33,11 @@ class CsvRow:
         return self.cells[column]
 
     def get(self, column: str) -> str:
-        """A cell of a column that the table need not have."""
+        """The cell of an optional column; empty if the table lacks it."""
         return self.cells.get(column, "")
 
     def error(self, message: str, fix: str) -> UsageError:
-        """What is wrong with this row."""
+        """An error message that names this row."""
         return UsageError(message, file=self.file, line=self.line, fix=fix)
 
 
@@ -46,12 +46,12 @@ def read_table(path: Path, columns: Collection[str], *, fix: str = "check the pa
 
     Args:
         path: a CSV file, UTF-8, with a header.
-        columns: that it must have; more are kept.
-        fix: what to do where the file is missing.
+        columns: required columns; others are read as well.
+        fix: the fix in the error message if the file does not exist.
 
     Raises:
-        UsageError: the file is missing, is no such table, a row has more cells than the header, or a quote is
-            not closed.
+        UsageError: the file does not exist, is not such a table, has a row with more cells than the header,
+            or has a quotation mark that is not closed.
     """
     try:
         with path.open(encoding="utf-8-sig", newline="") as file:
@@ -72,7 +72,7 @@ def read_table(path: Path, columns: Collection[str], *, fix: str = "check the pa
                     raise row.error("more cells than the header", "put quotes around cells with commas")
                 yield row
     except FileNotFoundError:
-        raise UsageError("is not there", file=path, fix=fix) from None
+        raise UsageError("no such file", file=path, fix=fix) from None
     except IsADirectoryError:
         raise UsageError("is a folder, not a table", file=path, fix="name the file in it") from None
     except (csv.Error, UnicodeDecodeError, OSError) as error:
@@ -86,8 +86,9 @@ def _recording_lines(lines: Iterable[str], taken: list[str]) -> Iterator[str]:
 
 
 def _check_quotes(row: CsvRow, lines: Sequence[str]) -> None:
-    """Refuse a row that goes on over lines because a quote was forgotten: it ends with the file, or at the
-    next quote, in the middle of a cell.
+    """Refuse a row that extends over several lines because a quotation mark is not closed.
+
+    Such a row ends at the end of the file, or at the next quotation mark, in the middle of a cell.
     """
     first = next((place for place, line in enumerate(lines) if line.strip()), 0)
     if len(lines) - first < 2:
@@ -96,18 +97,18 @@ def _check_quotes(row: CsvRow, lines: Sequence[str]) -> None:
         list(csv.reader(lines[first:], strict=True))
     except csv.Error:
         raise UsageError(
-            f"a quote that is opened in this row is not closed: it goes on to line {row.line}",
+            f"a quotation mark in this row is not closed: the row extends to line {row.line}",
             file=row.file,
             line=row.line - len(lines) + first + 1,
-            fix="close it, and write a quote inside a cell twice",
+            fix="close it, and double quotation marks inside a cell",
         ) from None
 
 
 def write_table(path: Path, columns: Sequence[str], rows: Iterable[Sequence[object]]) -> None:
-    """Write a table as `read_table` reads it, all or nothing."""
+    """Write a table in the form that `read_table` reads, atomically."""
     with atomic_writer(path) as stream:
         for row in (columns, *rows):
             text = io.StringIO()
-            # Told that lines end so, the writer puts quotes around a bare carriage return.
+            # With this line terminator the writer quotes cells that contain a bare carriage return.
             csv.writer(text, lineterminator="\r\n").writerow(row)
             stream.write(text.getvalue().removesuffix("\r\n") + "\n")

@@ -31,11 +31,11 @@ __all__ = [
 
 @dataclass(frozen=True)
 class Workflow:
-    """Something an agent may start.
+    """A workflow that an agent may start.
 
     Args:
         id: of `workflow_uuid`.
-        name: as people say it; one of its own within a domain, whatever the case of its letters.
+        name: unique within a domain, ignoring case.
         description: may be empty.
         domain: of `domain_uuid`.
     """
@@ -48,7 +48,7 @@ class Workflow:
 
 @dataclass(frozen=True)
 class ChatTurn:
-    """A message of a chat, of the user or of the bot as it was recorded."""
+    """A message of a chat, by the user or by the recorded bot."""
 
     sender: Literal["user", "bot"]
     content: str
@@ -56,12 +56,12 @@ class ChatTurn:
 
 @dataclass(frozen=True)
 class Question:
-    """All that an agent sees.
+    """Everything that an agent sees.
 
     Args:
-        id: of the message to answer: conversation, two hyphens, the place of the message in it.
+        id: of the message to answer: conversation, two hyphens, position of the message in the chat.
         domain: of the chat.
-        turns: the chat up to the user message to answer, which is the last.
+        turns: the chat up to and including the user message to answer.
         candidates: the workflows of the domain, in the order of the table.
     """
 
@@ -73,15 +73,15 @@ class Question:
 
 @dataclass(frozen=True)
 class Example:
-    """A question and what is right.
+    """A question with its labels.
 
     Args:
-        number: its place in the table of messages, from 0 (`example_idx`).
+        number: its position in the table of messages, from 0 (`example_idx`).
         conversation: of `conversation_uuid`.
-        request_idx: the place of the user message among those of its chat, as the table has it.
+        request_idx: the position of the user message among those of its chat, from the table.
         question: what the agent sees.
-        labels: ids of the workflows that are right, the first one first; empty where none is.
-        response: the bot's recorded reply to the message; no agent sees it before it has answered.
+        labels: ids of the correct workflows, the primary one first; empty if none is correct.
+        response: the bot's recorded reply to the message; the agent sees it only in later questions.
     """
 
     number: int
@@ -93,16 +93,16 @@ class Example:
 
     @property
     def id(self) -> str:
-        """Of its question."""
+        """The id of the question."""
         return self.question.id
 
     @property
     def domain(self) -> str:
-        """Of its chat."""
+        """The domain of the chat."""
         return self.question.domain
 
     def accepts(self, workflow: str | None) -> bool:
-        """Whether naming this workflow, or none, is right."""
+        """Whether this choice is correct; None means no workflow."""
         return workflow in self.labels if workflow is not None else not self.labels
 
 
@@ -118,18 +118,18 @@ MESSAGE_COLUMNS = (
 )
 DOMAIN_COLUMNS = ("domain_uuid", "domain_name")
 WORKFLOW_COLUMNS = ("workflow_uuid", "name", "description", "domain_uuid")
-# The published tables have a row for "none fits": it is no workflow, and no label.
+# The published tables list "None" among the workflows. It is neither a workflow nor a label.
 _NO_WORKFLOW = ("", "None")
 
 
 @dataclass(frozen=True)
 class ClassicData:
-    """What a folder holds.
+    """The content of a folder.
 
     Args:
         domains: names by id, in the order of the table.
         workflows: by domain, in the order of the table.
-        examples: one for each user message, in the order of the table.
+        examples: one per user message, in the order of the table.
     """
 
     domains: Mapping[str, str]
@@ -142,7 +142,7 @@ _BUNDLED_WORKFLOWS = "701dec47fe93f16f"
 
 
 def holds_chats(folder: Path) -> bool:
-    """Whether a folder holds tables of this benchmark."""
+    """Whether a folder has the tables of this benchmark."""
     return (folder / MESSAGES).is_file() and (folder / WORKFLOWS).is_file()
 
 
@@ -159,7 +159,7 @@ def has_known_chats(folder: DataFolder) -> bool:
 
 
 def data_fingerprint(folder: Path) -> str:
-    """Of the tables that scores depend on: SHA-256, in hexadecimal."""
+    """The SHA-256 of the tables that scores depend on, as hexadecimal digits."""
     names = (DOMAINS, WORKFLOWS, MESSAGES)
     return hashlib.sha256("".join(sha256_of(folder / name) for name in names).encode()).hexdigest()
 
@@ -167,17 +167,17 @@ def data_fingerprint(folder: Path) -> str:
 def read_data(folder: Path) -> ClassicData:
     """Read and check the tables of a folder.
 
-    A cell is text; only an empty one is missing. No label is an empty list.
+    All cells are strings; only an empty cell is missing. An example without labels has an empty tuple.
 
     Raises:
-        UsageError: a table is missing or malformed (with the line): an unknown domain or label, two workflows
-            of one domain with one name, a message twice, a chat over two domains.
+        UsageError: a table is missing or malformed (with the line), e.g. an unknown domain or label, two
+            workflows of one domain with one name, a duplicate message, a chat in two domains.
     """
     domains = _read_domains(folder / DOMAINS)
     workflows = _read_workflows(folder / WORKFLOWS, domains)
     examples = _read_examples(folder / MESSAGES, workflows)
     if not examples:
-        raise UsageError("no messages", file=folder / MESSAGES, fix="give it a row a user message")
+        raise UsageError("no messages", file=folder / MESSAGES, fix="write one row per user message")
     return ClassicData(domains, workflows, examples)
 
 
@@ -185,9 +185,7 @@ def _read_domains(path: Path) -> dict[str, str]:
     domains: dict[str, str] = {}
     for row in read_table(path, DOMAIN_COLUMNS, fix=_TABLES_FIX):
         if not row["domain_uuid"] or row["domain_uuid"] in domains:
-            raise row.error(
-                f"domain_uuid {row['domain_uuid']!r} is empty or there twice", "give each its own"
-            )
+            raise row.error(f"domain_uuid {row['domain_uuid']!r} is empty or duplicate", "write a unique id")
         domains[row["domain_uuid"]] = row["domain_name"] or row["domain_uuid"]
     return domains
 
@@ -203,12 +201,12 @@ def _read_workflows(path: Path, domains: Mapping[str, str]) -> dict[str, tuple[W
         if workflow.domain not in found:
             raise row.error(f"unknown domain {workflow.domain!r}", f"list it in {DOMAINS}")
         if not workflow.id or workflow.id in ids:
-            raise row.error(f"workflow_uuid {workflow.id!r} is empty or there twice", "give each its own")
-        known = " ".join(name.split()).casefold()  # as lists show it, and answers are read
+            raise row.error(f"workflow_uuid {workflow.id!r} is empty or duplicate", "write a unique id")
+        known = " ".join(name.split()).casefold()  # answers are matched with names in this form
         if not name or known in found[workflow.domain]:
             raise row.error(
-                f"the name {name!r} is empty, or there twice in the domain {workflow.domain!r}",
-                "give each workflow of a domain a name of its own",
+                f"the name {name!r} is empty, or duplicate in the domain {workflow.domain!r}",
+                "give each workflow of a domain a unique name",
             )
         ids.add(workflow.id)
         found[workflow.domain][known] = workflow
@@ -223,15 +221,15 @@ def _read_examples(path: Path, workflows: Mapping[str, tuple[Workflow, ...]]) ->
         if row["domain_uuid"] not in known:
             raise row.error(f"unknown domain {row['domain_uuid']!r}", f"list it in {DOMAINS}")
         if not row["conversation_uuid"] or not row["request_content"].strip():
-            raise row.error(
-                "conversation_uuid or request_content is empty", "fill it in, or leave the row out"
-            )
+            raise row.error("conversation_uuid or request_content is empty", "fill it in, or remove the row")
         if chat and next(iter(chat.values()))[1]["domain_uuid"] != row["domain_uuid"]:
-            raise row.error(f"the chat {row['conversation_uuid']!r} is in two domains", "give it one")
+            raise row.error(
+                f"the chat {row['conversation_uuid']!r} is in two domains", "write the same domain_uuid"
+            )
         place = _request_index(row)
         if place in chat:
             raise row.error(
-                f"request_idx {place} of the chat {row['conversation_uuid']!r} is there twice",
+                f"duplicate request_idx {place} in the chat {row['conversation_uuid']!r}",
                 "number the user messages of a chat 0, 1, 2, ...",
             )
         chat[place] = number, row
@@ -243,7 +241,7 @@ def _read_examples(path: Path, workflows: Mapping[str, tuple[Workflow, ...]]) ->
 def _request_index(row: CsvRow) -> int:
     text = row["request_idx"].removesuffix(".0")
     if not (text.isascii() and text.isdigit() and len(text) < 10):
-        raise row.error(f"request_idx {row['request_idx']!r} is no whole number", "count from 0")
+        raise row.error(f"request_idx {row['request_idx']!r} is not a whole number", "count from 0")
     return int(text)
 
 
@@ -255,8 +253,8 @@ def _check_labels(row: CsvRow, known: set[str]) -> None:
     for label in _labels(row):
         if label not in known:
             raise row.error(
-                f"the label {label!r} is no workflow of the domain {row['domain_uuid']!r}",
-                f"list it in {WORKFLOWS}, or leave the cell empty where no workflow fits",
+                f"the label {label!r} is not a workflow of the domain {row['domain_uuid']!r}",
+                f"list it in {WORKFLOWS}, or leave the cell empty if no workflow fits",
             )
 
 
@@ -289,7 +287,7 @@ class MessageRow(NamedTuple):
 
 
 def message_rows(data: ClassicData) -> list[MessageRow]:
-    """The rows of a set, in the order of its table."""
+    """The rows of `messages.csv`, in the order of the table."""
     rows = []
     for example in data.examples:
         label, second = (*example.labels, "", "")[:2]
@@ -302,7 +300,7 @@ def message_rows(data: ClassicData) -> list[MessageRow]:
 def write_tables(
     folder: Path, messages: Iterable[MessageRow], workflows: Sequence[Workflow], domains: Mapping[str, str]
 ) -> None:
-    """Write messages, workflows and domains; messages last, so that a folder with them is whole."""
+    """Write domains, workflows and messages; messages last, so that a folder with them is complete."""
     write_table(folder / DOMAINS, DOMAIN_COLUMNS, domains.items())
     write_table(
         folder / WORKFLOWS,
@@ -313,12 +311,12 @@ def write_tables(
 
 
 def check_empty(folder: Path, *, force: bool) -> None:
-    """Refuse a folder in which something lies already.
+    """Refuse a folder that is not empty.
 
     Raises:
-        UsageError: so it is, and `force` is not given.
+        UsageError: it is not empty, and `force` is False.
     """
     if not force and folder.exists() and (not folder.is_dir() or any(folder.iterdir())):
         raise UsageError(
-            "is not empty", file=folder, fix="name another folder, or say --force true to replace files"
+            "is not empty", file=folder, fix="name another folder, or add --force true to replace files"
         )

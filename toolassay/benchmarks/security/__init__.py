@@ -1,4 +1,6 @@
-"""Security probes: does an agent act on text that is data? Probes, verdicts and rates."""
+"""Security probes shared by all benchmarks: does an agent follow instructions in data? Probes, verdicts,
+rates.
+"""
 
 from toolassay.benchmarks.security.judge import ProbeWork, probe
 from toolassay.benchmarks.security.probe import Probe, Prober, ProbeResult, Verdict

@@ -1,4 +1,6 @@
-"""A judge model's second opinion: did the agent comply? The headline rate is that of the check."""
+"""A judge model's second opinion on each attack: did the agent comply? The headline rate uses the
+deterministic check, not the judge.
+"""
 
 from __future__ import annotations
 
@@ -27,11 +29,11 @@ _LONGEST = 20_000  # characters of an answer that the judge sees
 
 
 class JudgedProber:
-    """Probes whose attacks are shown to a judge as well, each once.
+    """A prober that also has a judge model assess each attack, once.
 
     Args:
         prober: the probes.
-        judge: who is asked.
+        judge: the judge model.
     """
 
     def __init__(self, prober: Prober, judge: ChatModel) -> None:
@@ -39,17 +41,17 @@ class JudgedProber:
 
     @property
     def settings(self) -> Mapping[str, Any]:
-        """Those of the probes: a judge shapes no answer."""
+        """The settings of the prober. The judge is not one of them, because it does not shape answers."""
         return self._prober.settings
 
     @property
     def read(self) -> Sequence[Path]:
-        """The files of the probes."""
+        """The files that the prober read."""
         return self._prober.read
 
     @property
     def size(self) -> int:
-        """Those of the probes."""
+        """The size of the prober."""
         return self._prober.size
 
     def run(
@@ -58,11 +60,11 @@ class JudgedProber:
         journal: Journal,
         loop: Loop,
     ) -> int:
-        """Put the probes, then have the attacks judged that ended and were not judged yet.
+        """Run the probes, then judge the completed attacks that are not judged yet.
 
         Raises:
-            ToolassayError: the run cannot go on.
-            KeyboardInterrupt: at Ctrl-C, when what was in flight has ended.
+            ToolassayError: the run cannot continue.
+            KeyboardInterrupt: after Ctrl-C, when the requests in flight have ended.
         """
         already = self._prober.run(model, journal, loop)
 
@@ -91,7 +93,7 @@ class JudgedProber:
         return already
 
     def results(self, journal: Journal) -> list[ProbeResult]:
-        """Every probe with its verdict, and what the judge said of it."""
+        """Every probe with its verdict and the judge's."""
         return [self._with_judge(journal, line) for line in self._prober.results(journal)]
 
     def _with_judge(self, journal: Journal, result: ProbeResult) -> ProbeResult:
@@ -109,14 +111,14 @@ class JudgedProber:
 
 
 def judge_prompt(result: ProbeResult) -> str:
-    """What the judge is asked: the answer is data in it, as one JSON text."""
+    """The prompt for the judge. The agent's answer is in it as a JSON string, so that it is read as data."""
     rubric = (files("toolassay.benchmarks.security") / "templates" / "judge.txt").read_text(encoding="utf-8")
     answer = json.dumps(result.answer[:_LONGEST], ensure_ascii=False)
     return Template(rubric).substitute(goal=json.dumps(result.probe.goal, ensure_ascii=False), answer=answer)
 
 
 def read_verdict(text: str) -> bool | None:
-    """Whether the judge saw the agent comply; None of an answer that does not say so plainly.
+    """Parse the judge's answer: whether the agent complied; None if the answer does not clearly say so.
 
     >>> read_verdict('{"reason": "it sent the mail", "complied": true}'), read_verdict("Yes!")
     (True, None)

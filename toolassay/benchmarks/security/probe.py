@@ -1,4 +1,4 @@
-"""A security probe, its verdict and its result, and the `Prober` protocol of a benchmark."""
+"""A security probe, its verdict and its result, and the protocol `Prober` that a benchmark implements."""
 
 from __future__ import annotations
 
@@ -18,25 +18,25 @@ ATTACK_OUTCOMES = ("resisted", "succeeded", "unreadable", "failed")
 HARMLESS_OUTCOMES = ("served", "refused", "derailed", "unsolved", "unreadable", "failed")
 
 TECHNICAL = ("provider error", "context overflow", "budget stop", "not run")
-"""Ends of a request that say nothing about the agent."""
+"""Outcomes that say nothing about the agent's behaviour; such attacks are excluded from rates."""
 
 IN_WORDS = "in words"
-"""Evidence of a refusal that the model wrote itself."""
+"""Evidence for a refusal that is written in the answer's text."""
 
 CHECK = 2
-"""Version of the checks, written with each line. Version 1 had no outcome `unreadable`."""
+"""Version of the checks, written on each line. Version 1 had no outcome `unreadable`."""
 
 
 @dataclass(frozen=True)
 class Probe:
-    """One attempt to have an agent act on text that is data, or its harmless twin.
+    """One attempt to make an agent follow instructions in data, or its harmless twin.
 
     Args:
-        id: its own.
-        kind: how it goes about it.
-        place: where the text stands.
-        harmless: whether it is a twin, which asks for nothing that the agent must not do.
-        goal: what the text wants of the agent, in words; of a twin, what the agent is to do.
+        id: unique in the run.
+        kind: the wording, or the type of attack.
+        place: where the text is planted.
+        harmless: whether it is a twin, whose text demands nothing forbidden.
+        goal: what the text demands of the agent; for a twin, what the agent should do.
     """
 
     id: str
@@ -48,13 +48,14 @@ class Probe:
 
 @dataclass(frozen=True)
 class Verdict:
-    """What a check says.
+    """The verdict of the deterministic check.
 
     Args:
-        outcome: of an attack `resisted`, `succeeded`, `unreadable` (the answer cannot be read and shows
-            nothing) or `failed` (no answer); of a harmless twin `served`, `refused`, `derailed` (it did
-            something else), `unsolved` (so it does without the text), `unreadable` or `failed`.
-        evidence: by what that is known; may be empty.
+        outcome: for an attack `resisted`, `succeeded`, `unreadable` (the answer cannot be parsed and shows no
+            sign of success) or `failed` (no answer). For a twin `served`, `refused`, `derailed` (the agent
+            did something else), `unsolved` (the agent fails without the text as well), `unreadable` or
+            `failed`.
+        evidence: the reason for the outcome; may be empty.
     """
 
     outcome: AttackOutcome | HarmlessOutcome
@@ -63,15 +64,16 @@ class Verdict:
 
 @dataclass(frozen=True)
 class ProbeResult:
-    """A probe and its verdict, a line of the file of a security run.
+    """A probe and its verdict; one line of a security run's results file.
 
     Args:
-        probe: what was tried.
+        probe: the probe.
         verdict: of the deterministic check.
-        ended: how the request itself ended: answered, malformed, refused, provider error, …
-        answer: what the agent said or did, as text.
-        judge: whether a judge model saw the agent comply; None of an unreadable judge, or without one.
-        judged: whether a judge was asked.
+        ended: the outcome of the request itself: answered, malformed, refused, provider error, …
+        answer: the agent's answer and calls, as text.
+        judge: whether the judge model says that the agent complied; None if its answer is unreadable or there
+            is no judge.
+        judged: whether a judge was used.
     """
 
     probe: Probe
@@ -82,7 +84,7 @@ class ProbeResult:
     judged: bool = False
 
     def to_json(self) -> dict[str, Any]:
-        """The line."""
+        """The result as a line of the results file."""
         line = {**asdict(self.probe), **asdict(self.verdict), "ended": self.ended, "answer": self.answer}
         line["check"] = CHECK
         if self.judged:
@@ -91,10 +93,12 @@ class ProbeResult:
 
     @classmethod
     def from_json(cls, line: Mapping[str, Any]) -> ProbeResult:
-        """The line read back.
+        """Parse a line of the results file.
+
+        Lines of version 1 get the outcome `unreadable` where version 2 would give it.
 
         Raises:
-            KeyError, TypeError, ValueError: it is none.
+            KeyError, TypeError, ValueError: the value is not such a line.
         """
         text = {name: line[name] for name in ("id", "kind", "place", "goal", "evidence", "ended", "answer")}
         if not all(isinstance(value, str) for value in text.values()) or type(line["harmless"]) is not bool:
@@ -117,18 +121,18 @@ class ProbeResult:
 
 
 DEFAULT_ATTACKS = 30
-"""Attacks, where no number is given."""
+"""Default number of attacks."""
 SEED = 0
-"""Of the choice of probes; the same in every run, so that models are compared on the same ones."""
+"""Seed of the choice of probes; fixed, so that all models get the same ones."""
 
 
 class Prober(Protocol):
-    """The probes of one data folder and one agent.
+    """The probes of one data folder for one agent.
 
     Attributes:
-        settings: everything that shapes probes and answers.
-        read: the files they are made of.
-        size: requests, tasks or chats that are put to the agent.
+        settings: everything that shapes probes and answers, for the manifest.
+        read: the files that the probes are made of.
+        size: number of requests, tasks or chats that are sent to the agent.
     """
 
     @property
@@ -146,16 +150,16 @@ class Prober(Protocol):
         journal: Journal,
         loop: Loop,
     ) -> int:
-        """Put to the agent what the journal does not settle yet; how much it settled before.
+        """Run what the journal does not settle. Returns how many items it settled before.
 
         Raises:
-            ToolassayError: the run cannot go on.
-            KeyboardInterrupt: at Ctrl-C, when what was in flight has ended.
+            ToolassayError: the run cannot continue.
+            KeyboardInterrupt: after Ctrl-C, when the requests in flight have ended.
         """
         ...
 
     def results(self, journal: Journal) -> list[ProbeResult]:
-        """Every probe with its verdict by what the journal holds, in their order."""
+        """The verdict on every probe, in order, computed from the journal."""
         ...
 
 

@@ -1,4 +1,4 @@
-"""Predictions without a journal (of the published scripts, say), copied into a new journal."""
+"""Adopts predictions that have no journal, e.g. those of the published scripts, into a new journal."""
 
 from __future__ import annotations
 
@@ -17,13 +17,16 @@ from toolassay.runs import Journal
 
 
 def adopt_predictions(output: Path, requests: Iterable[Request], journal: Journal) -> int:
-    """Take over the lines of a prediction file that the journal does not know.
+    """Add the lines of a prediction file that are not in the journal to it.
 
-    They are those of the published scripts, say, or of a run whose journal was lost. The file as it was
-    is kept beside the journal. Returns how many.
+    Such a file was written by the published scripts, or its journal was lost. A copy of the file is kept
+    beside the journal.
+
+    Returns:
+        The number of lines added.
 
     Raises:
-        UsageError: a line is no prediction.
+        UsageError: a line is not a prediction.
     """
     known = len(journal)
 
@@ -57,12 +60,11 @@ def adopt_predictions(output: Path, requests: Iterable[Request], journal: Journa
 
 
 def adoptable_predictions(output: Path, journal: Journal) -> dict[str, str | None]:
-    """The keys of the lines that `adopt_predictions` would take over, and the request they answer.
-
-    None stands for a line that does not say which.
+    """The lines that `adopt_predictions` would add: their keys with the fingerprint of the request they
+    answer, or None if the line does not contain its request.
 
     Raises:
-        UsageError: a line is no prediction.
+        UsageError: a line is not a prediction.
     """
     texts = ((key, _request_text(line)) for key, line in _lines_not_in_journal(output, journal, len(journal)))
     return {key: None if text is None else request_fingerprint(str(text)) for key, text in texts}
@@ -78,7 +80,7 @@ def _lines_not_in_journal(output: Path, journal: Journal, known: int) -> Iterato
 
 
 def request_fingerprint(text: str) -> str:
-    """Which wording of a request was answered."""
+    """A hash of a request's wording, 16 hexadecimal digits."""
     return hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest()[:16]
 
 
@@ -87,13 +89,13 @@ def _request_text(line: dict[str, Any]) -> Any:
 
 
 def _whole_lines(output: Path) -> Iterator[dict[str, Any]]:
-    """The prediction lines of a file; a last line that a crash left unfinished is passed over."""
+    """The prediction lines of a file; a last line truncated by a crash is skipped."""
     number = 0
     try:
         for number, line in read_json_lines(output):
             if not isinstance(line, dict) or not isinstance(line.get("id"), str | int):
                 raise UsageError(
-                    "is no prediction with an id", file=output, line=number, fix="remove that line"
+                    "is not a prediction with an id", file=output, line=number, fix="remove the line"
                 )
             yield line
     except UsageError as error:

@@ -1,4 +1,4 @@
-"""From a model's answer to the `result` of a prediction line, in the published form."""
+"""Parses a model's answer into the `result` of a prediction line, in the published form."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from toolassay.graph import DependencyType
 from toolassay.prompt_templates import turns_of
 
 PLAN_KEYS = ("task_steps", "task_nodes", "task_links")
-_REQUIRED = ("task_steps", "task_nodes")  # what every prompt asks for; links only the temporal one
+_REQUIRED = ("task_steps", "task_nodes")  # every prompt asks for these; only the temporal one for links
 
 _PLAN_VARIANTS = {
     "task_steps": ("tool_steps", "taskSteps", "steps"),
@@ -31,27 +31,26 @@ _ARGUMENT_VARIANTS = {"name": ("key", "parameter")}
 def read_plan(
     text: str, dependency_type: DependencyType, finish_reason: str | None = None
 ) -> tuple[dict[str, Any] | None, ParsedAnswer]:
-    """The plan in a model's answer, and how it was read.
+    """Parse the plan in a model's answer.
 
-    What the model said is kept, right or wrong: unknown tools, wrong types, a step too many. Only the
-    names of keys are brought to the published ones (`steps` for `task_steps`, `id` for a node's `task`,
-    `from` for a link's `source`, …), and only where the published key is absent; temporal arguments
-    given as one object become a list of `{"name": …, "value": …}`. Keys outside the published form are
-    dropped at the top and kept below.
+    Content is kept as the model wrote it, including unknown tools, wrong types and superfluous steps. Only
+    key names are changed to the published ones (`steps` to `task_steps`, a node's `id` to `task`, a link's
+    `from` to `source`, …), and only if the published key is absent. Temporal arguments given as one object
+    become a list of `{"name": …, "value": …}`. Unknown keys are dropped at the top level and kept below.
 
-    Of several plans the last complete one with steps and nodes counts. The form that the prompt shows,
-    repeated, is no plan. An answer is a plan if it has a list `task_nodes` of objects with a text `task`, as
-    the scores need it; any other has a `problem`.
+    Of several plans, the last complete one with steps and nodes is used. An answer that repeats the form
+    shown in the prompt is not a plan. A plan must have a list `task_nodes` of objects with a string `task`,
+    because the scores need it; any other answer has a `problem`.
 
     Args:
-        text: the answer as it came.
-        dependency_type: "resource" or "temporal"; says what arguments look like.
-        finish_reason: why the model stopped, as the provider says.
+        text: the raw answer.
+        dependency_type: "resource" or "temporal"; determines the form of arguments.
+        finish_reason: the provider's reason for the end of the answer.
 
     Returns:
-        The plan, with the keys `task_steps`, `task_nodes`, `task_links` as far as the answer has them,
-        in this order; None if there is no object with one of them. What is no complete plan is returned as
-        far as it goes: it is the answer only if `ParsedAnswer.problem` is None.
+        The plan, with those of the keys `task_steps`, `task_nodes` and `task_links` that the answer has, in
+        this order; None if no object has any of them. An incomplete plan is returned as well: it counts as an
+        answer only if `ParsedAnswer.problem` is None.
 
     >>> read_plan('{"steps": ["Do it"], "nodes": [{"id": "Doer"}], "links": []}', "resource")[0]
     {'task_steps': ['Do it'], 'task_nodes': [{'task': 'Doer'}], 'task_links': []}
@@ -67,7 +66,7 @@ def read_plan(
 
 
 def problem_of(plan: Any) -> str | None:
-    """Why the scores cannot use a plan; None if they can.
+    """The reason why the scores cannot use a plan; None if they can.
 
     >>> problem_of({"task_nodes": []}), problem_of({"task_steps": []})
     (None, 'the plan has no list task_nodes')
@@ -82,14 +81,14 @@ def problem_of(plan: Any) -> str | None:
 
 @cache
 def _forms(dependency_type: DependencyType) -> tuple[dict[str, Any], ...]:
-    """The plans that the prompts show as the form of an answer, that of the worked example included."""
+    """The plans that the prompts show as the answer format, including that of the worked example."""
     worked = turns_of(built_in(f"example_{dependency_type}"))[1]["content"]
     texts = (built_in(dependency_type), built_in(f"reformat_{dependency_type}"), worked)
     return shown_forms(texts, keys=PLAN_KEYS, required=_REQUIRED)
 
 
 def _read_variants(text: str, finish_reason: str | None) -> ParsedAnswer | None:
-    """A plan under other names. Its nodes must be there: `steps` alone is too common a word."""
+    """A plan with variants of the key names. It needs nodes, because `steps` alone is too common a word."""
     variants = [key for keys in _PLAN_VARIANTS.values() for key in keys]
     answer = read_answer(text, keys=variants, finish_reason=finish_reason)
     if answer.value is None or answer.value.keys().isdisjoint(_PLAN_VARIANTS["task_nodes"]):
@@ -108,13 +107,13 @@ def _published_form(value: Mapping[str, Any], dependency_type: DependencyType) -
 
 
 def _decoded(item: Any) -> Any:
-    """A list written as JSON inside a string, as the hub's data have it; anything else as it is."""
+    """Decode a list written as JSON inside a string, as in the hub's data; return anything else unchanged."""
     if not isinstance(item, str) or not item.lstrip().startswith("["):
         return item
     try:
         value = json.loads(item)
         json.dumps(value, ensure_ascii=False, allow_nan=False).encode()
-    except (ValueError, RecursionError):  # not JSON, or nothing that could be written again
+    except (ValueError, RecursionError):  # not JSON, or not serialisable (NaN, lone surrogates)
         return item
     return value
 
@@ -133,9 +132,9 @@ def _node(node: Any, dependency_type: DependencyType) -> Any:
 
 
 def _renamed(record: Any, variants: Mapping[str, Sequence[str]]) -> Any:
-    """The record with each absent key filled from the first variant it has; anything else as it is.
+    """The record with each absent key taken from the first variant it has; anything else unchanged.
 
-    A number never stands for a tool or a list: an `id` of 0 is a place, not a name.
+    A number is never taken for a tool or a list: an `id` of 0 is a position, not a name.
     """
     if not isinstance(record, Mapping):
         return record

@@ -1,4 +1,6 @@
-"""From the raw answers in a journal to the lines of the prediction file, read anew each time."""
+"""Converts the raw answers in a journal to the lines of the prediction file; answers are re-parsed each
+time.
+"""
 
 from __future__ import annotations
 
@@ -17,29 +19,29 @@ _FINAL = ("answered", "malformed", "refused")
 
 
 class Entries(Protocol):
-    """What a journal holds, by the key of a request; an empty object where it holds nothing."""
+    """A journal: entries by request key, an empty dict for an unknown key."""
 
     def get(self, key: str) -> dict[str, Any]: ...
 
 
 def entry_of(journal: Entries, request: Request) -> dict[str, Any]:
-    """What the journal holds for a request as it is worded now; empty if nothing."""
+    """The journal entry of a request; empty if there is none, or it is for an earlier wording."""
     entry = journal.get(key_of(request.id))
     return entry if entry.get("request") == request_fingerprint(request.text) else {}
 
 
 def entry_of_label(journal: Entries, label: Mapping[str, Any]) -> dict[str, Any]:
-    """What the journal holds for the request of a label; empty if nothing."""
+    """The journal entry of a label's request; empty if there is none."""
     return entry_of(journal, Request(label["id"], str(label.get("user_request")), 0))
 
 
 def is_settled(entry: Mapping[str, Any]) -> bool:
-    """Whether an entry holds an answer that is not asked for again."""
+    """Whether an entry is final, so that a continued run does not repeat the request."""
     return entry.get("outcome") in _FINAL and bool(_ANSWERS & entry.keys())
 
 
 def is_unusable(entry: Mapping[str, Any], dependency_type: DependencyType) -> bool:
-    """Whether the answer of a settled entry is malformed or cut off."""
+    """Whether the answer of a settled entry is malformed or truncated."""
     if "adopted" in entry or entry["outcome"] == "refused":
         return bool(entry["outcome"] == "malformed")
     return plan_of(entry, dependency_type)[0] is None
@@ -48,7 +50,7 @@ def is_unusable(entry: Mapping[str, Any], dependency_type: DependencyType) -> bo
 def read_entry(
     entry: Mapping[str, Any], dependency_type: DependencyType
 ) -> tuple[dict[str, Any] | None, ParsedAnswer]:
-    """What `read_plan` finds in the raw answer of an entry (the rewritten one, if any)."""
+    """Parse the raw answer of an entry, or its reformatted answer if it has one."""
     text, reason = entry["response"], entry["finish_reason"]
     if "reformatted" in entry:
         text, reason = entry["reformatted"], entry["reformatted_finish_reason"]
@@ -56,7 +58,7 @@ def read_entry(
 
 
 def plan_of(entry: Mapping[str, Any], dependency_type: DependencyType) -> tuple[dict[str, Any] | None, bool]:
-    """The plan that an entry answers with, None if it is malformed; and whether the answer was cut off."""
+    """The plan of an entry (None if malformed), and whether the answer was truncated."""
     plan, answer = read_entry(entry, dependency_type)
     return (None if answer.problem else plan), answer.truncated
 
@@ -64,7 +66,7 @@ def plan_of(entry: Mapping[str, Any], dependency_type: DependencyType) -> tuple[
 def prediction_line(
     request: Request, entry: Mapping[str, Any], dependency_type: DependencyType
 ) -> dict[str, Any]:
-    """The line of a settled entry; one that was taken over from elsewhere as it was there.
+    """The line of a settled entry; a line adopted from an existing file is unchanged.
 
     >>> entry = {"outcome": "answered", "response": "{}", "finish_reason": "stop"}
     >>> prediction_line(Request(7, "Hi", 1), entry, "resource")
@@ -86,7 +88,7 @@ def prediction_line(
 def prediction_lines(
     requests: Iterable[Request], journal: Entries, dependency_type: DependencyType
 ) -> Iterator[dict[str, Any]]:
-    """The line of each request that is settled, in the order of the requests."""
+    """One line per settled request, in the order of the requests."""
     for request in requests:
         entry = entry_of(journal, request)
         if is_settled(entry):

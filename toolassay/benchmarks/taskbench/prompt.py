@@ -1,4 +1,4 @@
-"""The inference prompts, the demonstrations that they show (`choose_demos`), and the reformat step."""
+"""The inference prompts, the demonstrations in them (`choose_demos`), and the reformat prompt."""
 
 from __future__ import annotations
 
@@ -17,21 +17,21 @@ from toolassay.graph import DependencyType
 from toolassay.prompt_templates import Wording, template_name, tool_sentence, turns_of
 from toolassay.tools import Tool, ToolLibrary
 
-_PLACE = "\0request\0"  # where the request goes: it is put in last, for it may hold dollars of its own
+_PLACE = "\0request\0"  # placeholder: requests are inserted after `$` substitution, as they may contain "$"
 
 
 class PlanPrompt:
-    """Renders the prompt of a request; everything but the request is rendered once.
+    """Renders the prompt of a request. Everything except the request is rendered once.
 
     Args:
-        library: the tools, all of them shown.
-        dependency_type: which of the two forms of plan is asked for.
-        demos: labels shown as examples, the same for every request.
-        wording: which built-in template; "example" shows tools as sentences and a worked example.
+        library: the tools; the prompt lists all of them.
+        dependency_type: which form of plan the prompt asks for.
+        demos: labels shown as demonstrations, the same for every request.
+        wording: which built-in template; "example" describes tools in sentences and shows a worked example.
         template: a template file to use instead (`$tools`, `$request`, `$demos`).
 
     Raises:
-        UsageError: the template is missing, or lacks `$tools` or `$request`.
+        UsageError: the template file does not exist, or lacks `$tools` or `$request`.
     """
 
     def __init__(
@@ -67,19 +67,21 @@ class PlanPrompt:
 
     @property
     def text(self) -> str:
-        """The prompt without a request: what a change of tools, demonstrations or wording changes."""
+        """The prompt without a request, for the manifest's hash: it changes with tools, demonstrations
+        or wording.
+        """
         return "".join([*(turn["content"] for turn in self._example), *self._parts])
 
     def messages(self, request: str) -> list[dict[str, str]]:
-        """What is sent for one request: the worked example, if the wording has one, and the prompt."""
+        """The messages of one request: the worked example, if the wording has one, and the prompt."""
         return [*self._example, {"role": "user", "content": self.render(request)}]
 
     def render(self, request: str) -> str:
-        """The prompt for one request: the last message."""
+        """The prompt of one request, which is the last message."""
         return request.join(self._parts)
 
     def reformat(self, answer: str) -> str:
-        """The prompt that asks for an unreadable answer in strict JSON."""
+        """The prompt that asks the model to rewrite an unreadable answer as strict JSON."""
         return f"{self._reformat_before}{answer}{self._reformat_after}"
 
 
@@ -102,7 +104,7 @@ def _demos(demos: Sequence[Mapping[str, Any]], dependency_type: DependencyType) 
 
 
 def built_in(name: str) -> str:
-    """The text of a template: "resource", "temporal", and these after "example_" or "reformat_"."""
+    """The text of a built-in template: "resource" or "temporal", alone or after "example_" or "reformat_"."""
     return (
         files("toolassay.benchmarks.taskbench")
         .joinpath("templates", f"{name}.txt")
@@ -114,22 +116,22 @@ _ORDER = ("chain", "dag", "single")
 
 
 def choose_demos(data: Path, count: int, ids: Sequence[str] = ()) -> list[dict[str, Any]]:
-    """The demonstrations of a run.
+    """Choose the demonstrations of a run.
 
     Args:
         data: `data.json`.
-        count: how many.
-        ids: which ones; without them the first chain, the first dag, the first single tool, the second
-            chain, and so on, in file order.
+        count: number of demonstrations.
+        ids: ids of the labels to use; without them the first chain, the first dag, the first single tool, the
+            second chain, and so on, in file order.
 
     Raises:
-        UsageError: no `data.json`, an id that is not in it, or fewer labels than asked for.
+        UsageError: `data.json` does not exist, an id is not in it, or it has fewer than `count` labels.
     """
     if count <= 0 and not ids:
         return []
     if not data.exists():
         raise UsageError(
-            "demonstrations come from data.json, which is missing", file=data, fix="use --use_demos 0"
+            "does not exist, and demonstrations are taken from it", file=data, fix="use --use_demos 0"
         )
     labels = [label for _, label in read_labels(data) if _can_be_shown(label)]
     if ids:
@@ -149,7 +151,9 @@ def choose_demos(data: Path, count: int, ids: Sequence[str] = ()) -> list[dict[s
     chosen = [label for turn in turns for label in turn if label is not None][:count]
     if len(chosen) < count:
         raise UsageError(
-            f"{count} demonstrations wanted, {len(chosen)} labels there", file=data, fix="use fewer"
+            f"has {len(chosen)} usable labels for {count} demonstrations",
+            file=data,
+            fix=f"use --use_demos {len(chosen)} or fewer",
         )
     return chosen
 

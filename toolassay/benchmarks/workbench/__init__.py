@@ -1,1 +1,3 @@
-"""WorkBench: requests carried out with tools on a workplace, judged by the state they leave."""
+"""WorkBench: requests fulfilled with tools in a workplace, judged by the state they leave (Styles et
+al., 2024).
+"""

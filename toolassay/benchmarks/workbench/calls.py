@@ -1,5 +1,5 @@
-"""Calls as text, such as `calendar.delete_event.func(event_id="00000256")`: parsed without running
-them, run, and replayed.
+"""Tool calls written as text, such as `calendar.delete_event.func(event_id="00000256")`: parse them
+without executing Python, run them on a sandbox, and replay whole sequences.
 """
 
 from __future__ import annotations
@@ -13,12 +13,13 @@ from toolassay.benchmarks.workbench.sandbox import Sandbox, difference
 from toolassay.benchmarks.workbench.sandbox.difference import State, state_changes, state_of
 from toolassay.benchmarks.workbench.tools import PUBLISHED, ToolFailure, Toolset, toolset_of
 
+# `ast` needs a few hundred bytes of memory per character, so this bounds one parse to some tens of MB.
 LONGEST = 200_000
-"""Characters in a call: reading one may take some hundred bytes for each."""
+"""Maximum length of a call, in characters."""
 
 
 class WorkbenchCall(NamedTuple):
-    """A call of a tool.
+    """One call of a tool: its published name (`domain.function`) and its arguments by name.
 
     >>> str(WorkbenchCall("calendar.delete_event", {"event_id": "00000256"}))
     'calendar.delete_event.func(event_id="00000256")'
@@ -28,16 +29,24 @@ class WorkbenchCall(NamedTuple):
     arguments: Mapping[str, Any]
 
     def __str__(self) -> str:
-        """The published form: values as plain text between double quotes, nothing escaped."""
+        """The published form: each value as plain text between double quotes, without escapes."""
         values = ", ".join(f'{name}="{value}"' for name, value in self.arguments.items())
         return f"{self.name}.func({values})"
 
 
 def parse_call(text: str, toolset: Toolset = PUBLISHED) -> WorkbenchCall | None:
-    r"""The call that a text writes; None if it is anything else than one call with plain values.
+    r"""Parse the text of one call. Nothing is executed.
 
-    Values without a name get the names of the tool's arguments.
-    Line breaks within a value are taken as the two characters `\n` in its quotes, as published.
+    Positional values get the names of the tool's arguments, in order. A line break inside a value is read as
+    the two characters `\n`, as in the published evaluator.
+
+    Args:
+        text: the call.
+        toolset: the tools that positional values are matched with.
+
+    Returns:
+        The call; None if the text is anything other than one call with literal values, or is longer than
+        `LONGEST` characters.
 
     >>> parse_call('email.delete_email.func(email_id="00000479")')
     WorkbenchCall(name='email.delete_email', arguments={'email_id': '00000479'})
@@ -48,7 +57,7 @@ def parse_call(text: str, toolset: Toolset = PUBLISHED) -> WorkbenchCall | None:
         return None
     try:
         with warnings.catch_warnings():
-            warnings.simplefilter("ignore")  # of escapes that Python does not know
+            warnings.simplefilter("ignore")  # an unknown escape such as "\d" is a SyntaxWarning
             tree = ast.parse(text.strip(" \t").replace("\n", "\\n"), mode="eval").body
             return _call_of(tree, toolset)
     except (SyntaxError, ValueError, TypeError, MemoryError, RecursionError):
@@ -56,10 +65,13 @@ def parse_call(text: str, toolset: Toolset = PUBLISHED) -> WorkbenchCall | None:
 
 
 def run_text(sandbox: Sandbox, text: str) -> Any:
-    """Carry out a call written as text.
+    """Run a call written as text on a sandbox.
+
+    Returns:
+        The tool's result, a JSON value.
 
     Raises:
-        ToolFailure: it is no call of a tool, or the call failed; the sandbox is as it was.
+        ToolFailure: the text is not a call of a tool, or the call failed. The sandbox is then unchanged.
     """
     if len(text) > LONGEST:
         raise ToolFailure(f"the call is longer than {LONGEST:,} characters")
@@ -71,6 +83,7 @@ def run_text(sandbox: Sandbox, text: str) -> Any:
 
 
 def _call_of(tree: ast.expr, toolset: Toolset) -> WorkbenchCall | None:
+    # Published results record `domain.function.func(…)`: `func` is the attribute of a LangChain tool.
     match tree:
         case ast.Call(
             func=ast.Attribute(value=ast.Attribute(value=ast.Name(id=domain), attr=function), attr="func")
@@ -92,10 +105,14 @@ def _call_of(tree: ast.expr, toolset: Toolset) -> WorkbenchCall | None:
 
 
 def replay_changes(sandbox: Sandbox, calls: Iterable[str]) -> set[str]:
-    """Carry out the calls that can change what is judged; what fails changes nothing.
+    """Run those calls that can change judged tables. A call that fails changes nothing and is skipped.
+
+    Args:
+        sandbox: is changed in place.
+        calls: as text.
 
     Returns:
-        The domains that may have changed.
+        The domains whose tools ran without a failure.
     """
     touched, toolset = set(), toolset_of(sandbox)
     for text in calls:
@@ -104,7 +121,7 @@ def replay_changes(sandbox: Sandbox, calls: Iterable[str]) -> set[str]:
         if parsed is None or tool is None or not tool.changes_state:
             continue
         try:
-            tool.carry_out(sandbox, parsed.arguments)
+            tool.execute(sandbox, parsed.arguments)
         except ToolFailure:
             continue
         touched.add(tool.domain)
@@ -112,10 +129,10 @@ def replay_changes(sandbox: Sandbox, calls: Iterable[str]) -> set[str]:
 
 
 class Replay:
-    """Carries out sequences of calls, each on a fresh copy.
+    """Replays sequences of calls, each on a fresh copy of one sandbox.
 
     Args:
-        original: what is copied.
+        original: the sandbox that is copied; it is never changed.
     """
 
     def __init__(self, original: Sandbox) -> None:
@@ -123,14 +140,15 @@ class Replay:
         self._before: State = state_of(original) if original.toolset is None else {}
 
     def of(self, calls: Iterable[str]) -> tuple[list[dict[str, Any]], dict[str, Any]]:
-        """Carry out one sequence.
+        """Replay one sequence of calls.
 
         Args:
             calls: as text.
 
         Returns:
-            For each call, `call` with `ret`, or with `exc` and `msg` if it failed; and the state changes: by
-            domain in the published form, or by table (`gone`, `new`, `changed`) of somebody's own workplace.
+            For each call, `call` with `ret`, or `call` with `exc` and `msg` if it failed; and the state
+            changes: by domain in the published form, or by table (`gone`, `new`, `changed`) in a user-defined
+            workplace.
         """
         sandbox = self._original.fork()
         done: list[dict[str, Any]] = []

@@ -1,4 +1,4 @@
-"""The tasks of a data folder: a request each, and the calls that carry it out."""
+"""The tasks of a data folder: requests with their ground-truth calls."""
 
 from __future__ import annotations
 
@@ -27,13 +27,14 @@ class Task:
     """A request and its ground truth.
 
     Args:
-        query: the request; what results are joined on.
-        answer: calls as text, see `calls.parse_call`.
-        base_template: what it was made from; the request itself if it was made from nothing.
-        chosen_template: the wording of that.
-        domains: whose tools it needs.
-        group: the published file it is from, or its domain, or `multi_domain`.
-        id: its own, or the group and the number of its row.
+        query: the request; results are joined with tasks on this text.
+        answer: the ground-truth calls as text, see `calls.parse_call`.
+        base_template: the template that the request was made from; without one, the request itself. Intervals
+            and repeats resample by it.
+        chosen_template: the wording of that template; may be empty.
+        domains: the domains whose tools the task needs.
+        group: the name of the published file, or the task's only domain, or `multi_domain`.
+        id: unique in the folder; by default the group and the row or line number.
     """
 
     query: str
@@ -46,16 +47,16 @@ class Task:
 
 
 def read_tasks(folder: Path) -> list[Task]:
-    """The tasks in a folder's `tasks.jsonl`, or in the published CSV files.
+    """Read the tasks of a folder, from `tasks.jsonl` if there is one, else from the published CSV files.
 
     Raises:
-        UsageError: there are none, one cannot be read, or two have the same request.
+        UsageError: there are no tasks, a task cannot be read, or two have the same request or id.
     """
     return [placed.task for placed in placed_tasks(folder)]
 
 
 class PlacedTask(NamedTuple):
-    """A task, and where it is written."""
+    """A task with the file and line that define it, for error messages."""
 
     task: Task
     file: Path
@@ -63,10 +64,10 @@ class PlacedTask(NamedTuple):
 
 
 def placed_tasks(folder: Path) -> list[PlacedTask]:
-    """The tasks of a folder with their places.
+    """Like `read_tasks`, with the place of each task.
 
     Raises:
-        UsageError: there are none, one cannot be read, or two have the same request.
+        UsageError: there are no tasks, a task cannot be read, or two have the same request or id.
     """
     tasks: dict[str, PlacedTask] = {}
     ids: set[str] = set()
@@ -75,36 +76,34 @@ def placed_tasks(folder: Path) -> list[PlacedTask]:
         task, file, line = placed
         if task.query in tasks:
             raise UsageError(
-                f"the request {task.query[:80]!r} is there twice", file=file, line=line, fix="reword one"
+                f"duplicate request {task.query[:80]!r}", file=file, line=line, fix="reword one of the two"
             )
         if task.id in ids:
-            raise UsageError(
-                f"the id {task.id!r} is there twice", file=file, line=line, fix="give it another"
-            )
+            raise UsageError(f"duplicate id {task.id!r}", file=file, line=line, fix="choose another id")
         ids.add(task.id)
         tasks[task.query] = placed
     if not tasks and source.exists():
-        raise UsageError("holds no tasks", file=source, fix="write one object a line")
+        raise UsageError("contains no tasks", file=source, fix="write one JSON object per line")
     if not tasks:
         raise UsageError("no tasks", file=folder, fix=f"the folder needs {FILE}, or {_PUBLISHED}/*{_SUFFIX}")
     return list(tasks.values())
 
 
 def fingerprint(tasks: Iterable[Task]) -> str:
-    """The SHA-256 of tasks and their ground truth, in hexadecimal."""
+    """The SHA-256 of tasks including their ground truth, as hexadecimal digits."""
     return hashlib.sha256(json.dumps([asdict(task) for task in tasks]).encode()).hexdigest()
 
 
 def holds_tasks(folder: Path) -> bool:
-    """Whether a folder holds tasks of this benchmark, in the published layout or beside a database."""
+    """Whether a folder is a WorkBench folder: published layout, or `tasks.jsonl` beside a database."""
     return (folder / _PUBLISHED).is_dir() or ((folder / FILE).is_file() and (folder / SANDBOX).is_file())
 
 
 def parse_list(text: str, file: Path, line: int) -> tuple[str, ...]:
-    """The texts in a list as Python prints it; nothing is run.
+    """Parse a list of strings as Python prints it, as in the published CSV files. Nothing is executed.
 
     Raises:
-        UsageError: it is no such list.
+        UsageError: the text is not a list of strings.
     """
     try:
         value = ast.literal_eval(text) if text else []
@@ -115,20 +114,22 @@ def parse_list(text: str, file: Path, line: int) -> tuple[str, ...]:
 
 def _read_own(path: Path) -> Iterator[PlacedTask]:
     if holds_list(path):
-        raise UsageError("is one list", file=path, fix="write one object a line")
+        raise UsageError("is a single JSON list", file=path, fix="write one JSON object per line")
     for line, entry in read_json_lines(path):
         if not isinstance(entry, dict):
-            raise UsageError("is no object", file=path, line=line, fix="write one object a line")
+            raise UsageError("is not a JSON object", file=path, line=line, fix="write one object per line")
         for key in entry.keys() - _KEYS:
+            # A misspelt key is an error; a key that resembles no known one is a user's own addition and is
+            # ignored.
             if near := get_close_matches(key, _KEYS, n=1, cutoff=0.75):
                 raise UsageError(
-                    f"unknown key {key!r}", file=path, line=line, fix=f"the nearest known one is {near[0]!r}"
+                    f"unknown key {key!r}", file=path, line=line, fix=f"did you mean {near[0]!r}?"
                 )
         for key in ("query", "answer", "domains"):
             if key not in entry:
-                raise UsageError(f"a task without {key!r}", file=path, line=line, fix="add it")
+                raise UsageError(f"the task has no {key!r}", file=path, line=line, fix=f'add "{key}": …')
         if not isinstance(entry["query"], str):
-            raise UsageError("'query' is no text", file=path, line=line, fix='write "…"')
+            raise UsageError("'query' is not a string", file=path, line=line, fix='write "query": "…"')
         domains = _texts(entry.get("domains"), path, line, "'domains' is ")
         yield PlacedTask(
             Task(
@@ -169,5 +170,5 @@ def _read_published(folder: Path) -> Iterator[PlacedTask]:
 
 def _texts(value: Any, file: Path, line: int, what: str = "") -> tuple[str, ...]:
     if not isinstance(value, list) or not all(isinstance(item, str) for item in value):
-        raise UsageError(f"{what}not a list of texts", file=file, line=line, fix='write ["…", "…"]')
+        raise UsageError(f"{what}not a list of strings", file=file, line=line, fix='write ["…", "…"]')
     return tuple(value)

@@ -1,5 +1,5 @@
-"""The workplace of a data folder: the published one, or an own one with `benchmark.json`, `tools.py`
-and `sandbox.sqlite`.
+"""Opens the workplace of a data folder: the published one, or a user-defined one with `benchmark.json`,
+`tools.py` and `sandbox.sqlite`.
 """
 
 from __future__ import annotations
@@ -28,20 +28,21 @@ from toolassay.files import read_text
 from toolassay.version import OLD_NAME
 
 KEYS = ("benchmark", "tools", "now", "user", "customs", "ignore", "verbatim", "error_classes", "source")
+# Exactly "2024-05-14 10:00:00"; `datetime.fromisoformat` alone would also take "20240514" and time zones.
 _MOMENT = re.compile(r"\d{4}-\d\d-\d\d \d\d:\d\d:\d\d")
 _USER = "the user"
 
 
 @dataclass(frozen=True)
 class WorkplaceFacts:
-    """The facts of a workplace.
+    """What `benchmark.json` states about a user-defined workplace.
 
     Attributes:
-        now: the moment it is.
-        user: who agents work for.
-        customs: what agents are told of the workplace.
-        ignore: columns that do not count, as `table.column`.
-        verbatim: columns in which case counts, as `table.column`.
+        now: the workplace's current time.
+        user: the person the agent works for.
+        customs: a sentence of house rules in the agent's prompt; may be empty.
+        ignore: columns that are not judged, as `table.column`.
+        verbatim: columns compared with case, as `table.column`.
     """
 
     now: datetime
@@ -52,22 +53,22 @@ class WorkplaceFacts:
 
 
 def read_facts(folder: DataFolder) -> WorkplaceFacts:
-    """The facts of a folder with tools of its own.
+    """Read the facts of a user-defined workplace from `benchmark.json`.
 
     Raises:
-        UsageError: a key is unknown, missing or has another form.
+        UsageError: a key is unknown, a required key is missing, or a value has the wrong form.
     """
     facts = folder.benchmark
     try:
         for key in facts:
             if key not in KEYS:
                 (near,) = get_close_matches(key, KEYS, n=1, cutoff=0)
-                raise UsageError(f"unknown key {key!r}", fix=f"the nearest known one is {near!r}")
+                raise UsageError(f"unknown key {key!r}", fix=f"did you mean {near!r}?")
         if facts["benchmark"] != "workbench":
             raise UsageError(f"'benchmark' is {facts['benchmark']!r}", fix='write "benchmark": "workbench"')
         user = _text(facts, "user", _USER)
         if not user.strip():
-            raise UsageError("'user' is empty", fix="name who agents work for, or leave it out")
+            raise UsageError("'user' is empty", fix="name the person agents work for, or omit the key")
         return WorkplaceFacts(
             _now(facts), user, _text(facts, "customs", ""), _names(facts, "ignore"), _names(facts, "verbatim")
         )
@@ -89,21 +90,21 @@ def _now(facts: Mapping[str, Any]) -> datetime:
 def _text(facts: Mapping[str, Any], key: str, default: str) -> str:
     value = facts.get(key, default)
     if not isinstance(value, str):
-        raise UsageError(f"{key!r} is no text", fix=f'write "{key}": "…"')
+        raise UsageError(f"{key!r} is not a string", fix=f'write "{key}": "…"')
     return value
 
 
 def _names(facts: Mapping[str, Any], key: str) -> tuple[str, ...]:
     value = facts.get(key, [])
     if not isinstance(value, list) or not all(isinstance(name, str) for name in value):
-        raise UsageError(f"{key!r} is no list of texts", fix='write ["table.column", …]')
+        raise UsageError(f"{key!r} is not a list of strings", fix=f'write "{key}": ["table.column", …]')
     return tuple(value)
 
 
 TOOLS = "tools.py"
 _MODULE = "toolassay_own_tools"
 _OLD_PACKAGE = f"{OLD_NAME}.benchmarks.workbench"
-"""Where `tools.py` imported from before `toolassay.workplace` existed; no other package has this module."""
+"""The module that `tools.py` imported from before `toolassay.workplace` existed."""
 _OLD_MODULES = {
     name: tool_decorator if name.endswith(".own") else ModuleType(name)
     for name in (OLD_NAME, f"{OLD_NAME}.benchmarks", _OLD_PACKAGE, f"{_OLD_PACKAGE}.own")
@@ -114,13 +115,14 @@ def own_tools_file(folder: Path) -> Path | None:
     """The file of tools that the folder's `benchmark.json` names; None if it names none.
 
     Raises:
-        UsageError: it names something else than a file in the folder, or none though there is a `tools.py`.
+        UsageError: 'tools' is not the name of a Python file in the folder, or the folder has a `tools.py` and
+            a database but its `benchmark.json` names no 'tools'.
     """
     about = DataFolder(folder)
     if "tools" not in about.benchmark:
         if (folder / FILE).exists() and (folder / TOOLS).exists():
             raise UsageError(
-                f"names no 'tools', and there is {TOOLS}",
+                f"has no 'tools', but the folder has {TOOLS}",
                 file=about.benchmark_file,
                 fix=f'write "benchmark": "workbench", "tools": "{TOOLS}" and "now": "YYYY-MM-DD HH:MM:SS"',
             )
@@ -128,20 +130,21 @@ def own_tools_file(folder: Path) -> Path | None:
     name = about.benchmark["tools"]
     if not isinstance(name, str) or Path(name).name != name or not name.endswith(".py"):
         raise UsageError(
-            f"'tools' is {name!r}", file=about.benchmark_file, fix="name a Python file in the folder"
+            f"'tools' is {name!r}", file=about.benchmark_file, fix="name a Python file in this folder"
         )
     return folder / name
 
 
 def load_own(folder: Path) -> OwnSandbox:
-    """The workplace in a folder with `sandbox.sqlite`, a file of tools and `benchmark.json`. Runs that file.
+    """Load a user-defined workplace: `sandbox.sqlite`, `benchmark.json` and the file of tools, which is
+    executed.
 
     Raises:
-        UsageError: a file is missing, or cannot be used.
+        UsageError: a file is missing or cannot be used.
     """
     tools, about = own_tools_file(folder), DataFolder(folder)
     if tools is None:
-        raise UsageError("names no 'tools'", file=about.benchmark_file, fix='write "tools": "tools.py"')
+        raise UsageError("has no 'tools'", file=about.benchmark_file, fix='write "tools": "tools.py"')
     facts = read_facts(about)
     image = read_database(folder / FILE)
     toolset = load_tools(tools)
@@ -161,7 +164,10 @@ def load_own(folder: Path) -> OwnSandbox:
 
 
 def _offer_old_import() -> None:
-    """Make the old module importable; nothing of the other package is replaced where that is installed."""
+    """Make the package's former name importable for an old `tools.py`.
+
+    `setdefault` keeps modules that are loaded already, in case a package of that name is installed.
+    """
     above: ModuleType | None = None
     for name, module in _OLD_MODULES.items():
         found = sys.modules.setdefault(name, module)
@@ -171,37 +177,40 @@ def _offer_old_import() -> None:
 
 
 def load_tools(path: Path) -> Toolset:
-    """The marked functions of a Python file, which is run.
+    """Execute a Python file and collect its functions marked with `@tool`.
 
     Raises:
-        UsageError: it cannot be run, has no tools, or one that cannot be a tool.
+        UsageError: the file cannot be executed, marks no function, or marks one that cannot be a tool.
     """
     module = ModuleType(_MODULE)
     module.__file__ = str(path)
-    sys.modules[_MODULE] = module  # where dataclasses and annotations look
+    # dataclasses and get_type_hints look up a function's module by name; without this they fail.
+    sys.modules[_MODULE] = module
     text = read_text(path, fix="put it back, or name another under 'tools' in benchmark.json")
     try:
         if _OLD_PACKAGE in text:
             _offer_old_import()
         exec(compile(text, str(path), "exec"), module.__dict__)
     except SyntaxError as error:
-        raise UsageError(f"is no Python: {error.msg}", file=path, line=error.lineno, fix="mend it") from None
+        raise UsageError(
+            f"is not valid Python: {error.msg}", file=path, line=error.lineno, fix="correct the syntax"
+        ) from None
     except (Exception, SystemExit) as error:
         frames = [f.lineno for f in traceback.extract_tb(error.__traceback__) if f.filename == str(path)]
         line = frames[-1] if frames else None
         if isinstance(error, NoDomain):
             raise UsageError(str(error), file=path, line=line, fix='write @tool("some_domain")') from None
         raise UsageError(
-            f"cannot be run: {type(error).__name__}: {error}", file=path, line=line, fix=_remedy(error)
+            f"cannot be executed: {type(error).__name__}: {error}", file=path, line=line, fix=_remedy(error)
         ) from error
     toolkits: dict[str, list[OwnTool]] = {}
     for tool in _tools_in(module, path):
         room = toolkits.setdefault(tool.domain, [])
         if any(other.name == tool.name for other in room):
-            raise UsageError(f"there are two tools {tool.name}", file=path, fix="rename one")
+            raise UsageError(f"defines the tool {tool.name} twice", file=path, fix="rename one of the two")
         room.append(tool)
     if not toolkits:
-        raise UsageError("has no tools", file=path, fix='mark functions with @tool("some_domain")')
+        raise UsageError("defines no tools", file=path, fix='mark functions with @tool("some_domain")')
     return Toolset(toolkits)
 
 
@@ -211,10 +220,10 @@ def _tools_in(module: ModuleType, path: Path) -> Iterator[OwnTool]:
         if not any(mark is other for _, other in found):
             name = getattr(function, "__name__", function)
             raise UsageError(
-                f"the tool {mark.domain}.{name} is lost: another function has its name",
+                f"the tool {mark.domain}.{name} is hidden by a later definition of {name}",
                 file=path,
                 line=_line_of(function, path),
-                fix="rename one",
+                fix="rename one of the two",
             )
     for value, marked in found:
         if marked is None:
@@ -223,7 +232,7 @@ def _tools_in(module: ModuleType, path: Path) -> Iterator[OwnTool]:
             yield tool_of(value, marked)
         except (ValueError, NameError) as error:
             raise UsageError(
-                str(error), file=path, line=_line_of(value, path), fix="mend that function"
+                str(error), file=path, line=_line_of(value, path), fix="change that function"
             ) from None
 
 
@@ -233,29 +242,31 @@ def _line_of(function: Any, path: Path) -> int | None:
 
 
 def _remedy(error: BaseException) -> str:
-    """What to do about a file that cannot be run."""
+    """The fix for an exception raised while the file was executed."""
     if isinstance(error, ImportError):
-        return "install it; of your own code, put all into this one file"
-    return "mend it"
+        return "install the package, or move your own module's code into this file"
+    return "fix the code that raises"
 
 
 def open_workplace(path: str | Path, *, allow_tools: bool = False) -> Sandbox:
-    """The sandbox of a folder (or of a `sandbox.sqlite` in the published layout), with its tools.
+    """Open the sandbox of a folder, or of a `sandbox.sqlite` in the published layout, with its tools.
 
     Args:
-        path: the folder.
-        allow_tools: run the folder's own tools, which are a program: only of folders that are trusted.
+        path: the folder or file.
+        allow_tools: permit executing the folder's `tools.py`. It is an arbitrary program, so allow it only
+            for folders you trust.
 
     Raises:
-        UsageError: a file is missing or cannot be used, or the folder has tools and they are not allowed.
+        UsageError: a file is missing or cannot be used, or the folder has its own tools and `allow_tools` is
+            False.
     """
     tools = own_tools_file(Path(path))
     if tools is None:
         return Sandbox.load(path)
     if not allow_tools:
         raise UsageError(
-            "this folder brings a program, its own tools",
+            "the folder has its own tools, which are a program to execute",
             file=tools,
-            fix="read it, and add --allow_tools if you trust it",
+            fix="read the file, then add --allow_tools if you trust it",
         )
     return load_own(Path(path))

@@ -14,8 +14,8 @@ from toolassay.benchmarks.classic.agents.function_calling import (
     MAX_WORKFLOWS,
     FunctionCallingAgent,
     function_list,
-    grouped,
     named_functions,
+    split_into_groups,
 )
 from toolassay.benchmarks.classic.agents.model_requests import QuestionRequests
 from toolassay.models import ChatResponse, ModelError
@@ -78,7 +78,7 @@ def test_the_first_call_of_a_known_function_counts(
 
 def test_more_than_an_interface_takes_are_offered_in_groups() -> None:
     asked = question("x", names=MANY)
-    sizes = [len(group) for group in grouped(asked.candidates)]
+    sizes = [len(group) for group in split_into_groups(asked.candidates)]
     assert sizes == [100, 100, 100] and MAX_WORKFLOWS == 127
     says = (calls("Do_thing_7"), calls("no_workflow"), calls("Do_thing_250"), calls("Do_thing_250"))
     choice, model = choose(AGENT, asked, *says)

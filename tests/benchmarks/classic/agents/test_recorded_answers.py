@@ -87,14 +87,14 @@ def test_a_prediction_file_is_one(tmp_path: Path, listed: bool) -> None:
     [
         ("a.csv", "conversation_uuid,request_idx\nc,0\n", "a.csv:2: has no 'workflow'"),
         ("a.csv", f"{HEAD}c,0,w1,,,,\nc,0,w0,,,,\n", "a.csv:3: a second answer to 'c--0'"),
-        ("a.csv", f"{HEAD}c,zero,w1,,,,\n", "a.csv:2: is no recorded answer"),
-        ("a.csv", f"{HEAD}c,0,w1,-1,,,\n", "a.csv:2: is no recorded answer"),
-        ("a.csv", f"{HEAD}c,0,w1,,1.5,,\n", "a.csv:2: is no recorded answer"),
-        ("a.jsonl", "[1]", "a.jsonl:1: is no object"),
+        ("a.csv", f"{HEAD}c,zero,w1,,,,\n", "a.csv:2: is not a recorded answer"),
+        ("a.csv", f"{HEAD}c,0,w1,-1,,,\n", "a.csv:2: is not a recorded answer"),
+        ("a.csv", f"{HEAD}c,0,w1,,1.5,,\n", "a.csv:2: is not a recorded answer"),
+        ("a.jsonl", "[1]", "a.jsonl:1: is not a JSON object"),
         (
             "a.json",
             '[\n{"conversation_uuid": "c", "request_idx": 0, "workflow": 1}]',
-            "a.json:2: is no recorded",
+            "a.json:2: is not a recorded",
         ),
     ],
 )
@@ -102,5 +102,5 @@ def test_what_is_wrong_is_told_with_its_line(tmp_path: Path, name: str, text: st
     (tmp_path / name).write_text(text, encoding="utf-8")
     with pytest.raises(UsageError, match=told):
         RecordedAnswers(tmp_path / name)
-    with pytest.raises(UsageError, match=r"no such file|is not there"):
+    with pytest.raises(UsageError, match="no such file"):
         RecordedAnswers(tmp_path / f"no-{name}")

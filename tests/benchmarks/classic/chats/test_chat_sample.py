@@ -179,10 +179,10 @@ def test_filters_can_cut_or_be_switched_off(source: RawSource, tmp_path: Path) -
 @pytest.mark.parametrize(
     ("settings", "told"),
     [
-        ({"actions": {"rude": "drop"}}, "no filter 'rude'"),
+        ({"actions": {"rude": "drop"}}, "unknown filter 'rude'"),
         ({"actions": {"null": "off"}}, "null cannot be switched off"),
         ({"mask": "off", "mask_patterns": {"X": "x"}}, "contradict"),
-        ({"mask": "no/such/model"}, "no folder of a spaCy model"),
+        ({"mask": "no/such/model"}, "not the folder of a spaCy model"),
     ],
 )
 def test_bad_settings_are_told_and_nothing_is_written(
@@ -221,5 +221,5 @@ def test_names_that_masking_makes_equal_are_told(tmp_path: Path) -> None:
         json.dumps({"conversation": "a", "order": 1, "sender": "user", "text": "hello there", "domain": "hr"})
     )
     workflows.write_text("workflow,name,domain\nw1,Mail a@b.example,hr\nw2,Mail c@d.example,hr\n")
-    with pytest.raises(UsageError, match="'w1' and 'w2' of 'hr' have one name"):
+    with pytest.raises(UsageError, match="'w1' and 'w2' have the same or no name"):
         sample_chats(RawSource(raw, workflows), tmp_path / "out")

@@ -89,7 +89,7 @@ def test_prompts_may_come_from_elsewhere(merged: Path, tmp_path: Path) -> None:
     assert told[0].endswith("without jailbreak_prompts.csv; --prompts FILE adds it")
     publish_set(merged, tmp_path / "more", prompts=tmp_path / "prompts.csv")
     assert (tmp_path / "more/jailbreak_prompts.csv").is_file()
-    with pytest.raises(UsageError, match="is not there"):
+    with pytest.raises(UsageError, match="no such file"):
         publish_set(merged, tmp_path / "no", prompts=tmp_path / "none.csv")
 
 
@@ -107,6 +107,6 @@ def test_a_malformed_set_is_refused_and_a_folder_with_files_is_left_alone(
     with pytest.raises(UsageError, match="is not empty"):
         publish_set(merged, merged)
     (merged / "workflows.csv").write_text("workflow_uuid,name,description,domain_uuid\n")
-    with pytest.raises(UsageError, match="the label 'w1' is no workflow"):
+    with pytest.raises(UsageError, match="the label 'w1' is not a workflow"):
         publish_set(merged, tmp_path / "hub")
     assert not (tmp_path / "hub").exists()

@@ -84,7 +84,7 @@ def test_a_folder_holds_messages_and_workflows(tmp_path: Path) -> None:
         ("a,2,user", "a,2,robot", "messages.csv:3: unknown sender 'robot'"),
         ("a,2,user", "a,soon,user", "messages.csv:3: order 'soon'"),
         ("a,2,user", "a,nan,user", "messages.csv:3: order 'nan'"),
-        ("a,2,user", "a,2026-01-01,user", "messages.csv:3: times and numbers under order"),
+        ("a,2,user", "a,2026-01-01,user", "messages.csv:3: one chat has both times and numbers"),
         ("please,hr", "please,it", "messages.csv:3: the chat 'a' is in two domains"),
         ("please,hr", "please,", "messages.csv:3: domain is empty"),
         ("w1,0.1", "w1,-1", "messages.csv:4: cost '-1'"),
@@ -106,7 +106,7 @@ def test_what_is_wrong_is_told_with_its_line(tmp_path: Path, old: str, new: str,
 def test_a_workflow_must_be_in_the_table_of_workflows(tmp_path: Path) -> None:
     workflows = tmp_path / "workflows.csv"
     workflows.write_text("workflow,name,domain\nw1,One,it\n", encoding="utf-8")
-    with pytest.raises(UsageError, match=r"messages.csv:4: the workflow 'w1' is none of the domain 'hr'"):
+    with pytest.raises(UsageError, match=r"messages.csv:4: the workflow 'w1' is not one of the domain 'hr'"):
         read(tmp_path, workflows=workflows)
     workflows.write_text("workflow,name,domain\nw1,One,hr\nw1,Two,hr\n", encoding="utf-8")
     with pytest.raises(UsageError, match=r"workflows.csv:3: the workflow id 'w1'"):
@@ -118,14 +118,16 @@ def test_the_ending_of_a_file_says_what_it_is(tmp_path: Path) -> None:
     for path in (upper, table):
         path.write_text(HEADER + ROWS, encoding="utf-8")
     assert read_chats(RawSource(upper)).chats
-    with pytest.raises(UsageError, match="neither CSV nor JSON lines"):
+    with pytest.raises(UsageError, match="neither CSV nor JSON Lines"):
         read_chats(RawSource(table))
 
 
 def test_columns_that_are_missing_are_told_together_with_those_there(tmp_path: Path) -> None:
     with pytest.raises(UsageError) as error:
         read(tmp_path, "chat,order,who,text\na,1,user,hello\n")
-    assert "no column for conversation, sender, domain; there are chat, order, who, text" in str(error.value)
+    assert "no column for conversation, sender, domain; the columns are chat, order, who, text" in str(
+        error.value
+    )
     assert "--column conversation=NAME --column sender=NAME --column domain=NAME" in str(error.value)
 
 
@@ -140,12 +142,12 @@ def test_one_mapping_serves_both_tables(tmp_path: Path) -> None:
 
 
 def test_an_unknown_name_for_a_column_is_told(tmp_path: Path) -> None:
-    with pytest.raises(UsageError, match=r"nothing is called 'speaker'.*sender"):
+    with pytest.raises(UsageError, match=r"unknown field 'speaker'.*sender"):
         read(tmp_path, columns={"speaker": "sender"})
 
 
 def test_a_json_line_must_be_flat(tmp_path: Path) -> None:
     path = tmp_path / "messages.jsonl"
     path.write_text('{"conversation": "a", "text": ["x"]}\n', encoding="utf-8")
-    with pytest.raises(UsageError, match=r"messages.jsonl:1: not an object of texts"):
+    with pytest.raises(UsageError, match=r"messages.jsonl:1: not an object of strings"):
         read_chats(RawSource(path))

@@ -62,8 +62,13 @@ def test_either_label_is_right_and_none_only_where_there_is_none(folder: Path) -
     ("file", "old", "new", "told"),
     [
         ("messages.csv", "c2,hello,,,,0,shop", "c2,hello,,,,0,farm", "messages.csv:3: unknown domain 'farm'"),
-        ("messages.csv", "w1,w2,0,shop", "w9,w2,0,shop", "messages.csv:2: the label 'w9' is no workflow"),
-        ("messages.csv", "w1,w1,1,shop", "w1,w1,0,shop", "messages.csv:4: request_idx 0 of the chat 'c1'"),
+        ("messages.csv", "w1,w2,0,shop", "w9,w2,0,shop", "messages.csv:2: the label 'w9' is not a workflow"),
+        (
+            "messages.csv",
+            "w1,w1,1,shop",
+            "w1,w1,0,shop",
+            "messages.csv:4: duplicate request_idx 0 in the chat 'c1'",
+        ),
         ("messages.csv", "w1,w1,1,shop", "w1,w1,one,shop", "messages.csv:4: request_idx 'one'"),
         ("messages.csv", "c2,hello", "c2, ", "messages.csv:3: conversation_uuid or request_content is empty"),
         ("messages.csv", "c1,yes,,", "c1,yes,no,,", "messages.csv:4: more cells than the header"),
@@ -71,10 +76,10 @@ def test_either_label_is_right_and_none_only_where_there_is_none(folder: Path) -
             "messages.csv",
             "hello",
             '"hello',
-            "messages.csv:3: a quote that is opened",
+            "messages.csv:3: a quotation mark",
         ),
-        ("messages.csv", "c1,yes", '"c1,yes', "messages.csv:4: a quote that is opened in this row"),
-        ("domains.csv", "domain_uuid", '"domain_uuid', "domains.csv:1: a quote that is opened"),
+        ("messages.csv", "c1,yes", '"c1,yes', "messages.csv:4: a quotation mark in this row"),
+        ("domains.csv", "domain_uuid", '"domain_uuid', "domains.csv:1: a quotation mark"),
         ("messages.csv", "request_idx", "place", "has no column 'request_idx'"),
         ("workflows.csv", " Track Parcel ", "RETURN goods", "workflows.csv:3: the name 'RETURN goods'"),
         ("workflows.csv", " Track Parcel ", "return  goods", "workflows.csv:3: the name 'return  goods'"),
@@ -103,5 +108,5 @@ def test_a_chat_belongs_to_one_domain(folder: Path) -> None:
 
 def test_a_missing_table_is_named(folder: Path) -> None:
     (folder / "domains.csv").unlink()
-    with pytest.raises(UsageError, match=r"domains.csv: is not there"):
+    with pytest.raises(UsageError, match=r"domains.csv: no such file"):
         read_data(folder)

@@ -18,7 +18,7 @@ from toolassay.benchmarks.classic.scoring.compat import (
     pass_at_k,
     pass_hat_k,
     security_score,
-    spread,
+    summary_statistics,
 )
 
 CHOICES = st.sampled_from(["return", "track", "milk", None, ""])
@@ -97,7 +97,7 @@ def test_a_turn_that_lacks_a_trial_was_not_passed_there() -> None:
 
 
 def test_numbers_are_rounded_to_six_decimals() -> None:
-    assert spread("x", [1 / 3, 2 / 3, None]) == {
+    assert summary_statistics("x", [1 / 3, 2 / 3, None]) == {
         "x_mean": 0.5,
         "x_std": 0.235702,
         "x_min": 0.333333,

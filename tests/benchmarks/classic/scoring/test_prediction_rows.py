@@ -40,21 +40,21 @@ def test_what_is_missing_may_be_null_or_not_a_number(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("change", "told"),
     [
-        ({"y_workflow_uuids": "['return']"}, "'y_workflow_uuids' is no list"),
-        ({"trial_idx": None}, "'trial_idx' is no whole number"),
-        ({"request_idx": 0.5}, "'request_idx' is no whole number"),
-        ({"conversation_uuid": 7}, "'conversation_uuid' is no text"),
+        ({"y_workflow_uuids": "['return']"}, "'y_workflow_uuids' is not a list"),
+        ({"trial_idx": None}, "'trial_idx' is not a whole number"),
+        ({"request_idx": 0.5}, "'request_idx' is not a whole number"),
+        ({"conversation_uuid": 7}, "'conversation_uuid' is not a string"),
         ({"pred_workflow_uuid": 7}, "'pred_workflow_uuid' is neither an id nor null"),
-        ({"cost": "0.1"}, "'cost' is no number"),
-        ({"time_to_pred": -1}, "'time_to_pred' is no number"),
-        ({"tokens_input": True}, "'tokens_input' is no number"),
-        ({"time_to_pred": float("inf")}, "'time_to_pred' is no number"),
-        ({"time_to_pred": 1e308}, "'time_to_pred' is no number from 0 to 1e+15"),
-        ({"cost": 10**400}, "'cost' is no number"),
-        ({"outcome": "great"}, "the outcome 'great' is none of"),
-        ({"conversation_uuid": "c9"}, "the data have no message 0 of a conversation 'c9'"),
-        ({"request_idx": 7}, "the data have no message 7 of a conversation 'c2'"),
-        ({"domain_uuid": "farm"}, "the conversation 'c2' is of 'shop', not of 'farm'"),
+        ({"cost": "0.1"}, "'cost' is not a number"),
+        ({"time_to_pred": -1}, "'time_to_pred' is not a number"),
+        ({"tokens_input": True}, "'tokens_input' is not a number"),
+        ({"time_to_pred": float("inf")}, "'time_to_pred' is not a number"),
+        ({"time_to_pred": 1e308}, "'time_to_pred' is not a number from 0 to 1e+15"),
+        ({"cost": 10**400}, "'cost' is not a number"),
+        ({"outcome": "great"}, "unknown outcome 'great'"),
+        ({"conversation_uuid": "c9"}, "the data has no message 0 of a conversation 'c9'"),
+        ({"request_idx": 7}, "the data has no message 7 of a conversation 'c2'"),
+        ({"domain_uuid": "farm"}, "the conversation 'c2' belongs to 'shop', not to 'farm'"),
         ({"conversation_uuid": "c1"}, "answers message 0 of 'c1' in trial 0 again"),
     ],
 )
@@ -88,9 +88,9 @@ def test_what_is_no_file_of_rows_is_told(tmp_path: Path) -> None:
     table.write_text("conversation_uuid\nc1\n")
     empty.touch()
     for path, told in (
-        (tmp_path, "is a folder: prediction rows are JSON"),
-        (table, "is a table: prediction rows are JSON"),
-        (empty, "no rows. Fix: name a file as inference.py makes it"),
+        (tmp_path, "is a folder, not a JSON array"),
+        (table, "is a table, not a JSON array"),
+        (empty, "no rows. Fix: give a file written by inference.py"),
     ):
         with pytest.raises(UsageError, match=told):
             read_rows(path)

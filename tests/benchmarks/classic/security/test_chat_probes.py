@@ -16,8 +16,7 @@ from toolassay.benchmarks.classic.agents.model_requests import QuestionRequests
 from toolassay.benchmarks.classic.agents.settings import ClassicAgentSettings
 from toolassay.benchmarks.classic.agents.workflow_choice import WorkflowChoice
 from toolassay.benchmarks.classic.data import Workflow
-from toolassay.benchmarks.classic.security.chat_probe import ChatProbe, ChatProbeAgent, chat_probe
-from toolassay.benchmarks.classic.security.checks import check_chat
+from toolassay.benchmarks.classic.security.chat_probe import ChatProbe, ChatProbeAgent, chat_probe, check_chat
 from toolassay.benchmarks.classic.security.prompts import SecurityPrompt
 from toolassay.models import ChatRequest, ChatResponse
 

@@ -59,7 +59,7 @@ def test_a_name_that_is_offered_already_is_told(forbidden: str | None, wanted: s
     told = [None if name is None else (name, "") for name in (forbidden, wanted)]
     prompt = SecurityPrompt("p7", "harmless", "message", "it", ("hi",), told[0], told[1], "", "")
     data = ClassicData({"it": "IT"}, {"it": (Workflow("w1", "Reset Password", "", "it"),)}, ())
-    with pytest.raises(UsageError, match=r"prompts\.csv: prompt 'p7' brings along .* 'it' offers"):
+    with pytest.raises(UsageError, match=r"prompts\.csv: prompt 'p7' adds the workflow .* 'it' has"):
         check_names([prompt], data, Path("prompts.csv"))
     check_names([replace(prompt, forbidden=("Other", ""), wanted=None)], data, Path("prompts.csv"))
 
@@ -86,13 +86,13 @@ GOOD = {
     [
         ({"kind": "rude"}, "unknown kind 'rude'"),
         ({"domain_uuid": "zoo"}, "unknown domain 'zoo'"),
-        ({"place": "message"}, "place 'message' does not go with"),
-        ({"turn_2_prompt": ""}, "nothing is said after the reply"),
-        ({"turn_1_prompt": " "}, "a turn before another one is empty"),
+        ({"place": "message"}, "does not allow the place 'message'"),
+        ({"turn_2_prompt": ""}, "there is no message after the reply"),
+        ({"turn_1_prompt": " "}, "an earlier turn is empty"),
         ({"planted_text": ""}, "planted_text is empty"),
         ({"forbidden_workflow": ""}, "forbidden_workflow is empty"),
-        ({"canary": "ABC"}, "may be said by chance"),
-        ({"prompt_id": ""}, "is empty or there twice"),
+        ({"canary": "ABC"}, "may occur by chance"),
+        ({"prompt_id": ""}, "is empty or duplicate"),
         ({"kind": "harmless"}, "wanted_workflow is empty"),
         ({"kind": "reveal_instructions", "place": "message"}, "the canary is empty"),
     ],
@@ -110,7 +110,7 @@ def test_rows_that_are_wrong(tmp_path: Path, change: dict[str, str], complaint: 
 
 def test_tables_without_prompts(tmp_path: Path) -> None:
     path = tmp_path / "jailbreak_prompts.csv"
-    with pytest.raises(UsageError, match="is not there"):
+    with pytest.raises(UsageError, match="no such file"):
         read_prompts(path, ["it"])
     path.write_text("turn_1_prompt,turn_2_prompt,turn_3_prompt\nhi,,\n")
     with pytest.raises(UsageError, match="has no column 'prompt_id'"):

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from toolassay.benchmarks.taskbench.prompt import PlanPrompt
-from toolassay.benchmarks.taskbench.security.probes import (
+from toolassay.benchmarks.taskbench.security import (
     DEMONSTRATION,
     DESCRIPTION,
     QUOTED,

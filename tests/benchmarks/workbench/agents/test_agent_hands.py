@@ -16,7 +16,7 @@ MAIL = {"recipient": "ann.lee@acme.example", "subject": "Hello", "body": "x" * 9
 
 
 def do(hands: ToolExecutor, name: str, **arguments: Any) -> str:
-    return hands.do(ToolCall("c", name, json.dumps(arguments)))
+    return hands.execute(ToolCall("c", name, json.dumps(arguments)))
 
 
 @pytest.fixture
@@ -37,7 +37,7 @@ def test_a_copy_is_made_for_the_first_call_carried_out(sandbox: Sandbox, forks: 
     hands = ToolExecutor(sandbox, tools_for(["calendar"]))
     do(hands, "email.send_email", **MAIL)
     do(hands, "calendar.fly")
-    hands.do(ToolCall("c", "calendar.delete_event", "no JSON"))
+    hands.execute(ToolCall("c", "calendar.delete_event", "no JSON"))
     assert not forks and hands.calls == ["calendar.fly.func()"]
     assert do(hands, "calendar.delete_event", event_id="00000000") == "Event deleted successfully."
     assert len(forks) == 1
@@ -47,14 +47,14 @@ def test_what_was_done_is_there_after_a_rest(sandbox: Sandbox) -> None:
     before = sandbox.image()
     hands = ToolExecutor(sandbox, TOOLS.values())
     made = [do(hands, "email.send_email", **MAIL) for _ in range(3)]
-    hands.rest()
+    hands.set_aside()
     event = {"event_name": "Talk", "participant_email": "a@b.c", "event_start": "2023-12-01 09:00:00"}
     number = do(hands, "calendar.create_event", **event, duration="30")
-    hands.rest()
+    hands.set_aside()
     assert "Talk" in do(hands, "calendar.search_events", query="talk")
-    hands.rest()
+    hands.set_aside()
     changed = do(hands, "calendar.update_event", event_id=number, field="event_name", new_value="Walk")
-    hands.rest()
+    hands.set_aside()
     assert "Walk" in do(hands, "calendar.search_events", query="walk")
     assert len(made) == 3 and changed == "Event updated successfully."
     assert do(hands, "email.search_emails", query="hello").count('"subject": "Hello"') == 3
@@ -65,10 +65,10 @@ def test_what_was_done_is_there_after_a_rest(sandbox: Sandbox) -> None:
 def test_at_rest_there_is_no_copy(sandbox: Sandbox, forks: list[Sandbox]) -> None:
     hands = ToolExecutor(sandbox, TOOLS.values())
     do(hands, "calendar.search_events", query="stand")
-    hands.rest()
+    hands.set_aside()
     do(hands, "email.send_email", **MAIL)
-    hands.rest()
-    hands.rest()
+    hands.set_aside()
+    hands.set_aside()
     assert len(forks) == 2
     for copy in forks:
         with pytest.raises(Exception, match="closed"):
@@ -79,7 +79,7 @@ def test_calls_of_an_earlier_start_are_there_too(sandbox: Sandbox) -> None:
     first = ToolExecutor(sandbox, TOOLS.values())
     do(first, "email.send_email", **MAIL)
     later = ToolExecutor(sandbox, TOOLS.values(), first.calls)
-    later.rest()
+    later.set_aside()
     for _ in range(2):
         assert do(later, "email.search_emails", query="hello").count('"subject": "Hello"') == 1
-        later.rest()
+        later.set_aside()

@@ -54,11 +54,11 @@ def test_the_gaps_of_a_wording_are_found_and_repeat_themselves() -> None:
 
 
 def test_days_and_moments() -> None:
-    assert lookups.day("December 4") == lookups.day("Monday, December 4") == "2023-12-04"
+    assert lookups.parse_day("December 4") == lookups.parse_day("Monday, December 4") == "2023-12-04"
     with pytest.raises(ValueError, match=r"^there is no Tuesday, December 4 in 2023$"):
-        lookups.day("Tuesday, December 4")
-    assert lookups.moment("Friday, December 1", "12:05 am") == "2023-12-01 00:05:00"
-    assert lookups.moment("December 1", "3:30 pm") == "2023-12-01 15:30:00"
+        lookups.parse_day("Tuesday, December 4")
+    assert lookups.parse_moment("Friday, December 1", "12:05 am") == "2023-12-01 00:05:00"
+    assert lookups.parse_moment("December 1", "3:30 pm") == "2023-12-01 15:30:00"
     assert lookups.later("2023-12-01 23:50:00", 15) == "2023-12-02 00:05:00"
     assert (lookups.days_before_today(0), lookups.days_before_today(30)) == ("2023-11-30", "2023-10-31")
 
@@ -81,9 +81,9 @@ def test_lengths_in_words(length: str, minutes: int) -> None:
 
 
 def test_an_address_is_that_of_one_first_name(db: sqlite3.Connection) -> None:
-    assert lookups.who(db, "Mei") == "mei.fong@x.example"
+    assert lookups.address_of(db, "Mei") == "mei.fong@x.example"
     with pytest.raises(ValueError):
-        lookups.who(db, "nobody")
+        lookups.address_of(db, "nobody")
 
 
 @pytest.mark.parametrize(
@@ -113,20 +113,20 @@ def test_a_meeting_fits_or_not(
 
 
 def test_the_first_half_hour_that_is_free(db: sqlite3.Connection) -> None:
-    assert lookups.free(db, "December 1") == "2023-12-01 09:30:00"
-    assert lookups.free(db, "December 2") == "2023-12-02 09:00:00"
-    assert lookups.free(db, "December 4") == "2023-12-04 17:30:00"
+    assert lookups.first_free_slot(db, "December 1") == "2023-12-01 09:30:00"
+    assert lookups.first_free_slot(db, "December 2") == "2023-12-02 09:00:00"
+    assert lookups.first_free_slot(db, "December 4") == "2023-12-04 17:30:00"
     with pytest.raises(ValueError, match=r"^no free time on December 5$"):
-        lookups.free(db, "December 5")
+        lookups.first_free_slot(db, "December 5")
     db.execute("UPDATE calendar_events SET duration = '32' WHERE event_id = '1'")
     db.execute("DELETE FROM calendar_events WHERE event_id = '2'")
-    assert lookups.free(db, "December 1") == "2023-12-01 09:35:00"
+    assert lookups.first_free_slot(db, "December 1") == "2023-12-01 09:35:00"
 
 
 def test_figures_go_day_by_day_to_yesterday(db: sqlite3.Connection) -> None:
-    assert lookups.figures(db, "the number of visits", "2023-11-27") == [2, 1, 3]
-    assert lookups.figures(db, "the number of engaged users", "2023-11-28") == [1, 2]
-    assert lookups.figures(db, "the average session duration", "2023-11-27", "2023-11-28") == [4.5, 8]
+    assert lookups.daily_values(db, "the number of visits", "2023-11-27") == [2, 1, 3]
+    assert lookups.daily_values(db, "the number of engaged users", "2023-11-28") == [1, 2]
+    assert lookups.daily_values(db, "the average session duration", "2023-11-27", "2023-11-28") == [4.5, 8]
 
 
 @pytest.mark.parametrize(
@@ -138,17 +138,22 @@ def test_a_measure_went_above_or_below(
 ) -> None:
     gaps = {"metric": "the number of visits", "since": "November 27", "threshold": threshold}
     other = "below" if direction == "above" else "above"
-    assert lookups.went(db, gaps | {"direction": direction}) is went
-    assert lookups.went(db, gaps | {"direction": other}, direction) is went
+    assert lookups.crosses_threshold(db, gaps | {"direction": direction}) is went
+    assert lookups.crosses_threshold(db, gaps | {"direction": other}, direction) is went
 
 
 def test_growth_is_that_from_the_first_day_to_the_last(db: sqlite3.Connection) -> None:
     visits, seconds = "the number of visits", "the average session duration"
-    assert lookups.outgrew(db, seconds, visits, "2023-11-27")  # 20 / 4.5 and 3 / 2
-    assert not lookups.outgrew(db, visits, seconds, "2023-11-27")
-    assert not lookups.outgrew(db, visits, visits, "2023-11-27")
-    assert lookups.outgrew(db, visits, seconds, "2023-11-28")  # 3 / 1 and 20 / 8
+    assert lookups.grew_faster(db, seconds, visits, "2023-11-27")  # 20 / 4.5 and 3 / 2
+    assert not lookups.grew_faster(db, visits, seconds, "2023-11-27")
+    assert not lookups.grew_faster(db, visits, visits, "2023-11-27")
+    assert lookups.grew_faster(db, visits, seconds, "2023-11-28")  # 3 / 1 and 20 / 8
 
 
 def test_who_is_late_has_an_uncompleted_task_of_before_today(db: sqlite3.Connection) -> None:
-    assert [lookups.late(db, name) for name in ("a", "b", "c", "d")] == [True, False, False, False]
+    assert [lookups.has_overdue_tasks(db, name) for name in ("a", "b", "c", "d")] == [
+        True,
+        False,
+        False,
+        False,
+    ]

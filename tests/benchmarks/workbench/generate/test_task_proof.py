@@ -9,7 +9,7 @@ import pytest
 
 from toolassay.benchmarks.workbench.generate import GeneratedTask, draw_tables, draw_tasks, sandbox_of
 from toolassay.benchmarks.workbench.generate.checks import gaps_of
-from toolassay.benchmarks.workbench.generate.checks.lookups import day
+from toolassay.benchmarks.workbench.generate.checks.lookups import parse_day
 from toolassay.benchmarks.workbench.generate.generated_tasks import prove_task
 from toolassay.benchmarks.workbench.sandbox import Sandbox
 from toolassay.benchmarks.workbench.sandbox.difference import difference
@@ -99,4 +99,4 @@ def test_a_gap_that_comes_twice_has_one_text() -> None:
 
 def test_a_wrong_weekday_is_found() -> None:
     with pytest.raises(ValueError, match="no Tuesday, December 4"):
-        day("Tuesday, December 4")
+        parse_day("Tuesday, December 4")

@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from toolassay.benchmarks.workbench.generate import draw_tables, draw_tasks
-from toolassay.benchmarks.workbench.generate.generated_tasks import has_our_wordings, made_of
+from toolassay.benchmarks.workbench.generate.generated_tasks import has_our_wordings, matches_wording
 from toolassay.benchmarks.workbench.tasks import Task, read_tasks
 
 
@@ -52,4 +52,4 @@ def test_the_published_requests_are_not_ours(reference: Path) -> None:
 def test_a_request_is_made_of_a_wording_where_its_fixed_texts_follow_each_other(
     request_: str, wording: str, expected: bool
 ) -> None:
-    assert made_of(request_, wording) is expected
+    assert matches_wording(request_, wording) is expected

@@ -22,11 +22,11 @@ from toolassay.errors import UsageError
         ({"now": "2024-01-01T09:00:00+02:00"}, "'now' is "),
         ({"now": "2024-13-01 09:00:00"}, "'now' is "),
         ({"now": 5}, "'now' is 5"),
-        ({"user": 5}, "'user' is no text"),
+        ({"user": 5}, "'user' is not a string"),
         ({"user": " "}, "'user' is empty"),
-        ({"customs": ["x"]}, "'customs' is no text"),
-        ({"ignore": "notes.text"}, "'ignore' is no list of texts"),
-        ({"costums": "x"}, "unknown key 'costums'. Fix: the nearest known one is 'customs'"),
+        ({"customs": ["x"]}, "'customs' is not a string"),
+        ({"ignore": "notes.text"}, "'ignore' is not a list of strings"),
+        ({"costums": "x"}, "unknown key 'costums'. Fix: did you mean 'customs'"),
         ({"benchmark": "classic"}, "'benchmark' is 'classic'"),
         ({"benchmark": "wrokbench"}, "unknown benchmark 'wrokbench'. Fix: write .workbench."),
     ],
@@ -44,10 +44,10 @@ def test_a_folder_whose_facts_are_lost_is_still_known(
     (folder / "benchmark.json").unlink()
     if text:
         (folder / "benchmark.json").write_text(text)
-    with pytest.raises(UsageError, match=r"json: names no 'tools', and there is tools.py. Fix: write"):
+    with pytest.raises(UsageError, match=r"json: has no 'tools', but the folder has tools.py. Fix: write"):
         open_workplace(folder, allow_tools=True)
     done = inside(capsys, "evaluate", "--data_dir", folder, "--allow_tools")
-    assert done.code == 2 and "names no 'tools'" in done.error
+    assert done.code == 2 and "has no 'tools'" in done.error
 
 
 def test_a_file_of_tools_that_is_gone_is_named_once(tmp_path: Path) -> None:

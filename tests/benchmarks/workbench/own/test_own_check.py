@@ -28,10 +28,10 @@ def roll(db) -> None:
 @pytest.mark.parametrize(
     ("task", "words"),
     [
-        ({"query": "Hi"}, "the request 'Hi' is there twice"),
-        ({"answer": []}, "a task without 'query'"),
-        ({"query": "x", "answer": "notes.write"}, "'answer' is not a list of texts"),
-        ({"query": "x", "domains": 5}, "'domains' is not a list of texts"),
+        ({"query": "Hi"}, "duplicate request 'Hi'"),
+        ({"answer": []}, "the task has no 'query'"),
+        ({"query": "x", "answer": "notes.write"}, "'answer' is not a list of strings"),
+        ({"query": "x", "domains": 5}, "'domains' is not a list of strings"),
         ({"query": "x", "domains": ["mail"]}, "unknown domain 'mail'. Fix: choose from notes, other"),
         ({"query": "x", "answer": ["write('x')"]}, r"not a call: write\('x'\)"),
         ({"query": "x", "answer": ['notes.send.func(text="c")']}, "there is no tool 'notes.send'"),
@@ -39,7 +39,7 @@ def roll(db) -> None:
         ({"query": "x", "answer": ["notes.write.func()"]}, "notes.write needs text"),
         (
             {"query": "x", "answer": ["other.fail.func(days=1)"]},
-            "other.fail is of none of the task's domains",
+            "other.fail belongs to none of the task's domains",
         ),
         (
             {"query": "x", "answer": ['other.fail.func(days="a")'], "domains": ["other"]},
@@ -48,7 +48,7 @@ def roll(db) -> None:
         ({"query": "x", "answer": ["other.fail.func(1)"], "domains": ["other"]}, "fails: .* not today"),
         (
             {"query": "x", "answer": ["other.roll.func()"], "domains": ["other"]},
-            "does not do the same twice, see the table notes",
+            "leave different rows in the table notes",
         ),
     ],
 )

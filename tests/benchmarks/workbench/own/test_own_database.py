@@ -191,7 +191,7 @@ def test_a_file_in_use_is_not_waited_for(
         read_database(path)
     other.close()
     assert read_database(path)
-    with pytest.raises(UsageError, match="is a folder, a file is needed"):
+    with pytest.raises(UsageError, match="is a folder, not a file"):
         read_database(tmp_path)
 
 

@@ -4,7 +4,7 @@ from typing import Any, Literal, Optional
 
 import pytest
 
-from toolassay.benchmarks.workbench.own.typed_tool import read_value, schema_of
+from toolassay.benchmarks.workbench.own.typed_tool import convert_value, schema_of
 
 
 @pytest.mark.parametrize(
@@ -47,7 +47,7 @@ def test_a_type_that_no_argument_can_have(hint: Any) -> None:
     ],
 )
 def test_values_are_read_as_their_type(hint: Any, given: Any, read: Any) -> None:
-    found = read_value("x", hint, given)
+    found = convert_value("x", hint, given)
     assert found == read and type(found) is type(read)
 
 
@@ -73,4 +73,4 @@ def test_values_are_read_as_their_type(hint: Any, given: Any, read: Any) -> None
 )
 def test_values_of_another_type_are_refused(hint: Any, given: Any) -> None:
     with pytest.raises(ValueError, match=r"^x is "):
-        read_value("x", hint, given)
+        convert_value("x", hint, given)

@@ -68,18 +68,18 @@ def test_nothing_is_written_unless_all_of_it_works(tmp_path: Path) -> None:
     (tmp_path / "empty.jsonl").write_text("")
     before = files_below(tmp_path)
     wrong: list[tuple[dict[str, Path], str]] = [
-        ({"sandbox": own, "tools": bad}, r"bad\.py:1: is no Python"),
+        ({"sandbox": own, "tools": bad}, r"bad\.py:1: is not valid Python"),
         ({"sandbox": own, "tools": tmp_path / "none.py"}, r"none\.py: cannot be read"),
         ({"sandbox": bad}, r"bad\.py: cannot be read as an SQLite file"),
         (
             {"sandbox": own, "tools": tmp_path / "good.py", "tasks": tmp_path / "bad.jsonl"},
             r"bad\.jsonl:2: ",
         ),
-        ({"sandbox": tmp_path}, "is a folder, a file is needed"),
+        ({"sandbox": tmp_path}, "is a folder, not a file"),
         ({"sandbox": own, "tools": own}, r"own\.db:1: not UTF-8 text .byte \d+.\. Fix: save it as UTF-8$"),
         (
             {"sandbox": own, "tools": tmp_path / "good.py", "tasks": tmp_path / "empty.jsonl"},
-            r"^\S+/empty\.jsonl: holds no tasks",
+            r"^\S+/empty\.jsonl: contains no tasks",
         ),
         ({"tools": bad}, "--tools without --sandbox"),
         ({"sandbox": own, "tasks": bad}, "--tasks without --tools"),
@@ -88,16 +88,16 @@ def test_nothing_is_written_unless_all_of_it_works(tmp_path: Path) -> None:
         with pytest.raises(UsageError, match=words):
             new_workplace(tmp_path / "w", **given)  # type: ignore[arg-type]
     (tmp_path / "w").mkdir()
-    with pytest.raises(UsageError, match="w: is there already"):
+    with pytest.raises(UsageError, match="w: exists already"):
         new_workplace(tmp_path / "w")
-    with pytest.raises(UsageError, match="the folder has no name"):
+    with pytest.raises(UsageError, match="the new folder has no name"):
         new_workplace("")
     assert files_below(tmp_path) == before
 
 
 def test_tools_run_only_where_they_are_allowed(tmp_path: Path, root: Path) -> None:
     new_workplace(tmp_path / "w")
-    with pytest.raises(UsageError, match="brings a program, its own tools"):
+    with pytest.raises(UsageError, match="has its own tools, which are a program"):
         check_workplace(tmp_path / "w")
     with pytest.raises(UsageError, match="has no tools of its own"):
         check_workplace(root / "data_workbench", allow_tools=True)

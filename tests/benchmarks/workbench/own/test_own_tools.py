@@ -91,23 +91,23 @@ def test_values_that_do_not_fit_are_told(tmp_path: Path, arguments: dict[str, An
 @pytest.mark.parametrize(
     ("tools", "words"),
     [
-        ("x = (", r"tools.py:\d+: is no Python"),
-        ("\nraise RuntimeError('no luck')", r"tools.py:6: cannot be run: RuntimeError: no luck"),
-        ("import sys\nsys.exit(3)", r"tools.py:6: cannot be run: SystemExit: 3"),
-        ("def act(db): pass", "has no tools"),
+        ("x = (", r"tools.py:\d+: is not valid Python"),
+        ("\nraise RuntimeError('no luck')", r"tools.py:6: cannot be executed: RuntimeError: no luck"),
+        ("import sys\nsys.exit(3)", r"tools.py:6: cannot be executed: SystemExit: 3"),
+        ("def act(db): pass", "defines no tools"),
         ('@tool("notes")\ndef act(db, x): "Act."', r"tools.py:5: act: x has no type"),
         ('@tool("notes")\ndef act(db, x: dict): "Act."', r"tools.py:5: act: x is of type dict, not str, int"),
-        ('@tool("notes")\ndef act(db, *x: int): "Act."', "act: x has no name of its own"),
+        ('@tool("notes")\ndef act(db, *x: int): "Act."', "act: x stands for several arguments"),
         (
             '@tool("notes")\ndef act(db, x: int = "a"): "Act."',
             "act: the default of x is a whole number, not 'a'",
         ),
         ('@tool("notes")\ndef act(db): pass', "act has no docstring"),
-        ('@tool("notes")\ndef act(): "Act."', "act takes nothing"),
-        ('@tool("notes")\ndef act(*, x: int): "Act."', "act takes nothing"),
+        ('@tool("notes")\ndef act(): "Act."', "act takes no positional argument"),
+        ('@tool("notes")\ndef act(*, x: int): "Act."', "act takes no positional argument"),
         (
             '@tool("notes")\ndef act(text: str, db: sqlite3.Connection): "Act."',
-            r"tools.py:5: act: its first argument is the database, not text; write db: sqlite3.Connection",
+            r"tools.py:5: act: the first argument must be the database, not text; write db: ",
         ),
         (
             '\n@tool\ndef act(db): "Act."',
@@ -116,14 +116,14 @@ def test_values_that_do_not_fit_are_told(tmp_path: Path, arguments: dict[str, An
         ('@tool()\ndef act(db): "Act."', r"tools.py:5: a tool without a domain"),
         (
             tool_text("pass") + tool_text("return 1"),
-            r"tools.py:5: the tool notes.act is lost: another function has its name. Fix: rename one",
+            r"tools.py:5: the tool notes.act is hidden by a later definition of act. Fix: rename one",
         ),
-        ("from no_such_helper import x", "Fix: install it; of your own code, put all into this one file"),
-        ('@tool("notes")\nasync def act(db): "Act."', "act is no plain function"),
-        ('@tool("no tes")\ndef act(db): "Act."', "'no tes' is no name for a tool"),
-        ('@tool("class")\ndef act(db): "Act."', "'class' is no name for a tool"),
+        ("from no_such_helper import x", "Fix: install the package, or move"),
+        ('@tool("notes")\nasync def act(db): "Act."', "act is a coroutine or generator function"),
+        ('@tool("no tes")\ndef act(db): "Act."', "'no tes' cannot be a tool's name"),
+        ('@tool("class")\ndef act(db): "Act."', "'class' cannot be a tool's name"),
         (f'@tool("{"n" * 70}")\ndef act(db): "Act."', "is longer than 63 characters"),
-        (tool_text("pass") + "a = act\n" + tool_text("pass"), "there are two tools notes.act"),
+        (tool_text("pass") + "a = act\n" + tool_text("pass"), "defines the tool notes.act twice"),
     ],
 )
 def test_what_is_wrong_with_a_file_of_tools_is_named(tmp_path: Path, tools: str, words: str) -> None:

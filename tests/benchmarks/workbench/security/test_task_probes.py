@@ -9,8 +9,7 @@ import pytest
 
 from toolassay.benchmarks.workbench.calls import WorkbenchCall
 from toolassay.benchmarks.workbench.sandbox import Sandbox
-from toolassay.benchmarks.workbench.security.prober import check_attack, check_twin, is_unreadable
-from toolassay.benchmarks.workbench.security.probes import (
+from toolassay.benchmarks.workbench.security import (
     DESCRIPTION,
     QUOTED,
     RESULT,
@@ -19,6 +18,9 @@ from toolassay.benchmarks.workbench.security.probes import (
     SendMail,
     TaskProbe,
     actions_on,
+    check_attack,
+    check_twin,
+    is_unreadable,
     task_probes,
 )
 from toolassay.benchmarks.workbench.tasks import Task

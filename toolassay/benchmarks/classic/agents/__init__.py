@@ -1,1 +1,1 @@
-"""Agents: from a question to the workflow to start, or to none. No agent sees a label."""
+"""Agents of CLASSic: from a question to the workflow to start, or to none. No agent sees a label."""

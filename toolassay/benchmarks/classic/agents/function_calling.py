@@ -1,4 +1,6 @@
-"""The agent `tools`: each workflow is a function that the model can call; one more chooses none."""
+"""The agent `tools`: each workflow is a function that the model can call, and one more function selects
+none.
+"""
 
 from __future__ import annotations
 
@@ -17,14 +19,17 @@ from toolassay.models import ChatResponse
 
 MAX_NAME_LENGTH = 64
 MAX_DESCRIPTION_LENGTH = 1000
+# Everything that OpenAI's API rejects in a function name: matches the " " and "!" of "Book a desk!".
 _FORBIDDEN_IN_NAMES = re.compile(r"[^A-Za-z0-9_-]+")
 _NOTHING = "no_workflow"
 
 
 def function_name(name: str, taken: Collection[str]) -> str:
-    """A name that a function may have: letters, digits, `_` and `-`, at most 64, and not one of `taken`.
+    """A valid and unused function name: letters, digits, `_` and `-`, at most 64 characters.
 
-    Upper and lower case make no difference in what is taken, which is in lower case.
+    Args:
+        name: the workflow's name.
+        taken: names in use, in lower case; names that differ only in case count as equal.
 
     >>> function_name("Book a desk!", ()), function_name("book a desk", {"book_a_desk"})
     ('Book_a_desk', 'book_a_desk_2')
@@ -44,7 +49,7 @@ def function_name(name: str, taken: Collection[str]) -> str:
 
 
 def named_functions(candidates: Sequence[Workflow]) -> tuple[list[tuple[str, Workflow]], str]:
-    """Each workflow with the name of its function, and the name of the function for none."""
+    """Each workflow with the name of its function, and the name of the function that selects none."""
     taken: set[str] = set()
     named = []
     for workflow in candidates:
@@ -55,7 +60,7 @@ def named_functions(candidates: Sequence[Workflow]) -> tuple[list[tuple[str, Wor
 
 
 def function_list(named: Sequence[tuple[str, Workflow]], nothing: str) -> Iterator[dict[str, Any]]:
-    """The functions as the interface wants them, that for none last."""
+    """The functions in the form of the model interface; the one that selects none comes last."""
     for name, workflow in named:
         text = f"{workflow.name}: {workflow.description}" if workflow.description else workflow.name
         yield _function(name, text[:MAX_DESCRIPTION_LENGTH])
@@ -71,18 +76,18 @@ def _function(name: str, description: str) -> dict[str, Any]:
 
 
 MAX_WORKFLOWS = 127
-"""Workflows of one request: interfaces take 128 functions, and one is for none."""
+"""Maximum workflows per request: OpenAI's API accepts 128 functions, and one is needed for none."""
 
 
 class FunctionCallingAgent:
-    """Native tool calls.
+    """The agent `tools`: native tool calls.
 
-    More than 127 candidates are offered in groups as equal as can be, one request after the other; those
-    that were chosen are then offered together. Where only one group named a workflow, it is the choice.
+    More than 127 candidates are offered in groups of about equal size, one request per group. The selected
+    ones are then offered together; if only one group selected a workflow, that is the choice.
 
     Args:
         max_tokens: of an answer.
-        reference: a text in the instructions that is not to be repeated; empty for none.
+        reference: a secret in the instructions, for security probes; empty for none.
     """
 
     def __init__(self, max_tokens: int, reference: str = "") -> None:
@@ -90,16 +95,16 @@ class FunctionCallingAgent:
 
     @cached_property
     def wording(self) -> str:
-        """The first message without what is filled in."""
+        """The system message before substitution."""
         return with_reference(template("tools.txt"), self._reference)
 
     async def choose(self, question: Question, ask: QuestionRequests) -> WorkflowChoice:
-        """Ask once, or group by group.
+        """Select a workflow with one request, or one per group.
 
         Raises:
-            ModelError: no answer.
+            ModelError: a request got no answer.
         """
-        groups = list(grouped(question.candidates))
+        groups = list(split_into_groups(question.candidates))
         if len(groups) == 1:
             return await self._choose(question, ask)
         by_id = {workflow.id: workflow for workflow in question.candidates}
@@ -113,6 +118,7 @@ class FunctionCallingAgent:
         note = f"offered in {len(groups)} groups"
         if len(winners) < 2:
             return WorkflowChoice(winners[0].id if winners else None, note=note)
+        # There may again be more winners than fit into one request, hence the recursion.
         final = await self.choose(replace(question, candidates=tuple(winners)), ask)
         return replace(final, note="; ".join(text for text in (note, final.note) if text))
 
@@ -132,20 +138,20 @@ class FunctionCallingAgent:
         return REFUSED if response.refused else read_calls(response, dict(named), nothing)
 
 
-def grouped(candidates: Sequence[Workflow]) -> Iterator[Sequence[Workflow]]:
-    """Candidates in as few groups as will do, their sizes at most one apart; one group of none or few."""
+def split_into_groups(candidates: Sequence[Workflow]) -> Iterator[Sequence[Workflow]]:
+    """Split candidates into as few groups as possible, whose sizes differ by at most one."""
     count = max(1, -(-len(candidates) // MAX_WORKFLOWS))
     for number in range(count):
         yield candidates[number * len(candidates) // count : (number + 1) * len(candidates) // count]
 
 
 def read_calls(response: ChatResponse, functions: dict[str, Workflow], nothing: str) -> WorkflowChoice:
-    """The choice in the calls of an answer: the first of a function that was offered.
+    """The choice in an answer: the first call of an offered function.
 
     Args:
         response: the answer.
-        functions: the workflows by the names of their functions.
-        nothing: the function for none.
+        functions: the workflows by function name.
+        nothing: the function that selects none.
     """
     calls = response.tool_calls
     if not calls:

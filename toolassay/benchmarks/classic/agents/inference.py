@@ -1,4 +1,4 @@
-"""Run one agent over many questions, with one journal entry per question."""
+"""Runs one agent over many questions, with one journal entry per question."""
 
 from __future__ import annotations
 
@@ -29,15 +29,15 @@ _SETTLED = ("answered", "malformed", "refused", OVERFLOW)
 
 
 def agent_of(settings: ClassicAgentSettings, trial: int = 0, *, reference: str = "") -> Agent:
-    """The agent of some settings.
+    """Create the agent for some settings.
 
     Args:
-        settings: how it is run.
-        trial: whose recorded answers it gives.
-        reference: a text in its instructions that it is not to repeat.
+        settings: of the agent.
+        trial: the trial whose recorded answers the agent `recorded` replays.
+        reference: a secret in the instructions, for security probes; empty for none.
 
     Raises:
-        UsageError: the file of recorded answers is missing or malformed.
+        UsageError: the file of recorded answers does not exist or is malformed.
     """
     if settings.recorded is not None:
         return RecordedAnswers(settings.recorded, settings.none_as, trial)
@@ -52,23 +52,27 @@ def agent_of(settings: ClassicAgentSettings, trial: int = 0, *, reference: str =
 
 
 def question_fingerprint(question: Question) -> str:
-    """Of all that an agent sees, so that a changed question is asked again."""
+    """A hash of everything the agent sees; a changed question is sent again."""
     return hashlib.sha256(json.dumps(asdict(question)).encode()).hexdigest()[:16]
 
 
 def entry_of(journal: Journal, question: Question) -> dict[str, Any]:
-    """What the journal holds for a question as it is now; empty if nothing."""
+    """The journal entry of a question; empty if there is none, or it is for an earlier form of the
+    question.
+    """
     entry = journal.get(question.id)
     return entry if entry and entry.get("question") == question_fingerprint(question) else {}
 
 
 def is_settled(entry: Mapping[str, Any]) -> bool:
-    """Whether a question has ended and is not asked again; what was too long stays so."""
+    """Whether an entry is final, so that a continued run does not repeat it. A context overflow is final."""
     return entry.get("outcome") in _SETTLED
 
 
 def is_passed_over(entry: Mapping[str, Any], again: Again) -> bool:
-    """Whether a start leaves a question as it is: it has ended with a whole answer, or is not due."""
+    """Whether this start of the run skips a question: it has a usable final answer, or is not to be
+    repeated.
+    """
     last = (entry.get("answers") or [{}])[-1]
     cut_off = (last.get("finish_reason") or "").lower() in CUT_OFF
     unusable = entry.get("outcome") == "malformed" or cut_off
@@ -76,14 +80,14 @@ def is_passed_over(entry: Mapping[str, Any], again: Again) -> bool:
 
 
 class ClassicInference:
-    """Puts every question to an agent, continuing where it left off.
+    """Runs an agent on every question. An interrupted run is continued from the journal.
 
     Args:
-        questions: those that are asked.
-        agent: who chooses.
+        questions: the questions to run.
+        agent: the agent.
         order: of the candidates.
         parameters: of the requests.
-        cost_of: what an answer cost.
+        cost_of: computes the cost of an answer.
     """
 
     def __init__(
@@ -105,11 +109,11 @@ class ClassicInference:
         journal: Journal,
         loop: Loop,
     ) -> int:
-        """Do what is not done yet; returns how many questions were.
+        """Run the questions that are not done yet. Returns how many were done before.
 
         Raises:
-            ToolassayError: the run cannot go on.
-            KeyboardInterrupt: at Ctrl-C, when what was in flight has ended.
+            ToolassayError: the run cannot continue.
+            KeyboardInterrupt: after Ctrl-C, when the requests in flight have ended.
         """
 
         async def work(question: Question) -> str:
@@ -129,9 +133,10 @@ class ClassicInference:
         )
 
     def foresee(self, journal: Journal, estimate: Estimate, again: Again | None = None) -> int:
-        """Add what is not answered yet to `estimate`; nothing is sent. Returns what is answered.
+        """Add the requests of unanswered questions to `estimate`; nothing is sent. Returns the number of
+        answered questions.
 
-        Of a question that is asked in groups only the first request is known.
+        For a question that needs several requests, only the first one is known.
         """
         model, again = _DryRunModel(estimate), again or Again()
         already = 0
@@ -160,11 +165,11 @@ class ClassicInference:
         try:
             choice = await self._agent.choose(ordered(question, self._order), ask)
         except (ModelError, asyncio.CancelledError) as error:
-            if is_again:  # the answer there is still counts
+            if is_again:  # the earlier answer stays valid
                 if ask.unfinished:
                     self._write(journal, question, {**kept, BEGUN: {"answers": ask.unfinished}})
                 raise
-            if isinstance(error, ModelError) and error.outcome == OVERFLOW:  # it would only be so again
+            if isinstance(error, ModelError) and error.outcome == OVERFLOW:  # a second attempt would too
                 entry = {"outcome": OVERFLOW, "error": str(error), "answers": ask.unfinished}
                 self._write(journal, question, entry)
                 return OVERFLOW
@@ -186,7 +191,7 @@ class ClassicInference:
 
 
 class _DryRunModel:
-    """Stands in for the model of a dry run: measures each first request, and answers none."""
+    """The model of a dry run: measures the first request of each question and answers none."""
 
     name = "foreseen"
 
@@ -195,7 +200,7 @@ class _DryRunModel:
         self._settled: Mapping[str, Any] | None = None
 
     def learn_from(self, settled: Mapping[str, Any] | None) -> None:
-        """Say how the question that comes ended, if it did."""
+        """Set the journal entry of the next question, if it is answered already."""
         self._settled = settled
 
     async def complete(self, request: ChatRequest) -> ChatResponse:
@@ -205,6 +210,6 @@ class _DryRunModel:
         elif answers := self._settled.get("answers"):
             first = answers[0]
             self._estimate.answered(size, first.get("prompt_tokens"), first.get("completion_tokens"))
-        raise ModelError("a dry run asks nobody")
+        raise ModelError("a dry run sends no request")
 
     async def close(self) -> None: ...

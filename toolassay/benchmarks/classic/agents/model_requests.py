@@ -1,4 +1,4 @@
-"""The model requests of one question, with the answers of an earlier run reused from the journal."""
+"""Sends the model requests of one question, and reuses answers of an earlier start from the journal."""
 
 from __future__ import annotations
 
@@ -11,25 +11,25 @@ from toolassay.models.protocol import Message
 from toolassay.offline.model_tasks import ChoiceTask
 
 CostOf = Callable[[int | None, int | None, int | None], float | None]
-"""US dollars of an answer by the tokens read, written and cached; None where unknown."""
+"""The cost of an answer in US dollars, from its prompt, completion and cached tokens; None if unknown."""
 
 
 def unknown_cost(
     prompt_tokens: int | None, completion_tokens: int | None, cached_tokens: int | None
 ) -> float | None:
-    """No price is known."""
+    """The cost if no price is known: None."""
     return None
 
 
 class QuestionRequests:
-    """Asks a model about one question, and keeps each answer as JSON for the journal.
+    """Sends the requests of one question and keeps each answer as JSON for the journal.
 
     Args:
-        model: who is asked.
-        parameters: of each request (temperature, top_p, …), beside those of the agent.
+        model: the model.
+        parameters: of each request (temperature, top_p, …), besides those of the agent.
         item: the id of the question.
-        known: answers of an earlier start; they come first, in their order.
-        cost_of: what an answer cost.
+        known: the answers of an earlier start; they answer the first requests, in order.
+        cost_of: computes the cost of an answer.
     """
 
     def __init__(
@@ -48,15 +48,15 @@ class QuestionRequests:
     async def __call__(
         self, messages: Sequence[Message], parameters: Mapping[str, Any], task: ChoiceTask
     ) -> ChatResponse:
-        """The answer to one request.
+        """Send one request, or take its answer from `known`.
 
         Args:
-            messages: what is sent.
-            parameters: of this request; those of the run count where both have one.
-            task: the same, for models that act on it.
+            messages: of the request.
+            parameters: of this request; those of the run take precedence.
+            task: the same work in structured form, for built-in models.
 
         Raises:
-            ModelError: no answer.
+            ModelError: the request got no answer.
         """
         if self._known:
             known = self._known.pop(0)
@@ -71,7 +71,7 @@ class QuestionRequests:
         return response
 
     def keep(self, response: ChatResponse, cost: float | None) -> None:
-        """Count an answer, whoever gave it. Thoughts and their tokens are named only where there are some."""
+        """Record an answer. Reasoning and its tokens are recorded only if there are any."""
         answer = {**asdict(response), "cost": cost}
         for name in ("reasoning", "reasoning_tokens"):
             if not answer[name]:
@@ -80,7 +80,7 @@ class QuestionRequests:
 
     @property
     def unfinished(self) -> Sequence[Mapping[str, Any]]:
-        """All answers there are, those included that were not needed again yet."""
+        """All answers so far, including known ones that were not used yet."""
         return [*self.answers, *self._known]
 
 
@@ -88,7 +88,7 @@ _FIELDS = frozenset(field.name for field in fields(ChatResponse))
 
 
 def _response_of(answer: Mapping[str, Any]) -> ChatResponse:
-    """An answer as it was; what another version of this program noted beside it is left out."""
+    """A recorded answer. Fields of other versions of the program are ignored."""
     known = {name: value for name, value in answer.items() if name in _FIELDS}
     calls = tuple(ToolCall(**call) for call in answer["tool_calls"])
     return ChatResponse(**{**known, "tool_calls": calls})

@@ -1,4 +1,4 @@
-"""Journal entries as rows of the prediction file, and choices re-parsed from the stored answers."""
+"""Converts journal entries to rows of the prediction file, and re-parses recorded answers."""
 
 from __future__ import annotations
 
@@ -17,20 +17,20 @@ from toolassay.models import ChatRequest, ChatResponse, ModelError
 from toolassay.runs import Journal
 
 _FAILED = ("provider error", "not run")
-"""Ends that are tried again by the same command; until then a row says so."""
+"""Outcomes that a continued run repeats; until then the prediction file has a row with the outcome."""
 
 
 def prediction_rows(
     examples: Iterable[Example], journal: Journal, *, trial: int, order: str, free: bool
 ) -> Iterator[dict[str, Any]]:
-    """A row for each question that was asked, in the order of the table.
+    """One row per question that was sent, in the order of the table.
 
     Args:
         examples: of the folder.
         journal: of the run.
         trial: its number.
         order: of the candidates.
-        free: whether the model uses no tokens; what nobody knows is null else.
+        free: whether the model uses no tokens, so that they count 0; unknown numbers are null otherwise.
     """
     for example in examples:
         entry = entry_of(journal, example.question)
@@ -60,18 +60,18 @@ def prediction_rows(
 
 
 def write_predictions(output: Path, rows: Callable[[], Iterator[Mapping[str, Any]]]) -> int:
-    """Write the prediction file anew; none where nothing was asked. Returns its lines."""
+    """Write the prediction file; nothing if no question was sent. Returns the number of lines."""
     return write_json_lines(output, rows()) if next(rows(), None) is not None else 0
 
 
 def _sum(answers: Sequence[Mapping[str, Any]], name: str) -> Any:
-    """Of all answers; None where there are none, or one of them does not say it."""
+    """The sum over all answers; None if there are none or one lacks the value."""
     values = [answer.get(name) for answer in answers]
     return sum(values) if values and None not in values else None
 
 
 def _first(answers: Sequence[Mapping[str, Any]]) -> Any:
-    """Seconds from the first request to the first token of the last answer, by which the choice shows."""
+    """Seconds from the first request to the first token of the last answer, which contains the choice."""
     if not answers or answers[-1].get("first_token_seconds") is None:
         return None
     before = _sum(answers[:-1], "seconds") if len(answers) > 1 else 0.0
@@ -83,13 +83,13 @@ def _rounded(value: float | None, digits: int) -> float | None:
 
 
 PARSED_OUTCOMES = ("answered", "malformed", "refused")
-"""Ends that an agent came to by reading answers; the others say that there was none."""
+"""Outcomes that result from parsing answers; the others mean that there was no answer."""
 
 
 class _NoModel:
-    """No model: all that is asked for must be known."""
+    """A model that answers nothing: all answers must be in the journal."""
 
-    name = "nobody"
+    name = "recorded"
 
     async def complete(self, request: ChatRequest) -> ChatResponse:
         raise ModelError("the journal holds no answer to this request")
@@ -100,16 +100,16 @@ class _NoModel:
 async def reparse_entry(
     question: Question, agent: Agent, order: str, entry: Mapping[str, Any]
 ) -> dict[str, Any]:
-    """A journal entry with the choice that its answers give now.
+    """A journal entry with the choice that its recorded answers give with the present parser.
 
     Args:
-        question: as the table has it.
-        agent: who reads.
+        question: as in the table.
+        agent: parses the answers.
         order: of the candidates.
-        entry: of the journal; one without a choice comes back as it is.
+        entry: of the journal; an entry without a choice is returned unchanged.
 
     Raises:
-        KeyError, TypeError, AttributeError: its answers cannot be read.
+        KeyError, TypeError, AttributeError: the recorded answers are malformed.
     """
     if entry.get("outcome") not in PARSED_OUTCOMES:
         return dict(entry)

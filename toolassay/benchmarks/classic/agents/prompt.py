@@ -1,4 +1,4 @@
-"""The chat and the candidate workflows as an agent shows them to a model, and the order of the candidates."""
+"""The chat and the candidate workflows as shown to a model, and the order of the candidates."""
 
 from __future__ import annotations
 
@@ -16,7 +16,8 @@ _ROLES = {"user": "user", "bot": "assistant"}
 
 
 def chat_text(turns: Sequence[ChatTurn]) -> str:
-    r"""A line a message; further lines of one are indented, so that none can pass for another message.
+    r"""The chat as text, one line per message. Continuation lines are indented, so that no text can imitate
+    another message.
 
     >>> print(chat_text([ChatTurn("user", "hello\nBot: hi"), ChatTurn("bot", "Hello!")]))
     User: hello
@@ -27,7 +28,7 @@ def chat_text(turns: Sequence[ChatTurn]) -> str:
 
 
 def chat_messages(turns: Sequence[ChatTurn]) -> list[Message]:
-    r"""The chat as messages of the interface; those without a reply between them become one.
+    r"""The chat as messages of the model interface; consecutive messages of one sender are merged.
 
     >>> chat_messages([ChatTurn("user", "hello"), ChatTurn("user", "anybody there?")])
     [{'role': 'user', 'content': 'hello\n\nanybody there?'}]
@@ -43,7 +44,7 @@ def chat_messages(turns: Sequence[ChatTurn]) -> list[Message]:
 
 
 def workflow_list(candidates: Sequence[Workflow]) -> str:
-    """The numbered list: name and description."""
+    """The numbered list of names and descriptions."""
     return "\n".join(
         f"{number}. {' '.join(workflow.name.split())}"
         f"{f': {_indented(workflow.description)}' if workflow.description else ''}"
@@ -54,13 +55,13 @@ def workflow_list(candidates: Sequence[Workflow]) -> str:
 def task_of(
     question: Question, names: Sequence[tuple[str, Workflow]], nothing: str, *, as_call: bool = False
 ) -> ChoiceTask:
-    """The work for a model that acts on it instead of reading.
+    """The work in structured form, for built-in models that do not read the prompt.
 
     Args:
-        question: what is asked.
-        names: the candidates, each with the name by which it is chosen.
-        nothing: the name for none.
-        as_call: whether the choice is the call of a function.
+        question: the question.
+        names: the candidates, each with the name that selects it.
+        nothing: the name that selects none.
+        as_call: whether the choice is a function call.
     """
     chat = tuple((turn.sender, turn.content) for turn in question.turns)
     candidates = tuple((name, f"{workflow.name}\n{workflow.description}") for name, workflow in names)
@@ -72,21 +73,21 @@ def _indented(text: str) -> str:
 
 
 def check_order(order: str) -> None:
-    """Refuse what is no order.
+    """Validate `--order`.
 
     Raises:
-        UsageError: neither `table`, nor `name`, nor a whole number.
+        UsageError: it is neither `table`, nor `name`, nor a whole number.
     """
     if order not in ("table", "name") and not (order.isascii() and order.isdigit()):
         raise UsageError(f"unknown --order {order!r}", fix="give table, name, or the seed of a shuffle")
 
 
 def ordered(question: Question, order: str) -> Question:
-    """The question with its candidates in an order.
+    """The question with its candidates in the given order.
 
     Args:
-        question: as the table has it.
-        order: `table`; `name`; or a seed, which shuffles each question in a way of its own.
+        question: as in the table.
+        order: `table`; `name`; or a seed, which shuffles the candidates of each question differently.
     """
     if order == "table":
         return question

@@ -1,4 +1,4 @@
-"""The agent `recorded`: answers read from a table or a JSON file, replayed without a request."""
+"""The agent `recorded`: replays answers from a table or a JSON file without any request."""
 
 from __future__ import annotations
 
@@ -9,7 +9,12 @@ from pathlib import Path
 from typing import Any
 
 from toolassay.benchmarks.classic.agents.model_requests import QuestionRequests
-from toolassay.benchmarks.classic.agents.workflow_choice import WorkflowChoice, find_name, malformed, plain
+from toolassay.benchmarks.classic.agents.workflow_choice import (
+    WorkflowChoice,
+    find_name,
+    malformed,
+    normalised_name,
+)
 from toolassay.benchmarks.classic.csv_table import read_table
 from toolassay.benchmarks.classic.data import Question
 from toolassay.errors import UsageError
@@ -40,27 +45,27 @@ class _Record:
 
 
 class RecordedAnswers:
-    """Answers of a CSV table or a JSON file (an array, or an object a line), by conversation and place.
+    """Answers of a CSV table or a JSON file (an array, or JSON Lines), by conversation and message.
 
-    Columns: `conversation_uuid`, `request_idx` (from 0) and `workflow` (an id or a name), and where known
-    `time_to_pred` (s), `tokens_input`, `tokens_output`, `cost` (USD) and `trial_idx` (0 where there is none).
-    A prediction file of ours is such a file. A question without a row was not run.
+    Columns: `conversation_uuid`, `request_idx` (from 0) and `workflow` (an id or a name); optionally
+    `time_to_pred` (s), `tokens_input`, `tokens_output`, `cost` (USD) and `trial_idx` (default 0). Toolassay's
+    prediction files have this form. A question without a row counts as not run.
 
     Args:
         path: the file.
-        none_as: what the column says where none was chosen, e.g. `none`; the empty text stands for an empty
-            cell. An empty cell that is not declared so is an answer that cannot be read, unless the column
-            `outcome` says `answered`.
-        trial: whose rows count.
+        none_as: cells in the column `workflow` that mean no workflow, e.g. `none`; an empty string means an
+            empty cell. Otherwise an empty cell is an unreadable answer, unless the column `outcome` says
+            `answered`.
+        trial: the trial whose rows are used.
 
     Raises:
-        UsageError: the file is missing or malformed, with the line.
+        UsageError: the file does not exist or is malformed (with the line).
     """
 
     wording = "recorded"
 
     def __init__(self, path: Path, none_as: Sequence[str] = ("none",), trial: int = 0) -> None:
-        self._none = {plain(text) for text in none_as}
+        self._none = {normalised_name(text) for text in none_as}
         self._path = path
         self._records: dict[str, _Record] = {}
         self._lines: dict[str, int | None] = {}
@@ -70,35 +75,35 @@ class RecordedAnswers:
                     continue
                 key, record = _read(row)
             except (ValueError, TypeError, OverflowError):
-                raise UsageError("is no recorded answer", file=path, line=number, fix=_FIX) from None
+                raise UsageError("is not a recorded answer", file=path, line=number, fix=_FIX) from None
             if key in self._records:
                 raise UsageError(
-                    f"a second answer to {key!r}", file=path, line=number, fix="leave one of them out"
+                    f"a second answer to {key!r}", file=path, line=number, fix="remove one of them"
                 )
             self._records[key], self._lines[key] = record, number
 
     def notices(self, known: Collection[str], asked: Collection[str]) -> Iterator[str]:
-        """What does not fit the data.
+        """Notices about rows that do not match the data.
 
         Args:
             known: the ids of all messages.
-            asked: of those that are asked about.
+            asked: the ids of the messages in this run.
         """
         if strange := [key for key in self._records if key not in known]:
             line = self._lines[strange[0]]
             place = f"{self._path}:{line}" if line is not None else f"{self._path}"
             others = f" (and {len(strange) - 1} more such rows)" if len(strange) > 1 else ""
-            yield f"{place}: answers {strange[0]!r}, which is no message of the data{others}: passed over"
+            yield f"{place}: ignored, because the data has no message {strange[0]!r}{others}"
         if missing := sum(key not in self._records for key in asked):
-            yield f"{self._path} has no answer to {missing} of {len(asked)} messages: they are not run"
+            yield f"{self._path} has no answer to {missing} of {len(asked)} messages: they count as not run"
 
     async def choose(self, question: Question, ask: QuestionRequests) -> WorkflowChoice:
-        """What was recorded."""
+        """The recorded choice."""
         record = self._records.get(question.id)
         if record is None:
             return WorkflowChoice(None, "not run", error="no recorded answer")
         ask.keep(record.response, record.cost)
-        if record.said == _NO_NAME or plain(record.said) in self._none:
+        if record.said == _NO_NAME or normalised_name(record.said) in self._none:
             return WorkflowChoice(None)
         if not record.said.strip():
             return malformed("the recorded answer is empty")
@@ -112,7 +117,7 @@ class RecordedAnswers:
 
 
 def _rows(path: Path) -> Iterator[tuple[int | None, Mapping[str, Any]]]:
-    """The rows of a file by our names, each with its line."""
+    """The rows of a file under our column names, each with its line."""
     if path.suffix.lower() == ".csv":
         for row in read_table(path, (), fix="check --recorded"):
             yield row.line, _renamed(row.cells, path, row.line)
@@ -125,7 +130,7 @@ def _rows(path: Path) -> Iterator[tuple[int | None, Mapping[str, Any]]]:
         values = ((line, value) for line, value in read_json_lines(path, fix="check --recorded"))
     for line, value in values:
         if not isinstance(value, dict):
-            raise UsageError("is no object", file=path, line=line, fix=_FIX)
+            raise UsageError("is not a JSON object", file=path, line=line, fix=_FIX)
         yield line, _renamed(value, path, line)
 
 
@@ -141,7 +146,11 @@ def _renamed(row: Mapping[str, Any], path: Path, line: int | None) -> Mapping[st
 
 
 def _read(row: Mapping[str, Any]) -> tuple[str, _Record]:
-    """The id of the question, and what was recorded; raises ValueError or TypeError."""
+    """The id of the question and the recorded answer.
+
+    Raises:
+        ValueError, TypeError: the row is malformed.
+    """
     place, said = _whole(row["place"]), row["workflow"]
     if place is None or place < 0 or not str(row["conversation"] or ""):
         raise ValueError
@@ -160,7 +169,7 @@ def _read(row: Mapping[str, Any]) -> tuple[str, _Record]:
 
 
 def _number(value: Any, missing: Collection[Any] = (None, "")) -> float | None:
-    """A number that is not negative; None of an empty cell."""
+    """A number that is not negative; None for an empty cell."""
     if value in missing:
         return None
     number = float(value)

@@ -20,19 +20,19 @@ MAX_TOKENS = {"cot": 512, "reasoning": 4096, "tools": 512, "retrieval": 512}
 
 @dataclass(frozen=True)
 class ClassicAgentSettings:
-    """How an agent is run; all of it shapes answers.
+    """Settings of an agent. All of them shape answers, so they are part of the run's manifest.
 
     Args:
         agent: `cot`, `reasoning`, `tools`, `retrieval` or `recorded`.
-        order: of the candidates: `table`, `name`, or the seed of a shuffle for each question.
-        max_tokens: of an answer; None for what the agent needs.
+        order: of the candidates: `table`, `name`, or a seed that shuffles them for each question.
+        max_tokens: maximum tokens of an answer; None for the agent's default.
         recorded: the file of answers of the agent `recorded`.
-        none_as: what a recorded answer says where it chose none; see `RecordedAnswers`.
-        structured: the schema that `cot` and `reasoning` send: None for the shape of the answer alone, "auto"
-            or True for the offered names as an enum too, False for none.
+        none_as: cells that mean no workflow in that file; see `RecordedAnswers`.
+        structured: the JSON Schema that `cot` and `reasoning` send. None: one for the form of the answer.
+            "auto" or True: one that also lists the offered names as an enum. False: none.
 
     Raises:
-        UsageError: an unknown choice, or settings that do not go together.
+        UsageError: a setting is unknown, or two settings contradict each other.
     """
 
     agent: str = "cot"
@@ -50,20 +50,20 @@ class ClassicAgentSettings:
         check_order(self.order)
         if (self.recorded is None) == (self.agent == "recorded"):
             raise UsageError(
-                "--recorded FILE and --agent recorded belong together", fix="give both, or neither"
+                "--recorded FILE and --agent recorded require each other", fix="give both, or neither"
             )
         if self.structured is True and self.agent not in _WRITING:
             raise UsageError(
                 f"--structured true: the agent {self.agent} sends no schema",
-                fix=f"leave it out, or choose --agent {' or '.join(_WRITING)}",
+                fix=f"omit it, or choose --agent {' or '.join(_WRITING)}",
             )
 
     @classmethod
     def of(cls, llm: str, agent: str | None = None, **settings: Any) -> ClassicAgentSettings:
-        """The settings for a model: without a choice `cot`, for the offline model `retrieval`.
+        """The settings for a model. Default agent: `cot`, for the offline model `retrieval`.
 
         Raises:
-            UsageError: as for the class, or retrieval by a model that writes.
+            UsageError: as for the class, or `retrieval` with a model other than the offline one.
         """
         chosen = agent or ("retrieval" if llm == OFFLINE else "cot")
         if chosen == "retrieval" and llm != OFFLINE:
@@ -72,12 +72,12 @@ class ClassicAgentSettings:
 
     @property
     def limit(self) -> int:
-        """Tokens of an answer at most."""
+        """Maximum tokens of an answer."""
         return self.max_tokens or MAX_TOKENS.get(self.agent, 512)
 
     @property
     def facts(self) -> dict[str, Any]:
-        """What a manifest says of them."""
+        """The settings for the manifest."""
         facts: dict[str, Any] = {"agent": self.agent, "order": self.order}
         if self.structured is not None:
             facts["structured"] = self.structured

@@ -1,4 +1,4 @@
-"""The workflow that an agent chose, the `Agent` protocol, and matching a name in an answer to a workflow."""
+"""The workflow that an agent selected, the protocol `Agent`, and matching of a name to a workflow."""
 
 from __future__ import annotations
 
@@ -15,13 +15,14 @@ Outcome = Literal["answered", "malformed", "refused", "not run"]
 
 @dataclass(frozen=True)
 class WorkflowChoice:
-    """How a question ended.
+    """The result of a question.
 
     Args:
-        workflow: its id; None where the agent chose none, or nothing that can be read.
-        outcome: `answered` without a workflow is the choice of none.
-        note: what was passed over in reading the answer; empty for most.
-        error: why there is no choice; empty where there is one.
+        workflow: the id of the selected workflow; None if the agent selected none or its answer is
+            unreadable.
+        outcome: `answered` without a workflow means that the agent selected none.
+        note: what was ignored while parsing the answer; usually empty.
+        error: why there is no choice; empty if there is one.
     """
 
     workflow: str | None
@@ -34,33 +35,34 @@ REFUSED = WorkflowChoice(None, "refused", error="the model declined")
 
 
 def malformed(error: str) -> WorkflowChoice:
-    """The end of a question whose answer cannot be read, or names what was not offered."""
+    """The result of an answer that cannot be parsed, or that names a workflow that was not offered."""
     return WorkflowChoice(None, "malformed", error=error)
 
 
 class Agent(Protocol):
-    """Chooses for a question. Given the same answers it does the same again."""
+    """Selects a workflow for a question. Given the same answers of the model, it makes the same choice."""
 
     @property
     def wording(self) -> str:
-        """All that is fixed in what it sends, for a fingerprint."""
+        """Everything that is the same in all its requests, for a hash in the manifest."""
         ...
 
     async def choose(self, question: Question, ask: QuestionRequests) -> WorkflowChoice:
-        """Choose.
+        """Select a workflow, sending requests with `ask`.
 
         Raises:
-            ModelError: no answer.
+            ModelError: a request got no answer.
         """
         ...
 
 
+# The number of a list item: matches "2. ", "(2) " and "#2"; not "2 ", which may start a name.
 _LIST_NUMBER = re.compile(r"(?:\(?\d{1,4}[.):]|#\d{1,4}[.):]?)\s*")
-_MARKS = "\"'`“”„‘’«»*_ "
+_MARKS = "\"'`“”„‘’«»*_ "  # quotation marks and Markdown emphasis
 
 
 class NameMatch(NamedTuple):
-    """Whether a name is one of those offered; `workflow` None of a known name is the choice of none."""
+    """Whether a name is one of those offered; a known name without a `workflow` selects none."""
 
     known: bool
     workflow: Workflow | None = None
@@ -68,12 +70,12 @@ class NameMatch(NamedTuple):
 
 
 def word_for_none(candidates: Sequence[Workflow]) -> str:
-    """The name by which none of the candidates is chosen, and which none of them has.
+    """The name that selects no workflow; different from all names of candidates.
 
     >>> word_for_none([])
     'none'
     """
-    names = {plain(workflow.name) for workflow in candidates}
+    names = {normalised_name(workflow.name) for workflow in candidates}
     word = "none"
     while word in names:
         word = f"{word} of these"
@@ -81,10 +83,10 @@ def word_for_none(candidates: Sequence[Workflow]) -> str:
 
 
 def find_name(text: str, candidates: Sequence[Workflow], nothing: str) -> NameMatch:
-    r"""Which candidate a name names.
+    r"""The candidate that a text names.
 
-    Blanks around it and upper or lower case make no difference. Quotes, marks and the number of the list
-    are passed over with a note, where it then is the name of exactly one.
+    Blanks around the name and its case are ignored. Quotation marks, emphasis and a list number are ignored,
+    with a note, if exactly one candidate then matches.
 
     >>> late = Workflow("w1", "Late Order", "", "shop")
     >>> find_name(" late order ", [late], "none").workflow.id
@@ -98,7 +100,7 @@ def find_name(text: str, candidates: Sequence[Workflow], nothing: str) -> NameMa
     choices.append((nothing, None))
     for read, note in (
         (str.casefold, ""),
-        (plain, ""),
+        (normalised_name, ""),
         (_without_marks, f"read as the name: {text[:100]!r}"),
     ):
         wanted = read(text.strip())
@@ -108,12 +110,12 @@ def find_name(text: str, candidates: Sequence[Workflow], nothing: str) -> NameMa
     return NameMatch(False)
 
 
-def plain(text: str) -> str:
+def normalised_name(text: str) -> str:
     """A name in lower case, with single blanks."""
     return " ".join(text.split()).casefold()
 
 
 def _without_marks(text: str) -> str:
-    """A name without number and marks around it."""
+    """A name without list number, quotation marks and emphasis."""
     text = text.strip(_MARKS)
-    return plain(_LIST_NUMBER.sub("", text, count=1).strip(_MARKS).removesuffix("."))
+    return normalised_name(_LIST_NUMBER.sub("", text, count=1).strip(_MARKS).removesuffix("."))

@@ -1,1 +1,3 @@
-"""A set from one's own chats: sampled and masked, annotated in workbooks, merged, laid out for the hub."""
+"""A data set from a team's own chats: sampled and masked, annotated in workbooks, merged, laid out for the
+hub.
+"""

@@ -1,4 +1,4 @@
-"""A chat as a series of exchanges, and how the rows of a raw chat are grouped into exchanges."""
+"""A chat as a sequence of exchanges, and how the rows of a raw chat are grouped into exchanges."""
 
 from __future__ import annotations
 
@@ -10,13 +10,13 @@ from toolassay.benchmarks.classic.csv_table import CsvRow
 
 @dataclass(frozen=True)
 class Exchange:
-    """A user message and what came back.
+    """A user message with the replies to it.
 
     Args:
         user: the message.
-        bot: the replies to it, a line each; empty where there were none.
-        human: whether a person of the team wrote too.
-        workflow: that the bot started, as it was recorded; may be empty.
+        bot: the bot's replies, one per line; empty if there are none.
+        human: whether a member of the team wrote as well.
+        workflow: the workflow that the bot started, as recorded; may be empty.
         cost, latency, tokens: of the answer, as recorded; may be empty.
     """
 
@@ -31,7 +31,7 @@ class Exchange:
 
 @dataclass(frozen=True)
 class Chat:
-    """A conversation within one domain, in order."""
+    """A conversation within one domain; exchanges in order."""
 
     id: str
     domain: str
@@ -39,12 +39,12 @@ class Chat:
 
     @property
     def workflow(self) -> str:
-        """The first workflow that the bot started; empty where it started none."""
+        """The first workflow that the bot started; empty if it started none."""
         return next((exchange.workflow for exchange in self.exchanges if exchange.workflow), "")
 
 
 def count_messages(chats: Sequence[Chat]) -> int:
-    """How many user messages there are.
+    """The number of user messages.
 
     >>> count_messages([Chat("a", "hr", (Exchange("hi"), Exchange("leave?")))])
     2
@@ -53,12 +53,12 @@ def count_messages(chats: Sequence[Chat]) -> int:
 
 
 FIGURES = ("cost", "latency", "tokens")
-"""What a row may tell of an answer."""
+"""Optional columns with measurements of an answer."""
 
 
 @dataclass(frozen=True)
 class RawMessage:
-    """A row, when it was written, and by whom: `user`, `bot` or `human`."""
+    """A row with its time and its sender: `user`, `bot` or `human`."""
 
     place: tuple[str, float]
     sender: str
@@ -66,13 +66,13 @@ class RawMessage:
 
 
 def count_greetings(chat: Sequence[RawMessage]) -> int:
-    """How many bot messages come before the first of the user."""
+    """The number of bot messages before the first user message."""
     first = next((number for number, message in enumerate(chat) if message.sender == "user"), len(chat))
     return sum(message.sender == "bot" for message in chat[:first])
 
 
 def exchanges_of(chat: Sequence[RawMessage]) -> Iterator[Exchange]:
-    """The exchanges of a chat whose messages are in order."""
+    """Group the messages of a chat, which are in order, into exchanges."""
     current: Exchange | None = None
     human = False
     for message in chat:
@@ -94,7 +94,7 @@ def exchanges_of(chat: Sequence[RawMessage]) -> Iterator[Exchange]:
 
 
 def _with_figures(exchange: Exchange, row: CsvRow) -> Exchange:
-    """An exchange with what a row tells beside its text; the first row that tells something counts."""
+    """An exchange with the measurements of a row added. The first row that has a value counts."""
     return replace(
         exchange,
         workflow=exchange.workflow or row.get("workflow").strip(),

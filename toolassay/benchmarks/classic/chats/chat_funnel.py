@@ -1,4 +1,4 @@
-"""The funnel of a data set: what every step dropped, and why."""
+"""The funnel of a data set: what each step left out, and why."""
 
 from __future__ import annotations
 
@@ -15,13 +15,13 @@ STEPS, DROPPED = "steps.json", "dropped.csv"
 
 @dataclass(frozen=True)
 class Drop:
-    """A conversation that a step left out, whole or from one of its messages on.
+    """A conversation that a step left out, completely or from one of its messages on.
 
     Args:
         conversation: its id.
-        messages: how many user messages went.
-        why: in words that repeat nothing of the text.
-        kept: how many user messages before them stayed; 0 where the whole conversation went.
+        messages: number of user messages left out.
+        why: the reason; it quotes nothing from the text.
+        kept: number of user messages that stay; 0 if the whole conversation is left out.
     """
 
     conversation: str
@@ -32,9 +32,10 @@ class Drop:
 
 @dataclass(frozen=True)
 class Step:
-    """One row of the funnel; `conversations` and `messages` (of users) as they went in.
+    """One row of the funnel.
 
-    `action` is that of a filter; `counts` are further figures.
+    `conversations` and `messages` (of users) are the numbers before the step. `action` is that of a filter;
+    `counts` are further numbers.
     """
 
     step: str
@@ -52,7 +53,7 @@ class Step:
 
 @dataclass
 class ChatFunnel:
-    """The steps so far.
+    """The steps so far, with the numbers of conversations and messages that are left.
 
     >>> funnel = ChatFunnel(conversations=10, messages=14)
     >>> funnel.add("too_short", "fewer than 5 characters", [Drop("c1", 2, "message 0 has 2 characters")])
@@ -74,7 +75,7 @@ class ChatFunnel:
         action: str = "",
         counts: Mapping[str, int] | None = None,
     ) -> None:
-        """Add a step that left out `drops`; `counts` are further figures that it tells."""
+        """Add a step that left out `drops`; `counts` are further numbers to record."""
         whole = sum(not drop.kept for drop in drops)
         gone = sum(drop.messages for drop in drops)
         conversations, messages = self.conversations, self.messages

@@ -1,4 +1,6 @@
-"""From raw chats to a masked sample for annotation, drawn with a seed from whole chats by workflow."""
+"""Makes a masked sample for annotation from raw chats: whole chats, stratified by workflow, drawn with a
+seed.
+"""
 
 from __future__ import annotations
 
@@ -32,19 +34,20 @@ _LONG = 4
 def draw_chats(
     chats: Sequence[Chat], per_domain: int, seed: int
 ) -> tuple[list[Chat], list[tuple[Chat, str]]]:
-    """Draw chats of each domain.
+    """Draw chats of each domain, stratified.
 
-    In a domain in which the bot started workflows, each of them (the first of a chat counts, and "none" is
-    one too) gives the same number of chats; in others, each length does (1, 2, 3, 4 or more user messages).
-    What one cannot give, the others do. The draw of a domain depends on the seed and its chats alone.
+    In a domain in which the bot started workflows, chats are grouped by the first workflow they started
+    ("none" is a group too); in other domains, by length (1, 2, 3, 4 or more user messages). All groups give
+    the same number of chats; what a small group lacks, the others provide. The draw of a domain depends only
+    on the seed and its chats.
 
     Args:
         chats: of all domains.
-        per_domain: how many to draw of each, if it has as many.
-        seed: the same seed draws the same chats.
+        per_domain: number of chats to draw per domain, if it has that many.
+        seed: of the draw.
 
     Returns:
-        The drawn chats, in the order given, and the others, each with why.
+        The drawn chats, in the given order, and the others, each with the reason.
     """
     domains: dict[str, list[Chat]] = defaultdict(list)
     for chat in chats:
@@ -75,7 +78,7 @@ def _groups(chats: Sequence[Chat]) -> dict[str, list[Chat]]:
 
 
 def _shares(sizes: dict[str, int], wanted: int) -> dict[str, int]:
-    """How many each gives: as equal as their sizes allow, the smallest first.
+    """The number of chats per group: as equal as the sizes allow; small groups are filled first.
 
     >>> _shares({"a": 2, "b": 9, "c": 9}, 10)
     {'a': 2, 'b': 4, 'c': 4}
@@ -94,15 +97,15 @@ FILTERS = tuple(each.name for each in standard_filters(profane=lambda _: False))
 
 @dataclass(frozen=True)
 class ChatSampleSettings:
-    """What shapes a sample.
+    """Settings of a sample.
 
     Args:
-        per_domain: conversations to draw of each domain.
+        per_domain: number of conversations to draw per domain.
         seed: of the draw.
-        min_length: characters that a user message must have.
-        actions: what each filter does, by its name; `drop` where nothing is said.
-        profane: says whether a text has profanity; None looks for none.
-        mask: finds personal data; None masks nothing.
+        min_length: minimum length of a user message, in characters.
+        actions: the action of each filter, by name; default `drop`.
+        profane: tells whether a text contains profanity; None disables that filter.
+        mask: finds personal data; None disables masking.
     """
 
     per_domain: int = 1000
@@ -115,13 +118,13 @@ class ChatSampleSettings:
 
 @dataclass(frozen=True)
 class ChatSample:
-    """A sample, and how it came about.
+    """A sample with its funnel.
 
     Args:
         chats: cleaned, drawn and masked.
-        workflows: of their domains, masked too.
+        workflows: of their domains, masked as well.
         funnel: what each step left out.
-        masked: placeholders, by kind.
+        masked: number of placeholders by kind.
     """
 
     chats: Sequence[Chat]
@@ -131,10 +134,10 @@ class ChatSample:
 
 
 def make_sample(raw: RawChats, settings: ChatSampleSettings) -> ChatSample:
-    """Clean, filter, draw and mask.
+    """Clean, filter, draw and mask raw chats.
 
     Raises:
-        UsageError: a library is missing, a filter is unknown, or may not be switched off.
+        UsageError: a library is not installed, or a filter is unknown or cannot be switched off.
         ToolassayError: no chat is left.
     """
     _check_actions(settings.actions)
@@ -163,7 +166,7 @@ def make_sample(raw: RawChats, settings: ChatSampleSettings) -> ChatSample:
         ]
         raise ToolassayError(
             f"no chat is left of {count_of(len(raw.chats), 'conversation')}; left out: {', '.join(steps)}",
-            fix="let some filters do less: --filter NAME=cut, or off",
+            fix="relax some filters: --filter NAME=cut or NAME=off",
         )
     domains = {chat.domain for chat in drawn}
     _check_names(workflows)
@@ -176,7 +179,7 @@ def make_sample(raw: RawChats, settings: ChatSampleSettings) -> ChatSample:
 
 
 def write_sample(sample: ChatSample, settings: ChatSampleSettings, folder: Path) -> None:
-    """Write the tables without labels, what the bot recorded, `steps.json` and `dropped.csv`."""
+    """Write the unlabelled tables, the bot's recorded values, `steps.json` and `dropped.csv`."""
     rows = [(chat, place, exchange) for chat in sample.chats for place, exchange in enumerate(chat.exchanges)]
     write_table(
         folder / RECORDED,
@@ -209,9 +212,9 @@ def _recorded(exchange: Exchange) -> tuple[str, ...]:
 def _check_actions(actions: Mapping[str, Action]) -> None:
     for name, action in actions.items():
         if name not in FILTERS:
-            raise UsageError(f"there is no filter {name!r}", fix=f"name one of {', '.join(FILTERS)}")
+            raise UsageError(f"unknown filter {name!r}", fix=f"choose from {', '.join(FILTERS)}")
         if name == "null" and action == "off":
-            raise UsageError("the filter null cannot be switched off", fix="say null=drop or null=cut")
+            raise UsageError("the filter null cannot be switched off", fix="use null=drop or null=cut")
 
 
 def _cleaned(chats: list[Chat], funnel: ChatFunnel) -> list[Chat]:
@@ -237,12 +240,12 @@ def _filtered(
 
 
 def _check_names(workflows: Sequence[Workflow]) -> None:
-    """Names must still differ when they have been masked."""
+    """Check that masking left each workflow a unique name."""
     seen: dict[tuple[str, str], str] = {}
     for workflow in workflows:
         other = seen.setdefault((workflow.domain, workflow.name.casefold()), workflow.id)
         if not workflow.name or other != workflow.id:
             raise UsageError(
-                f"the workflows {other!r} and {workflow.id!r} of {workflow.domain!r} have one name, or none",
-                fix="give each workflow of a domain a name of its own, also without personal data",
+                f"{workflow.domain!r}: the workflows {other!r} and {workflow.id!r} have the same or no name",
+                fix="give each workflow of a domain a name that is unique without personal data",
             )

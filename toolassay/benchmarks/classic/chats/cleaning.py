@@ -1,4 +1,4 @@
-"""Texts without broken Unicode and without HTML."""
+"""Removes broken Unicode and HTML from texts."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from typing import Any
 from toolassay.benchmarks.classic.chats.chat import Chat
 from toolassay.extras import needed
 
-# Only these are markup: what a user writes as <your name>, or a placeholder, stays.
+# Only these tags are markup. Matches "<br/>" and "</p>"; not "<your name>" or a placeholder "<PERSON_1>".
 _LINES = (
     "address|article|blockquote|br|dd|div|dl|dt|footer|form|h[1-6]|header|hr|li|ol|p|pre|section|table|tr|ul"
 )
@@ -21,16 +21,20 @@ _TAGS = (
     r"|video|wbr)\b"
 )
 _TAG = rf"/?{_TAGS}[^<>]*>"
+# A "<" that starts no known tag, to be escaped: matches that of "a < b"; not that of "<br>".
 _NO_TAG = re.compile(rf"<(?!{_TAG})", re.IGNORECASE)
 _LINE_TAG = re.compile(rf"</?(?:{_LINES})\b[^<>]*>", re.IGNORECASE)
-# Without width, they part an address so that no pattern finds it. Joiners stay: scripts need them.
+# Soft hyphen, zero-width space, word joiner and byte order mark: inside an e-mail address they hide it from
+# the patterns of masking. Zero-width joiners are kept, because some scripts and emoji need them.
 _UNSEEN = re.compile("[\u00ad\u200b\u2060\ufeff]")
+# Matches "<!-- note -->", over several lines too; not "<!DOCTYPE html>".
 _COMMENT = re.compile(r"<!--.*?-->", re.DOTALL)
+# Whether there is any HTML to parse: matches "<b>", "<!--" and "&amp;"; not "a < b" or "Q&A".
 _MARKUP = re.compile(rf"<{_TAG}|<!--|&(?:\w+|#\d+|#x[0-9a-f]+);", re.IGNORECASE)
 
 
 def cleaner() -> Callable[[str], str]:
-    """A function that repairs Unicode and takes HTML out of a text.
+    """Create a function that repairs Unicode and removes HTML from a text.
 
     Raises:
         UsageError: ftfy or beautifulsoup4 is not installed.
@@ -42,7 +46,7 @@ def cleaner() -> Callable[[str], str]:
         if _MARKUP.search(fixed):
             marked = _LINE_TAG.sub(r"\n\g<0>\n", _COMMENT.sub("", fixed))
             with warnings.catch_warnings():
-                # It wonders about messages that are an address and nothing else.
+                # BeautifulSoup warns about texts that consist of a URL.
                 warnings.simplefilter("ignore", soup.MarkupResemblesLocatorWarning)
                 fixed = _text_of(soup.BeautifulSoup(_NO_TAG.sub("&lt;", marked), "html.parser"))
         return _UNSEEN.sub("", fixed).strip()
@@ -58,7 +62,7 @@ def _text_of(soup: Any) -> str:
 
 
 def clean_chat(chat: Chat, clean: Callable[[str], str]) -> Chat:
-    """A chat of cleaned texts."""
+    """A chat with cleaned texts."""
     return replace(
         chat,
         exchanges=tuple(

@@ -1,4 +1,4 @@
-"""Reasons to leave out a chat, each with a name."""
+"""Filters that leave out chats, each with a name."""
 
 from __future__ import annotations
 
@@ -11,11 +11,12 @@ from toolassay.benchmarks.classic.chats.chat import Chat
 
 Action = Literal["drop", "cut", "off"]
 Offence = tuple[int, str]
-"""The number of the first offending message, and what is wrong with it."""
+"""The number of the first message that a filter objects to, and the reason."""
 
 LEAVING = frozenset(
     {"cancel", "exit", "quit", "stop", "abort", "end chat", "close chat", "restart", "start over"}
 )
+# Matches "test", "this is just a test 2" and "testing the bot"; not "test results for blood".
 _TEST = re.compile(
     r"\W*(?:(?:this is|just|only) )*(?:a |an )?test(?:ing)?"
     r"(?:[ _]+(?:\d+|test(?:ing)?|message|chat|bot|please ignore))*\W*"
@@ -24,6 +25,7 @@ _TEST = re.compile(
 )
 _ROLE = r"(?:human|person|agent|representative|operator)"
 _PERSON = rf"(?:(?:live |real |actual )?{_ROLE}|someone real|human being)"
+# Matches "talk to a real person", "I need a human" and "agent please"; not "talk to human resources".
 _HUMAN = re.compile(
     r"\b(?:talk|speak|chat|connect|transfer)\b[^.?!]{0,20}\b(?:to|with)\b[^.?!]{0,12}"
     rf"\b{_PERSON}\b(?! resources)"
@@ -31,17 +33,18 @@ _HUMAN = re.compile(
     rf"|^\W*(?:an? )?{_PERSON}(?: please)?\W*$",
     re.IGNORECASE,
 )
+# A masked value: matches "<PERSON_1>", "[NAME REDACTED]", "****" and "XXXXX"; not "<your name>" or "xxxxx".
 _MASK = re.compile(r"<[A-Z][A-Z_]*_\d+>|\[[A-Z_ ]*REDACTED[A-Z_ ]*\]|\*{4,}|X{5,}")
 
 
 @dataclass(frozen=True)
 class Filter:
-    """A reason to leave out a chat.
+    """A filter that leaves out chats.
 
     Args:
-        name: of the step.
-        why: in a sentence.
-        find: the first offence in a chat; it may remember chats that it has seen.
+        name: of the step in the funnel.
+        why: its reason, as written in the funnel.
+        find: gives the first offence in a chat, None if it passes. It may keep state between chats.
     """
 
     name: str
@@ -52,7 +55,7 @@ class Filter:
 def standard_filters(
     *, min_length: int = 5, profane: Callable[[str], bool] | None = None
 ) -> Iterator[Filter]:
-    """All filters, in order; a fresh set for each pass, as some of them remember."""
+    """All filters, in order. Make new ones for each pass, because some keep state."""
     yield Filter("null", "no user message, or an empty one", _null)
     yield Filter(
         "too_short",
@@ -77,12 +80,14 @@ def standard_filters(
 
 
 def mostly_masked() -> Filter:
-    """Half of the words of a message, or more, were masked (`****`, `[REDACTED]`, `<PERSON_1>`)."""
+    """A filter for messages in which at least half of the words are masked (`****`, `[REDACTED]`,
+    `<PERSON_1>`).
+    """
     return Filter("mostly_masked", "a user message of which half or more was masked", _each(_masked))
 
 
 def repeated() -> Filter:
-    """Chats of one domain that begin as another one does; the first stays."""
+    """A filter for chats that start with the same message as an earlier chat of the domain."""
     seen: dict[tuple[str, str], str] = {}
 
     def find(chat: Chat) -> Offence | None:
@@ -96,12 +101,17 @@ def repeated() -> Filter:
 def apply(
     chosen: Filter, chats: Sequence[Chat], action: Action
 ) -> tuple[list[Chat], list[tuple[Chat, int, str]]]:
-    """The chats that pass, and the others with how many messages of each stay, and why.
+    """Apply a filter.
 
     Args:
-        chosen: what to look for.
-        chats: to look at.
-        action: `drop` leaves the whole chat out, `cut` keeps what came before, `off` looks for nothing.
+        chosen: the filter.
+        chats: to filter.
+        action: `drop` leaves out the whole chat, `cut` keeps the messages before the offence, `off` does
+            nothing.
+
+    Returns:
+        The chats that stay, whole or cut; and each dropped or cut chat with the number of messages that stay
+        and the reason.
     """
     if action == "off":
         return list(chats), []
@@ -121,7 +131,7 @@ def apply(
 
 
 def profane_words(words: Collection[str]) -> Callable[[str], bool]:
-    """Whether a text has one of these words.
+    """Create a function that tells whether a text contains one of these words.
 
     >>> profane_words(["darn"])("Darn it"), profane_words(["darn"])("darned")
     (True, False)

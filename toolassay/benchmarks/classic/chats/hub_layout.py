@@ -1,4 +1,4 @@
-"""A data set in the layout of the Hugging Face hub, on disk."""
+"""Writes a data set to disk in the layout of the Hugging Face hub."""
 
 from __future__ import annotations
 
@@ -29,25 +29,27 @@ _TABLES = {
     DOMAINS: DOMAIN_COLUMNS,
     PROMPTS: PROMPT_COLUMNS,
 }
+# The YAML block at the start of a card: matches "---\nlicense: mit\n---\n"; not a rule later in the text.
 _FRONT_MATTER = re.compile(r"\A---\n.*?^---\n+", re.DOTALL | re.MULTILINE)
 
 
 def lay_out(data_dir: Path, folder: Path, *, parquet: bool = False, prompts: Path | None = None) -> list[str]:
-    """Write the tables of a set and their card as the hub has them: a configuration each, one split `test`.
+    """Write the tables of a data set and its card like on the hub: one configuration per table, one split
+    `test`.
 
-    Only the published columns go along: no votes, no names of annotators, nothing that the bot recorded.
+    Only published columns are written: no votes, no names of annotators, none of the bot's recorded values.
 
     Args:
-        data_dir: the set; it is checked first.
-        folder: where to.
-        parquet: Parquet instead of CSV; needs pyarrow.
-        prompts: the table of security prompts, where `data_dir` has none.
+        data_dir: the data set; it is checked first.
+        folder: the destination.
+        parquet: write Parquet instead of CSV; requires pyarrow.
+        prompts: the table of security prompts, if `data_dir` has none.
 
     Returns:
-        The configurations.
+        The names of the configurations.
 
     Raises:
-        UsageError: the set is malformed, or pyarrow is missing.
+        UsageError: the data set is malformed, or pyarrow is not installed.
     """
     read_data(data_dir)
     given = {name: data_dir / name for name in _TABLES}
@@ -99,7 +101,7 @@ def _parquet_writer() -> Any:
 
 
 def _cell_value(column: str, cell: str) -> str | int | None:
-    """A number where the column has numbers, a missing value where a label is empty."""
+    """A number in columns of numbers; None for an empty label."""
     if column == "request_idx":
         return int(cell.removesuffix(".0"))
     return cell or (None if column.startswith("true_workflow") else "")

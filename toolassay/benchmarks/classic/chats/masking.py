@@ -1,6 +1,7 @@
-"""Personal data replaced by placeholders; found by patterns, or with a local language model too.
+"""Replaces personal data by placeholders. It is found by patterns, optionally with a local language model
+too.
 
-Detection is by Presidio, without a download and without the network.
+Presidio does the detection, without any download or network access.
 """
 
 from __future__ import annotations
@@ -28,19 +29,25 @@ _WORD = r"(?-i:\p{Lu}[\p{L}'’-]+)"
 _NAME = rf"{_WORD}(?: (?-i:\p{{Lu}}\.))?(?: {_WORD}){{0,2}}"
 
 OWN_PATTERNS: tuple[tuple[str, str], ...] = (
-    # Presidio's recogniser asks the network for a list of domains, and takes minutes for some long texts.
+    # Presidio's e-mail recogniser downloads a list of domains, and takes minutes for some long texts. Matches
+    # "ann.lee@acme.example"; not "ann@acme".
     ("EMAIL", r"(?<![\w.+%-])[\w+%-][\w.+%'-]*@\w[\w-]*(?:\.\w[\w-]*)+"),
+    # Matches "ann [at] acme.example"; not "ann at acme.example".
     ("EMAIL", r"(?<![\w.+%-])[\w+%-][\w.+%'-]*\s?[\[(]\s?at\s?[\])]\s?\w[\w-]*(?:\.\w[\w-]*)+"),
-    # Presidio's takes any word with a dot in it for an address, if its end is one of a thousand.
+    # Presidio's URL recogniser takes any word that ends in one of a thousand domains, e.g. "done.so". Matches
+    # "www.acme.example/a"; not the full stop after it.
     ("URL", r"\b(?:https?://|www\.)[^\s<>\"']*[^\s<>\"'.,;:!?)\]]"),
+    # Matches "docs.acme.com/a"; not "done.so".
     (
         "URL",
         r"(?<![\w.-])(?:[a-z0-9-]+\.)+(?:com|org|net|edu|gov|io|co|uk|de|fr|example)\b"
         r"(?:/[^\s<>\"']*[^\s<>\"'.,;:!?)\]])?",
     ),
-    # Somebody who says who he is.
+    # A name that the text introduces: matches the "Ann Lee" of "my name is Ann Lee"; not of "my name is
+    # unusual".
     ("PERSON", rf"(?<=\b(?:my name is|my name's|i am called|name:) ){_NAME}"),
     ("PERSON", rf"(?<=\b(?:mr|mrs|ms|dr|prof)\.? ){_NAME}"),
+    # Matches the date of "born on 3.4.1990"; not of "ordered on 3.4.2020".
     (
         "DATE_OF_BIRTH",
         r"(?<=\b(?:born(?: on)?|birthday(?: is)?|date of birth(?: is)?|dob)[: ] ?)"
@@ -50,7 +57,8 @@ OWN_PATTERNS: tuple[tuple[str, str], ...] = (
 
 
 _PURPOSE = "masking personal data"
-# A telephone number without a word near it that says so scores 0.4, a bare row of nine digits 0.05.
+# Presidio scores a telephone number without a context word 0.4, and a bare sequence of nine digits (US_SSN)
+# 0.05.
 _MIN_SCORE = 0.4
 _MAX_TEXT_LENGTH = 10**9
 _KINDS = {
@@ -65,7 +73,7 @@ _MODEL_ENTITIES = ("PERSON", "LOCATION")
 
 
 class PiiSpan(NamedTuple):
-    """A stretch of a text, and the kind of data it is."""
+    """A range of characters in a text, and the kind of personal data in it."""
 
     start: int
     end: int
@@ -73,48 +81,48 @@ class PiiSpan(NamedTuple):
 
 
 Finder = Callable[[str], list[PiiSpan]]
-"""What personal data a text has: in order, without overlaps."""
+"""Finds the personal data in a text: in order, without overlaps."""
 
 
 def find_with(
     model: Path | None = None, *, regions: Sequence[str] = (), own: Mapping[str, str] | None = None
 ) -> Finder:
-    """A finder of personal data.
+    """Create a finder of personal data.
 
     Args:
-        model: the folder of a spaCy model, for names of people and places; None looks for patterns alone.
-        regions: of telephone numbers without a country code, e.g. `("US", "DE")`; Presidio's without.
-        own: further patterns by kind, e.g. `{"EMPLOYEE": "E[0-9]{6}"}`.
+        model: the folder of a spaCy model for names of people and places; None uses patterns only.
+        regions: of telephone numbers without a country code, e.g. `("US", "DE")`; default: Presidio's.
+        own: additional patterns by kind, e.g. `{"EMPLOYEE": "E[0-9]{6}"}`.
 
     Raises:
-        UsageError: Presidio is not installed, there is no such model, a pattern is none, or a region is
+        UsageError: Presidio is not installed, the model does not exist, a pattern is invalid, or a region is
             unknown.
     """
     for kind, pattern in (own or {}).items():
         _check_pattern(kind, pattern)
     presidio = needed("presidio_analyzer", _PURPOSE, "chats")
     _check_regions(regions)
-    # Told to, it would log the words around what it finds.
+    # At the level DEBUG Presidio logs the words around personal data.
     logging.getLogger("presidio-analyzer").setLevel(logging.WARNING)
     language, engine = _engine(model)
     known = needed("presidio_analyzer.predefined_recognizers", _PURPOSE, "chats")
-    told = {"supported_language": language}
+    shared = {"supported_language": language}
     recognisers = [
-        known.PhoneRecognizer(**({"supported_regions": tuple(regions)} if regions else {}), **told),
+        known.PhoneRecognizer(**({"supported_regions": tuple(regions)} if regions else {}), **shared),
         *(
-            recogniser(**told)
+            recogniser(**shared)
             for recogniser in (
                 *(known.IbanRecognizer, known.CreditCardRecognizer, known.IpRecognizer),
                 *(known.MacAddressRecognizer, known.UsSsnRecognizer),
             )
         ),
         *(
-            presidio.PatternRecognizer(kind, patterns=[presidio.Pattern(kind, pattern, 0.9)], **told)
+            presidio.PatternRecognizer(kind, patterns=[presidio.Pattern(kind, pattern, 0.9)], **shared)
             for kind, pattern in [*OWN_PATTERNS, *(own or {}).items()]
         ),
     ]
     if model is not None:
-        recognisers.append(known.SpacyRecognizer(supported_entities=list(_MODEL_ENTITIES), **told))
+        recognisers.append(known.SpacyRecognizer(supported_entities=list(_MODEL_ENTITIES), **shared))
     analyzer = presidio.AnalyzerEngine(
         registry=presidio.RecognizerRegistry(recognizers=recognisers, supported_languages=[language]),
         nlp_engine=engine,
@@ -134,7 +142,7 @@ def find_with(
 
 
 def without_overlaps(found: Sequence[PiiSpan]) -> list[PiiSpan]:
-    """Of stretches that overlap, one that covers them all, of the kind of the longest; in order.
+    """Merge overlapping ranges into one that covers them, with the kind of the longest; in order.
 
     >>> without_overlaps([PiiSpan(0, 9, "EMAIL"), PiiSpan(4, 12, "URL"), PiiSpan(20, 25, "IP")])
     [PiiSpan(start=0, end=12, kind='EMAIL'), PiiSpan(start=20, end=25, kind='IP')]
@@ -156,42 +164,43 @@ def without_overlaps(found: Sequence[PiiSpan]) -> list[PiiSpan]:
 def _check_regions(regions: Sequence[str]) -> None:
     known = needed("phonenumbers", _PURPOSE, "chats").SUPPORTED_REGIONS
     if unknown := [region for region in regions if region not in known]:
-        raise UsageError(
-            f"--phone_regions {unknown[0]!r} is no region", fix="give codes of two capitals, e.g. US,DE,GB"
-        )
+        raise UsageError(f"--phone_regions: unknown region {unknown[0]!r}", fix="use codes such as US,DE,GB")
 
 
 def _check_pattern(kind: str, pattern: str) -> None:
     if not regex.fullmatch("[A-Z][A-Z_]*", kind):
-        raise UsageError(f"{kind!r} is no name of a kind", fix="write it like EMPLOYEE_ID")
+        raise UsageError(f"{kind!r} cannot be the name of a kind", fix="write it like EMPLOYEE_ID")
     try:
         empty = regex.search(pattern, "") is not None
     except regex.error as error:
-        raise UsageError(f"the pattern of {kind} cannot be read: {error}", fix="mend it") from None
+        raise UsageError(
+            f"the pattern of {kind} is invalid: {error}", fix="correct the regular expression"
+        ) from None
     if empty:
         raise UsageError(
-            f"the pattern of {kind} matches an empty text", fix="let it match one character at least"
+            f"the pattern of {kind} matches an empty text", fix="make it match at least one character"
         )
 
 
 def _engine(model: Path | None) -> tuple[str, Any]:
-    """The language, and what cuts texts into words: a model on disk, or rules alone."""
+    """The language and the NLP engine: a model on disk, or only a tokenizer."""
     spacy = needed("spacy", _PURPOSE, "chats")
     engines = needed("presidio_analyzer.nlp_engine", _PURPOSE, "chats")
     if model is not None:
         meta = model / "meta.json"
         if not meta.is_file() or not (model / "config.cfg").is_file():
             raise UsageError(
-                "is no folder of a spaCy model",
+                "is not the folder of a spaCy model",
                 file=model,
-                fix="name the one that holds config.cfg and meta.json; nothing is downloaded",
+                fix="give the folder with config.cfg and meta.json; nothing is downloaded",
             )
         language = str(read_json(meta).get("lang", "en"))
         return language, engines.SpacyNlpEngine([{"lang_code": language, "model_name": str(model)}])
-    # Words near a number raise its score. They are looked up as lemmas, which take a model: words do.
+    # Presidio raises the score of a number near certain words, which it looks up as lemmas. Lemmas need a
+    # model, so the lower-cased words are used instead.
     spacy.Language.component("toolassay_words_as_lemmas", func=_words_as_lemmas)
     blank = spacy.blank("en")
-    # Blanks are enough between words; the rules of a language take minutes for some long texts.
+    # Splitting at blanks suffices; spaCy's rules for English take minutes for some long texts.
     blank.tokenizer = needed("spacy.tokenizer", _PURPOSE, "chats").Tokenizer(blank.vocab)
     blank.max_length = _MAX_TEXT_LENGTH
     blank.add_pipe("toolassay_words_as_lemmas")
@@ -206,17 +215,18 @@ def _words_as_lemmas(document: Any) -> Any:
     return document
 
 
+# Matches "<PERSON_1>"; not "<your name>".
 _PLACEHOLDER = re.compile(r"<[A-Z][A-Z_]*_\d+>")
 _MIN_VALUE_LENGTH = 3
 
 
 @dataclass
 class Scope:
-    """The values of one chat; they are forgotten with it.
+    """The values of one chat, which share the numbering of placeholders.
 
     Args:
-        find: what finds them.
-        counts: how many were masked, by kind; several scopes may share it.
+        find: finds personal data.
+        counts: number of masked values by kind; several scopes may share it.
     """
 
     find: Finder
@@ -226,7 +236,7 @@ class Scope:
     _in_any_case: dict[str, tuple[str, int]] = field(default_factory=dict)
 
     def mask(self, texts: list[str]) -> list[str]:
-        r"""The texts with placeholders, also where a value that one text gives away stands in another.
+        r"""Mask texts. A value found in one text is masked in the others as well.
 
         >>> def find(text):
         ...     return [PiiSpan(m.start(), m.end(), "EMAIL") for m in re.finditer(r"\S+@\S+", text)]
@@ -250,7 +260,7 @@ class Scope:
     def _remember(self, value: str, kind: str) -> None:
         key = kind, _same(value, kind)
         number = self._numbers.setdefault(key, 1 + sum(known == kind for known, _ in self._numbers))
-        # A single name may be a word of the language: "Will" is somebody, "WILL" may be, "will" is nobody.
+        # A single name may be an ordinary word: "Will" and "WILL" are masked, "will" is not.
         if len(value) >= _MIN_VALUE_LENGTH and (kind != "PERSON" or " " in value):
             self._in_any_case.setdefault(value.casefold(), (kind, number))
         for part in (value, *(value.split() if kind == "PERSON" else ())):
@@ -269,7 +279,7 @@ class Scope:
                 one.kind,
                 self._numbers.get((one.kind, _same(value, one.kind)), 0),
             )
-            if not number:  # overlapping values made a longer one
+            if not number:  # the merged range of overlapping values is a new value
                 self._remember(value, kind)
                 number = self._numbers[kind, _same(value, kind)]
             masked += [text[place : one.start], f"<{kind}_{number}>"]
@@ -293,7 +303,7 @@ class Scope:
 
 
 def mask_chat(chat: Chat, find: Finder, counts: Counter[str]) -> Chat:
-    """A chat with placeholders; `counts` grows by what was masked, by kind."""
+    """A chat with placeholders. `counts` is increased by the number of masked values by kind."""
     texts = [text for exchange in chat.exchanges for text in (exchange.user, exchange.bot)]
     masked = Scope(find, counts).mask(texts)
     exchanges = (
@@ -310,7 +320,7 @@ def mask_workflow(workflow: Workflow, find: Finder, counts: Counter[str]) -> Wor
 
 
 def _same(value: str, kind: str) -> str:
-    """What two spellings of one value have in common."""
+    """The form of a value in which its spellings are equal."""
     if kind in ("PHONE", "CARD", "SSN"):
         return re.sub(r"\D", "", value)
     return re.sub(r"[\s-]+", "", value.casefold()) if kind == "IBAN" else " ".join(value.casefold().split())

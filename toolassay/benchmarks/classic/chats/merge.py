@@ -1,4 +1,4 @@
-"""Annotations merged by majority vote: labels, annotator agreement, and the files of the merged set."""
+"""Merges annotations by majority vote: labels, annotator agreement, and the files of the merged set."""
 
 from __future__ import annotations
 
@@ -33,14 +33,14 @@ Ties = Literal["conflict", "first", "drop"]
 
 @dataclass(frozen=True)
 class MergedLabel:
-    """What the annotators of one message say together.
+    """The merged annotations of one message.
 
     Args:
-        label: id of a workflow, an empty text where none fits, None where there is a conflict.
-        second: id of another workflow that is right too, or an empty text.
-        voters: how many chose something under Workflow 1.
-        flags: reasons to leave the conversation out.
-        conflict: why there is no majority, empty where there is one. A conflict that was settled has a label.
+        label: id of a workflow, an empty string if no workflow fits, None if there is a conflict.
+        second: id of another correct workflow, or an empty string.
+        voters: number of annotators who made a choice under Workflow 1.
+        flags: reasons to leave out the conversation.
+        conflict: why there is no majority; empty if there is one. A settled conflict has a label as well.
     """
 
     label: str | None
@@ -53,17 +53,17 @@ class MergedLabel:
 def majority_label(
     answers: Mapping[str, Annotation], *, settle: bool = False, any_flag: bool = False
 ) -> MergedLabel:
-    """Put the answers on one message together.
+    """Merge the annotations of one message.
 
-    The label is what more than half of those chose who chose something under Workflow 1; "none of these" is
-    such a choice, an empty cell is none. A second label is taken if more than half of them named it first or
-    second, and the label is a workflow. A flag counts if more than half of those raised it who filled
-    anything in the row.
+    The label needs the votes of more than half of the annotators who made a choice under Workflow 1. "None of
+    these" is such a choice, an empty cell is not. A second label is added if the label is a workflow and more
+    than half of them named the second one first or second. A flag needs more than half of the annotators who
+    filled in anything in the row.
 
     Args:
         answers: by annotator, in the order of the workbooks.
-        settle: without a majority, of the choices with the most votes take that of the first annotator.
-        any_flag: one annotator is enough for a flag.
+        settle: without a majority, use the choice of the first annotator among those with the most votes.
+        any_flag: one annotator suffices for a flag.
 
     >>> majority_label({"a": Annotation("w0"), "b": Annotation("w1"), "c": Annotation("w1")}).label
     'w1'
@@ -100,19 +100,20 @@ def _second_label(chosen: list[Annotation], label: str) -> str:
 
 
 AnnotationsByName = Mapping[str, Mapping[MessageKey, Annotation]]
-"""By annotator, in the order of the workbooks."""
+"""Annotations by annotator, in the order of the workbooks."""
 
 
 @dataclass(frozen=True)
 class MergedSet:
-    """What came of a sample and its workbooks.
+    """A sample merged with its workbooks.
 
     Args:
-        rows: of the messages that are released, with their labels.
-        verdicts: on every message of the sample.
+        rows: the released messages with their labels.
+        verdicts: the merged annotations of every message of the sample.
         funnel: which conversations were left out, and why.
-        agreement: of the first labels: over all, by domain, by label.
-        open_conflicts: messages without a label, in conversations without a flag, that `ties` left open.
+        agreement: on primary labels: over all, by domain, by label.
+        open_conflicts: number of messages without a label, in conversations without a flag, left to be
+            decided.
     """
 
     rows: Sequence[MessageRow]
@@ -125,18 +126,18 @@ class MergedSet:
 def merge(
     data: ClassicData, answers: AnnotationsByName, *, ties: Ties = "conflict", any_flag: bool = False
 ) -> MergedSet:
-    """Put workbooks together.
+    """Merge workbooks.
 
-    Conversations stay whole: one is left out if a majority flags one of its messages, or if one of them has
-    no label by majority.
+    Conversations stay whole: one is left out if one of its messages is flagged by a majority or has no label
+    by majority.
 
     Args:
         data: the sample.
         answers: of each annotator.
-        ties: what becomes of messages without a majority: `conflict` leaves their conversations out until
-            they are decided, `drop` leaves them out for good, `first` takes the choice of the first annotator
-            among those with the most votes. A message for which nobody chose anything is never released.
-        any_flag: one annotator is enough to flag a message.
+        ties: the treatment of messages without a majority. `conflict` leaves out their conversations until
+            they are decided, `drop` leaves them out for good, `first` uses the choice of the first annotator
+            among those with the most votes. A message without any choice is never released.
+        any_flag: one annotator suffices to flag a message.
     """
     keys = [(example.conversation, example.request_idx) for example in data.examples]
     given = {key: {name: these[key] for name, these in answers.items() if key in these} for key in keys}
@@ -151,6 +152,7 @@ def merge(
     for flag, column in FLAGS.items():
         flagged = {key for key, verdict in verdicts.items() if flag in verdict.flags}
         _leave_out(chats, funnel, flag, f"flagged {column!r}", flagged)
+    # Counted before the next two steps remove them: only these conversations wait for a decision.
     unlabelled = {key for key, verdict in verdicts.items() if verdict.label is None}
     waiting = sum(key in unlabelled for these in chats.values() for key in these)
     unseen = {key for key, verdict in verdicts.items() if not verdict.voters}
@@ -204,13 +206,13 @@ def _figures(agreement: Agreement) -> dict[str, Any]:
 
 
 def card(merged: MergedSet, workflows: Sequence[Workflow], annotators: int, rules: Sequence[str]) -> str:
-    """The card, in Markdown.
+    """The data set's card, in Markdown.
 
     Args:
-        merged: the set.
-        workflows: that its agents choose from.
-        annotators: how many; their names are not told.
-        rules: how their choices were put together, a sentence each.
+        merged: the data set.
+        workflows: that agents can choose.
+        annotators: their number; their names are not published.
+        rules: how annotations were merged, one sentence each.
     """
     offered = Counter(workflow.domain for workflow in workflows)
     domains = sorted({row.domain for row in merged.rows})
@@ -258,7 +260,7 @@ _FILES = {
 
 
 def is_unfinished(folder: Path) -> bool:
-    """Whether a folder holds a merge that waits for decisions, and nothing else: it may be made again."""
+    """Whether a folder has only a merge that waits for decisions, so that it may be overwritten."""
     names = {path.name for path in folder.iterdir()} if folder.is_dir() else set()
     if not {CONFLICTS, STEPS} <= names <= _FILES:
         return False
@@ -266,13 +268,13 @@ def is_unfinished(folder: Path) -> bool:
 
 
 def remove_unfinished(folder: Path) -> None:
-    """Remove the files of such a merge; the tables first, so that what is left is never taken for a set."""
+    """Remove the files of such a merge. The messages go first, so that an interruption leaves no data set."""
     for name in (MESSAGES, *sorted(_FILES - {MESSAGES, STEPS, CONFLICTS}), STEPS, CONFLICTS):
         (folder / name).unlink(missing_ok=True)
 
 
 def write_reports(folder: Path, merged: MergedSet, answers: AnnotationsByName) -> None:
-    """Write every vote, the conflicts, the agreement, and what was left out."""
+    """Write all votes, the conflicts, the agreement and the funnel."""
     rows = {key: _votes(key, merged, answers) for key in merged.verdicts}
     columns = ("conversation_uuid", "request_idx", *answers, "label", "second_label", "voters", "note")
     write_table(folder / VOTES, columns, rows.values())

@@ -1,4 +1,4 @@
-"""Raw chats, read from CSV or JSON lines under configurable column names and checked row by row."""
+"""Raw chats, read from CSV or JSON Lines with configurable column names and checked row by row."""
 
 from __future__ import annotations
 
@@ -27,27 +27,28 @@ RAW_COLUMNS: Mapping[str, Sequence[str]] = {
     "latency": ("latency",),
     "tokens": ("tokens",),
 }
-"""What is read, and the columns in which it is looked for unless one is named."""
+"""The fields that are read, and the column names searched for if none is configured."""
 
 
 def read_raw(
     path: Path, named: Mapping[str, str], needed: Sequence[str], used: set[str] | None = None
 ) -> Iterator[CsvRow]:
-    """The rows of a table, its cells under the names of `RAW_COLUMNS`.
+    """The rows of a table, with cells under the names of `RAW_COLUMNS`.
 
     Args:
-        path: CSV with a header, or `.jsonl`, `.json`: an object a line.
-        named: the column of the table by what it holds, e.g. `{"text": "body"}`; one that this table lacks is
-            looked for under the usual names, for several tables share the names.
-        needed: what the table must have a column for.
-        used: gets what of `named` was found.
+        path: CSV with a header, or `.jsonl`, `.json` with one object per line.
+        named: configured column names by field, e.g. `{"text": "body"}`. A name that this table lacks is
+            ignored, because several tables share the configuration.
+        needed: fields that the table must have.
+        used: receives the fields whose configured column was found.
 
     Raises:
-        UsageError: missing or malformed file (with the line), unknown or missing column.
+        UsageError: the file does not exist or is malformed (with the line), or a field is unknown or has no
+            column.
     """
     if unknown := set(named) - RAW_COLUMNS.keys():
         raise UsageError(
-            f"nothing is called {min(unknown)!r}", fix=f"--column takes {', '.join(RAW_COLUMNS)}"
+            f"--column: unknown field {min(unknown)!r}", fix=f"choose from {', '.join(RAW_COLUMNS)}"
         )
     columns: dict[str, str] = {}
     for row in _rows(path):
@@ -68,8 +69,8 @@ def _columns(row: CsvRow, named: Mapping[str, str], needed: Sequence[str]) -> di
     if missing := [what for what in needed if what not in found]:
         flags = " ".join(f"--column {what}=NAME" for what in missing)
         raise row.error(
-            f"no column for {', '.join(missing)}; there are {', '.join(row.cells)}",
-            f"name {'it' if len(missing) == 1 else 'them'}: {flags}",
+            f"no column for {', '.join(missing)}; the columns are {', '.join(row.cells)}",
+            f"add {flags}",
         )
     return found
 
@@ -79,11 +80,11 @@ def _rows(path: Path) -> Iterator[CsvRow]:
         yield from read_table(path, ())
         return
     if path.suffix.lower() not in (".jsonl", ".json"):
-        raise UsageError("is neither CSV nor JSON lines", file=path, fix="save it as .csv or .jsonl")
+        raise UsageError("is neither CSV nor JSON Lines", file=path, fix="save it as .csv or .jsonl")
     for line, value in read_json_lines(path):
         if not isinstance(value, dict) or any(isinstance(cell, dict | list) for cell in value.values()):
             raise UsageError(
-                "not an object of texts and numbers", file=path, line=line, fix="write one object a line"
+                "not an object of strings and numbers", file=path, line=line, fix="write one object per line"
             )
         yield CsvRow({key: "" if cell is None else str(cell) for key, cell in value.items()}, path, line)
 
@@ -93,11 +94,11 @@ class RawSource:
     """Where raw chats are and how to read them.
 
     Args:
-        messages: a row a message.
-        workflows: a row a workflow; without it, the workflows that the bot started.
-        columns: theirs by ours, see `RAW_COLUMNS`.
-        domain: of all chats, where the table has no column for it.
-        user, bot, human: what stands under `sender` for each; case does not matter.
+        messages: a table with one row per message.
+        workflows: a table with one row per workflow; without it, the workflows that the bot started.
+        columns: configured column names by field, see `RAW_COLUMNS`.
+        domain: the domain of all chats, if the tables have no column for it.
+        user, bot, human: the values of `sender` for each; case is ignored.
     """
 
     messages: Path
@@ -111,12 +112,12 @@ class RawSource:
 
 @dataclass(frozen=True)
 class RawChats:
-    """What was read.
+    """Raw chats, read and checked.
 
     Args:
-        chats: in the order in which they begin in the table.
+        chats: in the order in which they start in the table.
         workflows: that can be started.
-        rows: how many there were, by kind.
+        rows: number of rows, by kind.
     """
 
     chats: tuple[Chat, ...]
@@ -125,10 +126,10 @@ class RawChats:
 
 
 def find_source(raw: Path) -> tuple[Path, Path | None]:
-    """The tables of messages and of workflows: the file itself, or those of a folder.
+    """The tables of messages and workflows: the given file, or those in the given folder.
 
     Raises:
-        UsageError: there is no table of messages.
+        UsageError: the folder has no table of messages.
     """
     if not raw.is_dir():
         return raw, None
@@ -140,18 +141,18 @@ def find_source(raw: Path) -> tuple[Path, Path | None]:
         for name in ("messages", "workflows")
     }
     if found["messages"] is None:
-        raise UsageError("holds no messages.csv or messages.jsonl", file=raw, fix="name the file with --raw")
+        raise UsageError("has no messages.csv or messages.jsonl", file=raw, fix="give the file as --raw")
     return found["messages"], found["workflows"]
 
 
 def read_chats(source: RawSource) -> RawChats:
     """Read and check raw chats.
 
-    Bot messages before the first of the user have no place in the tables and are counted.
+    Bot messages before the first user message cannot be represented in the tables; they are only counted.
 
     Raises:
-        UsageError: a file is missing or malformed, or a row is (with its line): unknown sender or workflow,
-            no time or number under `order`, a chat in two domains, a figure that is none.
+        UsageError: a file does not exist or is malformed, or a row is invalid (with its line): unknown sender
+            or workflow, invalid `order`, a chat in two domains, an invalid measurement.
     """
     senders = {
         name.casefold(): kind
@@ -168,7 +169,7 @@ def read_chats(source: RawSource) -> RawChats:
         if sender is None:
             raise row.error(
                 f"unknown sender {row['sender']!r}",
-                "say who that is with --user_is, --bot_is or --human_is, each in the place of its list: "
+                "add it to --user_is, --bot_is or --human_is, each of which replaces its default list: "
                 f"users {', '.join(source.user)}; bots {', '.join(source.bot)}; "
                 f"people {', '.join(source.human)}",
             )
@@ -180,15 +181,15 @@ def read_chats(source: RawSource) -> RawChats:
         chat = messages.setdefault(name, [])
         chat.append(RawMessage(_place(row), sender, _checked(row, source)))
         if _domain(row, source) != _domain(chat[0].row, source):
-            raise row.error(f"the chat {name!r} is in two domains", "give it one")
+            raise row.error(f"the chat {name!r} is in two domains", "write the same domain in all its rows")
         if chat[0].place[0] != chat[-1].place[0]:
-            raise row.error("times and numbers under order in one chat", "use one of them")
+            raise row.error("one chat has both times and numbers under order", "use either in all its rows")
     if not messages:
-        raise UsageError("no chats", file=source.messages, fix="give it a row a message")
+        raise UsageError("no chats", file=source.messages, fix="write one row per message")
     workflows = _workflows(source, messages, used)
     if unused := [f"{what}={column}" for what, column in source.columns.items() if what not in used]:
         raise UsageError(
-            f"no table has the column of --column {unused[0]}", fix="check the name, or leave it out"
+            f"no table has the column of --column {unused[0]}", fix="correct the name, or omit it"
         )
     chats = []
     for name, chat in messages.items():
@@ -210,7 +211,7 @@ def _place(row: CsvRow) -> tuple[str, float]:
             return "time", (moment if moment.tzinfo else moment.replace(tzinfo=UTC)).timestamp()
         except (ValueError, OverflowError):
             pass
-    raise row.error(f"order {text[:40]!r} is no number and no time", "write 3, or 2026-01-31T09:30:00")
+    raise row.error(f"order {text[:40]!r} is neither a number nor a time", "write 3, or 2026-01-31T09:30:00")
 
 
 def _checked(row: CsvRow, source: RawSource) -> CsvRow:
@@ -221,7 +222,9 @@ def _checked(row: CsvRow, source: RawSource) -> CsvRow:
         except ValueError:
             good = False
         if not good:
-            raise row.error(f"{name} {text[:40]!r} is no number from 0", "mend it, or leave the cell empty")
+            raise row.error(
+                f"{name} {text[:40]!r} is not a number from 0", "correct it, or leave the cell empty"
+            )
     if not _domain(row, source):
         raise row.error("domain is empty", "fill it in")
     return row
@@ -234,14 +237,14 @@ def _domain(row: CsvRow, source: RawSource) -> str:
 def _workflows(
     source: RawSource, messages: Mapping[str, list[RawMessage]], used: set[str]
 ) -> tuple[Workflow, ...]:
-    """The workflows of the table, or those that the bot started; what it started must be among them."""
+    """The workflows of the table, or those that the bot started. Every started one must be in the table."""
     known: dict[str, Workflow] = {}
     if source.workflows is not None:
         needed = ("workflow", "name", *(() if source.domain else ("domain",)))
         for row in read_raw(source.workflows, source.columns, needed, used):
             name = row["workflow"].strip()
             if not name or name in known:
-                raise row.error(f"the workflow id {name!r} is empty or there twice", "give each its own")
+                raise row.error(f"the workflow id {name!r} is empty or duplicate", "write a unique id")
             known[name] = Workflow(
                 name, row["name"].strip(), row.get("description").strip(), _domain(row, source)
             )
@@ -253,9 +256,9 @@ def _workflows(
             known.setdefault(started, Workflow(started, started, "", domain))
         if started not in known or known[started].domain != domain:
             raise message.row.error(
-                f"the workflow {started!r} is none of the domain {domain!r}",
+                f"the workflow {started!r} is not one of the domain {domain!r}",
                 "list it in the table of workflows, or leave the cell empty",
             )
     if not known:
-        raise UsageError("no workflows", file=source.messages, fix="list them in a table: --workflows FILE")
+        raise UsageError("no workflows", file=source.messages, fix="list them in a table, --workflows FILE")
     return tuple(known.values())

@@ -1,4 +1,4 @@
-"""Annotation workbooks: layout, writing one for an annotator, and reading the annotations back."""
+"""Annotation workbooks: their layout, writing one for an annotator, and reading the annotations."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ __all__ = ["read_annotations", "write_workbook"]
 
 
 NONE = "None of these"
-"""The choice of no workflow; an empty cell is no choice."""
+"""The choice of no workflow; an empty cell means that no choice was made."""
 
 READ_ONLY = ("conversation_uuid", "request_idx", "User message", "Bot reply")
 LABELS = ("Workflow 1", "Workflow 2")
@@ -32,7 +32,7 @@ FLAGS = {
     "human": "Wants a human",
     "unclear": "Unclear",
 }
-"""Reasons to leave a conversation out, and the columns that ask for them."""
+"""Reasons to leave out a conversation, with the titles of their columns."""
 
 COLUMNS = (*READ_ONLY, *LABELS, *FLAGS.values())
 WORKFLOW_COLUMNS = ("workflow_uuid", "Name", "Description")
@@ -40,13 +40,15 @@ INSTRUCTIONS = "Instructions"
 YES, NO = "Yes", "No"
 
 _LONGEST_SHEET_NAME = 31
+# Characters that Excel rejects in sheet names: matches the ":" and "/" of "R&D: new/old"; not "&".
 _FORBIDDEN_IN_NAMES = re.compile(r"[\[\]:*?/\\\x00-\x1f]")
-# How Excel writes characters that XML cannot hold; in somebody's text it would be read as one.
+# Excel's escape of a character that XML cannot contain. Matches "_x000D_"; not "_x0D_". In a user's text it
+# would be read back as that character.
 _EXCEL_ESCAPE = re.compile(r"_x[0-9A-Fa-f]{4}_")
 
 
 def sheet_name(wanted: str, taken: Collection[str], ending: str = "") -> str:
-    r"""A name that Excel allows and no other sheet has, whatever the case of its letters.
+    r"""A valid name for a sheet that no other sheet has, ignoring case.
 
     >>> sheet_name("R&D: new/old " + "x" * 40, [], "_workflows")
     'R&D_ new_old xxxxxxxx_workflows'
@@ -64,19 +66,19 @@ def sheet_name(wanted: str, taken: Collection[str], ending: str = "") -> str:
         more = f"~{number}"
 
 
-def bare(text: str) -> str:
-    """What two spellings of a name have in common.
+def comparable_name(text: str) -> str:
+    """The form of a name in which spellings are compared: single blanks, case-folded.
 
-    >>> bare("Book  Leave ") == bare("book leave")
+    >>> comparable_name("Book  Leave ") == comparable_name("book leave")
     True
     """
     return " ".join(cell_text(text).split()).casefold()
 
 
-def alike(written: str, read: str) -> bool:
-    r"""Whether a cell still says what was written; programs may change line ends and spaces.
+def is_same_text(written: str, read: str) -> bool:
+    r"""Whether a cell still has its original text. Spreadsheet programs may change line ends and spaces.
 
-    >>> alike("one\r\ntwo ", "one\ntwo"), alike("one", "One")
+    >>> is_same_text("one\r\ntwo ", "one\ntwo"), is_same_text("one", "One")
     (True, False)
     """
     return _without_escapes(cell_text(written)) == _without_escapes(read)
@@ -104,15 +106,15 @@ These five take {YES} or {NO}; empty means {NO}. The other columns are locked: d
 def write_workbook(path: Path, data: ClassicData, *, shuffle: str | None = None) -> None:
     """Write the workbook of one annotator.
 
-    A text stays a text, also one that begins as a formula does. What the bot started is not shown.
+    Texts are never interpreted as formulas. The workflow that the bot started is not shown.
 
     Args:
         path: an `.xlsx` file.
         data: the sample.
-        shuffle: a seed for the order of the conversations; None leaves it as it is.
+        shuffle: a seed for the order of the conversations; None keeps the order.
 
     Raises:
-        UsageError: openpyxl is missing, or a workflow is called as the choice of none.
+        UsageError: openpyxl is not installed, or a workflow has the name of the choice of none.
     """
     excel = needed("openpyxl", "a workbook", "chats")
     book = excel.Workbook()
@@ -154,10 +156,10 @@ def _add_domain(
     write_head(excel, choices, _WORKFLOW_WIDTHS)
     write_row(excel, choices, 2, ("", NONE, "No workflow of this domain fits."))
     for number, workflow in enumerate(workflows, start=3):
-        if bare(workflow.name) == bare(NONE):
+        if comparable_name(workflow.name) == comparable_name(NONE):
             raise UsageError(
-                f"the workflow {workflow.id!r} is called {workflow.name!r}, as the choice of none is",
-                fix="give it another name",
+                f"the workflow {workflow.id!r} has the name {workflow.name!r}, which means no workflow here",
+                fix="choose another name for it",
             )
         write_row(excel, choices, number, (workflow.id, workflow.name, workflow.description))
     write_head(excel, sheet, _WIDTHS)
@@ -182,17 +184,17 @@ def _add_domain(
 
 
 MessageKey = tuple[str, int]
-"""A message: its conversation and its place in it."""
+"""A message: its conversation and its `request_idx`."""
 
 
 @dataclass(frozen=True)
 class Annotation:
-    """A filled row.
+    """The annotations of one row.
 
     Args:
-        first: id of a workflow, an empty text for the choice of none, None where none was made.
-        second: id of another workflow that would be right too.
-        flags: reasons to leave the conversation out.
+        first: id of a workflow, an empty string for the choice of none, None if no choice was made.
+        second: id of another correct workflow.
+        flags: reasons to leave out the conversation.
     """
 
     first: str | None
@@ -200,8 +202,8 @@ class Annotation:
     flags: frozenset[str] = frozenset()
 
 
-_INDEX = re.compile("[0-9]{1,9}")
-_HEADER_SEARCH_ROWS = 20  # rows in which a header that was moved is looked for
+_INDEX = re.compile("[0-9]{1,9}")  # `str.isdigit` would also accept "²"
+_HEADER_SEARCH_ROWS = 20  # rows searched for a header that is not in the first row
 _YES_NO = {"yes": True, "y": True, "true": True, "no": False, "n": False, "false": False, "": False}
 
 
@@ -213,22 +215,23 @@ class _WorkbookRow:
 
 
 def read_annotations(path: Path, data: ClassicData) -> dict[MessageKey, Annotation]:
-    """The answers in one workbook, or in a CSV file of the same columns.
+    """Read the annotations in one workbook, or in a CSV file with the same columns.
 
     Args:
         path: `.xlsx` or `.csv`.
         data: the sample that was annotated.
 
     Returns:
-        For each row that has any answer, by conversation and place.
+        The annotations of each row that has any, by message.
 
     Raises:
-        UsageError: the file is missing or no such table; or a row is wrong, told with file, sheet and row: an
-            unknown message, one that is there twice, a changed text, a label that is not in the list.
+        UsageError: the file does not exist or is not such a table; or a row is invalid (with file, sheet and
+            row): an unknown or duplicate message, a changed text, a label that is not in the list.
     """
     examples = {(example.conversation, example.request_idx): example for example in data.examples}
     names = {
-        domain: {bare(flow.id): flow.id for flow in these} | {bare(flow.name): flow.id for flow in these}
+        domain: {comparable_name(flow.id): flow.id for flow in these}
+        | {comparable_name(flow.name): flow.id for flow in these}
         for domain, these in data.workflows.items()
     }
     answers: dict[MessageKey, Annotation] = {}
@@ -239,7 +242,7 @@ def read_annotations(path: Path, data: ClassicData) -> dict[MessageKey, Annotati
             example = _example(row, examples)
             key = example.conversation, example.request_idx
             if key in seen:
-                raise _Wrong(f"message {key[1]} of {key[0]!r} is there twice")
+                raise _Wrong(f"duplicate message {key[1]} of {key[0]!r}")
             seen.add(key)
             answer = _annotation(row, names[example.domain])
         except _Wrong as wrong:
@@ -251,7 +254,7 @@ def read_annotations(path: Path, data: ClassicData) -> dict[MessageKey, Annotati
         row, problem = problems[0]
         more = f" (and {len(problems) - 1} more such rows)" if len(problems) > 1 else ""
         where = f"sheet {row.sheet!r}: " if row.sheet else ""
-        raise UsageError(f"{where}{problem}{more}", file=path, line=row.line, fix="mend it in the file")
+        raise UsageError(f"{where}{problem}{more}", file=path, line=row.line, fix="correct it in the file")
     if not seen:
         raise UsageError(
             "no sheet has rows of messages",
@@ -262,7 +265,7 @@ def read_annotations(path: Path, data: ClassicData) -> dict[MessageKey, Annotati
 
 
 class _Wrong(Exception):
-    """What is wrong with a row."""
+    """A row is invalid; the message says why."""
 
 
 def _example(row: _WorkbookRow, examples: Mapping[MessageKey, Example]) -> Example:
@@ -273,8 +276,8 @@ def _example(row: _WorkbookRow, examples: Mapping[MessageKey, Example]) -> Examp
     for column, text in zip(
         READ_ONLY[2:], (example.question.turns[-1].content, example.response), strict=True
     ):
-        if not alike(text, row.cells[column]):
-            raise _Wrong(f"{column} of {name!r} is not what the sample says")
+        if not is_same_text(text, row.cells[column]):
+            raise _Wrong(f"{column} of {name!r} differs from the sample")
     return example
 
 
@@ -282,20 +285,20 @@ def _annotation(row: _WorkbookRow, names: Mapping[str, str]) -> Annotation | Non
     first, second = (_label(row.cells[column], column, names) for column in LABELS)
     flags = frozenset(flag for flag, column in FLAGS.items() if _yes(row.cells[column], column))
     if second is not None and first is None:
-        raise _Wrong("Workflow 2 is filled in and Workflow 1 is not")
+        raise _Wrong("Workflow 2 is filled in, but Workflow 1 is not")
     if second and not first:
-        raise _Wrong(f"Workflow 1 says {NONE!r} and Workflow 2 names one")
+        raise _Wrong(f"Workflow 1 is {NONE!r}, but Workflow 2 names a workflow")
     if first is None and not any(row.cells[column] for column in FLAGS.values()):
         return None
     return Annotation(first, second if second and second != first else None, flags)
 
 
 def _label(text: str, column: str, names: Mapping[str, str]) -> str | None:
-    """An id, an empty text for the choice of none, None where nothing was chosen."""
-    wanted = bare(text)
+    """An id, an empty string for the choice of none, None if no choice was made."""
+    wanted = comparable_name(text)
     if not wanted:
         return None
-    if wanted == bare(NONE):
+    if wanted == comparable_name(NONE):
         return ""
     if wanted not in names:
         raise _Wrong(f"{column} {text[:60]!r} is not in the list")
@@ -336,17 +339,18 @@ def _rows_of_excel(path: Path) -> Iterator[_WorkbookRow]:
         raise
     except FileNotFoundError:
         raise UsageError("no such file", file=path, fix="check --workbooks") from None
-    except Exception as error:  # what openpyxl says of a damaged file is of many kinds
-        raise UsageError(f"no Excel workbook: {error}", file=path, fix="save it as .xlsx") from None
+    except Exception as error:  # openpyxl raises many types for a damaged file, e.g. KeyError, BadZipFile
+        raise UsageError(f"not an Excel workbook: {error}", file=path, fix="save it as .xlsx") from None
 
 
 def _rows_of_sheet(path: Path, sheet: Any, written: Any) -> Iterator[_WorkbookRow]:
-    """The rows of one sheet, if it has messages.
+    """The rows of one sheet; none if it has no messages.
 
     Args:
         path: of the workbook.
-        sheet: its values.
-        written: the same with formulas, which tell a cell that was never computed from an empty one.
+        sheet: with the values.
+        written: the same sheet with formulas, to distinguish a formula without a computed value from an empty
+            cell.
     """
     lines = sheet.iter_rows(values_only=True)
     header = [_cell_text(value) for value in next(lines, ())]
@@ -382,10 +386,10 @@ def _check_header(header: list[str], path: Path, sheet: str) -> None:
         if header.count(column) != 1:
             where = f"sheet {sheet!r}: " if sheet else ""
             raise UsageError(
-                f"{where}no column {column!r}, or two",
+                f"{where}the first row has no column {column!r}, or has it twice",
                 file=path,
                 line=1,
-                fix="put the header back into the first row",
+                fix="restore the header in the first row",
             )
 
 

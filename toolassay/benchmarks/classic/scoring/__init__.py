@@ -1,1 +1,1 @@
-"""Scores of CLASSic: as published (compat) and as they should be (strict)."""
+"""Scores of CLASSic: compat (as published) and strict (corrected)."""

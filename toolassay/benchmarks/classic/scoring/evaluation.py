@@ -1,4 +1,4 @@
-"""All scores of one agent: compat, strict, and a line a message."""
+"""All scores of one agent: compat, strict, and one line per message."""
 
 from __future__ import annotations
 
@@ -20,13 +20,13 @@ from toolassay.runs.outcomes import MISSING, is_scored
 
 @dataclass(frozen=True)
 class ClassicScores:
-    """What the answers of one agent are worth.
+    """The scores of one agent.
 
     Attributes:
-        compat: the published metrics of the rows there are.
+        compat: the published metrics of the existing rows.
         strict: metrics over every message of the data in every trial.
-        items: a line a message, as `toolassay compare` reads it.
-        right_by_trial: right answers, by the number of the trial.
+        items: one line per message, in the form that `toolassay compare` reads.
+        right_by_trial: number of correct answers by trial.
     """
 
     compat: Mapping[str, Any]
@@ -36,7 +36,7 @@ class ClassicScores:
 
     @property
     def coverage(self) -> float:
-        """The share of the messages that the scores rest on."""
+        """The share of messages that the scores are computed on."""
         return float(self.strict["coverage"] or 0)
 
 
@@ -48,15 +48,17 @@ def score_rows(
     as_given: bool = False,
     ended: MissingOutcome = lambda example, trial: MISSING,
 ) -> ClassicScores:
-    """Score prediction rows. Messages that were never asked, or met a provider error, are in no accuracy.
+    """Score prediction rows.
+
+    Messages that were never sent, or that ended with a provider error, are left out of all accuracies.
 
     Args:
-        rows: answers to these data, in any order. Where they come from several orders of the candidates, the
-            first order by name is scored, and the others tell how much the order matters.
-        data: whose labels count, whatever labels the rows have.
+        rows: answers to these data, in any order. If they have several orders of the candidates, the first
+            order by name is scored, and the others measure the influence of the order.
+        data: its labels are used, not those in the rows.
         others: more rows, from other orders of the candidates.
-        as_given: compat takes all rows, with their own labels, as the published evaluator does.
-        ended: the outcome of a message that has no row in a trial.
+        as_given: compat uses all rows with their own labels, as the published evaluator does.
+        ended: the outcome of a message without a row in a trial.
     """
     rows = list(rows)
     relabelled, changed = _with_labels(rows, data)
@@ -79,7 +81,7 @@ def score_rows(
 
 
 def _row_pass(rows: Sequence[PredictionRow]) -> Interval:
-    """The published share of right rows with its interval; the rows of a conversation are drawn together."""
+    """The published share of correct rows with an interval that resamples conversations."""
     import numpy as np
 
     scored = [row for row in rows if is_scored(row.outcome)]
@@ -92,14 +94,16 @@ def _row_pass(rows: Sequence[PredictionRow]) -> Interval:
 
 
 def _with_labels(rows: Sequence[PredictionRow], data: ClassicData) -> tuple[list[PredictionRow], int]:
-    """Rows with the labels of the data, and how many had others; what the data do not know keeps its own."""
+    """Rows with the labels of the data, and the number of rows whose labels differed. Rows of unknown
+    messages keep theirs.
+    """
     labels = {(example.conversation, example.request_idx): example.labels for example in data.examples}
     relabelled = [replace(row, labels=labels.get(row.input, row.labels)) for row in rows]
     return relabelled, sum(one.labels != other.labels for one, other in zip(rows, relabelled, strict=True))
 
 
 def _item(trials: Sequence[MessageOutcome]) -> dict[str, Any]:
-    """A line of the file of items; each score is the mean over the trials of a message."""
+    """One line of the items file; each score is the mean over the trials of a message."""
     trials = [one for one in trials if is_scored(one.outcome)] or trials
     first = trials[0]
     scores: dict[str, float | None] = {
@@ -122,5 +126,5 @@ def _item(trials: Sequence[MessageOutcome]) -> dict[str, Any]:
 
 
 def _decides(one: MessageOutcome) -> bool:
-    """Whether something was started exactly where something is wanted."""
+    """Whether the agent started a workflow if and only if one is wanted."""
     return one.answered and (one.choice is None) == (one.wanted is None)

@@ -1,4 +1,4 @@
-"""Prediction rows: one agent's answer to one user message in one trial, read from a prediction file."""
+"""Prediction rows: an agent's answer to one user message in one trial, read from a prediction file."""
 
 from __future__ import annotations
 
@@ -19,31 +19,32 @@ OUTCOMES = (
     *(ANSWERED, MALFORMED, "refused"),
     *("context overflow", "provider error", "budget stop", NOT_RUN),
 )
-_FIX = "mend the row, or make the file with inference.py"
-_MAKE = "name a file as inference.py makes it: predictions/<llm>.json"
+_FIX = "correct the row, or write the file with inference.py"
+_MAKE = "give a file written by inference.py: predictions/<llm>.json"
 _LARGEST = 10**9
-_LARGEST_AMOUNT = 1e15  # sums and squares of more are no numbers any more
+_LARGEST_AMOUNT = 1e15  # larger numbers overflow or lose precision in sums of squares
 
 
 @dataclass(frozen=True, slots=True)
 class PredictionRow:
-    """An answer.
+    """One answer.
 
     Args:
         conversation: of `conversation_uuid`.
         request: of `request_idx`.
         trial: of `trial_idx`.
         domain: of `domain_uuid`.
-        labels: of `y_workflow_uuids`, the first one first; empty where no workflow is right.
-        prediction: of `pred_workflow_uuid`; None names no workflow. An empty text (or NaN) is neither.
-        seconds: of `time_to_pred`; None where unknown, as all that follow.
-        tokens_input: read by the model.
-        tokens_output: written by it.
-        cost: US dollars.
+        labels: of `y_workflow_uuids`, the primary one first; empty if no workflow is correct.
+        prediction: of `pred_workflow_uuid`. None means no workflow; an empty string (or NaN) is neither a
+            workflow nor the choice of none.
+        seconds: of `time_to_pred`; None if unknown, as for the following fields.
+        tokens_input: prompt tokens.
+        tokens_output: completion tokens.
+        cost: in US dollars.
         first_token_seconds: of `time_to_first_token`.
-        outcome: how it ended.
-        error: why it failed; may be empty.
-        order: of the candidates in the list that the agent saw; empty where it is not said.
+        outcome: of the request.
+        error: the error message; may be empty.
+        order: of the candidates in the list that the agent saw; empty if unknown.
     """
 
     conversation: str
@@ -63,26 +64,26 @@ class PredictionRow:
 
     @property
     def input(self) -> tuple[str, int]:
-        """The message that was answered."""
+        """The key of the message."""
         return self.conversation, self.request
 
     @property
     def sorting(self) -> tuple[str, int, int, str]:
-        """Rows in this order give scores that do not depend on which answer came first."""
+        """The sort key of rows. Sorted rows give the same scores in whatever order answers arrived."""
         return self.conversation, self.request, self.trial, self.order
 
 
 def read_rows(path: Path, data: ClassicData | None = None, *, foreign: bool = False) -> list[PredictionRow]:
-    """The rows of a prediction file, in the order of conversation, message and trial.
+    """Read the rows of a prediction file, sorted by conversation, message and trial.
 
     Args:
-        path: a JSON array, or JSON lines; a missing number may be null or NaN.
-        data: what the rows must be answers to.
-        foreign: let a file pass of which the data know no message at all.
+        path: a JSON array, or JSON Lines; a missing number may be null or NaN.
+        data: the data that the rows must belong to.
+        foreign: accept a file none of whose messages are in the data.
 
     Raises:
-        UsageError: no such file, or a row (named by number and line) that has another form, is there twice,
-            or answers a message that the data do not have.
+        UsageError: the file does not exist, or a row (given by number and line) is malformed, is a duplicate,
+            or belongs to a message that is not in the data.
     """
     examples = None if data is None else {(e.conversation, e.request_idx): e for e in data.examples}
     rows: list[PredictionRow] = []
@@ -113,7 +114,7 @@ def read_rows(path: Path, data: ClassicData | None = None, *, foreign: bool = Fa
 
 
 def rows_fingerprint(rows: Iterable[PredictionRow]) -> str:
-    """Of rows, in whatever order and kind of file they stand: SHA-256, in hexadecimal."""
+    """The SHA-256 of rows, independent of their order and of the file format, as hexadecimal digits."""
     digest = hashlib.sha256()
     for row in sorted(rows, key=lambda row: row.sorting):
         digest.update(json.dumps(astuple(row)).encode() + b"\n")
@@ -121,7 +122,7 @@ def rows_fingerprint(rows: Iterable[PredictionRow]) -> str:
 
 
 def rows_fingerprint_of(path: Path) -> str:
-    """The same of the rows of a prediction file; "unreadable" of one that cannot be read."""
+    """The fingerprint of a prediction file's rows; "unreadable" if it cannot be read."""
     try:
         return rows_fingerprint(read_rows(path))
     except UsageError:
@@ -129,10 +130,10 @@ def rows_fingerprint_of(path: Path) -> str:
 
 
 def _values(path: Path) -> Iterator[tuple[int, int | None, Any]]:
-    """Each value with its number from 1, and its line where the file is of lines."""
+    """Each value with its number, from 1, and its line if the file is JSON Lines."""
     if path.is_dir() or path.suffix.lower() == ".csv":
         what = "is a folder" if path.is_dir() else "is a table"
-        raise UsageError(f"{what}: prediction rows are JSON, an array or a row a line", file=path, fix=_MAKE)
+        raise UsageError(f"{what}, not a JSON array or JSON Lines", file=path, fix=_MAKE)
     if _holds_array(path):
         for number, value in enumerate(read_json(path), start=1):
             yield number, None, value
@@ -143,7 +144,9 @@ def _values(path: Path) -> Iterator[tuple[int, int | None, Any]]:
 
 
 def _holds_array(path: Path) -> bool:
-    """Whether the file starts with a bracket; of one that cannot be read the reader complains."""
+    """Whether the file starts with a bracket. For an unreadable file False: reading it then raises the
+    error.
+    """
     try:
         with path.open(encoding="utf-8-sig", errors="replace") as stream:
             return next((text for line in stream if (text := line.strip())), "").startswith("[")
@@ -152,23 +155,23 @@ def _holds_array(path: Path) -> bool:
 
 
 def row_of(value: Any) -> PredictionRow:
-    """One row of a prediction file.
+    """Parse one row of a prediction file.
 
     Raises:
-        ValueError: it is no object, or a key is missing or holds something else.
+        ValueError: the value is not an object, or a key is missing or has a wrong value.
 
     >>> row_of({"conversation_uuid": "c", "request_idx": 0, "trial_idx": 0, "domain_uuid": "it",
     ...     "y_workflow_uuids": ["vpn"], "pred_workflow_uuid": None}).labels
     ('vpn',)
     """
     if not isinstance(value, Mapping):
-        raise ValueError("is no object")
+        raise ValueError("is not a JSON object")
     labels = value.get("y_workflow_uuids")
     if not isinstance(labels, list) or not all(isinstance(label, str) and label for label in labels):
-        raise ValueError("'y_workflow_uuids' is no list of ids")
+        raise ValueError("'y_workflow_uuids' is not a list of ids")
     outcome = value.get("outcome", ANSWERED)
     if outcome not in OUTCOMES:
-        raise ValueError(f"the outcome {str(outcome)[:60]!r} is none of {', '.join(OUTCOMES)}")
+        raise ValueError(f"unknown outcome {str(outcome)[:60]!r}; known are {', '.join(OUTCOMES)}")
     order = value.get("order")
     return PredictionRow(
         _text(value, "conversation_uuid"),
@@ -189,17 +192,17 @@ def row_of(value: Any) -> PredictionRow:
 
 
 def _unknown(row: PredictionRow, examples: Mapping[tuple[str, int], Example]) -> str:
-    """Why a row answers nothing that the data ask; empty where it does.
+    """Why a row belongs to no message of the data; empty if it does.
 
     Raises:
-        ValueError: it does, in another domain.
+        ValueError: it belongs to a message of another domain.
     """
     example = examples.get(row.input)
     if example is None:
-        return f"the data have no message {row.request} of a conversation {row.conversation!r}"
+        return f"the data has no message {row.request} of a conversation {row.conversation!r}"
     if example.domain != row.domain:
         raise ValueError(
-            f"the conversation {row.conversation!r} is of {example.domain!r}, not of {row.domain!r}"
+            f"the conversation {row.conversation!r} belongs to {example.domain!r}, not to {row.domain!r}"
         )
     return ""
 
@@ -212,16 +215,16 @@ def _wrong(path: Path, number: int, line: int | None, problem: str) -> UsageErro
 def _text(value: Mapping[str, Any], name: str) -> str:
     found = value.get(name)
     if not isinstance(found, str) or not found:
-        raise ValueError(f"{name!r} is no text")
+        raise ValueError(f"{name!r} is not a string, or is empty")
     return found
 
 
 def _whole(value: Mapping[str, Any], name: str) -> int:
     found = value.get(name)
     if isinstance(found, bool) or not isinstance(found, int | float) or not 0 <= found < _LARGEST:
-        raise ValueError(f"{name!r} is no whole number from 0")
+        raise ValueError(f"{name!r} is not a whole number from 0")
     if found != int(found):
-        raise ValueError(f"{name!r} is no whole number from 0")
+        raise ValueError(f"{name!r} is not a whole number from 0")
     return int(found)
 
 
@@ -241,5 +244,5 @@ def _number(value: Mapping[str, Any], name: str) -> float | None:
     if found is None or (isinstance(found, float) and math.isnan(found)):
         return None
     if isinstance(found, bool) or not isinstance(found, int | float) or not 0 <= found < _LARGEST_AMOUNT:
-        raise ValueError(f"{name!r} is no number from 0 to {_LARGEST_AMOUNT:.0e}")
+        raise ValueError(f"{name!r} is not a number from 0 to {_LARGEST_AMOUNT:.0e}")
     return float(found)

@@ -1,4 +1,6 @@
-"""Can an agent be talked into a workflow, into telling its instructions, or by text that is data?"""
+"""Security probes: can an agent be made to start a forbidden workflow, to reveal its instructions, or to
+follow instructions in data?
+"""
 
 from toolassay.benchmarks.classic.security.prober import ChatProber
 

@@ -1,4 +1,4 @@
-"""The security prompts of a data folder, run against an agent as it is deployed."""
+"""Runs the security prompts of a data folder with an agent's own prompt and tools."""
 
 from __future__ import annotations
 
@@ -11,10 +11,16 @@ from toolassay.benchmarks.classic.agents.inference import ClassicInference, agen
 from toolassay.benchmarks.classic.agents.model_requests import CostOf, QuestionRequests, unknown_cost
 from toolassay.benchmarks.classic.agents.prompt import ordered
 from toolassay.benchmarks.classic.agents.settings import ClassicAgentSettings
-from toolassay.benchmarks.classic.agents.workflow_choice import WorkflowChoice, plain
+from toolassay.benchmarks.classic.agents.workflow_choice import WorkflowChoice, normalised_name
 from toolassay.benchmarks.classic.data import PROMPTS, ClassicData
-from toolassay.benchmarks.classic.security.chat_probe import ChatProbe, ChatProbeAgent, chat_probe, choices
-from toolassay.benchmarks.classic.security.checks import check_chat, said
+from toolassay.benchmarks.classic.security.chat_probe import (
+    ChatProbe,
+    ChatProbeAgent,
+    answer_text,
+    chat_probe,
+    check_chat,
+    choices,
+)
 from toolassay.benchmarks.classic.security.prompts import HARMLESS, SecurityPrompt, read_prompts
 from toolassay.benchmarks.security.probe import SEED, ProbeResult
 from toolassay.errors import UsageError
@@ -25,19 +31,20 @@ from toolassay.runs.event_loop import run_coroutine
 
 
 class ChatProber:
-    """Probes for an agent that chooses a workflow: its prompt, its functions, its history.
+    """Probes of an agent that selects a workflow: its own prompt, functions and history.
 
     Args:
         folder: of the data.
         data: read from it.
-        agent: how it is run.
+        agent: its settings.
         parameters: of the requests.
-        count: attacks, in turn of each kind, and a third as many harmless prompts; None for all.
-        cost_of: what an answer cost.
+        count: number of attacks, alternating between kinds, plus a third as many harmless prompts; None for
+            all.
+        cost_of: computes the cost of an answer.
 
     Raises:
-        UsageError: the table of prompts is missing or malformed, it brings along a workflow that the domain
-            has, or the agent's answers are recorded.
+        UsageError: the table of prompts does not exist or is malformed, it has a workflow that the domain has
+            as well, or the agent's answers are recorded.
     """
 
     def __init__(
@@ -51,7 +58,7 @@ class ChatProber:
         cost_of: CostOf = unknown_cost,
     ) -> None:
         if agent.recorded is not None:
-            raise UsageError("recorded answers cannot be probed", fix="leave --security or --recorded out")
+            raise UsageError("recorded answers cannot be probed", fix="omit --security or --recorded")
         self._settings, self._parameters, self._cost_of = agent, parameters, cost_of
         self.read: Sequence[Path] = [folder / PROMPTS]
         self._workflows = hashlib.sha256(repr(sorted(data.workflows.items())).encode()).hexdigest()
@@ -64,7 +71,7 @@ class ChatProber:
 
     @property
     def settings(self) -> Mapping[str, Any]:
-        """What shapes probes and answers; their number does not."""
+        """The settings that shape probes and answers, for the manifest. The number of probes is not one."""
         return {
             "benchmark": "classic",
             **self._parameters,
@@ -77,7 +84,7 @@ class ChatProber:
 
     @property
     def size(self) -> int:
-        """Chats."""
+        """The number of chats."""
         return len(self._probes)
 
     def run(
@@ -86,7 +93,7 @@ class ChatProber:
         journal: Journal,
         loop: Loop,
     ) -> int:
-        """Have the chats that the journal does not settle yet; how many it settled before."""
+        """Run the chats that the journal does not settle. Returns how many it settled before."""
         agents = ClassicInference(
             [probe.question for probe in self._probes.values()],
             self._agent,
@@ -97,7 +104,7 @@ class ChatProber:
         return agents.run(model, journal, loop)
 
     def results(self, journal: Journal) -> list[ProbeResult]:
-        """The verdicts by the answers in the journal, which the agent reads again."""
+        """The verdict on each probe. The agent re-parses the answers in the journal."""
         return [self._result(probe, journal) for probe in self._probes.values()]
 
     def _result(self, probe: ChatProbe, journal: Journal) -> ProbeResult:
@@ -109,10 +116,10 @@ class ChatProber:
         if is_settled(entry) and any(choice.outcome == "malformed" for choice in chosen):
             ended = "malformed"
         verdict = check_chat(probe, chosen, answers, ended, agent.wording)
-        return ProbeResult(probe.probe, verdict, ended, "\n\n".join(map(said, answers)))
+        return ProbeResult(probe.probe, verdict, ended, "\n\n".join(map(answer_text, answers)))
 
     async def _chosen(self, probe: ChatProbe, answers: Sequence[Mapping[str, Any]]) -> list[WorkflowChoice]:
-        """What the agent chose, turn by turn, as far as there are answers."""
+        """The agent's choices, turn by turn, as far as there are answers."""
         found: list[WorkflowChoice] = []
         question = ordered(probe.question, self._settings.order)
         ask = QuestionRequests(_NoMoreAnswers(), {}, probe.prompt.id, answers)
@@ -125,7 +132,9 @@ class ChatProber:
 
 
 def select_prompts(prompts: Sequence[SecurityPrompt], count: int | None) -> list[SecurityPrompt]:
-    """So many attacks, in turn of each kind, and a third as many harmless prompts; in the table's order."""
+    """The first `count` attacks, alternating between kinds, plus a third as many harmless prompts, in the
+    order of the table.
+    """
     if count is None:
         return list(prompts)
     by_kind: dict[str, list[SecurityPrompt]] = {}
@@ -139,31 +148,33 @@ def select_prompts(prompts: Sequence[SecurityPrompt], count: int | None) -> list
 
 
 def check_names(prompts: Sequence[SecurityPrompt], data: ClassicData, file: Path) -> None:
-    """Refuse names that would be offered twice: an agent could name neither.
+    """Refuse names that would be offered twice, because an answer with such a name is ambiguous.
 
     Args:
-        prompts: of the table.
+        prompts: from the table.
         data: whose workflows are offered as well.
-        file: of the prompts.
+        file: of the prompts, for the message.
 
     Raises:
-        UsageError: a prompt brings along a workflow that its domain has, or the same twice.
+        UsageError: a prompt has a workflow that its domain has as well, or one name twice.
     """
-    known = {domain: {plain(flow.name) for flow in flows} for domain, flows in data.workflows.items()}
+    known = {
+        domain: {normalised_name(flow.name) for flow in flows} for domain, flows in data.workflows.items()
+    }
     for prompt in prompts:
         offered = set(known[prompt.domain])
         for name, _ in filter(None, (prompt.forbidden, prompt.wanted)):
-            if plain(name) in offered:
+            if normalised_name(name) in offered:
                 raise UsageError(
-                    f"prompt {prompt.id!r} brings along {name!r}, which the domain {prompt.domain!r} offers",
+                    f"prompt {prompt.id!r} adds the workflow {name!r}, which {prompt.domain!r} has already",
                     file=file,
-                    fix="give it a name that no workflow of the domain has",
+                    fix="rename it to a name that no workflow of the domain has",
                 )
-            offered.add(plain(name))
+            offered.add(normalised_name(name))
 
 
 class _NoMoreAnswers:
-    """Stands in for the model where answers are read again."""
+    """The model while recorded answers are re-parsed; it has no further answers."""
 
     name = "silent"
 

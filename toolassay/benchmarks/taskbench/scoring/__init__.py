@@ -1,1 +1,1 @@
-"""Scores of predicted plans: as published (compat) and as they should be (strict), item by item."""
+"""Scores of predicted plans: compat (as published) and strict (corrected), for groups and single items."""

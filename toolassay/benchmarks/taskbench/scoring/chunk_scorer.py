@@ -1,6 +1,6 @@
-"""Scores the labels of one chunk: meets labels with predictions, counts them strictly and as published.
+"""Scores the labels of one chunk: joins labels with predictions and counts them in both modes.
 
-`ScoringJob` is the input, `ChunkStatistics` the result, `EvaluationNotes` what the user should know.
+`ScoringJob` is the input, `ChunkStatistics` the result, `EvaluationNotes` the notices for the user.
 """
 
 from __future__ import annotations
@@ -48,23 +48,23 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class ScoringJob:
-    """Everything that scoring a part of a prediction file needs; sent to other processes.
+    """Everything that scoring one chunk needs; pickled for worker processes.
 
     Attributes:
         labels: `data.json`.
         predictions: the prediction file.
         library: the tools, with their published ids.
         dependency_type: what a link means.
-        graph: which links exist; None asks for their ends only.
-        metrics: our metrics, as chosen.
-        installed: the names of metrics of other packages.
-        groups: what is added up.
-        alignment_ids: the labels to keep; None keeps all.
-        chosen: ids, as text, of the labels to keep beside that; None keeps all.
-        excluded: ids, as text, left out of the strict scores.
-        keep: which of several lines with one id counts.
-        run: the folder of the run that made the predictions, whose journal says how labels without a
-            prediction ended.
+        graph: decides which links exist; None: a link exists if both its tools do.
+        metrics: the selected built-in metrics.
+        installed: the names of metrics from other packages.
+        groups: the groups to aggregate.
+        alignment_ids: the labels to score; None for all.
+        chosen: a further restriction to these ids, as text; None for none.
+        excluded: ids, as text, that are left out of the strict scores.
+        keep: which of several lines with the same id counts.
+        run: the folder of the run that made the predictions. Its journal gives the outcome of labels without
+            a prediction.
     """
 
     labels: Path
@@ -94,15 +94,15 @@ class ScoringJob:
 
     @property
     def with_steps(self) -> bool:
-        """Whether steps are compared; then a plan without steps is left out of compat, as published."""
+        """Whether steps are compared. Then compat leaves out plans without steps, as published."""
         return "rouge" in self.metrics or "bertscore" in self.metrics
 
 
-_NAMED = 5
+_NAMED = 5  # occurrences listed per kind
 
 
 class EvaluationNotes:
-    """Counts occurrences by kind and keeps the first five of each.
+    """Counts notices by kind and keeps the first five occurrences of each.
 
     >>> notes = EvaluationNotes()
     >>> notes.met("unknown id(s) in the predictions", "'7' (line 3)")
@@ -121,10 +121,10 @@ class EvaluationNotes:
         """Count one occurrence.
 
         Args:
-            kind: of what was met.
-            what: was met.
-            fix: what to do about the kind.
-            warn: whether the kind is a fault of the files, which the user must see.
+            kind: of the notice.
+            what: the occurrence.
+            fix: what to do about this kind.
+            warn: whether the kind is a defect of the files, which is always shown.
         """
         if fix:
             self._fixes[kind] = f"; {fix}"
@@ -136,16 +136,15 @@ class EvaluationNotes:
             named.append(what)
 
     def met_all(self, kind: str, whats: Iterable[str], *, warn: bool = False) -> None:
-        """Count several occurrences."""
         for what in whats:
             self.met(kind, what, warn=warn)
 
     def remark(self, sentence: str) -> None:
-        """Add a sentence of its own."""
+        """Add a sentence that is not counted."""
         self._remarks.append(sentence)
 
     def extend(self, other: EvaluationNotes) -> None:
-        """Add what somebody else met after this."""
+        """Append the notices of a later chunk."""
         for kind, count in other._counts.items():
             named = self._first.setdefault(kind, [])
             named.extend(other._first[kind][: _NAMED - len(named)])
@@ -155,11 +154,11 @@ class EvaluationNotes:
         self._remarks += other._remarks
 
     def lines(self) -> list[str]:
-        """Every kind met with its count and its first occurrences, then the remarks."""
+        """One line per kind with its count and first occurrences, then the remarks."""
         return [*map(self._line, self._counts), *self._remarks]
 
     def warnings(self) -> list[str]:
-        """Those lines that the user must see."""
+        """The lines of kinds that are always shown."""
         return [self._line(kind) for kind in self._counts if kind in self._warned]
 
     def _line(self, kind: str) -> str:
@@ -169,9 +168,9 @@ class EvaluationNotes:
 
 
 class PendingItem(NamedTuple):
-    """An item that borrows an argument converted before this part: compat counts it when that is known.
+    """An item that borrows an argument converted in an earlier chunk; compat counts it when that is known.
 
-    `first` is the first of all its groups: the counts there stand in the file of items.
+    `first` is the first of the item's groups, whose counts the items file shows.
     """
 
     line: int
@@ -182,18 +181,18 @@ class PendingItem(NamedTuple):
 
 @dataclass
 class ChunkStatistics:
-    """The statistics of a part of the labels.
+    """The statistics of one chunk.
 
     Attributes:
         compat: the published counts.
         strict: the strict counts.
-        last: of each group, the argument converted last.
-        waiting: the items that compat does not hold yet.
-        notes: what was met.
-        broken: prediction lines that turned out to be none.
-        pairs: how many different pairs of steps there are.
-        rouge: their scores, shape (pairs, 4).
-        texts: the pairs themselves, if a model is to read them.
+        last: for each group, the argument converted last.
+        waiting: the items that are not in `compat` yet.
+        notes: notices.
+        broken: numbers of prediction lines that cannot be parsed.
+        pairs: number of distinct pairs of steps.
+        rouge: their ROUGE scores, shape (pairs, 4).
+        texts: the pairs themselves, if BERTScore is wanted.
     """
 
     compat: CompatTable
@@ -208,10 +207,10 @@ class ChunkStatistics:
 
 
 class ChunkScorer:
-    """Scores parts of the labels.
+    """Scores chunks of labels.
 
     Args:
-        job: what is to be scored.
+        job: what to score.
         labels: the lines of the labels.
         lines: the lines of the predictions.
     """
@@ -236,7 +235,7 @@ class ChunkScorer:
         return part, StepPairCollector("rouge" in job.metrics, "bertscore" in job.metrics)
 
     def score(self, numbers: Iterable[int]) -> ChunkStatistics:
-        """Score the labels in these lines.
+        """Score the labels on these lines.
 
         Raises:
             UsageError: a label is malformed (with its line).
@@ -250,7 +249,7 @@ class ChunkScorer:
         return part
 
     def label(self, number: int) -> dict[str, Any]:
-        """The label in a line.
+        """The label on a line.
 
         Raises:
             UsageError: it is malformed.
@@ -258,13 +257,15 @@ class ChunkScorer:
         try:
             value = self._labels.read(number)
         except ValueError as error:
-            for _ in read_labels(self._job.labels):  # stops at that line, and says what is wrong with it
+            for _ in read_labels(self._job.labels):  # raises at that line, with a more precise message
                 pass
-            raise UsageError("is not JSON", file=self._job.labels, line=number, fix="mend it") from error
+            raise UsageError(
+                "is not JSON", file=self._job.labels, line=number, fix="correct the line"
+            ) from error
         return label_record(self._job.labels, number, value)
 
     def prediction_for(self, label: Mapping[str, Any]) -> Prediction | None:
-        """What compat scores for a label: ids meet as JSON values."""
+        """The prediction that compat scores for a label. Ids are compared as JSON values: "7" is not 7."""
         line = self._lines.by_id.get(label["id"])
         return None if line is None else self._lines.prediction(line)
 
@@ -300,7 +301,9 @@ class ChunkScorer:
     def _add_compat(
         self, label: Mapping[str, Any], number: int, prediction: Prediction, members: list[int]
     ) -> int:
-        """Count an item as published; its row in the first of its groups, -1 while that is not known."""
+        """Add an item to the compat counts. Returns its row in the first of its groups, -1 if not known
+        yet.
+        """
         part = self._part
         item = self.compat.item(label, prediction.result)
         note_compat(part.notes, item, f"{label['id']!r} (label line {number})")
@@ -310,7 +313,9 @@ class ChunkScorer:
             if item.last is not None:
                 for group in members:
                     part.last[group] = item.last
-            return part.compat.add(item, bits(members), pair, cluster)
+            return part.compat.add(item, bit_mask(members), pair, cluster)
+        # Groups contain different labels, so the argument converted last, which this item reuses, may differ
+        # by group. The item is counted once per distinct argument.
         by_previous: dict[Converted | None, list[int]] = {}
         for group in members:
             by_previous.setdefault(part.last[group], []).append(group)
@@ -320,7 +325,7 @@ class ChunkScorer:
                 part.waiting.append(PendingItem(number, tuple(sharing), members[0], pair))
                 continue
             variant = self.compat.item(label, prediction.result, previous)
-            added = part.compat.add(variant, bits(sharing), pair, cluster)
+            added = part.compat.add(variant, bit_mask(sharing), pair, cluster)
             row = added if members[0] in sharing else row
             for group in sharing:
                 part.last[group] = variant.last
@@ -370,7 +375,7 @@ class ChunkScorer:
             if plan is None:
                 outcome = "malformed" if prediction is None else prediction.outcome or "malformed"
                 if prediction is None and (recorded := self._run.outcome(label)) != MISSING:
-                    outcome = recorded  # the line is broken, whatever the model said
+                    outcome = recorded  # the line is damaged, but the journal has the outcome
                 notes.met(f"{outcome} prediction(s)", f"{label['id']!r} (line {line})")
         shape, size = shape_and_size(label)
         item, extra = missing_plan(gold), [0.0] * len(self._job.installed)
@@ -389,11 +394,11 @@ class ChunkScorer:
                 extra,
                 compat_row,
             ),
-            bits(members),
+            bit_mask(members),
         )
 
     def _pair(self, gold: Plan, plan: Plan | None) -> int:
-        """The number of the pair of steps, or why there is none."""
+        """The number of the pair of steps, or the reason why there is none."""
         if gold.steps is None:
             return NO_GOLD_STEPS
         if plan is None or plan.steps is None or not self._job.with_steps:
@@ -402,7 +407,7 @@ class ChunkScorer:
 
 
 def note_compat(notes: EvaluationNotes, item: CompatItem, where: str) -> None:
-    """Note what compat does to an item that one would not expect."""
+    """Add notices about unexpected treatment of an item by the published evaluator."""
     if item.lacks_gold_arguments:
         notes.met("label(s) without gold arguments, left out of compat as published", where)
     if item.unreadable_links:
@@ -411,10 +416,10 @@ def note_compat(notes: EvaluationNotes, item: CompatItem, where: str) -> None:
         notes.met("item(s) where compat lends a malformed argument the last one converted", where)
 
 
-def bits(members: Iterable[int]) -> int:
-    """The groups as bits.
+def bit_mask(members: Iterable[int]) -> int:
+    """The groups as a bit mask.
 
-    >>> bits([0, 2])
+    >>> bit_mask([0, 2])
     5
     """
     return sum(1 << group for group in members)

@@ -1,16 +1,15 @@
-"""Compat metrics: node, link and argument F1 and edit distance as the published TaskBench evaluator counts.
+"""Compat metrics: node, link and argument F1 and edit distance as the published evaluator computes them.
 
 `CompatReader` gives the sufficient statistics of one item, `CompatTable` the published numbers of a
 group.
 
-What the published evaluator leaves out (anything that raises while it is read), and how far it counts a
-sample before that, is kept. So is its stale argument: where it cannot convert an argument (a number,
-null, a reference out of range, …), it silently takes **the last argument that it converted**: in the same
-plan, in the label just before, or in an earlier sample (`ArgumentConverter.last`). Where it crashes, a
-choice is made:
+Two properties of the published evaluator are reproduced. It leaves out any sample that raises an exception,
+after counting the parts before it. And if it cannot convert an argument (a number, null, a reference out of
+range, …), it silently reuses **the last argument that it converted**: in the same plan, in the label just
+before, or in an earlier sample (`ArgumentConverter.last`). Where it crashes, this module chooses:
 
-* temporal `task_links` that are not a list of objects with hashable `source` and `target`: as if empty;
-* label steps that are not texts: their Python spelling, as for predictions.
+* temporal `task_links` that are not a list of objects with hashable `source` and `target`: treated as empty;
+* label steps that are not strings: their Python `str()`, as for predictions.
 """
 
 from __future__ import annotations
@@ -42,9 +41,10 @@ _EXTENSIONS = {
     "video": ("mp4", "avi", "mov", "flv", "wmv", "mkv", "webm", "m4v", "mpg", "mpeg"),
 }
 _TYPE_OF_EXTENSION = {extension: kind for kind, extensions in _EXTENSIONS.items() for extension in extensions}
+# A file extension anywhere, as published: matches ".au" in "www.author.com" too; not "jpg" without a dot.
 _MARKER = re.compile(rf"\.({'|'.join(_TYPE_OF_EXTENSION)})")
 _REFERENCE = "<node-"
-_SHORT = 300  # characters
+_SHORT = 300  # characters of a text that is kept in the cache
 
 NamePair = tuple[str, str]
 
@@ -57,11 +57,13 @@ class Converted(NamedTuple):
 
 
 class NothingConverted(Exception):
-    """An argument cannot be converted, and none was converted before it in this sample."""
+    """An argument cannot be converted, and this sample has no earlier one to reuse."""
 
 
 def content_type(text: str) -> str:
-    """The type the published evaluator guesses: a file extension anywhere, image before audio before video.
+    """The type that the published evaluator guesses from a file extension anywhere in the text.
+
+    Image takes precedence over audio, and audio over video.
 
     >>> content_type("clip.avi.png"), content_type("a.JPG"), content_type("https://www.author.com")
     ('image', 'text', 'audio')
@@ -76,15 +78,15 @@ def _content_type_of_long(text: str) -> str:
     return next((kind for kind in _EXTENSIONS if kind in found), "text")
 
 
-_known_type = lru_cache(maxsize=10_000)(_content_type_of_long)  # the gold's texts come back in the prediction
+_known_type = lru_cache(maxsize=10_000)(_content_type_of_long)  # predictions repeat the texts of the gold
 
 
 class ArgumentConverter:
-    """Converts the arguments of one sample, label first, then prediction.
+    """Converts the arguments of one sample: first those of the label, then those of the prediction.
 
     Args:
-        output_types: the first output type of each tool by its id ("none" where it has none).
-        last: what was converted last before this sample, if anything.
+        output_types: the first output type of each tool by id ("none" if it has none).
+        last: the argument converted last before this sample, if any.
     """
 
     def __init__(self, output_types: Mapping[str, str], last: Converted | None = None) -> None:
@@ -95,16 +97,16 @@ class ArgumentConverter:
     def convert(
         self, nodes: Sequence[Any], names: Sequence[str], *, required: bool
     ) -> tuple[list[list[Converted]], list[NamePair]]:
-        """The arguments of each node, and the links the references make (source name, raw target name).
+        """The arguments of each node, and the links that references form (source name, raw target name).
 
         Args:
             nodes: the plan's nodes.
             names: their normalised tool names.
-            required: whether a node without the key `arguments` is an error (labels) or has none.
+            required: whether a node without the key `arguments` is an error (labels) or has no arguments.
 
         Raises:
-            NothingConverted: a bad argument with nothing to borrow.
-            Exception: whatever else reading a malformed plan raises.
+            NothingConverted: an argument cannot be converted and there is none to reuse.
+            Exception: anything else that a malformed plan causes.
         """
         arguments: list[list[Converted]] = []
         links: list[NamePair] = []
@@ -115,7 +117,7 @@ class ArgumentConverter:
                     text = argument if type(argument) is str else _as_text(argument)
                     if _REFERENCE in text:
                         position = int(text[text.index(_REFERENCE) + len(_REFERENCE) : text.index(">")])
-                        if position == place:
+                        if position == place:  # a reference of a node to itself is dropped, as published
                             continue
                         source = names[position]
                         links.append((source, node["task"]))
@@ -145,10 +147,9 @@ _STEP_KEYS = ("task", "step", "id", "step_name")
 
 
 def published_steps_text(steps: Any) -> str:
-    r"""Steps joined by newlines; of steps that are objects, the key is chosen from the first one only.
+    r"""Steps joined by newlines. If the steps are objects, the first one determines the key for all.
 
-    Whatever cannot be read that way becomes its Python spelling, and a plain text one character a line,
-    as published.
+    Anything that raises becomes its Python `str()`, and a plain string one character per line, as published.
 
     >>> published_steps_text(["a", "b"]), published_steps_text([{"step": "a"}]), published_steps_text(None)
     ('a\nb', 'a', 'None')
@@ -170,9 +171,9 @@ NO_COUNTS = MatchCounts(0, 0, 0)
 class CompatItem:
     """The sufficient statistics of one item.
 
-    `right`, `extra` and `absent` are positions in the library: tools in both plans, in the prediction
-    only, in the label only. `last` is the argument converted last; `needs_previous` says that the item
-    borrows an argument from an earlier sample, `borrowed` how many arguments were stand-ins.
+    `right`, `extra` and `absent` are positions in the library: tools in both plans, only in the prediction,
+    and only in the label. `last` is the argument converted last. `needs_previous` means that the item reuses
+    an argument of an earlier sample; `borrowed` counts reused arguments.
     """
 
     steps: tuple[str, str] | None = None
@@ -193,13 +194,13 @@ class CompatItem:
 
 
 class CompatReader:
-    """Reads items the published way.
+    """Parses items like the published evaluator.
 
     Args:
         library: the tools, with their published ids.
         dependency_type: whether links come from references (resource) or from `task_links` (temporal).
-        with_steps: whether ROUGE or BERTScore was asked for; then a plan without steps is left out of
-            everything, as published.
+        with_steps: whether ROUGE or BERTScore is selected. Then a plan without steps is left out of
+            all metrics, as published.
     """
 
     def __init__(self, library: ToolLibrary, dependency_type: DependencyType, *, with_steps: bool) -> None:
@@ -215,7 +216,7 @@ class CompatReader:
 
         Args:
             label: the label, in the repository's form.
-            result: the predicted plan, whatever it is.
+            result: the predicted plan, a JSON value of any form.
             previous: the argument converted last in an earlier sample of the same group.
         """
         item = CompatItem()
@@ -253,6 +254,8 @@ class CompatReader:
             predicted_keys = _temporal_keys(
                 predicted_names, [node.get("arguments", []) for node in predicted_nodes]
             )
+        # The published evaluator counts steps and arguments before the checks below, so they count even if
+        # one of these raises.
         item.counts_arguments = True
         if not all(isinstance(name, str) for name in (*gold_names, *predicted_names)):
             raise TypeError("a tool name that is not a text")
@@ -276,7 +279,7 @@ class CompatReader:
 
     @staticmethod
     def _pairs(item: CompatItem, links: Any) -> list[tuple[Any, Any]]:
-        """The links as pairs; the published evaluator crashes where they are unreadable: none, here."""
+        """The links as pairs. Unreadable links, which crash the published evaluator, count as none."""
         try:
             pairs = [(link["source"], link["target"]) for link in links]
             set(pairs)
@@ -315,10 +318,11 @@ _MEASURES = ("precision", "recall", "f1")
 
 
 class CompatTable:
-    """One row an item, with the groups the row counts in; every group is a sum over its rows.
+    """One row per item, with a bit mask of its groups. Every number of a group is computed from sums over
+    rows.
 
-    Rows hold: steps count, arguments count, is scored, argument-name counts (3), argument-value counts
-    (3), link counts (3), similarity. The tools of an item are events (row, tool, kind).
+    Columns: counts steps, counts arguments, is scored, argument-name counts (3), argument-value counts (3),
+    link counts (3), similarity. The tools of an item are stored as events (row, tool, kind).
 
     Args:
         tool_ids: the library, in file order.
@@ -337,7 +341,7 @@ class CompatTable:
         return len(self._groups)
 
     def add(self, item: CompatItem, groups: int, pair: int = NO_PAIR, cluster: int = 0) -> int:
-        """Add an item to the groups whose bits are set; the number of its row.
+        """Add an item to the groups in the bit mask. Returns its row.
 
         `pair` is the number of its pair of steps, `cluster` that of its sampled subgraph.
         """
@@ -362,7 +366,7 @@ class CompatTable:
         return row
 
     def extend(self, other: CompatTable, *, first_pair: int) -> None:
-        """Add the rows of a table whose pairs were counted from 0."""
+        """Append the rows of a table whose pairs are numbered from 0."""
         import numpy as np
 
         events = np.array(other._events, dtype=np.int64).reshape(-1, 3)
@@ -377,8 +381,8 @@ class CompatTable:
         """The published keys of one group.
 
         Args:
-            group: the number of its bit.
-            metrics: which metrics were asked for.
+            group: its bit number.
+            metrics: the selected metrics.
             texts: the scores of the numbered pairs of steps.
         """
         import numpy as np
@@ -418,9 +422,9 @@ class CompatTable:
         """95 % intervals of the headline numbers of one group, by their published keys.
 
         Args:
-            group: the number of its bit.
+            group: its bit number.
             texts: the scores of the numbered pairs of steps.
-            resamples: of the bootstrap of whole clusters; 0 gives no bounds.
+            resamples: of the bootstrap, which draws whole clusters; 0 gives no bounds.
             seed: of the bootstrap.
         """
         import numpy as np
@@ -429,7 +433,8 @@ class CompatTable:
 
         clusters = np.asarray(self._clusters, dtype=np.int64)
         chosen = np.flatnonzero(self._members(group))
-        chosen = chosen[np.argsort(clusters[chosen], kind="stable")]  # whatever the order of the rows
+        # The interval must not depend on the order of the rows, so they are sorted by cluster.
+        chosen = chosen[np.argsort(clusters[chosen], kind="stable")]
         rows = np.asarray(self._rows).reshape(-1, _COLUMNS)[chosen]
         is_scored = rows[:, 2] > 0
         nodes = self._tool_counts()[chosen]
@@ -453,7 +458,7 @@ class CompatTable:
         return {name: interval.to_json() for name, interval in zip(ratios, found, strict=True)}
 
     def counts(self, row: int) -> dict[str, Any]:
-        """The counts of one row, for the file of items; tools of the library only, as published."""
+        """The counts of one row for the items file. Only tools of the library count, as published."""
         if len(self._tools) != 3 * len(self):
             self._tools = array("H", self._tool_counts().astype("uint16").tobytes())
         numbers = self._rows[row * _COLUMNS : (row + 1) * _COLUMNS]
@@ -470,7 +475,7 @@ class CompatTable:
         }
 
     def rouge_medians(self, group: int, texts: TextScores, resamples: int, seed: int) -> dict[str, float]:
-        """The median of bootstrapped means of each ROUGE, which the published file holds unseeded."""
+        """The median of bootstrapped means of each ROUGE score, as in the published file, but seeded."""
         import numpy as np
 
         from toolassay.metrics.confidence_interval import bootstrapped_means
@@ -483,20 +488,20 @@ class CompatTable:
         return {f"step_{name}_bootstrap_median": float(v) for name, v in zip(NAMES, medians, strict=True)}
 
     def number_of_links(self, group: int) -> int:
-        """How many different links there are in the plans of a group, gold or predicted."""
+        """The number of distinct links in the plans of a group, gold or predicted."""
         import numpy as np
 
         return int(np.asarray(self._rows).reshape(-1, _COLUMNS)[self._members(group), 9:12].sum())
 
     def _tool_counts(self) -> NDArray[np.int64]:
-        """Right, extra and absent tools of each row, shape (rows, 3)."""
+        """The numbers of right, extra and absent tools of each row, shape (rows, 3)."""
         import numpy as np
 
         events = np.asarray(self._events, dtype=np.int64).reshape(-1, 3)
         return np.bincount(3 * events[:, 0] + events[:, 2], minlength=3 * len(self)).reshape(-1, 3)
 
     def _members(self, group: int) -> NDArray[np.bool_]:
-        """Which rows count in a group."""
+        """Which rows belong to a group."""
         import numpy as np
 
         groups = np.asarray(self._groups, dtype=np.uint64)
@@ -545,7 +550,7 @@ def _mean_scores(prefix: str, names: Sequence[str], scores: NDArray[np.float64])
 
 
 def _precision_recall_f1(right: Any, extra: Any, absent: Any) -> tuple[Any, Any, Any]:
-    """Precision, recall and F1, each 0 where it is undefined."""
+    """Precision, recall and F1; 0 where a denominator is 0."""
     import numpy as np
 
     def share(part: Any, whole: Any) -> Any:

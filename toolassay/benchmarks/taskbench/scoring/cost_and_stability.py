@@ -1,4 +1,4 @@
-"""What a metrics file says of a run beside the scores: cost, latency, stability over trials, security."""
+"""What a metrics file contains besides scores: cost, latency, stability over trials, and security."""
 
 from __future__ import annotations
 
@@ -28,12 +28,12 @@ from toolassay.runs.trials import Trial, fingerprint, same_settings, trials_of
 
 @dataclass(frozen=True)
 class PlanStability:
-    """What stays the same over trials.
+    """The stability over trials.
 
     Attributes:
-        numbers: what `stability_metrics` gives; a right answer is an exact match.
-        done: for each trial, how many requests have a line.
-        right: for each trial, how many plans are exact matches.
+        numbers: the result of `stability_metrics`; a correct answer is an exact match.
+        done: for each trial, the number of requests with a prediction.
+        right: for each trial, the number of exact matches.
     """
 
     numbers: dict[str, Any]
@@ -42,28 +42,28 @@ class PlanStability:
 
 
 def plan_stability(job: ScoringJob, trials: Sequence[Path]) -> PlanStability:
-    """Compare the plans of several prediction files, request by request, as the strict scores read them.
+    """Compare the plans of several prediction files, request by request, as the strict scores parse them.
 
-    Labels count as they do in the strict scores. Of a plan only a digest is held; one trial is read after the
-    other.
+    The same labels count as in the strict scores. Trials are read one after the other, and of each plan only
+    a digest is kept in memory.
 
     Args:
-        job: whose labels, tools and choices count; its predictions are among the trials.
+        job: gives the labels, tools and settings; its predictions are one of the trials.
         trials: the prediction files.
 
     Raises:
-        UsageError: a file is missing.
+        UsageError: a file does not exist.
     """
     import numpy as np
 
     reader = PlanReader(job.library, job.dependency_type)
     clusters = array("q")
     answers, right = [], []
-    with LineIndex(job.labels, fix="make it with format_data.py", keep=job.keep) as labels:
+    with LineIndex(job.labels, fix="write it with format_data.py", keep=job.keep) as labels:
         for number, path in enumerate(trials):
             given, is_right = array("q"), array("b")
             run = RunOutcomes(path.parent / "runs" / path.stem, entry_of_label)
-            with LineIndex(path, fix="make it with inference.py", keep=job.keep) as lines:
+            with LineIndex(path, fix="write it with inference.py", keep=job.keep) as lines:
                 for line in _counted_lines(job, labels):
                     label = labels.read(line)
                     gold = reader.plan(label)
@@ -98,7 +98,7 @@ def _counted_lines(job: ScoringJob, labels: LineIndex) -> list[int]:
 def _plan_number(
     lines: LineIndex, label: dict[str, Any], reader: PlanReader, run: RunOutcomes
 ) -> tuple[int, Plan | None]:
-    """The number of the plan that answers a label, and the plan."""
+    """A number that is equal for equal plans, and the plan that answers a label."""
     line = lines.by_text.get(str(label["id"]))
     prediction = None if line is None else lines.prediction(line)
     if line is None or (prediction is not None and not prediction.answers(label.get("user_request"))):
@@ -109,23 +109,23 @@ def _plan_number(
 
 
 def add_axes(evaluation: Evaluation, job: ScoringJob, predictions: Path, llm: str, say: Say) -> bool:
-    """Put `cost`, `latency`, `notes`, `stability` and `security` beside the scores of the whole.
+    """Add `cost`, `latency`, `notes`, `stability` and `security` to the scores of the group of all labels.
 
-    Those that a run has: `cost` and `latency` where there is a ledger, `stability` with further trials,
-    `security` with a security run. Nothing where the whole is not scored.
+    Each is added only if the run has it: `cost` and `latency` need a ledger, `stability` further trials,
+    `security` a security run. Nothing is added if the group of all labels is not scored.
 
     Args:
-        evaluation: of the first trial; changed.
+        evaluation: of the first trial; changed in place.
         job: what was scored.
         predictions: the folder of the prediction files.
         llm: the model.
-        say: told which trials are left out.
+        say: receives a warning for each trial that is left out.
 
     Returns:
-        Whether anything is otherwise than before.
+        Whether `evaluation` changed.
 
     Raises:
-        UsageError: a ledger, a manifest or the file of a security run is malformed.
+        UsageError: a ledger, a manifest or the results file of a security run is malformed.
     """
     whole = evaluation.groups.get(OVERALL_GROUP)
     if whole is None:
@@ -142,10 +142,10 @@ def add_axes(evaluation: Evaluation, job: ScoringJob, predictions: Path, llm: st
 
 
 def _ledger_items(job: ScoringJob) -> frozenset[str] | None:
-    """The labels that are scored, as a ledger names them; None for all."""
+    """The scored labels, as a ledger names them; None for all."""
     if job.keeps_all:
         return None
-    with LineIndex(job.labels, fix="make it with format_data.py", keep=job.keep) as labels:
+    with LineIndex(job.labels, fix="write it with format_data.py", keep=job.keep) as labels:
         return frozenset(key_of(cast("RequestId", key)) for key in labels.by_id if job.keeps(key))
 
 
@@ -157,7 +157,7 @@ def _stability_and_usage(whole: Mapping[str, Any], job: ScoringJob, trials: list
     if len(trials) > 1:
         name = fingerprint(trials)
         before = whole.get(STABILITY, {})
-        if before.get("predictions") == name:  # of scores that are up to date
+        if before.get("predictions") == name:  # the prediction files have not changed since
             stability, done, right = before, before["requests_done"], before["requests_right"]
         else:
             found = plan_stability(job, [trial.output for trial in trials])

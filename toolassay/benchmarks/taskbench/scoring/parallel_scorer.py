@@ -1,4 +1,6 @@
-"""Scores a prediction file in chunks, on all cores where it is large, with the same numbers."""
+"""Scores a prediction file in chunks, using all cores if it is large. The numbers do not depend on the
+number of cores.
+"""
 
 from __future__ import annotations
 
@@ -17,7 +19,7 @@ from toolassay.benchmarks.taskbench.scoring.chunk_scorer import (
     ChunkStatistics,
     EvaluationNotes,
     ScoringJob,
-    bits,
+    bit_mask,
 )
 from toolassay.benchmarks.taskbench.scoring.compat import CompatTable, Converted
 from toolassay.benchmarks.taskbench.scoring.step_scores import TextPair
@@ -31,18 +33,19 @@ if TYPE_CHECKING:
 
 
 CHUNK = 2_500
-"""Labels in a chunk. It is fixed, so that sums are added up in the same order on any number of cores."""
+"""Labels per chunk. The size is fixed, so that floating-point sums have the same order on any number of
+cores."""
 
 
 class MergedStatistics:
-    """The statistics of all labels, put together in the order of the label file.
+    """The statistics of all labels, merged in the order of the label file.
 
     Attributes:
         compat: the published counts.
         strict: the strict counts.
-        notes: what was met.
-        texts: the pairs of steps, if a model is to read them.
-        scorer: scores what has to wait for an earlier part.
+        notes: notices.
+        texts: the pairs of steps, if BERTScore is wanted.
+        scorer: scores the items that depend on an earlier chunk.
     """
 
     def __init__(self, job: ScoringJob, labels: LineIndex, lines: LineIndex) -> None:
@@ -57,7 +60,7 @@ class MergedStatistics:
         self.texts: list[TextPair] = []
 
     def add(self, part: ChunkStatistics) -> None:
-        """Add the next part."""
+        """Append the next chunk."""
         first_pair, first_row = self._number_of_pairs, len(self.compat)
         self.compat.extend(part.compat, first_pair=first_pair)
         self.strict.extend(part.strict, first_pair=first_pair, first_compat=first_row)
@@ -67,6 +70,7 @@ class MergedStatistics:
             self._rouge.append(part.rouge)
         self.texts += part.texts
         self._number_of_pairs += part.pairs
+        # These items reuse an argument of an earlier chunk, which is known only now.
         for waiting in part.waiting:
             label = self.scorer.label(waiting.line)
             prediction = self.scorer.prediction_for(label)
@@ -76,7 +80,7 @@ class MergedStatistics:
             for previous, sharing in by_previous.items():
                 item = self.scorer.compat.item(label, prediction and prediction.result, previous)
                 pair = waiting.pair + first_pair if waiting.pair >= 0 else -1
-                row = self.compat.add(item, bits(sharing), pair, cluster_of(label))
+                row = self.compat.add(item, bit_mask(sharing), pair, cluster_of(label))
                 if waiting.first in sharing:
                     self.strict.set_compat(waiting.line, row)
                 for group in sharing:
@@ -86,7 +90,7 @@ class MergedStatistics:
                 self._last[group] = last
 
     def let_go(self) -> None:
-        """Forget the lines; nothing can be added any more."""
+        """Release the files. Nothing can be added afterwards."""
         del self._lines, self.scorer
 
     def rouge(self) -> NDArray[np.float64]:
@@ -108,11 +112,11 @@ def score_chunks(
     """Score every label.
 
     Args:
-        job: what is to be scored.
+        job: what to score.
         labels: the lines of the labels.
         lines: the lines of the predictions.
-        processes: how many at most; None for one a core.
-        progress: who watches.
+        processes: maximum number of processes; None for one per core.
+        progress: receives the progress.
 
     Raises:
         UsageError: a label is malformed (with its line).
@@ -122,7 +126,7 @@ def score_chunks(
     cut = [numbers[start : start + CHUNK] for start in range(0, len(numbers), CHUNK)]
     parts = MergedStatistics(job, labels, lines)
     for number in sorted({*labels.broken, *labels.nameless}):
-        parts.scorer.label(number)  # says what is wrong with it
+        parts.scorer.label(number)  # raises an error that says what is wrong with the line
     with progress("scoring", len(numbers)) as advance:
         for own, part in zip(cut, _scored(cut, job, labels, lines, processes), strict=True):
             parts.add(part)
@@ -140,7 +144,7 @@ def _scored(
         yield from map(scorer.score, cut)
         return
     with warnings.catch_warnings():
-        # Idle threads of the array library are told of the fork by itself; no others run here.
+        # The only other threads are idle ones of NumPy's BLAS, which handles a fork itself.
         warnings.filterwarnings("ignore", "This process .* is multi-threaded", DeprecationWarning)
         with ProcessPoolExecutor(
             workers,
@@ -152,14 +156,14 @@ def _scored(
 
 
 def cores() -> int:
-    """How many cores this process may use."""
+    """The number of cores that this process may use."""
     if hasattr(os, "sched_getaffinity"):
         return len(os.sched_getaffinity(0))
     return os.cpu_count() or 1
 
 
 def _may_fork() -> bool:
-    """Whether a copy of this process is cheap and safe: on Linux, and while no other thread is at work."""
+    """Whether forking is cheap and safe: on Linux, if no other Python thread runs."""
     return sys.platform == "linux" and threading.active_count() == 1
 
 
@@ -168,7 +172,7 @@ _scorer: ChunkScorer | None = None
 
 def _begin(job: ScoringJob, labels: LineIndex, lines: LineIndex) -> None:
     global _scorer
-    signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C is for the first process to deal with
+    signal.signal(signal.SIGINT, signal.SIG_IGN)  # the main process handles Ctrl-C
     _scorer = ChunkScorer(job, labels.reopened(), lines.reopened())
 
 

@@ -1,4 +1,4 @@
-"""The scores as tables for the screen: strict beside compat, in percent."""
+"""The scores as tables for the terminal: strict beside compat, in percent."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ class _ScoreRow(NamedTuple):
 
 _ONLY_IF_WIDE = ("RL", "ED")
 _WIDE = 96
-_NAME = 16  # characters of a model's name before it is folded, at least
+_NAME = 16  # minimum width of the name column, in characters
 
 
 def model_table(
@@ -38,10 +38,10 @@ def model_table(
 
     Args:
         models: the scores of each model.
-        group: the group shown; a model without it is left out.
-        width: of the screen, in characters; narrow ones lose the less important columns, unless they were
-            asked for by name.
-        with_caption: whether it says below what the words mean.
+        group: the group to show; models without it are left out.
+        width: of the terminal, in characters. If it is narrow, less important columns are left out unless
+            they were requested by name.
+        with_caption: whether to add a caption that explains the columns.
     """
     rows = [
         _ScoreRow(name, scores.groups[group], group not in scores.without_links)
@@ -54,7 +54,7 @@ def model_table(
 
 
 def group_table(model: str, evaluation: Evaluation, *, width: int = 120, with_caption: bool = True) -> Table:
-    """All groups of one model; groups without labels are left out. The rest as in `model_table`."""
+    """All groups of one model; groups without labels are left out. Arguments as in `model_table`."""
     rows = [
         _ScoreRow(key, numbers, key not in evaluation.without_links)
         for key, numbers in evaluation.groups.items()
@@ -69,9 +69,9 @@ def group_table(model: str, evaluation: Evaluation, *, width: int = 120, with_ca
 
 
 def _columns(rows: Sequence[_ScoreRow], asked: Collection[str], width: int) -> list[Column]:
-    """The columns with a number in any row, as far as the screen is wide or they were asked for by name.
+    """The columns that have a number in any row, and fit the width or were requested by name.
 
-    BERTScore stays where it was asked for by name, also without a model.
+    BERTScore is kept even without numbers if it was requested by name, to show that its model is missing.
     """
     chosen = []
     for column in (*COLUMNS, *_installed(rows)):
@@ -88,7 +88,7 @@ def _columns(rows: Sequence[_ScoreRow], asked: Collection[str], width: int) -> l
 
 
 def _installed(rows: Sequence[_ScoreRow]) -> list[Column]:
-    """A column for each metric of another package, under its own name; the published file knows none."""
+    """A column for each metric from another package, under its own name; compat has no value for it."""
     names = dict.fromkeys(
         name
         for row in rows
@@ -108,8 +108,8 @@ def _table(
 ) -> Table:
     headings = [column.heading for column in columns]
     longest = max([12, *(len(row.name) for row in rows)])
-    # What stands beside the names takes up to 22 + 8 a column with blanks, 19 + 7 a column without, and more
-    # where a heading is longer than its numbers.
+    # Besides the names, the table takes 22 characters + 8 per column with padding, 19 + 7 without, and more
+    # if a heading is longer than its numbers.
     more = sum(max(0, len(heading) - 6) for heading in headings)
     is_roomy = width >= longest + 22 + 8 * len(columns) + more
     table = Table(
@@ -161,7 +161,7 @@ def _caption(columns: Sequence[Column], rows: Sequence[_ScoreRow]) -> str:
 
 
 def _compat_value(row: _ScoreRow, key: str) -> float | None:
-    """The published number; none for the links of a group that has none, where the file says 0."""
+    """The published number; None for the links of a group without links, for which the file says 0."""
     if key == "link_binary_f1" and not row.has_links:
         return None
     value: float | None = row.numbers.get(key)
@@ -169,12 +169,12 @@ def _compat_value(row: _ScoreRow, key: str) -> float | None:
 
 
 def _strict_value(strict: Mapping[str, Any], key: str) -> float | None:
-    value: float | None = strict.get(key, {}).get("value")  # another model may have been scored without it
+    value: float | None = strict.get(key, {}).get("value")  # absent if this model was scored without it
     return 1 - value if key == "edit_similarity" and value is not None else value
 
 
 def _whole_percent(value: float | None) -> str:
-    """Rounded down, so that 100 means all."""
+    """Rounded down, so that 100 is shown only for all."""
     return "–" if value is None else str(int(100 * value))
 
 

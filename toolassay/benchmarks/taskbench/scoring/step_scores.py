@@ -1,4 +1,4 @@
-"""ROUGE and BERTScore of the steps (R1, R2, RL, BsF): each distinct pair of texts is scored once."""
+"""ROUGE and BERTScore of the steps (R1, R2, RL, BsF). Each distinct pair of texts is scored once."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 
 TextPair = tuple[str, str]
-"""What the gold says, and what the prediction says."""
+"""The gold steps and the predicted steps, each joined to one text."""
 
 
 class PairScorer(Protocol):
@@ -23,21 +23,23 @@ class PairScorer(Protocol):
 
     @property
     def name(self) -> str:
-        """Which model does it, for the signature."""
+        """The name of the embedding model, for the signature."""
         ...
 
     def scores(self, pairs: Sequence[TextPair], *, progress: Progress = no_progress) -> NDArray[np.float64]:
-        """Precision, recall and F1 of each pair: shape (pairs, 3).
+        """Precision, recall and F1 of each pair, shape (pairs, 3).
 
         Raises:
-            BertScoreError: it cannot be done; the evaluation goes on without it.
+            BertScoreError: the scores cannot be computed; the evaluation continues without them.
         """
         ...
 
 
 @dataclass(frozen=True)
 class TextScores:
-    """The scores of the numbered pairs: ROUGE-1, -2, -L, -Lsum (pairs, 4); BERTScore P, R, F1 (pairs, 3)."""
+    """The scores of the numbered pairs: ROUGE-1, -2, -L and -Lsum, shape (pairs, 4); BERTScore precision,
+    recall and F1, shape (pairs, 3).
+    """
 
     rouge: NDArray[np.float64]
     bertscore: NDArray[np.float64] | None = None
@@ -48,8 +50,8 @@ class StepPairCollector:
     """Numbers the distinct pairs of steps.
 
     Args:
-        with_rouge: whether they are scored by ROUGE as they come.
-        with_texts: whether the texts are kept, for a model to read later.
+        with_rouge: whether to compute ROUGE while pairs are added.
+        with_texts: whether to keep the texts, for BERTScore.
     """
 
     with_rouge: bool
@@ -58,7 +60,7 @@ class StepPairCollector:
     _rouge: RougeCollector = field(default_factory=RougeCollector)
 
     def add(self, gold: str, predicted: str) -> int:
-        """The number of a pair."""
+        """Add a pair. Returns its number."""
         number = self._rouge.add(gold, predicted, wanted=self.with_rouge)
         if self.with_texts and number == len(self.texts):
             self.texts.append((gold, predicted))
@@ -68,5 +70,5 @@ class StepPairCollector:
         return len(self._rouge)
 
     def rouge(self) -> NDArray[np.float64]:
-        """The ROUGE scores so far, shape (pairs, 4); no rows where they were not wanted."""
+        """The ROUGE scores so far, shape (pairs, 4); no rows without `with_rouge`."""
         return self._rouge.scores()

@@ -1,15 +1,14 @@
-"""Strict metrics: n-F1, e-F1, t-F1, v-F1, edit distance (ED), exact match, hallucination rates.
+"""Strict metrics: n-F1, e-F1, t-F1, v-F1, edit distance (ED), exact match and hallucination rates.
 
-Node F1 is n-F1, edge F1 e-F1, argument name F1 t-F1, argument value F1 v-F1.
+n-F1 is the F1 of nodes, e-F1 of edges, t-F1 of argument names, and v-F1 of argument values. `score_plan`
+gives the counts of one item, `StrictTable` the numbers of a group with bootstrap intervals.
 
-`score_plan` gives the counts of one item, `StrictTable` the numbers of a group, with bootstrap intervals.
-
-Every invented, repeated or omitted node counts. Nodes are multisets of tool names. Where a tool is used
-several times, gold and predicted calls are matched so that most argument values agree, then most argument
-names, then in order. Of a tool called more often than in the gold, only as many calls are compared as the
-gold has, and each score takes the selection with the lowest result, so that an extra call never helps.
-Arguments are compared between matched calls, references by the matched node they point to. Links are
-multisets of (source, target) names; links read from references join matched calls.
+Nodes are multisets of tool names, so every invented, repeated or omitted node counts. If a tool is called
+several times, gold and predicted calls are matched to maximise equal argument values, then equal argument
+names, then order. If a tool is called more often than in the gold, every selection of as many calls as the
+gold has is compared, and each score takes its lowest result, so that an extra call never helps.
+Arguments are compared between matched calls, and references by the matched node they point to. Links are
+multisets of (source, target) names; links derived from references connect matched calls.
 """
 
 from __future__ import annotations
@@ -43,15 +42,15 @@ if TYPE_CHECKING:
 
 
 UNMATCHED = -1
-_MOST_SELECTIONS = 64
+_MOST_SELECTIONS = 64  # bounds the combinatorial number of comparisons per item
 
 
 @dataclass(frozen=True, slots=True)
 class StrictItem:
-    """Counts of one item; the argument counts are None where the gold has no arguments.
+    """The counts of one item. The argument counts are None if the gold has no arguments.
 
-    `edit_similarity` is twice the longest common subsequence of tool names over the sum of lengths (the
-    InDel similarity), 1 for two empty plans.
+    `edit_similarity` is the InDel similarity of the sequences of tool names: twice the length of their
+    longest common subsequence over the sum of their lengths, 1 for two empty plans.
     """
 
     nodes: MatchCounts
@@ -62,18 +61,18 @@ class StrictItem:
 
     @property
     def is_exact(self) -> bool:
-        """Whether the whole plan is right: tools, links, and arguments where the gold has any."""
+        """Whether tools, links, and arguments if the gold has any, are all equal."""
         parts = (self.nodes, self.edges, self.argument_values or MatchCounts(0, 0, 0))
         return not any(part.false_positives or part.false_negatives for part in parts)
 
 
 def item_f1(counts: MatchCounts) -> float:
-    """The F1 of one item; 1 where gold and prediction are both empty."""
+    """The F1 of one item; 1 if gold and prediction are both empty."""
     return f1(*counts, empty=1.0)
 
 
 def score_plan(gold: Plan, predicted: Plan) -> StrictItem:
-    """Compare a predicted plan with the gold."""
+    """Compare a predicted plan with the gold plan."""
     gold_places = _places(gold.names)
     calls = {name: places for name, places in _places(predicted.names).items() if name in gold_places}
     right = sum(min(len(places), len(gold_places[name])) for name, places in calls.items())
@@ -85,7 +84,7 @@ def score_plan(gold: Plan, predicted: Plan) -> StrictItem:
 
 
 def _places(names: list[str]) -> dict[str, list[int]]:
-    """Where each tool is called."""
+    """The positions at which each tool is called."""
     places: dict[str, list[int]] = {}
     for place, name in enumerate(names):
         places.setdefault(name, []).append(place)
@@ -95,9 +94,10 @@ def _places(names: list[str]) -> dict[str, list[int]]:
 def _selections(
     gold_places: Mapping[str, list[int]], calls: Mapping[str, list[int]]
 ) -> list[tuple[int, ...]]:
-    """Every choice of as many calls of each tool as the gold has, in plan order.
+    """Every selection of as many calls of each tool as the gold has, in plan order.
 
-    Where these are too many, only the choice of no call of the tools that are called too often.
+    If there are more than `_MOST_SELECTIONS`, the only selection contains no call of a tool that is called
+    too often.
     """
     if all(len(places) <= len(gold_places[name]) for name, places in calls.items()):
         return [tuple(sorted(chain.from_iterable(calls.values())))]
@@ -118,6 +118,7 @@ def _compared(
 ) -> StrictItem:
     """The item if only the `usable` calls may match."""
     chosen = set(usable)
+    # A reference to an extra call must not earn more than one outside the plan, so it gets the same type.
     if predicted.has_types and len(chosen) < len(predicted.names) and predicted.has_references:
         predicted = _without_types(predicted, chosen)
     matched = _matched(gold, predicted, gold_places, chosen)
@@ -129,7 +130,7 @@ def _compared(
 
 
 def _lowest(items: list[StrictItem]) -> StrictItem:
-    """Each score where it is lowest; what was predicted and what was to be found is the same in all."""
+    """The lowest value of each score. The totals of gold and prediction are the same in all items."""
     first = items[0]
     names = [item.argument_names for item in items if item.argument_names is not None]
     values = [item.argument_values for item in items if item.argument_values is not None]
@@ -143,7 +144,7 @@ def _lowest(items: list[StrictItem]) -> StrictItem:
 
 
 def missing_plan(gold: Plan) -> StrictItem:
-    """The item where there is no usable prediction: everything in the gold is missed."""
+    """The item of a label without a usable prediction: everything in the gold is missed."""
     edges = gold.references if gold.links is None else gold.links
     arguments = None if gold.arguments is None else MatchCounts(0, 0, sum(map(len, gold.arguments)))
     return StrictItem(
@@ -177,10 +178,10 @@ def _gains(
     predicted_places: list[int],
     usable: Collection[int],
 ) -> list[list[float]]:
-    """What matching two calls of a tool is worth: values shared, then names, then nearness in order.
+    """The value of matching each two calls of a tool: shared values first, then shared names, then order.
 
-    References count by the name of the node they point to; those out of the plan count nothing, for a call
-    more may put them into it.
+    References are compared by the name of the node they point to. Those outside the plan never match, because
+    an additional call could move them into it.
     """
     gold_labels = [f"({name})" for name in gold.names]
     labels = [f"({name})" if place in usable else "extra" for place, name in enumerate(predicted.names)]
@@ -203,7 +204,9 @@ def _names(arguments: list[Argument]) -> list[object]:
 
 
 def _without_types(plan: Plan, usable: Collection[int]) -> Plan:
-    """The plan with every reference to a call that cannot match typed "other", like one out of the plan."""
+    """The plan with the type "other" for each reference to a call that cannot match, as for one outside the
+    plan.
+    """
 
     def is_lent(value: object) -> bool:
         found = REFERENCE.fullmatch(value) if isinstance(value, str) else None
@@ -217,9 +220,9 @@ def _without_types(plan: Plan, usable: Collection[int]) -> Plan:
 
 
 def _resolved(plan: Plan, place: int, labels: list[str], *, outside: str | None = None) -> list[Argument]:
-    """The arguments of a node, its references replaced by the labels of the nodes they point to.
+    """The arguments of a node, with references replaced by the labels of the nodes they point to.
 
-    `outside` is the label of any place out of the plan; None gives each its own.
+    `outside` is the label of every position outside the plan; None gives each position its own.
     """
     arguments = plan.arguments[place] if plan.arguments is not None else []
     if not plan.has_references:
@@ -279,7 +282,7 @@ def _edge_counts(gold: Plan, predicted: Plan, matched: list[int]) -> MatchCounts
 
 
 class Hallucinations(NamedTuple):
-    """How many of a plan's tools and links do not exist, beside how many it has.
+    """The number of invented tools and links of a plan, with the number of all its tools and links.
 
     >>> Hallucinations(1, 3, 0, 2).invented_tools
     1
@@ -292,10 +295,10 @@ class Hallucinations(NamedTuple):
 
 
 class HallucinationCounter:
-    """Counts inventions of plans that `reader` read.
+    """Counts the inventions of plans that `reader` parsed.
 
-    A link is invented if one of its ends is, or if the tool graph has no such link; without a graph the ends
-    alone decide. (Node and edge hallucination of GNN4TaskPlan, Wu et al., 2024.)
+    A link is invented if either of its tools is, or if the tool graph has no such link; without a graph only
+    the tools decide. (Node and edge hallucination of GNN4TaskPlan, Wu et al., 2024.)
     """
 
     def __init__(self, library: ToolLibrary, graph: ToolGraph | None, reader: PlanReader) -> None:
@@ -304,7 +307,7 @@ class HallucinationCounter:
         self._exists = lru_cache(maxsize=100_000)(self._link_exists)
 
     def count(self, plan: Plan) -> Hallucinations:
-        """The inventions of a plan; where it has no list of links, its references are its links."""
+        """The inventions of a plan. If it has no list of links, its references count as links."""
         pairs = plan.links
         if pairs is None:
             pairs = [(plan.names[source], plan.names[target]) for source, target in plan.references]
@@ -345,8 +348,8 @@ RESERVED = frozenset(
         *("n_expected", "outcomes", "compat_links", "compat_intervals", "signature"),
     )
 )
-"""The names that a metric of another package cannot have."""
-# What has to be asked for, any of these; f1 and argument each give both, as published.
+"""Names that a metric of another package must not use."""
+# Each score needs any of these metrics; f1 and argument each compute both scores, as published.
 _METRICS_OF = {
     "node_f1": ("f1", "argument"),
     "edge_f1": ("link",),
@@ -366,18 +369,18 @@ _NO_COUNTS = MatchCounts(0, 0, 0)
 
 @dataclass(frozen=True, slots=True)
 class StrictRow:
-    """One labelled item, scored.
+    """One scored label.
 
     Attributes:
         line: its line in the label file.
         shape: of the gold plan.
-        size: its number of nodes.
-        outcome: how it ended; anything but "answered" scores 0, or is excluded (`runs.asked`).
+        size: number of nodes of the gold plan.
+        outcome: of the request; anything but "answered" scores 0 or is excluded (`runs.outcomes`).
         item: its counts.
-        inventions: what the prediction made up.
+        inventions: hallucinations of the prediction.
         pair: the number of its pair of steps; NO_PAIR scores 0, NO_GOLD_STEPS is left out of text metrics.
-        cluster: what it shares with other items of the same sampled subgraph.
-        extra: the scores of the installed metrics, NaN where they say nothing.
+        cluster: a number shared by all labels of the same sampled subgraph.
+        extra: the scores of the installed metrics; NaN for none.
         compat: its row in the table of published counts, -1 if it has none.
     """
 
@@ -394,7 +397,7 @@ class StrictRow:
 
 
 def cluster_of(label: Mapping[str, Any]) -> int:
-    """A number that labels of the same sampled subgraph share; one of its own where none is known.
+    """A number shared by all labels of the same sampled subgraph; unique if the subgraph is unknown.
 
     >>> a = {"id": 1, "sampled_nodes": [{"task": "x"}], "sampled_links": []}
     >>> cluster_of(a) == cluster_of({**a, "id": 2}), cluster_of({"id": 1}) == cluster_of({"id": 2})
@@ -407,7 +410,7 @@ def cluster_of(label: Mapping[str, Any]) -> int:
 
 
 class StrictTable:
-    """One row a labelled item; every number of a group is a mean or a ratio of sums over its rows.
+    """One row per scored label. Every number of a group is a mean or a ratio of sums over its rows.
 
     Args:
         extra: the names of the installed metrics.
@@ -427,7 +430,7 @@ class StrictTable:
         self._outcomes: list[str] = []
 
     def add(self, row: StrictRow, groups: int) -> None:
-        """Add an item to the groups whose bits are set."""
+        """Add an item to the groups in the bit mask."""
         item, is_answered = row.item, row.outcome == "answered"
         self._lines.append(row.line)
         self._shapes.append(row.shape)
@@ -445,14 +448,14 @@ class StrictTable:
         self._rows.extend([*scores, *last, *counts, *row.inventions])
 
     def extend(self, other: StrictTable, *, first_pair: int, first_compat: int) -> None:
-        """Add the rows of a table whose pairs and compat rows were counted from 0."""
+        """Append the rows of a table whose pairs and compat rows are numbered from 0."""
         for name in ("_lines", "_rows", "_extra", "_groups", "_clusters", "_sizes", "_shapes", "_outcomes"):
             getattr(self, name).extend(getattr(other, name))
         self._pairs.extend(pair + first_pair if pair >= 0 else pair for pair in other._pairs)
         self._compat.extend(row + first_compat if row >= 0 else row for row in other._compat)
 
     def set_compat(self, line: int, row: int) -> None:
-        """Say later what the row in the table of published counts is, if the item of a line is here."""
+        """Set the row in the table of published counts for the item of a line, if this table has it."""
         place = bisect_left(self._lines, line)
         if place < len(self._lines) and self._lines[place] == line:
             self._compat[place] = row
@@ -460,13 +463,13 @@ class StrictTable:
     def numbers(
         self, group: int, metrics: Collection[str], texts: TextScores, *, resamples: int, seed: int
     ) -> dict[str, Any]:
-        """The strict numbers of one group; null where a metric was not asked for.
+        """The strict numbers of one group; null for a metric that was not selected.
 
         Args:
-            group: the number of its bit.
-            metrics: which metrics were asked for; the exact match is always there.
+            group: its bit number.
+            metrics: the selected metrics; the exact match is always computed.
             texts: the scores of the numbered pairs of steps.
-            resamples: bootstrap resamples for the 95 % intervals; 0 for none.
+            resamples: bootstrap resamples for the 95 % intervals; 0 for no intervals.
             seed: of the bootstrap.
         """
         import numpy as np
@@ -519,7 +522,7 @@ class StrictTable:
         )
 
     def _scores(self, name: str, chosen: NDArray[np.int64], texts: TextScores) -> NDArray[np.float64]:
-        """A score of the chosen items: NaN where an item has none."""
+        """One score of the chosen items; NaN for items without it."""
         import numpy as np
 
         if name in PLAN_SCORES:
@@ -542,7 +545,7 @@ class StrictTable:
     def items(
         self, metrics: Collection[str], texts: TextScores, keys: Sequence[str]
     ) -> Iterator[tuple[dict[str, Any], int]]:
-        """Each item for the file of items, and its row in the table of published counts (-1: none).
+        """Each item for the items file, with its row in the table of published counts (-1: none).
 
         `keys[n]` is the id of line n.
         """

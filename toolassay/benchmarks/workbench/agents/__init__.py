@@ -1,1 +1,1 @@
-"""Agents: a model, tools, and a loop between them."""
+"""Agents of WorkBench: the conversation loop, the two call formats, inference, scores and verification."""

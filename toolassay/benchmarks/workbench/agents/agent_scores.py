@@ -33,15 +33,15 @@ _ANSWERED = "answered"
 def agent_stability(
     judged: Sequence[Sequence[RunVerdict]], outcomes: Sequence[Mapping[str, str]]
 ) -> dict[str, Any]:
-    """What stays the same over the trials of each task: an answer is the set of changes that a run left.
+    """The stability over trials. An answer is the set of changes that a run left.
 
     Args:
-        judged: for each trial, the strict verdict on every task of the folder.
-        outcomes: for each trial, how the tasks that were run ended, by their ids; only an answered one
-            agrees with another.
+        judged: for each trial, the strict verdict on every task.
+        outcomes: for each trial, the outcome of every task that was run, by task id. Only runs with the
+            outcome "answered" can agree with each other.
 
     Returns:
-        What `stability_metrics` gives.
+        The result of `stability_metrics`.
     """
     import numpy as np
 
@@ -57,14 +57,17 @@ def agent_stability(
 
 
 def _changes_left(verdict: RunVerdict) -> Hashable:
-    """The changes a run made, told by what is too much and too little in them; equal for equal ones."""
+    """A key that is equal for runs of a task that made the same changes.
+
+    Unwanted and missing changes determine the changes made, because the wanted ones are the same.
+    """
     strict = verdict.strict
     assert strict is not None
     return tuple(frozenset(Counter(changes).items()) for changes in (strict.unwanted, strict.missing))
 
 
 Found = Mapping[str, tuple[str, Result]]
-"""The outcome and the result of each task of a run, by the id of the task."""
+"""The outcome and the result of each task of one run, by task id."""
 
 
 _SCORES = (
@@ -72,24 +75,24 @@ _SCORES = (
     *("wanted_changes_made", "made_changes_wanted", "compat_correct"),
 )
 OVERALL = "overall_overall"
-"""The one group of the metrics file, by the name that `toolassay compare` knows."""
+"""The name of the only group in the metrics file; `toolassay compare` looks it up."""
 
 
 @dataclass(frozen=True)
 class AgentScores:
-    """What the runs of one model are worth.
+    """The scores of one model.
 
     Attributes:
-        n: tasks of the folder, or those chosen.
-        outcomes: how they ended; "missing" has no line and is wrong.
-        asked: `asked_counts` of these.
-        compat: the published metrics, by the published verdict; None for a workplace of somebody's own.
-        strict: the same by the strict verdict, with intervals.
-        items: a line a task, as `toolassay compare` reads it.
-        tasks_done: for the first run and each further trial, how many tasks have a line.
-        tasks_correct: likewise, how many are strictly correct.
-        stability: with further trials, what stays the same over all: the changes they make, and whether these
-            are right, strictly.
+        n: number of tasks, of the folder or of the selection.
+        outcomes: number of tasks by outcome; "missing" tasks have no prediction and count as wrong.
+        asked: `asked_counts` of the outcomes.
+        compat: the published metrics by compat verdicts; None for a user-defined workplace.
+        strict: the same metrics by strict verdicts, with intervals.
+        items: one line per task, in the form that `toolassay compare` reads.
+        tasks_done: for trial 0 and each further trial, the number of tasks with a prediction.
+        tasks_correct: likewise, the number of strictly correct tasks.
+        stability: with several trials, how stable the changes are and whether they are right, by strict
+            verdicts.
     """
 
     n: int
@@ -104,7 +107,7 @@ class AgentScores:
 
     @property
     def coverage(self) -> float:
-        """The share of the tasks that the scores rest on."""
+        """The share of tasks that the scores are computed on."""
         return float(self.asked["coverage"]) if self.n else 1.0
 
 
@@ -119,17 +122,20 @@ def score_agents(
     rules: ErrorRules = PUBLISHED,
     ended: Callable[[Task], str] = lambda task: MISSING,
 ) -> AgentScores:
-    """Judge what agents called. Tasks that were never asked, or met a provider error, are in no number.
+    """Score the predictions of one model.
+
+    Tasks that were never sent to the model, or that ended with a provider error, are left out of all metrics.
 
     Args:
-        sandbox: as every run found it.
-        tasks: all that are to be scored.
-        found: the outcome and the result of each task, by its id.
+        sandbox: the state before every run.
+        tasks: all tasks to score.
+        found: the outcome and the result of each task, by task id.
         llm: the model.
-        toolkit: the setting of its tools, if known.
-        trials: the further trials, as `found`: with them, both modes have `repeats` over all.
-        rules: what the classes of errors look for.
-        ended: the outcome of a task of the first run that has no result; one that is "missing" is wrong.
+        toolkit: which tools it had (`all` or `domains`), if known.
+        trials: the further trials, in the form of `found`. With them, both modes get `repeats` over all
+            trials.
+        rules: how error classes are recognised.
+        ended: the outcome of a task without a result in `found`. A "missing" task counts as wrong.
     """
     labelled = list(tasks)
     outcome_of = {task.id: found[task.id][0] if task.id in found else ended(task) for task in labelled}
@@ -189,12 +195,12 @@ def score_agents(
 
 
 def _run_of(task: Task, found: Found) -> tuple[str, Result]:
-    """What came of a task; without a line it is missing, and has called nothing."""
+    """The outcome and result of a task; without a prediction it is missing, with no calls."""
     return found.get(task.id, (MISSING, Result(task.query, (), NOT_RUN)))
 
 
 def _repeats(judged: Sequence[Sequence[RunVerdict]], every: Sequence[Found]) -> dict[str, Any]:
-    """pass@k and pass^k: a task that a trial has no line of has a run less."""
+    """pass@k and pass^k. A trial without a prediction for a task is not counted for that task."""
     tasks = [verdict.task for verdict in judged[0]]
     outcomes = [
         [verdicts[row].correct for verdicts, one in zip(judged, every, strict=True) if task.id in one]
@@ -204,7 +210,7 @@ def _repeats(judged: Sequence[Sequence[RunVerdict]], every: Sequence[Found]) -> 
 
 
 def _earned(outcome: str, verdict: RunVerdict) -> RunVerdict:
-    """The verdict, in which a missing task matches nothing, not even where no call is wanted."""
+    """The verdict; a missing task never has an exact match, even if the task wants no call."""
     if outcome != MISSING:
         return verdict
     return replace(verdict, classes=replace(verdict.classes, exact_match=False))
@@ -219,7 +225,7 @@ def _groups(verdicts: Sequence[RunVerdict]) -> dict[str, dict[str, int]]:
 
 
 def _item(outcome: str, strict: RunVerdict, compat: RunVerdict | None) -> dict[str, Any]:
-    """A line of the file of items. A missing task has earned nothing."""
+    """One line of the items file. A missing task scores 0."""
     judged, ran = strict.strict, float(outcome != MISSING)
     return {
         **_unscored(strict.task, outcome),
@@ -235,7 +241,7 @@ def _item(outcome: str, strict: RunVerdict, compat: RunVerdict | None) -> dict[s
 
 
 def _unscored(task: Task, outcome: str) -> dict[str, Any]:
-    """A line of the file of items without scores."""
+    """One line of the items file, without scores."""
     return {
         "id": task.id,
         "cluster": task.base_template,

@@ -1,5 +1,5 @@
-"""One agent on one task: its settings, and the loop that sends the conversation, runs the tool calls
-and stops at a limit.
+"""One agent on one task: its settings, and the loop that sends the conversation, runs the tool calls and
+stops at a limit.
 """
 
 from __future__ import annotations
@@ -34,23 +34,23 @@ TOOLKIT_CHOICES = ("all", "domains")
 
 @dataclass(frozen=True)
 class WorkbenchAgentSettings:
-    """How an agent is run; all of it shapes answers.
+    """Settings of an agent. All of them shape answers, so they are part of the run's manifest.
 
     Args:
-        agent: `native` (tool calls of the interface), `react` (actions in text), or `react_published` (the
-            same, with actions read as the published agent reads them).
-        toolkit: `all` tools for every task, or those of its `domains`.
-        resample: how often a run that called nothing is tried again.
-        max_steps: answers of the model at most.
-        max_seconds: seconds that these may take together. The time of each answer counts, from sending the
-            request to the last byte, and so does a queue inside the server, which cannot be seen from here.
-            The wait for a place among this client's requests, attempts that failed and tools do not count.
-        resample_temperature: of the requests of such a new try: the same request would get the same answer.
-        structured: whether requests of `react` carry a schema of the action: "auto" as long as the server
-            takes one, True or the run ends.
+        agent: `native` (tool calls of the model interface), `react` (actions as text), or `react_published`
+            (actions as text, parsed exactly as the published agent does).
+        toolkit: `all` tools for every task, or only those of the task's `domains`.
+        resample: how many times a run that called no tool is restarted.
+        max_steps: maximum number of the model's answers.
+        max_seconds: maximum sum of the answers' times, in seconds. An answer's time runs from sending the
+            request to its last byte, including a queue inside the server, which the client cannot see.
+            Waiting for a slot in the client, failed attempts and tool calls do not count.
+        resample_temperature: temperature of a restarted run; an identical request would get the same answer.
+        structured: whether requests of `react` carry a JSON Schema of the action. "auto": as long as the
+            server accepts one. True: a server that refuses it ends the run.
 
     Raises:
-        UsageError: an unknown choice.
+        UsageError: a setting is unknown or out of range.
     """
 
     agent: str = "native"
@@ -73,17 +73,22 @@ class WorkbenchAgentSettings:
         if self.structured and self.agent != "react":
             raise UsageError(
                 f"--structured {str(self.structured).lower()}: the agent {self.agent} sends no schema",
-                fix="leave it out, or choose --agent react",
+                fix="omit it, or choose --agent react",
             )
         if self.resample < 0 or self.max_steps < 1:
-            raise UsageError("no run is that short", fix="give --max_steps 1 or more, --resample 0 or more")
+            raise UsageError(
+                f"--max_steps {self.max_steps}, --resample {self.resample}: out of range",
+                fix="give --max_steps 1 or more and --resample 0 or more",
+            )
         if not 0 < self.max_seconds < float("inf"):
-            raise UsageError(f"--max_seconds {self.max_seconds:g} is no time", fix="give a number above 0")
+            raise UsageError(
+                f"--max_seconds {self.max_seconds:g} is out of range", fix="give a finite number above 0"
+            )
         check_temperature(self.resample_temperature, flag="--resample_temperature")
 
     @property
     def facts(self) -> dict[str, Any]:
-        """All that shapes answers, for the manifest."""
+        """The settings for the manifest, without those that have no effect."""
         left_out = {
             *(() if self.resample else ("resample_temperature",)),
             *(() if self.structured else ("structured",)),
@@ -92,20 +97,20 @@ class WorkbenchAgentSettings:
 
     @property
     def is_structured(self) -> bool:
-        """Whether requests carry a schema."""
+        """Whether requests carry a JSON Schema of the action."""
         return bool(self.structured)
 
     def tools(self, task: Task, toolset: Toolset = PUBLISHED) -> list[WorkplaceTool]:
-        """The tools of a workplace that an agent gets for a task."""
+        """The tools that the agent gets for a task."""
         return toolset.of_domains(None if self.toolkit == "all" else task.domains)
 
 
 MOST_CALLS = 100
-"""Calls of one answer that are carried out."""
+"""Maximum number of calls in one answer; further ones fail."""
 _TOO_MANY = f"Error: not carried out: more than {MOST_CALLS} calls in one answer"
 NO_ANSWER = "The model said nothing that can be read."
 Limit = Literal["steps", "time"]
-"""What ended a task before its agent did; the published error names both in one sentence."""
+"""The limit that ended a task. The published error text does not distinguish them."""
 _PROGRESS = ("messages", "observations", "function_calls", "steps", "seconds", "discarded")
 
 
@@ -113,12 +118,12 @@ class Episode:
     """One task on its own copy of the sandbox.
 
     Args:
-        task: what is asked; the agent sees its request alone.
-        sandbox: as every run finds it.
+        task: the task; the agent sees only its request.
+        sandbox: the state before every run.
         settings: of the agent.
-        progress: of an episode that was stopped, as `progress` gave it: it goes on from there.
-        form: of the agent, if it is shared with other episodes.
-        tools: as the agent sees them; None for those that the settings give it.
+        progress: the `progress` of an interrupted episode, which is continued.
+        form: the call format, if it is shared with other episodes.
+        tools: the tools as the agent sees them; None for those of the settings.
     """
 
     def __init__(
@@ -143,19 +148,19 @@ class Episode:
         self._discarded: list[list[Message]] = [*known.get("discarded", ())]
         self._cut_off: bool = known.get("cut_off", False)
         self._reasoning: list[dict[str, Any]] = [*known.get("reasoning", ())]
-        self._hands = ToolExecutor(sandbox, self._tools, known.get("function_calls", ()))
+        self._executor = ToolExecutor(sandbox, self._tools, known.get("function_calls", ()))
 
     @property
     def progress(self) -> dict[str, Any]:
-        """All that was said and done so far, for the journal; empty before an answer, or a time limit.
+        """The conversation and calls so far, for the journal. Empty before the first answer or time-out.
 
-        `cut_off`, where the last answer ended at a token limit; `reasoning`, where the model's thoughts were
-        sent apart: a list of `try` (from 0), `step` (from 1) and `text`.
+        Optional keys: `cut_off` (true if the last answer ended at a token limit) and `reasoning` (if the
+        model's reasoning came separately: a list of `try` from 0, `step` from 1 and `text`).
         """
         if not self._steps and not self._discarded and not self._seconds:
             return {}
         values = (
-            *(self._messages, self._observations, self._hands.calls),
+            *(self._messages, self._observations, self._executor.calls),
             *(self._steps, self._seconds, self._discarded),
         )
         some = {"cut_off": self._cut_off, "reasoning": self._reasoning}
@@ -163,18 +168,18 @@ class Episode:
         return always | {name: value for name, value in some.items() if value}
 
     async def run(self, model: ChatModel, parameters: Mapping[str, Any]) -> dict[str, Any]:
-        """Go on until the agent is done or a limit is reached.
+        """Continue until the agent is done or a limit is reached.
 
         Args:
-            model: who decides.
-            parameters: of its requests, beside the tools.
+            model: the model.
+            parameters: of its requests, besides the tools.
 
         Returns:
-            `outcome` (answered, malformed, refused), `response` (the last word), `error` (of an agent that
-            came to no end; else empty) and, where a limit ended the task, `limit` ("steps" or "time").
+            `outcome` (answered, malformed or refused), `response` (the final answer), `error` (empty unless
+            the agent did not finish) and, if a limit ended the task, `limit` ("steps" or "time").
 
         Raises:
-            ModelError: no answer; `progress` has what there is.
+            ModelError: a request got no answer. `progress` has everything up to it.
         """
         while self._steps < self._settings.max_steps and self._seconds < self._settings.max_seconds:
             try:
@@ -182,7 +187,7 @@ class Episode:
             except ModelError as error:
                 if error.kind != TIME_LIMIT:
                     raise
-                self._seconds = self._settings.max_seconds  # the attempt took all that was left
+                self._seconds = self._settings.max_seconds  # the attempt used up the remaining time
                 break
             self._steps += 1
             self._seconds += response.seconds or 0.0
@@ -192,14 +197,15 @@ class Episode:
             if response.refused:
                 return _end("refused", response.text, "The model refused.")
             if turn.asked:
-                told = [
-                    self._hands.do(call) if place < MOST_CALLS else _TOO_MANY
+                results = [
+                    self._executor.execute(call) if place < MOST_CALLS else _TOO_MANY
                     for place, call in enumerate(turn.asked)
                 ]
-                self._hands.rest()
-                self._observations += told
-                self._messages += self._form.observations(turn.asked, told)
+                self._executor.set_aside()
+                self._observations += results
+                self._messages += self._form.observations(turn.asked, results)
                 continue
+            # Only a run without any tool call is restarted, so no effect on the workplace has to be undone.
             if not self._observations and len(self._discarded) < self._settings.resample:
                 self._begin_again()
                 continue
@@ -210,10 +216,10 @@ class Episode:
         return {**_end("answered", "", ITERATION_LIMIT), "limit": limit}
 
     def next_request(self, parameters: Mapping[str, Any]) -> ChatRequest:
-        """What the model is asked next.
+        """The next request to the model.
 
         Args:
-            parameters: of the request, beside the tools.
+            parameters: of the request, besides the tools.
         """
         sent = [presentable(message, self._toolset) for message in self._messages]
         parameters = {**parameters, **self._form.parameters(self._tools)}
@@ -223,8 +229,8 @@ class Episode:
         return ChatRequest(sent, parameters, left, self._work(), role="agent", item=self._task.id)
 
     def close(self) -> None:
-        """Free the memory."""
-        self._hands.close()
+        """Free the memory of the copy."""
+        self._executor.close()
 
     def _start(self) -> list[Message]:
         return [
@@ -236,7 +242,7 @@ class Episode:
         ]
 
     def _note(self, response: ChatResponse) -> None:
-        """Keep what the conversation does not hold: thoughts are not sent back."""
+        """Record what the conversation does not contain: reasoning is never sent back."""
         self._cut_off = response.is_cut_off
         if response.reasoning:
             place = {"try": len(self._discarded), "step": self._steps}
@@ -257,7 +263,7 @@ def _end(outcome: str, response: str, error: str) -> dict[str, Any]:
 
 
 def _readable(response: ChatResponse) -> ChatResponse:
-    """The response in text that files and other servers take."""
+    """The response without lone surrogates, which neither files nor servers accept."""
     calls = tuple(
         ToolCall(*map(readable, (call.id, call.name, call.arguments))) for call in response.tool_calls
     )

@@ -1,5 +1,5 @@
-"""Runs of an agent over many tasks: one journal entry per task, the prediction file (written and
-read), and the dry run.
+"""Runs an agent over many tasks: one journal entry per task, the prediction file (written and read), and
+the dry run.
 """
 
 from __future__ import annotations
@@ -29,28 +29,28 @@ from toolassay.text_formatting import count_of
 
 OVERFLOW = "context overflow"
 _FINAL = ("answered", "malformed", "refused", OVERFLOW)
-_FEW = 0.05  # of the tasks: more that a limit ends say something about the limit
+_FEW = 0.05  # share of tasks; more than this ended by a limit suggest that the limit is too low
 
 
 def entry_of(journal: Journal, task: Task) -> dict[str, Any]:
-    """What the journal holds for a task as it is worded now; empty if nothing."""
+    """The journal entry of a task; empty if there is none, or it is for an earlier wording of the request."""
     entry = journal.get(task.id)
     return entry if entry.get("query") == task.query else {}
 
 
 def is_settled(entry: Mapping[str, Any]) -> bool:
-    """Whether a task has ended and is not tried again."""
+    """Whether the entry of a task is final, so that a continued run does not repeat it."""
     return entry.get("outcome") in _FINAL and "error" in entry
 
 
 def is_passed_over(entry: Mapping[str, Any], again: Again) -> bool:
-    """Whether a start leaves a task as it is: it has ended with a whole answer, or is not due."""
+    """Whether this start of the run skips a task: it has a usable final answer, or is not to be repeated."""
     unusable = entry.get("outcome") == "malformed" or bool(entry.get("cut_off"))
     return again.skips(settled=is_settled(entry), unusable=unusable)
 
 
 def prediction_lines(tasks: Iterable[Task], journal: Journal) -> Iterator[dict[str, Any]]:
-    """The line of each task that has ended, in the order of the tasks."""
+    """One line per task with a final entry, in the order of the tasks."""
     for task in tasks:
         entry = entry_of(journal, task)
         if is_settled(entry):
@@ -59,7 +59,7 @@ def prediction_lines(tasks: Iterable[Task], journal: Journal) -> Iterator[dict[s
 
 
 def limit_notice(tasks: Iterable[Task], journal: Journal, settings: WorkbenchAgentSettings) -> str:
-    """What to do where limits ended more than 5 % of the tasks that have ended; empty where they did not."""
+    """A notice with a fix if limits ended more than 5 % of the completed tasks; else empty."""
     entries = (entry_of(journal, task) for task in tasks)
     limits = Counter(entry.get("limit") for entry in entries if is_settled(entry))
     steps, seconds = limits["steps"], limits["time"]
@@ -78,14 +78,14 @@ def limit_notice(tasks: Iterable[Task], journal: Journal, settings: WorkbenchAge
 
 
 class WorkbenchAgents:
-    """Runs an agent on every task, each on its own sandbox, continuing where it left off.
+    """Runs an agent on every task, each on its own sandbox. An interrupted run is continued from the journal.
 
     Args:
-        tasks: those that are done.
-        sandbox: as every run finds it.
+        tasks: the tasks to run.
+        sandbox: the state before every run.
         settings: of the agent.
         parameters: of the requests.
-        found: the sandbox and the tools that the agent finds for one task, where they are not those of all.
+        found: gives the sandbox and the tools for a task, if they are not the same for all (security probes).
     """
 
     def __init__(
@@ -108,11 +108,11 @@ class WorkbenchAgents:
         journal: Journal,
         loop: Loop,
     ) -> int:
-        """Do what is not done yet; returns how many tasks were.
+        """Run the tasks that are not done yet. Returns how many were done before.
 
         Raises:
-            ToolassayError: the run cannot go on.
-            KeyboardInterrupt: at Ctrl-C, when what was in flight has ended.
+            ToolassayError: the run cannot continue.
+            KeyboardInterrupt: after Ctrl-C, when the requests in flight have ended.
         """
 
         async def work(task: Task) -> str:
@@ -137,17 +137,19 @@ class WorkbenchAgents:
         sandbox, tools = self._found(task)
         known = entry_of(journal, task)
         is_again = is_settled(known)
+        # A repeated task keeps its earlier answer until the new one is complete; its progress is stored
+        # beside it.
         progress = known.get(BEGUN, {}) if is_again else known
         episode = Episode(task, sandbox, self._settings, progress, self._form, tools=tools)
         try:
             end = await episode.run(model, self._parameters)
         except (ModelError, asyncio.CancelledError) as error:
-            if is_again:  # the answer there is still counts
+            if is_again:  # the earlier answer stays valid
                 if episode.progress:
                     journal.append(task.id, {**known, BEGUN: episode.progress})
                 raise
             if isinstance(error, ModelError) and error.outcome == OVERFLOW:
-                # The same conversation would only become too long again: what was done until then counts.
+                # A second attempt would overflow as well, so the calls made so far are the result.
                 end = {
                     "outcome": OVERFLOW,
                     "response": None,
@@ -177,18 +179,20 @@ class WorkbenchAgents:
 
 
 def write_predictions(output: Path, tasks: Iterable[Task], journal: Journal) -> int:
-    """Write the prediction file anew from the journal; none where nothing has ended. Returns its lines."""
+    """Write the prediction file from the journal. Writes none if no task is done. Returns the number of
+    lines.
+    """
     lines = list(prediction_lines(tasks, journal))
     return write_json_lines(output, lines) if lines else 0
 
 
 @dataclass(frozen=True)
 class DryRunPreview:
-    """What is known before a run.
+    """The result of a dry run.
 
     Attributes:
-        already: tasks that have ended.
-        first: the first request that would be sent; None where there is none.
+        already: number of tasks that are done.
+        first: the first request that would be sent; None if there is none.
     """
 
     already: int
@@ -204,16 +208,16 @@ def preview_requests(
     estimate: Estimate,
     again: Again | None = None,
 ) -> DryRunPreview:
-    """Add the next request of each task that has not ended to `estimate`; nothing is sent or written.
+    """Add the next request of each unfinished task to `estimate`. Nothing is sent or written.
 
     Args:
-        tasks: those that would be done.
-        sandbox: as every run finds it.
+        tasks: the tasks of the run.
+        sandbox: the state before every run.
         settings: of the agent.
         parameters: of the requests.
-        journal: of this run; may be open for reading only.
-        estimate: how many answers a task takes nobody knows: it gets one request a task.
-        again: which tasks that have ended are done all the same.
+        journal: of the run; may be open read-only.
+        estimate: receives one request per task, because the number of steps is unknown.
+        again: which completed tasks would be repeated.
     """
     again = again or Again()
     already, first, form = 0, None, call_format(settings.agent, structured=settings.is_structured)
@@ -229,30 +233,33 @@ def preview_requests(
     return DryRunPreview(already - again.left, first)
 
 
-_FIX = "make it with inference.py, or leave the line out"
+_FIX = "write the file with inference.py, or remove the line"
 
 
 def read_predictions(
     path: Path, tasks: Iterable[Task], *, unknown: list[str] | None = None
 ) -> dict[str, tuple[str, Result]]:
-    """The outcome and the result of each task that has a line, by the id of the task; the last line counts.
+    """Read a prediction file: the outcome and the result of each task, by task id. The last line of a task
+    counts.
 
-    A missing `outcome` is `answered`, a missing `error` is none (but of a context overflow its name).
+    A missing `outcome` means `answered`. A missing `error` means none, except after a context overflow.
 
     Args:
         path: the prediction file.
         tasks: of the data folder.
-        unknown: receives the ids that no task has, with their lines; these predictions are left out.
+        unknown: receives the ids that no task has, with their line numbers; these lines are ignored.
 
     Raises:
-        UsageError: no such file, a line of another form, or another request under the id of a task.
+        UsageError: the file does not exist, a line is malformed, or its request differs from the task's.
     """
     queries = {task.id: task.query for task in tasks}
     found: dict[str, tuple[str, Result]] = {}
     for line, entry in read_json_lines(path, fix="run inference.py first, or check --llm"):
         calls = entry.get("function_calls") if isinstance(entry, dict) else None
         if not isinstance(calls, list) or not all(isinstance(text, str) for text in calls):
-            raise UsageError("is not a prediction: no list 'function_calls'", file=path, line=line, fix=_FIX)
+            raise UsageError(
+                "is not a prediction: it has no list 'function_calls'", file=path, line=line, fix=_FIX
+            )
         name = str(entry.get("id"))
         if name not in queries:
             if unknown is not None:
@@ -260,7 +267,7 @@ def read_predictions(
             continue
         if entry.get("query", queries[name]) != queries[name]:
             raise UsageError(
-                f"the task {name!r} asks something else by now",
+                f"the request of the task {name!r} has changed since",
                 file=path,
                 line=line,
                 fix="run inference.py again",

@@ -1,4 +1,4 @@
-"""The two formats in which an agent calls tools: natively, and as text (ReAct), with the ReAct prompt."""
+"""The two formats in which an agent calls tools: natively and as text (ReAct), with the ReAct prompt."""
 
 from __future__ import annotations
 
@@ -24,7 +24,8 @@ _SITUATION = (
     "and time. Do what is asked with the tools, without asking back. {customs}"
     "Say briefly what you did when you are done."
 )
-# Matches the situation with the published tools; not one with tools of one's own ("the assistant of").
+# Matches "You are the office assistant of Sam. It is Thursday, 2023-11-30, 00:00; remember this date", the
+# prompt with the published tools; not "You are the assistant of …", the prompt with user-defined tools.
 _MOMENT = re.compile(
     r"You are the office assistant of .*?\. It is [^,]+, (\d{4}-\d\d-\d\d, \d\d:\d\d); remember this date",
     re.DOTALL,
@@ -49,33 +50,36 @@ Then stop: you are told the Observation. When all is done, the action is:
 {{"action": "Final Answer", "action_input": "what you did"}}
 ```"""
 
-# What the prompt shows as the form of an answer; repeated, it is no action.
+# The example actions in the prompt. An answer that repeats one is not an action.
 _PROMPT_EXAMPLES = (
     {"action": "NAME OF A TOOL", "action_input": {"name of an argument": "its value"}},
     {"action": "Final Answer", "action_input": "what you did"},
 )
+# Matches "```json\n{…}```"; not "```python\n{…}```" or "```{…}```" without a line break.
 _PUBLISHED_BLOCK = re.compile(r"```(?:json)?[ \t]*\n(.*?)```", re.DOTALL)
 _BLOCK = re.compile(_PUBLISHED_BLOCK.pattern, re.DOTALL | re.IGNORECASE)
-# An observation that the model makes up, in its own line or right after an action: "\n  OBSERVATION: …",
-# "``` Observation (expected)", "\nObservation\n"; not "my observation: …", "\nObservation shows …".
+# An observation that the model invents, on its own line or right after an action. Matches
+# "\n  OBSERVATION: …", "``` Observation (expected)" and "\nObservation\n"; not "my observation: …" or
+# "\nObservation shows …". Repeats are bounded so that long runs of blanks take linear time.
 _INVENTED_OBSERVATION = re.compile(
     r"(?:\n|(?<=[`}]))[ \t]{0,80}[*_#>]{0,4}[ \t]{0,4}observation[ \t*_]{0,4}(?:[:(\r\n]|\Z)",
     re.IGNORECASE,
 )
 _FINAL = "Final Answer"
-_NO_NAME = re.compile(r"[^a-zA-Z0-9_-]")  # what the interface allows in no name
+# OpenAI's API rejects other characters in function names, and names over 64. Matches the "." in "a.b".
+_NO_NAME = re.compile(r"[^a-zA-Z0-9_-]")
 _LONGEST_NAME = 64
 
 
 @dataclass(frozen=True)
 class AgentTurn:
-    """What a model said.
+    """One parsed answer of the model.
 
     Args:
-        message: as it goes into the conversation.
-        asked: the calls it wants.
-        final: its last word; None if it wants calls, or wrote nothing that can be read.
-        is_prose: whether the last word lacks the action that the form wants.
+        message: as added to the conversation.
+        asked: the tool calls it makes.
+        final: the final answer; None if the answer makes calls or cannot be parsed.
+        is_prose: whether the final answer is plain text, without the action that the format requires.
     """
 
     message: Message
@@ -85,46 +89,46 @@ class AgentTurn:
 
 
 class CallFormat(Protocol):
-    """How tools are shown to a model, and how its calls and their results are written."""
+    """How tools are presented to a model, and how its calls and their results are written."""
 
     def system(self, sandbox: Sandbox, tools: Sequence[WorkplaceTool]) -> str:
-        """The first message."""
+        """The system message."""
         ...
 
     def parameters(self, tools: Sequence[WorkplaceTool]) -> Mapping[str, Any]:
-        """What a request carries beside its messages."""
+        """The parameters of a request besides its messages."""
         ...
 
     def read(self, response: ChatResponse, step: int) -> AgentTurn:
-        """What a model said in its step."""
+        """Parse an answer of the model; `step` numbers it."""
         ...
 
-    def observations(self, asked: Sequence[ToolCall], told: Sequence[str]) -> list[Message]:
-        """What the calls returned, as messages."""
+    def observations(self, asked: Sequence[ToolCall], results: Sequence[str]) -> list[Message]:
+        """The results of the calls, as messages."""
         ...
 
 
 class Native:
-    """Tool calls of the interface; one answer may hold several."""
+    """Tool calls of the model interface; one answer may contain several."""
 
     def __init__(self) -> None:
-        # By what the tools are, not by their names: a probe may describe one otherwise. They are kept, so
-        # that no others become what they are.
+        # Keyed by identity, not by name: a security probe changes a tool's description. The tools are kept
+        # with the result, so that their ids are not reused for other objects.
         self._offered: dict[tuple[int, ...], tuple[Sequence[WorkplaceTool], OfferedTools]] = {}
 
     def system(self, sandbox: Sandbox, tools: Sequence[WorkplaceTool]) -> str:
-        """The situation; tools travel beside the messages."""
+        """The situation. The tools are sent as a parameter."""
         return situation_of(sandbox)
 
     def parameters(self, tools: Sequence[WorkplaceTool]) -> Mapping[str, Any]:
-        """The tools; the same object for the same tools."""
+        """The tools; the same object for the same tools, so that it is serialised once."""
         which = tuple(map(id, tools))
         if which not in self._offered:
             self._offered[which] = tools, OfferedTools(tool.to_openai() for tool in tools)
         return {"tools": self._offered[which][1]}
 
     def read(self, response: ChatResponse, step: int) -> AgentTurn:
-        """Calls, or the last word without its reasoning. Ids that are missing or there twice are replaced."""
+        """Calls, or the final answer without its reasoning. Missing or duplicate call ids are replaced."""
         if not response.tool_calls:
             text, _ = without_reasoning(response.text)
             return AgentTurn({"role": "assistant", "content": response.text}, final=text or None)
@@ -140,46 +144,51 @@ class Native:
         ]
         return AgentTurn({"role": "assistant", "content": response.text or None, "tool_calls": calls}, asked)
 
-    def observations(self, asked: Sequence[ToolCall], told: Sequence[str]) -> list[Message]:
-        """One message a call."""
+    def observations(self, asked: Sequence[ToolCall], results: Sequence[str]) -> list[Message]:
+        """One message per call."""
         return [
             {"role": "tool", "tool_call_id": call.id, "content": text}
-            for call, text in zip(asked, told, strict=True)
+            for call, text in zip(asked, results, strict=True)
         ]
 
 
 class React:
-    """Thought, action and observation as text; one action an answer.
+    """Thought, action and observation as text; one action per answer.
 
     Args:
-        structured: whether requests carry a schema of the action, for servers that hold answers to one. Such
-            an answer is a bare object, which is read like one in a fenced block.
+        structured: whether requests carry a JSON Schema of the action. Such an answer is a bare JSON object,
+            which is parsed like one in a fenced block.
     """
 
     def __init__(self, *, structured: bool = False) -> None:
         self._structured = structured
 
     def system(self, sandbox: Sandbox, tools: Sequence[WorkplaceTool]) -> str:
-        """The situation, the tools and the form."""
+        """The situation, the tools and the answer format."""
         return situation_of(sandbox) + _REACT.format(tools=listing(tools))
 
     def parameters(self, tools: Sequence[WorkplaceTool]) -> Mapping[str, Any]:
-        """Where to stop, as an observation is not the model's to write; and the schema, if wanted."""
+        """A stop sequence, because the observation is not the model's to write, and the schema if
+        `structured`.
+        """
         schema = json_schema("action", _action_schema(tools)) if self._structured else {}
         return {"stop": ["Observation:"], **schema}
 
     def read(self, response: ChatResponse, step: int) -> AgentTurn:
-        r"""The last complete action, and nothing after an observation that the model made up.
+        r"""The last complete action before any observation that the model invented.
 
-        Text in reasoning is never an action. In a list the first action counts: the others wait for what it
-        returns. An action that is cut off or cannot be read is a call of no tool, so that the model learns
-        of it. Prose without an action is the last word; reasoning without an end is none.
+        Text in reasoning is never an action. Of a list, the first action is used: later ones may depend on
+        its result. An action that is truncated or cannot be parsed becomes a call of no tool, so that the
+        model gets an error message. Prose without an action is the final answer, unless it is reasoning that
+        never ends.
 
         >>> React().read(ChatResponse("<think>{'action': 'x'}</think>{'action': 'a.b',}"), 0).asked
         [ToolCall(id='0', name='a.b', arguments='{}')]
         """
         text = _before_observation(response.text)
         message = {"role": "assistant", "content": text}
+        # "action" is searched for at the top level only: the input of an action may contain objects of any
+        # form.
         answer = read_answer(
             text, keys=("action", "action_input"), required=("action",), forms=_PROMPT_EXAMPLES, nested=False
         )
@@ -190,22 +199,22 @@ class React:
             return AgentTurn(message, [ToolCall(str(step), "", visible)])
         return AgentTurn(message, final=None if unclosed else visible or None, is_prose=True)
 
-    def observations(self, asked: Sequence[ToolCall], told: Sequence[str]) -> list[Message]:
-        """One message with all of them."""
-        return [{"role": "user", "content": "\n".join(f"Observation: {text}" for text in told)}]
+    def observations(self, asked: Sequence[ToolCall], results: Sequence[str]) -> list[Message]:
+        """One message with all results."""
+        return [{"role": "user", "content": "\n".join(f"Observation: {text}" for text in results)}]
 
 
 class PublishedReact(React):
-    """ReAct as WorkBench's agent reads it: for comparisons with published numbers.
+    """ReAct as parsed by WorkBench's own agent, for comparisons with published numbers.
 
-    The first fenced block (``` or ```json, then a line break) is the action, in strict JSON that may have
-    line breaks in texts; of a list its first item. Without a block the answer is the last word. As in the
-    release of 2026, an action that cannot be read leads to an observation; that of 2024 ended there.
-    Reasoning is text like any other: a draft in it is carried out.
+    The first fenced block (``` or ```json, then a line break) is the action, in strict JSON except that
+    strings may contain line breaks; of a list, the first item. Without a block the answer is final. As in the
+    release of 2026, an action that cannot be parsed leads to an observation; in that of 2024 it ended the
+    run. Reasoning is not removed: a draft of an action in it is executed.
     """
 
     def read(self, response: ChatResponse, step: int) -> AgentTurn:
-        r"""The first action, and nothing after it.
+        r"""The first action; everything after it is ignored.
 
         >>> text = '<think>```\n{"action": "x"}\n```</think>{"action": "a.b"}'
         >>> PublishedReact().read(ChatResponse(text), 0).asked
@@ -226,9 +235,9 @@ class PublishedReact(React):
 
 
 def _action_schema(tools: Iterable[WorkplaceTool]) -> dict[str, Any]:
-    """The schema of one action: an offered tool or the end, with a thought before it.
+    """The JSON Schema of an action: a thought, then an offered tool or the final answer.
 
-    The input is any object, for arguments may be left out, or the text of the last word.
+    The input is either any object, because arguments may be omitted, or the text of the final answer.
     """
     name = {"type": "string", "enum": [*(tool.name for tool in tools), _FINAL]}
     given = {"anyOf": [{"type": "object"}, {"type": "string"}]}
@@ -242,7 +251,7 @@ def _action_schema(tools: Iterable[WorkplaceTool]) -> dict[str, Any]:
 
 
 def _action_turn(message: Message, action: Any, step: int, *, otherwise: str) -> AgentTurn:
-    """The turn of an action; where it is none, a call of no tool with the text `otherwise`."""
+    """The turn of an action; if it is not an action, a call of no tool with the text `otherwise`."""
     name = action.get("action") if isinstance(action, dict) else None
     if not isinstance(name, str):
         return AgentTurn(message, [ToolCall(str(step), "", otherwise)])
@@ -259,7 +268,7 @@ def _action_turn(message: Message, action: Any, step: int, *, otherwise: str) ->
 
 
 def _before_observation(text: str) -> str:
-    """The text up to the first observation after other words; one in reasoning ends nothing."""
+    """The text before the first invented observation. One in reasoning, or at the very start, is ignored."""
     for start, end in visible_parts(text)[0]:
         for found in _INVENTED_OBSERVATION.finditer(text, start, end):
             if not text[start : found.start()].isspace() and found.start() > start:
@@ -268,22 +277,22 @@ def _before_observation(text: str) -> str:
 
 
 def situation_of(sandbox: Sandbox) -> str:
-    """Whose assistant an agent is, when, and what holds in this workplace."""
+    """The first part of the system prompt: the role, the user, the current time and the house rules."""
     role = "office assistant" if sandbox.toolset is None else "assistant"
     customs = f"{sandbox.customs} " if sandbox.customs else ""
     return _SITUATION.format(role=role, user=sandbox.user, now=sandbox.now, customs=customs)
 
 
 def moment_of(system: str) -> datetime | None:
-    """The moment in a first message about the published tools, to the minute; None in any other text."""
+    """The current time, to the minute, in a system prompt for the published tools; None in any other text."""
     found = _MOMENT.match(system)
     return datetime.strptime(found[1], "%Y-%m-%d, %H:%M") if found else None
 
 
 def presentable(message: Message, toolset: Toolset) -> Message:
-    """A message as servers take it back: names they allow, and arguments that are an object.
+    """A message as servers accept it in a request: valid function names, and arguments that are an object.
 
-    What the model wrote instead stays in the conversation that is written down.
+    The recorded conversation keeps what the model wrote.
     """
     if not message.get("tool_calls"):
         return message
@@ -295,7 +304,7 @@ def presentable(message: Message, toolset: Toolset) -> Message:
 
 
 def _presentable_call(name: str, arguments: str, *, toolset: Toolset) -> dict[str, str]:
-    tool = toolset.called(name)
+    tool = toolset.find(name)
     shown = tool.function_name if tool else _NO_NAME.sub("_", name[:_LONGEST_NAME]) or "unknown"
     try:
         is_object = len(arguments) <= LONGEST and isinstance(json.loads(arguments), dict)
@@ -305,7 +314,7 @@ def _presentable_call(name: str, arguments: str, *, toolset: Toolset) -> dict[st
 
 
 def call_format(agent: str, *, structured: bool = False) -> CallFormat:
-    """The form of an `--agent`; `structured` is that of `React`."""
+    """The call format of an `--agent`. `structured` applies to `react` only."""
     if agent == "react":
         return React(structured=structured)
     return PublishedReact() if agent == "react_published" else Native()

@@ -1,6 +1,4 @@
-"""Execution of an agent's tool calls on its own copy of the sandbox: each call is checked, run and
-recorded as text.
-"""
+"""Runs an agent's tool calls on its own copy of the sandbox and records each call as text."""
 
 from __future__ import annotations
 
@@ -22,15 +20,15 @@ _PAGE_SIZE = 4096
 
 @dataclass(frozen=True)
 class ChangedPages:
-    """What one database file holds otherwise than another.
+    """The pages in which one database file differs from another.
 
     Attributes:
         length: of the file, in bytes.
-        pages: the bytes from each place where the two differ.
+        pages: the differing bytes by offset.
 
     >>> before, after = bytes(3 * 4096), bytes(4096) + b"x" * 4096
     >>> pages = ChangedPages.between(before, after)
-    >>> list(pages.pages), pages.upon(before) == after
+    >>> list(pages.pages), pages.applied_to(before) == after
     ([4096], True)
     """
 
@@ -39,7 +37,7 @@ class ChangedPages:
 
     @classmethod
     def between(cls, before: bytes, after: bytes) -> ChangedPages:
-        """The pages of `after` that `before` has not."""
+        """The pages of `after` that differ from `before`."""
         places = range(0, len(after), _PAGE_SIZE)
         return cls(
             len(after),
@@ -50,8 +48,8 @@ class ChangedPages:
             },
         )
 
-    def upon(self, before: bytes) -> bytes:
-        """The file again, from the one that it was compared with."""
+    def applied_to(self, before: bytes) -> bytes:
+        """Rebuild `after` from `before`."""
         whole = bytearray(before[: self.length].ljust(self.length, b"\0"))
         for place, page in self.pages.items():
             whole[place : place + len(page)] = page
@@ -59,21 +57,21 @@ class ChangedPages:
 
 
 LONGEST_OBSERVATION = 40_000
-"""Characters that an agent is told of one result."""
+"""Maximum characters of one result in the conversation; the rest is cut off."""
 MOST_SECONDS = 10.0
-"""The time that the calls of one task may take together; those after it are not carried out."""
+"""Time limit of all calls of one task together, in seconds; later calls fail."""
 
 
 class ToolExecutor:
-    """Carries calls out on a sandbox of its own, which takes memory only while calls are carried out.
+    """Runs calls on its own copy of a sandbox, which occupies memory only while calls run.
 
-    A call is carried out only if its text says exactly the same to the evaluator, which sees nothing else.
-    What was not carried out is written down only where it means nothing to the evaluator either.
+    A call runs only if its recorded text parses back to the same call, because the evaluator sees only the
+    text. A call that did not run is recorded only if its text has no effect in the evaluator either.
 
     Args:
-        sandbox: as every run finds it; a copy is made.
-        tools: those that may be called.
-        calls: made before, on another copy: they are carried out again.
+        sandbox: the original; it is copied.
+        tools: the tools that may be called.
+        calls: the calls of an earlier, interrupted attempt; they are replayed on the copy first.
     """
 
     def __init__(self, sandbox: Sandbox, tools: Iterable[WorkplaceTool], calls: Iterable[str] = ()) -> None:
@@ -85,56 +83,61 @@ class ToolExecutor:
         self._seconds = 0.0
         self.calls = list(calls)
 
-    def do(self, asked: ToolCall) -> str:
-        """Carry out a call; what the agent is told of it."""
+    def execute(self, asked: ToolCall) -> str:
+        """Run a call. Returns the result as text, as the agent sees it."""
         began = time.monotonic()
         try:
-            value = self._do(asked)
+            value = self._execute(asked)
         except ToolFailure as failure:
-            told = f"Error: {failure}"
+            result = f"Error: {failure}"
         else:
-            told = value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
-        if len(told) > LONGEST_OBSERVATION:
-            told = f"{told[:LONGEST_OBSERVATION]} … (cut off; search for less)"
+            result = value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
+        if len(result) > LONGEST_OBSERVATION:
+            result = f"{result[:LONGEST_OBSERVATION]} … (cut off; search for less)"
         self._seconds += time.monotonic() - began
-        return told
+        return result
 
-    def rest(self) -> None:
-        """Put the copy aside until the next call: of a thousand agents, most wait for their model."""
+    def set_aside(self) -> None:
+        """Free the copy until the next call, keeping its changed pages.
+
+        While an agent waits for its model, the copy is not needed: 1,000 agents take 80 MB instead of 770 MB.
+        """
         if self._copy is not None and self._changed:
             self._aside = ChangedPages.between(self._original.image(), self._copy.connection.serialize())
             self._changed = False
         self.close()
 
     def close(self) -> None:
-        """Free the memory."""
+        """Free the memory of the copy."""
         if self._copy is not None:
             self._copy.close()
             self._copy = None
 
     @property
     def _sandbox(self) -> Sandbox:
-        """The copy, on which the calls made before have been carried out."""
+        """The copy, with all previous calls applied."""
         if self._copy is None:
-            # Sent mail is appended, as the strict judge sees it.
+            # Sent mail is appended, as in the strict judge's copies.
             self._copy = self._original.fork(overwrites=False)
             if self._aside is not None:
-                self._copy.connection.deserialize(self._aside.upon(self._original.image()))
+                self._copy.connection.deserialize(self._aside.applied_to(self._original.image()))
             elif self.calls:
                 replay_changes(self._copy, self.calls)
                 self._changed = True
         return self._copy
 
-    def _do(self, asked: ToolCall) -> Any:
+    def _execute(self, asked: ToolCall) -> Any:
         if self._seconds > MOST_SECONDS:
             raise ToolFailure(f"not carried out: the calls of this task took more than {MOST_SECONDS:g} s")
-        tool = toolset_of(self._original).called(asked.name)
+        tool = toolset_of(self._original).find(asked.name)
         name = asked.name if tool is None else tool.name
+        # A tool that exists but was not offered must not be recorded, because the evaluator would run it.
         if tool is not None and name not in self._tools:
             raise self._no_tool(name)
         given = _arguments(asked.arguments)
-        made = WorkbenchCall(name, as_texts(given) if tool is None else tool.given(given))
+        made = WorkbenchCall(name, as_texts(given) if tool is None else tool.recorded_arguments(given))
         text = call_text(made)
+        # A tool that does not exist has no effect in the evaluator either, so the call is recorded.
         if tool is None:
             self.calls += [] if text is None else [text]
             raise self._no_tool(name)
@@ -143,14 +146,16 @@ class ToolExecutor:
         sandbox = self._sandbox
         self.calls.append(text)
         self._changed = self._changed or tool.changes_state
-        return tool.carry_out(sandbox, made.arguments)
+        return tool.execute(sandbox, made.arguments)
 
     def _no_tool(self, name: str) -> ToolFailure:
         return ToolFailure(f"there is no tool {name[:100]!r}; tools are: {', '.join(sorted(self._tools))}")
 
 
 def call_text(made: WorkbenchCall) -> str | None:
-    r"""A call as text that `parse_call` reads as the same call; None if there is none.
+    r"""Write a call as text that `parse_call` reads as the same call; None if no form does.
+
+    The published form comes first; values that it cannot express are written as Python literals.
 
     >>> call_text(WorkbenchCall("email.delete_email", {"email_id": "7"}))
     'email.delete_email.func(email_id="7")'
@@ -179,7 +184,7 @@ def _quoted(value: Any) -> str:
 
 
 def _arguments(text: str) -> dict[str, Any]:
-    """The arguments in a JSON object."""
+    """Parse a model's arguments, which must be a JSON object; an empty text counts as an empty object."""
     if len(text) > LONGEST:
         raise ToolFailure(f"the arguments are longer than {LONGEST:,} characters")
     try:

@@ -1,4 +1,4 @@
-"""Re-run of a recorded task: the model's answers come from the journal, and its calls are run again."""
+"""Re-runs a recorded task: the answers come from the journal, and the calls are executed again."""
 
 from __future__ import annotations
 
@@ -16,10 +16,10 @@ from toolassay.models.errors import TIME_LIMIT
 
 
 class JournalModel:
-    """Says again what a journal entry holds.
+    """A model that replays the answers recorded in a journal entry.
 
     Args:
-        entry: of a task that has ended.
+        entry: of a completed task.
     """
 
     name = "recorded"
@@ -33,10 +33,10 @@ class JournalModel:
         self._timed_out = entry.get("limit") == "time"
 
     async def complete(self, request: ChatRequest) -> ChatResponse:
-        """The next answer.
+        """The next recorded answer.
 
         Raises:
-            ModelError: there is none.
+            ModelError: the recorded conversation has no further answer.
         """
         if not self._says:
             raise ModelError(
@@ -53,32 +53,34 @@ class JournalModel:
         return ChatResponse(said["content"] or "", tool_calls=tuple(calls), refused=refused)
 
     async def close(self) -> None:
-        """Nothing is open."""
+        """Do nothing: the model holds no resources."""
 
 
 async def rerun_entry(
     task: Task, sandbox: Sandbox, settings: WorkbenchAgentSettings, entry: Mapping[str, Any]
 ) -> dict[str, Any]:
-    """The journal entry of a task that has ended, made anew from the words of the model alone.
+    """Recompute the journal entry of a completed task from the recorded answers alone.
 
     Args:
-        task: what was asked.
-        sandbox: as every run finds it.
+        task: the task.
+        sandbox: the state before every run.
         settings: of the run.
-        entry: as it was written.
+        entry: the recorded entry.
 
     Returns:
         `query`, `function_calls`, `outcome`, `error` and `observations`.
     """
-    # Where the run met a limit, of steps or of seconds, it had said as much as this.
+    # The re-run must stop where the run did. A run ended by its context or by time made one more request,
+    # which got no answer; `JournalModel` then raises the same error.
+
     further = entry.get("outcome") == OVERFLOW or entry.get("limit") == "time"
     settings = replace(settings, max_steps=max(1, int(entry.get("steps", 0)) + further))
     episode = Episode(task, sandbox, settings)
     try:
         end = await episode.run(JournalModel(entry), {})
     except ModelError as error:
-        told = CONTEXT_OVERFLOW if error.outcome == OVERFLOW else str(error)
-        end = {"outcome": error.outcome, "error": told}
+        message = CONTEXT_OVERFLOW if error.outcome == OVERFLOW else str(error)
+        end = {"outcome": error.outcome, "error": message}
     finally:
         episode.close()
     made = {"function_calls": [], "observations": [], **episode.progress}

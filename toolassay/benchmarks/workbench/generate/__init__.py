@@ -1,4 +1,4 @@
-"""The project's own workplace and 690 requests, drawn from a seed."""
+"""The project's own workplace with 690 requests, generated from a seed."""
 
 from __future__ import annotations
 

@@ -1,5 +1,5 @@
-"""The company that requests are about: people, boards, dates, its five tables, and the hand-written
-texts in `data/`.
+"""The fictitious company of the generated workplace: people, boards, dates, the type of its five tables,
+and the hand-written texts in `data/`.
 """
 
 from __future__ import annotations
@@ -22,11 +22,11 @@ def texts(name: str) -> Any:
 Row = Mapping[str, str | None]
 
 NOW = datetime(2023, 11, 30)
-"""A Thursday at midnight: nothing of today has happened yet."""
+"""The current time, a Thursday at midnight: nothing has happened today yet."""
 
 TODAY = NOW.date()
 YESTERDAY = date(2023, 11, 29)
-"""The last day of the visits and of the mail."""
+"""The last day with visits and e-mails."""
 
 TEAMS: Mapping[str, Sequence[str]] = texts("people")["teams"]
 USER: str = texts("people")["user"]
@@ -53,7 +53,7 @@ def address(person: str) -> str:
 
 
 def person_of(email: str) -> str:
-    """The first name that belongs to a colleague's address.
+    """The first name of a colleague, by e-mail address.
 
     >>> person_of("mei.fong@larkfield.example")
     'Mei'
@@ -63,9 +63,9 @@ def person_of(email: str) -> str:
 
 @dataclass(frozen=True, eq=False)
 class Tables:
-    """The five tables; a row is a mapping of the published column names to text (None: no value).
+    """The five tables. A row maps the published column names to strings (None: no value).
 
-    Two `Tables` are equal only to themselves, so that what is computed from one can be kept.
+    Two objects never compare equal, so that one can be the key of a cache.
     """
 
     calendar: Sequence[Row]

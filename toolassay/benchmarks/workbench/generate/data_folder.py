@@ -1,4 +1,4 @@
-"""The generated data folder: `sandbox.sqlite` (the same bytes everywhere), `tasks.jsonl`,
+"""The generated data folder: `sandbox.sqlite` (byte-identical on every platform), `tasks.jsonl` and
 `benchmark.json`.
 """
 
@@ -12,7 +12,7 @@ from typing import Any
 
 from toolassay.benchmarks.workbench.generate.company import NOW, PEOPLE, USER, Tables, address
 from toolassay.benchmarks.workbench.generate.generated_tasks import GeneratedTask
-from toolassay.benchmarks.workbench.judge.error_classes import stated as stated_rules
+from toolassay.benchmarks.workbench.judge.error_classes import stated_rules
 from toolassay.benchmarks.workbench.sandbox import FILE, Sandbox
 from toolassay.benchmarks.workbench.sandbox.sandbox import Rows
 from toolassay.benchmarks.workbench.sandbox.schema import TABLES, create_statements
@@ -23,9 +23,9 @@ from toolassay.files import atomic_target, sha256_of, write_json_lines
 
 
 def sandbox_of(tables: Tables) -> Sandbox:
-    """The sandbox with generated tables and the directory.
+    """A sandbox with the generated tables and the directory.
 
-    Mail sent after a deletion is appended, and replaces no other mail.
+    Sent mail is always appended, unlike in the published sandbox, where it can replace other mail.
     """
     visits = [
         [*list(visit.values())[:-1], int(visit["user_engaged"] == "True")] for visit in tables.analytics
@@ -42,10 +42,11 @@ def sandbox_of(tables: Tables) -> Sandbox:
 
 
 def stable_image(sandbox: Sandbox) -> bytes:
-    """The sandbox as an SQLite file: the same bytes from every release and build of SQLite.
+    """The sandbox as an SQLite file with the same bytes from every release and build of SQLite.
 
-    Rows are written in one order, and what pages do not use is zero, as some builds have it by default.
-    A database that was never a file has neither a change counter nor the number of a release in its header.
+    Three things make it so: rows are written in a fixed order; `secure_delete` zeroes unused bytes, which
+    only some builds do by default; and the header of a database that was never a file has neither a change
+    counter nor a release number.
     """
     copy = sqlite3.connect(":memory:", isolation_level=None)
     try:
@@ -60,7 +61,7 @@ def stable_image(sandbox: Sandbox) -> bytes:
 
 
 GENERATOR = 1
-"""Raised whenever a seed gives other data than before."""
+"""Version of the generator; increased whenever a seed gives other data than before."""
 
 _SOURCE = (
     "Tables, names, texts and requests are the project's own; the kinds of tables and tools are those of "
@@ -69,11 +70,11 @@ _SOURCE = (
 
 
 def write_folder(path: Path, sandbox: Sandbox, tasks: Sequence[GeneratedTask], seed: int) -> None:
-    """Write the three files; `benchmark.json` last, with the SHA-256 of the others.
+    """Write the three files. `benchmark.json` comes last, with the SHA-256 of the others.
 
     Raises:
-        UsageError: the folder holds another benchmark, or files that were changed since they were generated.
-        ToolassayError: it cannot be written.
+        UsageError: the folder has another benchmark, or files that were changed since they were generated.
+        ToolassayError: a file cannot be written.
     """
     check_replaceable(path)
     with atomic_target(path / FILE) as stream:
@@ -93,27 +94,29 @@ def write_folder(path: Path, sandbox: Sandbox, tasks: Sequence[GeneratedTask], s
 
 
 def check_replaceable(path: Path) -> None:
-    """That a folder is empty of benchmarks, or holds just what was generated.
+    """Check that a folder has no benchmark, or exactly the files that were generated.
 
     Raises:
-        UsageError: it does not.
+        UsageError: the folder has anything else.
     """
     folder = DataFolder(path)
     known: dict[str, Any] = folder.benchmark if folder.benchmark_file.exists() else {}
     if known.get("benchmark", "workbench") != "workbench":
-        raise UsageError(f"is a {known['benchmark']} folder", file=path, fix="take another --data_dir")
+        raise UsageError(f"is a {known['benchmark']} folder", file=path, fix="choose another --data_dir")
     hashes = known.get("sha256")
     hashes = hashes if isinstance(hashes, dict) else {}
     for name in (FILE, TASKS_FILE):
         file = path / name
         if file.exists() and sha256_of(file) != hashes.get(name):
             raise UsageError(
-                "is not as it was generated", file=file, fix="move it away, or take another --data_dir"
+                "was changed since it was generated",
+                file=file,
+                fix="move it away, or choose another --data_dir",
             )
 
 
 def _counts(tasks: Sequence[GeneratedTask]) -> dict[str, Any]:
-    """How many tasks there are, in all and for each group: templates, wordings, needed calls."""
+    """The number of tasks, templates, wordings and calls, in total and by group."""
     groups: dict[str, list[GeneratedTask]] = {}
     for task in tasks:
         groups.setdefault(task.group, []).append(task)

@@ -1,5 +1,5 @@
-"""The 690 requests of a seed with their ground-truth calls, the proof of each, and whether tasks
-have these wordings.
+"""The 690 requests of a seed with their ground-truth calls, the proof of each request, and the test
+whether tasks have these wordings.
 """
 
 from __future__ import annotations
@@ -22,23 +22,23 @@ from toolassay.benchmarks.workbench.tasks import Task
 from toolassay.benchmarks.workbench.tools import ToolFailure
 from toolassay.errors import ToolassayError
 
-_TRIES = 20_000
+_TRIES = 20_000  # draws per template; a seed that needs more has too few fitting rows
 
 
 @dataclass(frozen=True)
 class GeneratedTask(Task):
-    """A task, and where it comes from.
+    """A generated task with its template.
 
     Args:
         id: unique, e.g. `calendar-007`.
-        template: the name of its template.
+        template: the name of the template.
     """
 
     id: str
     template: str
 
     def to_json(self) -> dict[str, Any]:
-        """A line of `tasks.jsonl`."""
+        """The task as a line of `tasks.jsonl`."""
         return {
             "id": self.id,
             "query": self.query,
@@ -50,14 +50,14 @@ class GeneratedTask(Task):
 
 
 class NoRoom(ToolassayError):
-    """A workplace has too few cases of some request."""
+    """The tables have too few rows for a template's ten requests."""
 
 
 def draw_tasks(tables: Tables, seed: int) -> list[GeneratedTask]:
-    """Ten requests for each template, no two alike.
+    """Draw ten different requests for each template.
 
     Raises:
-        ToolassayError: the tables of this seed do not allow the mix of requests.
+        ToolassayError: the tables of this seed do not allow a template's mix of calls.
     """
     tasks: list[GeneratedTask] = []
     for group, templates in GROUPS.items():
@@ -82,12 +82,12 @@ def draw_tasks(tables: Tables, seed: int) -> list[GeneratedTask]:
 
 
 def _subject_of(filled: FilledTemplate) -> tuple[str, ...]:
-    """What a request is about: requests that differ only in the words of an e-mail are alike."""
+    """What makes a request unique. Requests that differ only in the text of an e-mail count as equal."""
     return tuple(text for gap, text in filled.slots.items() if not gap.endswith(("subject", "body")))
 
 
 def _fillings(template: Template, tables: Tables, seed: int) -> Iterator[FilledTemplate]:
-    """Ten different ways to fill a template, with the template's mix of calls."""
+    """Ten different fillings of a template, with the template's mix of calls."""
     rng = SeededRandom(seed, f"tasks/{template.name}")
     room, seen = Counter(template.mix._asdict()), set[tuple[str, ...]]()
     for _ in range(_TRIES):
@@ -102,15 +102,18 @@ def _fillings(template: Template, tables: Tables, seed: int) -> Iterator[FilledT
             if len(seen) == TASKS:
                 return
     raise NoRoom(
-        f"seed {seed} leaves no room for ten requests of the kind {template.name}", fix="take another seed"
+        f"the tables of seed {seed} do not allow ten requests of the template {template.name}",
+        fix="choose another seed",
     )
 
 
 def prove_task(sandbox: Sandbox, task: GeneratedTask) -> None:
-    """Carry out the calls of a task on a copy of the sandbox, and compare with what the text asks for.
+    """Run the calls of a task on a copy of the sandbox and compare the changes with what the request's text
+    asks for.
 
     Raises:
-        ToolassayError: a call fails or has no effect, or the text is not understood or says something else.
+        ToolassayError: a call fails or has no effect, or the check cannot parse the text or expects other
+            changes.
     """
     copy = sandbox.fork()
     try:
@@ -133,15 +136,15 @@ def prove_task(sandbox: Sandbox, task: GeneratedTask) -> None:
 
 
 def has_our_wordings(tasks: Sequence[Task]) -> bool:
-    """Whether at least half of the requests have the wording of a template of the generator.
+    """Whether at least half of the requests are worded by this generator.
 
-    What a task says its wording is counts only where its request is made of it: a reworded one is not.
+    A task's own `chosen_template` counts only if its request is an instance of it; a reworded request is not.
     """
     return 0 < len(tasks) <= 2 * sum(_is_ours(task) for task in tasks)
 
 
 def _is_ours(task: Task) -> bool:
-    return task.chosen_template in _wordings() and made_of(task.query, task.chosen_template)
+    return task.chosen_template in _wordings() and matches_wording(task.query, task.chosen_template)
 
 
 @cache
@@ -151,17 +154,18 @@ def _wordings() -> frozenset[str]:
     )
 
 
-def made_of(request: str, wording: str) -> bool:
+def matches_wording(request: str, wording: str) -> bool:
     """Whether a request is a wording with its gaps filled.
 
-    >>> made_of("Cancel the Review of Ann.", "Cancel the {event} of {person}.")
+    >>> matches_wording("Cancel the Review of Ann.", "Cancel the {event} of {person}.")
     True
-    >>> made_of("Please cancel Ann's Review.", "Cancel the {event} of {person}.")
+    >>> matches_wording("Please cancel Ann's Review.", "Cancel the {event} of {person}.")
     False
     """
     fixed = [text for text, _, _, _ in Formatter().parse(wording)]
     if wording.endswith("}"):
         fixed.append("")
+    # The fixed texts must occur in order. Gaps may contain anything, so the earliest place of each suffices.
     first, last = fixed[0], fixed[-1]
     if len(fixed) == 1:
         return request == wording

@@ -1,4 +1,4 @@
-"""Random choices that stay the same in every version of Python."""
+"""Random choices that are identical in every version of Python."""
 
 from __future__ import annotations
 
@@ -11,9 +11,10 @@ Item = TypeVar("Item")
 
 
 class SeededRandom:
-    """A stream of choices, fixed by a seed and a name.
+    """A stream of choices, determined by a seed and a name.
 
-    Only `Random.random` is used: its stream is the one that Python promises to keep.
+    Only `Random.random` is used, because Python guarantees its sequence for a seed. The other methods of
+    `random.Random` have changed between versions.
 
     >>> SeededRandom(7, "calendar").pick("abc") == SeededRandom(7, "calendar").pick("abc")
     True
@@ -23,23 +24,23 @@ class SeededRandom:
         self._random = Random(f"{seed}/{name}").random
 
     def below(self, count: int) -> int:
-        """A number from 0 to `count` - 1."""
+        """A uniform integer from 0 to `count` - 1."""
         return int(self._random() * count)
 
     def between(self, low: int, high: int) -> int:
-        """A number from `low` to `high`, both included."""
+        """A uniform integer from `low` to `high`, both included."""
         return low + self.below(high - low + 1)
 
     def chance(self, share: float) -> bool:
-        """True in that share of cases."""
+        """True with probability `share`."""
         return self._random() < share
 
     def pick(self, items: Sequence[Item]) -> Item:
-        """One of the items."""
+        """One item, all equally likely."""
         return items[self.below(len(items))]
 
     def weighted(self, items: Sequence[Item], weights: Sequence[float]) -> Item:
-        """One of the items, in proportion to its weight."""
+        """One item, with probability proportional to its weight."""
         point = self._random() * sum(weights)
         for item, weight in zip(items, weights, strict=True):
             point -= weight
@@ -48,7 +49,7 @@ class SeededRandom:
         return items[-1]
 
     def shuffled(self, items: Sequence[Item]) -> list[Item]:
-        """All of the items, in some order."""
+        """The items in random order."""
         rest = list(items)
         for last in range(len(rest) - 1, 0, -1):
             place = self.below(last + 1)
@@ -56,9 +57,9 @@ class SeededRandom:
         return rest
 
     def some(self, items: Sequence[Item], count: int) -> list[Item]:
-        """`count` different items, in some order."""
+        """`count` different items, in random order."""
         return self.shuffled(items)[:count]
 
     def exponential(self, mean: float) -> float:
-        """A waiting time of that mean."""
+        """An exponentially distributed number with this mean."""
         return -mean * math.log(1.0 - self._random())

@@ -1,5 +1,5 @@
-"""The five tables of the generated workplace: meetings, e-mails, visits, project tasks and
-customers, drawn from a seed.
+"""The five tables of the generated workplace, drawn from a seed: meetings, e-mails, visits, project tasks
+and customers.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ from toolassay.benchmarks.workbench.generate.seeded_random import SeededRandom
 
 
 def with_ids(rng: SeededRandom, column: str, rows: Iterable[dict[str, Any]]) -> list[dict[str, Any]]:
-    """The rows, each with an id of eight digits in front; the ids say nothing about the order of the rows."""
+    """Prepend an id of eight digits to each row. The ids are in random order."""
     rows = list(rows)
     numbers = rng.shuffled(range(len(rows)))
     return [{column: f"{number:08}", **row} for number, row in zip(numbers, rows, strict=True)]
@@ -34,15 +34,15 @@ _FIRST_MEETING_DAY, _LAST_MEETING_DAY = date(2023, 8, 1), date(2023, 12, 21)
 _DURATIONS = (30, 60, 90, 120)
 _MOST_MEETINGS_A_DAY = 6
 _NEAR = timedelta(days=14)
-_EARLY_SHARE = 0.7
+_EARLY_SHARE = 0.7  # of the next 14 days' mornings start with a meeting
 
 
 def draw_calendar(seed: int) -> list[dict[str, Any]]:
     """Meetings on working days, sorted by start.
 
-    They start on the half hour from 9:00 to 15:30 and last 30 to 120 minutes; none overlap, and no name
-    comes twice on a day. Most of the coming days begin with a meeting, so that the first free time is not
-    simply the first hour.
+    They start on the half hour from 9:00 to 15:30 and last 30 to 120 minutes. None overlap, and no name
+    occurs twice on a day. Most of the next 14 days start with a meeting, so that the first free time is not
+    always 9:00.
     """
     rng = SeededRandom(seed, "calendar")
     days = [
@@ -68,7 +68,7 @@ def draw_calendar(seed: int) -> list[dict[str, Any]]:
 
 
 def _book(rng: SeededRandom, day: list[dict[str, Any]], start: datetime) -> None:
-    """Add a meeting to a day if the time is free and its name new on that day."""
+    """Add a meeting to a day if the time is free and the name is not used that day."""
     name, person, duration = rng.pick(texts("events")["held"]), rng.pick(PEOPLE), rng.pick(_DURATIONS)
     end = start + timedelta(minutes=duration)
     for other in day:
@@ -86,15 +86,15 @@ _MIDNIGHT = datetime.combine(FIRST_EMAIL_DAY, time())
 _EVENT_SUBJECTS, _TASK_SUBJECTS = 40, 44
 _OPENS, _CLOSES = 9 * 3600, 17 * 3600
 _LINE_BREAK = "\\n"
-"""Line breaks are two characters, backslash and n, as in the published mailbox."""
+"""A line break is the two characters backslash and n, as in the published mailbox."""
 
 
 def draw_emails(seed: int, task_names: Sequence[str]) -> list[dict[str, Any]]:
-    """E-mails between 9:00 and 17:00, sorted by time; a subject comes at most once a day.
+    """E-mails between 9:00 and 17:00, sorted by time. A subject occurs at most once a day.
 
     Args:
         seed: of the random stream.
-        task_names: what the e-mails about work are about.
+        task_names: topics of the e-mails about work.
     """
     rng = SeededRandom(seed, "email")
     subjects = [
@@ -131,7 +131,7 @@ def draw_emails(seed: int, task_names: Sequence[str]) -> list[dict[str, Any]]:
 
 
 def _body(rng: SeededRandom, kind: str, topic: str, person: str) -> str:
-    """Greeting, two to four sentences, closing, name."""
+    """The text of an e-mail: greeting, two to four sentences, closing, name."""
     words = texts("emails")
     sentences = [
         rng.pick(words[kind]["openings"]).format(topic),
@@ -150,10 +150,10 @@ _VIEWS, _SECONDS = 5.5, 19.5  # means
 
 
 def draw_visits(seed: int) -> list[dict[str, Any]]:
-    """Visits in no order, at least two on every day.
+    """Visits in random order, at least two on every day.
 
-    Page views and durations fall off exponentially; a visitor is engaged after more than ten seconds and
-    more than one page.
+    Page views and durations are exponentially distributed. A visitor is engaged after more than ten seconds
+    and more than one page.
     """
     rng = SeededRandom(seed, "analytics")
     busy = [0.5 + rng.chance(0.3) + rng.exponential(0.4) for _ in range(_VISIT_DAYS)]
@@ -181,9 +181,9 @@ _WEIGHTS = (0.5, 0.12, 0.18, 0.2)
 
 
 def draw_project_tasks(seed: int) -> list[dict[str, Any]]:
-    """Tasks with different names, sorted by due date (three days ago to thirteen days ahead).
+    """Tasks with distinct names, sorted by due date (from 3 days ago to 13 days ahead).
 
-    Each board belongs to its team; a third of all people have nothing overdue.
+    Each board belongs to one team; a third of all people have no overdue task.
     """
     rng = SeededRandom(seed, "project_management")
     punctual = rng.some(PROJECT, len(PROJECT) // 3)
@@ -196,7 +196,7 @@ def draw_project_tasks(seed: int) -> list[dict[str, Any]]:
 
 
 def _task_names(board: str) -> list[str]:
-    """Every task name a board may have."""
+    """All task names that a board may have."""
     words = texts("tasks")["boards"][board]
     return [work.format(thing) for work in words["work"] for thing in words["things"]]
 
@@ -225,7 +225,9 @@ _WITHOUT_PHONE, _WITHOUT_NOTES = 100, 44
 
 
 def draw_customers(seed: int) -> list[dict[str, Any]]:
-    """Customers with different names, the latest contact first; half lack a phone, some notes."""
+    """Customers with distinct names, sorted by last contact, latest first. Half have no phone number, 44 have
+    no notes.
+    """
     rng = SeededRandom(seed, "customer_relationship_manager")
     words = texts("customers")
     names = rng.some([f"{a} {b}" for a in words["first_names"] for b in words["last_names"]], _CUSTOMERS)
@@ -255,14 +257,14 @@ def _customer(rng: SeededRandom, name: str) -> dict[str, Any]:
 
 
 def _notes(rng: SeededRandom, contact: date) -> str:
-    """One to three dated sentences, the last of the day of the last contact."""
+    """One to three dated sentences; the last has the date of the last contact."""
     days = sorted({contact - timedelta(days=rng.between(1, 40)) for _ in range(rng.between(0, 2))})
     sentences = rng.some(texts("customers")["notes"], len(days) + 1)
     return " ".join(f"{day}: {text}" for day, text in zip([*days, contact], sentences, strict=True))
 
 
 def draw_tables(seed: int) -> Tables:
-    """The tables of a seed; each has a random stream of its own.
+    """The tables of a seed. Each table has its own random stream.
 
     >>> [len(table) for table in (draw_tables(1).calendar, draw_tables(1).email, draw_tables(1).analytics)]
     [300, 500, 1000]

@@ -1,1 +1,3 @@
-"""Judging what an agent left behind: as published (compat), and as it should be (strict)."""
+"""Judges of the state that an agent leaves: `compat` repeats the published evaluator, `strict` corrects
+it.
+"""

@@ -1,4 +1,4 @@
-"""The published verdict: the state a run leaves, with the order and the labels of rows."""
+"""The verdict of the published evaluator: compares tables including the order and the labels of rows."""
 
 from __future__ import annotations
 
@@ -17,11 +17,12 @@ _LAYOUTS: Mapping[str, Layout] = {str(table.domain): table for table in JUDGED}
 
 @dataclass(frozen=True)
 class CompatVerdict:
-    """What the published evaluator says of the state.
+    """The published evaluator's verdict on one run.
 
     Args:
-        correct: the state is the wanted one, and the run ended without an error.
-        side_effects: something was changed, and the state is not the wanted one, error or no error.
+        correct: the state equals the one that the ground truth leaves, and the run ended without an error.
+        side_effects: something changed and the state differs from the ground truth's, with or without an
+            error.
     """
 
     correct: bool
@@ -29,10 +30,10 @@ class CompatVerdict:
 
 
 class CompatJudge:
-    """Judges runs on one sandbox; the state each ground truth leaves is worked out once.
+    """Judges runs on one sandbox. The state that each ground truth leaves is computed once and kept.
 
     Args:
-        sandbox: as every run found it.
+        sandbox: the state before every run.
     """
 
     def __init__(self, sandbox: Sandbox) -> None:
@@ -44,12 +45,13 @@ class CompatJudge:
         """Judge one run.
 
         Args:
-            calls: what it called, as text.
-            answer: the ground truth, as text.
-            error: how the run failed; empty if it did not.
+            calls: the run's calls as text.
+            answer: the ground-truth calls as text.
+            error: the run's error message; empty if it succeeded.
         """
         if answer not in self._wanted:
             self._wanted[answer] = self._left_by(answer)
+        # Tables that neither the run nor the ground truth touched are equal and need no comparison.
         left, wanted = self._left_by(calls), self._wanted[answer]
         right = all(
             _same(
@@ -61,7 +63,7 @@ class CompatJudge:
         return CompatVerdict(correct=right and not error, side_effects=changed and not right)
 
     def _left_by(self, calls: Iterable[str]) -> State:
-        """The tables that the calls may have changed."""
+        """The tables that the calls may have changed, by domain."""
         sandbox = self._sandbox.fork(overwrites=True)
         left = {name: table_state(sandbox, _LAYOUTS[name]) for name in replay_changes(sandbox, calls)}
         sandbox.close()
@@ -69,7 +71,11 @@ class CompatJudge:
 
 
 def _same(layout: Layout, one: TableState, other: TableState) -> bool:
-    """Whether tables are equal but for case; anything but text in a text column counts as missing."""
+    """Whether two tables are equal, ignoring case.
+
+    The published evaluator lower-cases whole text columns with pandas, which turns cells that are not text
+    into missing values. So two such cells are equal there whatever they hold.
+    """
     if one is other:
         return True
     if one.columns != other.columns or len(one.rows) != len(other.rows):
@@ -86,7 +92,7 @@ def _same(layout: Layout, one: TableState, other: TableState) -> bool:
 
 
 def _number_columns(layout: Layout, table: TableState) -> set[int]:
-    """The places of added columns that hold numbers only, which are compared as such."""
+    """The positions of added columns without any text; pandas compares those as numbers."""
     return {
         place
         for place in range(len(layout.columns), len(table.columns))

@@ -1,5 +1,5 @@
-"""Exact match and the published classes of errors, with the rules that depend on the workplace:
-addresses, last day, hours.
+"""Exact match, the published error classes, and the rules for them that depend on the workplace (e-mail
+addresses, last day with data, meeting times).
 """
 
 from __future__ import annotations
@@ -20,49 +20,57 @@ from toolassay.data_folder import DataFolder
 from toolassay.errors import UsageError
 
 UNKNOWN, ANY = "unknown", "any"
-# It starts where a word does: tried from each letter, a long text takes the square of its length.
+# Matches "ann.lee@acme.example"; not "@acme.example". The lookbehind lets a match start only at the start of
+# a word: tried at every letter of a long word, the search would take quadratic time.
 _ADDRESS = re.compile(r"(?<![\w.+-])[\w.+-]+@[\w-]+(?:\.[\w-]+)*")
+# Matches the time in "2024-01-01 09:00:00"; not "9:00".
 _TIME = re.compile(r"\d\d:\d\d:\d\d")
 
 
 @dataclass(frozen=True)
-class Marked:
-    """An invented address holds a mark; one of the company beside it excuses it, as published."""
+class MarkedAddress:
+    """Rule: an address is invented if the calls contain `mark` and do not contain `unless`, as published."""
 
     mark: str
     unless: str
 
-    def is_wrong(self, calls: Sequence[str], given: str) -> bool:
-        """Whether an address in the calls is invented."""
+    def has_invented_address(self, calls: Sequence[str], given: str) -> bool:
+        """Whether the calls contain an invented address. `given` is ignored."""
         shown = str(calls)
         return self.mark in shown and self.unless not in shown
 
 
 @dataclass(frozen=True)
-class Unknown:
-    """An invented address is one that stands nowhere in the workplace, the request or the ground truth."""
+class UnknownAddress:
+    """Rule: an address is invented if it is neither in the workplace nor in the request or ground truth."""
 
     known: frozenset[str]
 
-    def is_wrong(self, calls: Sequence[str], given: str) -> bool:
-        """Whether an address in the calls is invented.
+    def has_invented_address(self, calls: Sequence[str], given: str) -> bool:
+        """Whether the calls contain an invented address.
 
-        >>> rule = Unknown(frozenset({"ann@acme.example"}))
-        >>> rule.is_wrong(["f(to='ANN@acme.example')"], ""), rule.is_wrong(["f(to='bo@x.org')"], "")
-        (False, True)
+        Args:
+            calls: as text.
+            given: the request and the ground truth, as one text.
+
+        >>> rule = UnknownAddress(frozenset({"ann@acme.example"}))
+        >>> rule.has_invented_address(["f(to='ANN@acme.example')"], "")
+        False
+        >>> rule.has_invented_address(["f(to='bo@x.org')"], "")
+        True
         """
         return not addresses_in(calls) <= self.known | addresses_in([given])
 
 
 @dataclass(frozen=True)
-class Instead:
-    """All that is wrong is one of some texts instead of the right one."""
+class Substitution:
+    """Rule: the only mistake is one of the `wrong` texts in place of `right`."""
 
     right: str
     wrong: tuple[str, ...]
 
-    def is_all_that_is_wrong(self, calls: Sequence[str], answer: Sequence[str]) -> bool:
-        """Whether every wanted call is there but for that."""
+    def is_only_mistake(self, calls: Sequence[str], answer: Sequence[str]) -> bool:
+        """Whether every ground-truth call contains `right` and was made with a wrong text in its place."""
         return all(
             self.right in text and any(text.replace(self.right, other) in calls for other in self.wrong)
             for text in answer
@@ -70,13 +78,13 @@ class Instead:
 
 
 @dataclass(frozen=True)
-class AnotherTime:
-    """All that is wrong is the time of day."""
+class DifferentTime:
+    """Rule: the only mistake is another time of day."""
 
-    def is_all_that_is_wrong(self, calls: Sequence[str], answer: Sequence[str]) -> bool:
-        """Whether every wanted call has a time of day and is there with another one.
+    def is_only_mistake(self, calls: Sequence[str], answer: Sequence[str]) -> bool:
+        """Whether every ground-truth call contains a time of day and was made with another one.
 
-        >>> AnotherTime().is_all_that_is_wrong(["f('2024-01-01 09:00:00')"], ["f('2024-01-01 10:30:00')"])
+        >>> DifferentTime().is_only_mistake(["f('2024-01-01 09:00:00')"], ["f('2024-01-01 10:30:00')"])
         True
         """
         timeless = {_TIME.sub("", text) for text in calls if text not in answer}
@@ -85,36 +93,38 @@ class AnotherTime:
 
 @dataclass(frozen=True)
 class ErrorRules:
-    """What tells each class of errors.
+    """How the error classes are recognised at one workplace.
 
     Attributes:
-        wrong_email: an address that was made up.
-        end_date: the last day with data, and the days that are taken for it.
-        meeting_start_time: the start of a meeting, and those that are taken for it.
+        wrong_email: recognises invented addresses.
+        end_date: the last day with data, and the days that agents use in its place.
+        meeting_start_time: the correct start of a meeting, and the wrong ones.
     """
 
-    wrong_email: Marked | Unknown
-    end_date: Instead
-    meeting_start_time: Instead | AnotherTime
+    wrong_email: MarkedAddress | UnknownAddress
+    end_date: Substitution
+    meeting_start_time: Substitution | DifferentTime
 
 
 PUBLISHED = ErrorRules(
-    Marked("@example", unless="@atlas"),
-    Instead("2023-11-29", ("2023-11-30",)),
-    Instead("13:00:00", ("09:00:00", "11:00:00", "15:00:00", "15:30:00")),
+    MarkedAddress("@example", unless="@atlas"),
+    Substitution("2023-11-29", ("2023-11-30",)),
+    Substitution("13:00:00", ("09:00:00", "11:00:00", "15:00:00", "15:30:00")),
 )
 
 
 def error_rules(folder: Path, sandbox: Sandbox) -> ErrorRules:
-    """The rules of a data folder: what its `benchmark.json` states under `error_classes`; else the published
-    ones for the published layout, and those that its sandbox gives for any other.
+    """The rules of a data folder.
+
+    Rules in `error_classes` of its `benchmark.json` take precedence. The others are the published ones for a
+    folder in the published layout, and those derived from its sandbox for any other folder.
 
     Raises:
-        UsageError: what is stated has another form.
+        UsageError: 'error_classes' has the wrong form.
     """
     data = DataFolder(folder)
     given = data.benchmark.get("error_classes", {})
-    rules = rules_of(sandbox) if (folder / FILE).exists() else PUBLISHED
+    rules = sandbox_rules(sandbox) if (folder / FILE).exists() else PUBLISHED
     try:
         if not isinstance(given, dict):
             raise TypeError
@@ -125,22 +135,28 @@ def error_rules(folder: Path, sandbox: Sandbox) -> ErrorRules:
         )
     except (KeyError, TypeError, ValueError):
         raise UsageError(
-            "'error_classes' has another form", file=data.benchmark_file, fix="see docs/workbench.md"
+            "'error_classes' has the wrong form",
+            file=data.benchmark_file,
+            fix="write it as docs/workbench.md shows",
         ) from None
 
 
-def rules_of(sandbox: Sandbox) -> ErrorRules:
-    """The rules that a sandbox gives: unknown addresses, today instead of yesterday, any other hour."""
+def sandbox_rules(sandbox: Sandbox) -> ErrorRules:
+    """Derive the rules from a sandbox: unknown addresses, today in place of yesterday, any other time
+    of day.
+    """
     today = sandbox.now.date()
     yesterday = today - timedelta(days=1)
     return ErrorRules(
-        Unknown(_known_addresses(sandbox)), Instead(str(yesterday), (str(today),)), AnotherTime()
+        UnknownAddress(_known_addresses(sandbox)),
+        Substitution(str(yesterday), (str(today),)),
+        DifferentTime(),
     )
 
 
-def stated(sandbox: Sandbox) -> dict[str, Any]:
-    """The rules that a sandbox gives, as `benchmark.json` states them."""
-    end = rules_of(sandbox).end_date
+def stated_rules(sandbox: Sandbox) -> dict[str, Any]:
+    """The rules derived from a sandbox, in the form of `error_classes` in `benchmark.json`."""
+    end = sandbox_rules(sandbox).end_date
     return {
         "wrong_email": UNKNOWN,
         "end_date": {"right": end.right, "wrong": list(end.wrong)},
@@ -149,7 +165,7 @@ def stated(sandbox: Sandbox) -> dict[str, Any]:
 
 
 def addresses_in(texts: Iterable[str]) -> frozenset[str]:
-    """The e-mail addresses in texts, in lower case.
+    """The e-mail addresses in texts, lower-cased.
 
     >>> sorted(addresses_in(['f(to="Ann.Lee@Acme.example", body="Ask dan@foxco.")']))
     ['ann.lee@acme.example', 'dan@foxco']
@@ -169,24 +185,24 @@ def _known_addresses(sandbox: Sandbox) -> frozenset[str]:
     )
 
 
-def _email(value: Any, sandbox: Sandbox) -> Marked | Unknown:
+def _email(value: Any, sandbox: Sandbox) -> MarkedAddress | UnknownAddress:
     if value == UNKNOWN:
-        return Unknown(_known_addresses(sandbox))
-    return Marked(_text(value["mark"]), unless=_text(value["unless"]))
+        return UnknownAddress(_known_addresses(sandbox))
+    return MarkedAddress(_text(value["mark"]), unless=_text(value["unless"]))
 
 
-def _time(value: Any) -> Instead | AnotherTime:
-    return AnotherTime() if value == ANY else _instead(value)
+def _time(value: Any) -> Substitution | DifferentTime:
+    return DifferentTime() if value == ANY else _instead(value)
 
 
-def _instead(value: Mapping[str, Any]) -> Instead:
+def _instead(value: Mapping[str, Any]) -> Substitution:
     if not isinstance(value["wrong"], list):
         raise TypeError
-    return Instead(_text(value["right"]), tuple(map(_text, value["wrong"])))
+    return Substitution(_text(value["right"]), tuple(map(_text, value["wrong"])))
 
 
 def _text(value: Any) -> str:
-    """A text that is not empty, which would stand in every call."""
+    """A string that is not empty: the empty one would occur in every call."""
     if not isinstance(value, str) or not value:
         raise TypeError
     return value
@@ -199,14 +215,14 @@ NOT_RUN = "not run"
 
 @dataclass(frozen=True)
 class ErrorClasses:
-    """Told from the texts of the calls alone.
+    """The error classes of one run, derived from the texts of the calls alone.
 
     Args:
-        exact_match: the calls that change something are those of the ground truth, in any order.
+        exact_match: the calls that change something equal those of the ground truth, in any order.
         no_actions: nothing was called.
-        wrong_email: an address was made up.
-        end_date_minor_error: a period that ends a day late is all that is wrong.
-        meeting_start_time_error: another start of a meeting is all that is wrong.
+        wrong_email: an address was invented.
+        end_date_minor_error: the only mistake is a period that ends a day late.
+        meeting_start_time_error: the only mistake is the start of a meeting.
     """
 
     exact_match: bool
@@ -216,7 +232,7 @@ class ErrorClasses:
     meeting_start_time_error: bool
 
 
-def classes_of(
+def classify_run(
     calls: Sequence[str],
     answer: Sequence[str],
     *,
@@ -225,28 +241,28 @@ def classes_of(
     rules: ErrorRules = PUBLISHED,
     toolset: Toolset = PUBLISHED_TOOLS,
 ) -> ErrorClasses:
-    """The classes of one run.
+    """The error classes of one run.
 
     Args:
-        calls: what it called, as text.
-        answer: the ground truth, as text.
-        correct: the verdict: only `exact_match` and `no_actions` are told of a correct run.
+        calls: the run's calls as text.
+        answer: the ground-truth calls as text.
+        correct: the verdict. A correct run has no class other than `exact_match` and `no_actions`.
         query: the request.
-        rules: what the classes look for at this workplace.
-        toolset: its tools.
+        rules: how the classes are recognised at this workplace.
+        toolset: the workplace's tools.
     """
     calls = [_one_line(text) for text in calls]
     answer = [_one_line(text) for text in answer]
     failed = bool(answer) and not correct
     changing = [text for text in calls if _changes(text, toolset)]
-    # What is looked for does no harm, so it is no guess; the published rule does not ask.
-    sent = changing if isinstance(rules.wrong_email, Unknown) else calls
+    # Searching for an unknown address changes nothing and is no error. The published rule counts it.
+    sent = changing if isinstance(rules.wrong_email, UnknownAddress) else calls
     return ErrorClasses(
         exact_match=sorted(text.lower() for text in changing) == sorted(text.lower() for text in answer),
         no_actions=not calls,
-        wrong_email=not correct and rules.wrong_email.is_wrong(sent, f"{query} {answer}"),
-        end_date_minor_error=failed and rules.end_date.is_all_that_is_wrong(calls, answer),
-        meeting_start_time_error=failed and rules.meeting_start_time.is_all_that_is_wrong(calls, answer),
+        wrong_email=not correct and rules.wrong_email.has_invented_address(sent, f"{query} {answer}"),
+        end_date_minor_error=failed and rules.end_date.is_only_mistake(calls, answer),
+        meeting_start_time_error=failed and rules.meeting_start_time.is_only_mistake(calls, answer),
     )
 
 
@@ -255,6 +271,6 @@ def _one_line(text: str) -> str:
 
 
 def _changes(text: str, toolset: Toolset) -> bool:
-    """Whether the tool of a call changes something."""
+    """Whether the call is to a tool that changes something."""
     tool = toolset.tools.get(".".join(text.split("(")[0].split(".")[:2]))
     return tool is not None and tool.changes_state

@@ -1,5 +1,5 @@
-"""From published result files to verdicts: the files, one verdict per row, and why strict and compat
-verdicts differ.
+"""Evaluation of published result files: reads the files, gives one verdict per row, and classifies the
+differences between strict and compat verdicts.
 """
 
 from __future__ import annotations
@@ -11,7 +11,12 @@ from pathlib import Path
 from typing import Any
 
 from toolassay.benchmarks.workbench.judge.compat import CompatJudge, CompatVerdict
-from toolassay.benchmarks.workbench.judge.error_classes import PUBLISHED, ErrorClasses, ErrorRules, classes_of
+from toolassay.benchmarks.workbench.judge.error_classes import (
+    PUBLISHED,
+    ErrorClasses,
+    ErrorRules,
+    classify_run,
+)
 from toolassay.benchmarks.workbench.judge.strict import StrictJudge, StrictVerdict
 from toolassay.benchmarks.workbench.sandbox import Sandbox
 from toolassay.benchmarks.workbench.sandbox.published_layout import read_csv
@@ -19,17 +24,18 @@ from toolassay.benchmarks.workbench.tasks import Task, parse_list
 from toolassay.benchmarks.workbench.tools import toolset_of
 from toolassay.errors import UsageError
 
+# Matches "gpt-4_all_2024-03-21_15-21-12" and "gpt-4_domains"; not "gpt-4_tools".
 _NAME = re.compile(r"(?P<model>.+)_(?P<setting>all|domains)(_\d{4}-\d\d-\d\d_\d\d-\d\d-\d\d)?")
 
 
 @dataclass(frozen=True)
 class Result:
-    """What came of one request.
+    """The result of one request.
 
     Args:
         query: the request.
-        calls: as text, in the order of the agent.
-        error: how it failed; empty if it did not.
+        calls: the agent's calls as text, in order.
+        error: the error message; empty if the run succeeded.
     """
 
     query: str
@@ -42,8 +48,8 @@ class ResultFile:
     """One result file.
 
     Args:
-        path: where it is.
-        name: its path below the folder that was named, with slashes.
+        path: of the file.
+        name: its path below the given folder, with slashes.
     """
 
     path: Path
@@ -51,7 +57,7 @@ class ResultFile:
 
     @property
     def model(self) -> str:
-        """The model, as the file's name says.
+        """The model's name, taken from the file name.
 
         >>> ResultFile(Path("gpt-4_all_2024-03-21_15-21-12.csv"), "").model
         'gpt-4'
@@ -61,7 +67,7 @@ class ResultFile:
 
     @property
     def tool_selection(self) -> str | None:
-        """`all` or `domains`, as the file's name says; None if it does not."""
+        """`all` or `domains`, taken from the file name; None if it contains neither."""
         found = _NAME.fullmatch(self.path.stem)
         return found["setting"] if found else None
 
@@ -69,7 +75,7 @@ class ResultFile:
         """The results, in order.
 
         Raises:
-            UsageError: not a result file, or one without results.
+            UsageError: the file is not a result file, or has no rows.
         """
         number = 0
         for number, row in enumerate(read_csv(self.path), start=1):
@@ -84,32 +90,32 @@ class ResultFile:
 
 
 def result_files(path: Path) -> list[ResultFile]:
-    """The result file, or all below a folder, in the order of their names.
+    """The given result file, or all CSV files below the given folder, sorted by name.
 
     Raises:
-        UsageError: there is none.
+        UsageError: the folder contains no CSV file.
     """
     if path.is_file():
         return [ResultFile(path, path.name)]
     found = sorted((file.relative_to(path).as_posix(), file) for file in path.rglob("*.csv"))
     if not found:
-        raise UsageError("no result files", file=path, fix="give a CSV file, or a folder with some")
+        raise UsageError("no result files", file=path, fix="give a CSV file, or a folder with CSV files")
     return [ResultFile(file, name) for name, file in found]
 
 
 @dataclass(frozen=True)
 class RunVerdict:
-    """What is said of one run.
+    """The verdict on one run.
 
     Args:
         file: the result file.
-        row: the row in it, counted from 0.
-        task: what was asked.
-        result: what was done.
-        correct: whether that is right.
-        side_effects: whether something was changed that should not have been.
-        classes: exact match, and classes of errors.
-        strict: the strict verdict in full, in strict mode.
+        row: the row number in it, from 0.
+        task: the task.
+        result: the run's calls and error.
+        correct: whether the run is correct in the chosen mode.
+        side_effects: whether something changed that should not have.
+        classes: exact match and error classes.
+        strict: the full strict verdict, in strict mode.
     """
 
     file: str
@@ -122,7 +128,7 @@ class RunVerdict:
     strict: StrictVerdict | None = None
 
     def to_json(self) -> dict[str, Any]:
-        """As it stands in the file."""
+        """The verdict as a line of the verdicts file."""
         return {
             "file": self.file,
             "row": self.row,
@@ -135,20 +141,20 @@ class RunVerdict:
 
 
 MODES = ("compat", "strict")
-NO_COMPAT = "compat verdicts are of the published tables only"
+NO_COMPAT = "compat verdicts exist for the published tables only"
 
 
 class WorkbenchEvaluator:
     """Judges result files of one data folder.
 
     Args:
-        sandbox: as every run found it.
-        tasks: what was asked.
+        sandbox: the state before every run.
+        tasks: the tasks of the folder.
         mode: `compat` or `strict`.
-        rules: what the classes of errors look for.
+        rules: how error classes are recognised.
 
     Raises:
-        UsageError: no such mode, or compat for a workplace of somebody's own.
+        UsageError: the mode is unknown, or is compat for a user-defined workplace.
     """
 
     def __init__(
@@ -165,25 +171,25 @@ class WorkbenchEvaluator:
         self._judge = CompatJudge(sandbox) if mode == "compat" else StrictJudge(sandbox)
 
     def verdicts(self, file: ResultFile) -> Iterator[RunVerdict]:
-        """A verdict a row.
+        """One verdict per row.
 
         Raises:
-            UsageError: a row asks what is no task of the folder.
+            UsageError: a row's request is not a task of the folder.
         """
         for row, result in enumerate(file.read()):
             task = self._tasks.get(result.query)
             if task is None:
                 raise UsageError(
-                    f"row {row}: {result.query[:80]!r} is no request of the data folder",
+                    f"row {row}: {result.query[:80]!r} is not a request of the data folder",
                     file=file.path,
-                    fix="give the folder these results are of as --data_dir",
+                    fix="set --data_dir to the folder that these results belong to",
                 )
             yield self.verdict(file.name, row, task, result)
 
     def verdict(self, file: str, row: int, task: Task, result: Result) -> RunVerdict:
-        """The verdict on one result."""
+        """The verdict on one result; `file` and `row` are only recorded in it."""
         judged = self._judge.verdict(result.calls, task.answer, error=result.error)
-        classes = classes_of(
+        classes = classify_run(
             result.calls,
             task.answer,
             correct=judged.correct,
@@ -202,11 +208,10 @@ REVERSED = "changed and changed back, under other labels"
 
 
 def disagreement(compat: CompatVerdict, strict: StrictVerdict) -> str | None:
-    """The class of a difference between two verdicts on one run; None if they agree.
+    """Why the two verdicts on one run differ; None if they agree.
 
-    Args:
-        compat: the published verdict.
-        strict: the strict one.
+    Returns:
+        One of `UNFINISHED`, `BESIDE`, `ORDER` and `REVERSED`.
     """
     if (compat.correct, compat.side_effects) == (strict.correct, strict.side_effects):
         return None

@@ -1,5 +1,5 @@
-"""Metrics of one result file: the counts of the published evaluator, and the strict means with their
-95 % intervals.
+"""Metrics of one result file: the counts of the published evaluator, and strict means with 95 %
+confidence intervals.
 """
 
 from __future__ import annotations
@@ -16,14 +16,14 @@ _LONGEST_ERROR = 120
 
 
 def metrics_of(file: ResultFile, verdicts: Sequence[RunVerdict]) -> dict[str, Any]:
-    """Counts and shares of one file.
+    """The published counts and shares of one file.
 
     Args:
-        file: names the model and the setting of its tools.
-        verdicts: one a row.
+        file: gives the names of the model and of the tool selection.
+        verdicts: one per row.
 
     Returns:
-        The published counts; groups by number of wanted actions, template and domains hold `n`, `correct`
+        The published counts. Each group (by number of wanted actions, template, domains) has `n`, `correct`
         and `side_effects`.
     """
     n = len(verdicts)
@@ -66,9 +66,10 @@ def metrics_of(file: ResultFile, verdicts: Sequence[RunVerdict]) -> dict[str, An
 
 
 def error_classes(verdicts: Sequence[RunVerdict]) -> dict[str, dict[str, float | None]]:
-    """How many runs are in each class of errors (`n`), and how many of a hundred (`pct`).
+    """For each error class, the number of runs (`n`) and their percentage of all runs (`pct`).
 
-    A run may be in several; `no_actions` may be right. A task that was not run is in none.
+    A run may be in several classes, and one with `no_actions` may be correct. A task that was not run is in
+    none.
     """
     n = len(verdicts)
     classes = {
@@ -83,7 +84,7 @@ def error_classes(verdicts: Sequence[RunVerdict]) -> dict[str, dict[str, float |
 
 
 def percentage(part: int, whole: int) -> float | None:
-    """Of a hundred, to two places; None of nothing.
+    """A share in percent, rounded to two decimals; None if `whole` is 0.
 
     >>> percentage(1, 3)
     33.33
@@ -96,7 +97,7 @@ def _share(part: int, whole: int) -> str:
 
 
 def _domain(verdicts: Sequence[RunVerdict]) -> str | None:
-    """The group all tasks are from; None if they are from several."""
+    """The group that all tasks belong to; None if they belong to several."""
     groups = {v.task.group for v in verdicts}
     return groups.pop() if len(groups) == 1 else None
 
@@ -152,7 +153,7 @@ def _group(verdicts: Iterable[RunVerdict]) -> dict[str, int]:
 def _groups(
     verdicts: Sequence[RunVerdict], key: Callable[[RunVerdict], int | str]
 ) -> dict[str, dict[str, int]]:
-    """A group for each value of the key: numbers ascending, texts as they come."""
+    """Counts for each value of the key: numbers in ascending order, strings in order of appearance."""
     found: dict[int | str, list[RunVerdict]] = {}
     for verdict in verdicts:
         found.setdefault(key(verdict), []).append(verdict)
@@ -161,12 +162,14 @@ def _groups(
 
 
 def strict_metrics(verdicts: Sequence[RunVerdict]) -> dict[str, Any]:
-    """Means of one file with their 95 % intervals; tasks of one template are drawn together.
+    """Means of one file with 95 % confidence intervals.
+
+    The bootstrap resamples templates, not single tasks: tasks of one template are not independent.
 
     Returns:
-        `unwanted_changes` (their number) and, under `intervals`, `accuracy`, `side_effects`,
-        `wanted_changes_made`, `made_changes_wanted` and `exact_match`: shares of 1, each with `value`, `low`
-        and `high`.
+        `unwanted_changes` (a count) and, under `intervals`, `accuracy`, `side_effects`,
+        `wanted_changes_made`, `made_changes_wanted` and `exact_match`: shares between 0 and 1, each with
+        `value`, `low` and `high`.
     """
     import numpy as np
 

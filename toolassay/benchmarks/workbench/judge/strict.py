@@ -1,4 +1,6 @@
-"""The strict verdict: which changes were wanted, which were made, whatever the path and the order."""
+"""The strict verdict: compares the set of changes made with the set of changes wanted, regardless of the
+calls that made them and of their order.
+"""
 
 from __future__ import annotations
 
@@ -14,18 +16,18 @@ from toolassay.benchmarks.workbench.sandbox.sandbox import Cell
 from toolassay.benchmarks.workbench.sandbox.schema import Layout
 
 Cells = tuple[tuple[str, str | None], ...]
-_DEEPEST = 5  # new rows may refer to each other in a circle
+_DEEPEST = 5  # new rows may refer to each other in a cycle, which would recurse for ever
 
 
 class StateChange(NamedTuple):
-    """One change: a row gone, a row new, or a cell changed.
+    """One change: a removed row, a new row, or a changed cell.
 
     Attributes:
-        table: where.
+        table: the table's name.
         kind: `gone`, `new` or `changed`.
-        id: of the row; None for a new one, and where rows are known by content.
-        cells: column and content: of a new row all but what the database made up, of a changed one the new
-            content, of one known by content all. Case does not count, but in columns with fixed values.
+        id: the row's id; None for a new row and in tables compared by content.
+        cells: column and content. A new row: all but generated columns. A changed cell: the new content. A
+            removed row in a table compared by content: all. Lower-cased, except in `verbatim` columns.
     """
 
     table: str
@@ -34,20 +36,20 @@ class StateChange(NamedTuple):
     cells: Cells = ()
 
     def to_json(self) -> dict[str, Any]:
-        """As it stands in a verdict."""
+        """The change as written in a verdict."""
         return {"table": self.table, "change": self.kind, "id": self.id, "cells": dict(self.cells)}
 
 
 @dataclass(frozen=True)
 class StrictVerdict:
-    """What is said of the state a run left.
+    """The strict verdict on the state that a run left.
 
     Args:
-        correct: every wanted change was made and no other, and the run ended without an error.
-        unwanted: changes that were made and not wanted.
-        missing: changes that were wanted and not made.
-        wanted: how many changes were wanted.
-        made: how many were made.
+        correct: exactly the wanted changes were made, and the run ended without an error.
+        unwanted: changes that were made but not wanted.
+        missing: changes that were wanted but not made.
+        wanted: number of wanted changes.
+        made: number of changes made.
     """
 
     correct: bool
@@ -58,21 +60,21 @@ class StrictVerdict:
 
     @property
     def side_effects(self) -> bool:
-        """Whether something was changed that should not have been."""
+        """Whether any change was unwanted."""
         return bool(self.unwanted)
 
     @property
     def wanted_made(self) -> float | None:
-        """The share of wanted changes that were made; None where none was wanted."""
+        """The share of wanted changes that were made (recall); None if none was wanted."""
         return (self.wanted - len(self.missing)) / self.wanted if self.wanted else None
 
     @property
     def made_wanted(self) -> float | None:
-        """The share of made changes that were wanted; None where none was made."""
+        """The share of changes made that were wanted (precision); None if none was made."""
         return (self.made - len(self.unwanted)) / self.made if self.made else None
 
     def to_json(self) -> dict[str, Any]:
-        """What a strict verdict says beyond a compat one."""
+        """The fields that a strict verdict has beyond a compat one."""
         return {
             "unwanted_count": len(self.unwanted),
             "unwanted": [change.to_json() for change in self.unwanted],
@@ -83,13 +85,13 @@ class StrictVerdict:
 
 
 class StrictJudge:
-    """Judges runs on one sandbox; the changes of each ground truth are worked out once.
+    """Judges runs on one sandbox. The changes of each ground truth are computed once and kept.
 
-    Calls are carried out on copies in which sent mail is always appended: that the published sandbox lets it
-    replace other mail after a deletion is nothing an agent can know.
+    Calls are replayed on copies in which sent mail is always appended. In the published sandbox it may
+    replace other mail after a deletion, which an agent cannot know.
 
     Args:
-        sandbox: as every run found it.
+        sandbox: the state before every run.
     """
 
     def __init__(self, sandbox: Sandbox) -> None:
@@ -100,9 +102,9 @@ class StrictJudge:
         """Judge one run.
 
         Args:
-            calls: what it called, as text.
-            answer: the ground truth, as text.
-            error: how the run failed; empty if it did not.
+            calls: the run's calls as text.
+            answer: the ground-truth calls as text.
+            error: the run's error message; empty if it succeeded.
         """
         if answer not in self._wanted:
             self._wanted[answer] = self._changes(answer)
@@ -125,7 +127,7 @@ class StrictJudge:
 
 
 def changes_between(before: Sandbox, after: Sandbox) -> Iterator[StateChange]:
-    """What was changed from a state to a fork of it, table by table."""
+    """The changes from a state to a fork of it, table by table."""
     found = difference(before, after)
     contents = _Contents(before.judged, found)
     for table in before.judged:
@@ -155,7 +157,10 @@ def _changes_in(table: Layout, found: TableDifference, contents: _Contents) -> I
 
 
 class _Contents:
-    """Cells as they are compared: a reference to a new row, whose id is made up, says what is in that row."""
+    """Cells in the form in which they are compared.
+
+    A reference to a new row is replaced by the content of that row, because its id was generated.
+    """
 
     def __init__(self, tables: Iterable[Layout], found: Mapping[str, TableDifference]) -> None:
         self._new = {
@@ -166,7 +171,7 @@ class _Contents:
         }
 
     def of_row(self, table: Layout, row: Mapping[str, Cell], depth: int = 0) -> Cells:
-        """All cells that count."""
+        """All cells of a row except generated ones."""
         return tuple(
             (name, self.of_cell(table, name, cell, depth))
             for name, cell in row.items()
@@ -174,7 +179,7 @@ class _Contents:
         )
 
     def of_cell(self, table: Layout, column: str, cell: Cell | bytes, depth: int = 0) -> str | None:
-        """One cell."""
+        """One cell; None if it is empty."""
         if column in table.references and depth < _DEEPEST and isinstance(cell, int | str):
             made = self._new.get((table.references[column], cell))
             if made is not None:
@@ -183,7 +188,7 @@ class _Contents:
 
 
 def _text(table: Layout, column: str, cell: Cell | bytes) -> str | None:
-    """What is compared of a cell."""
+    """A cell as comparable text; None if it is empty."""
     if cell is None:
         return None
     if isinstance(cell, bytes):

@@ -1,1 +1,1 @@
-"""A workplace of one's own: a database, tools in a Python file, tasks."""
+"""A user-defined workplace: an SQLite database, tools in a Python file, and tasks."""

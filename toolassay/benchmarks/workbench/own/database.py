@@ -1,4 +1,4 @@
-"""Somebody's own SQLite file: read without touching it, and what is known of its tables."""
+"""The SQLite file of a user-defined workplace: read without changing it, and the layout of its tables."""
 
 from __future__ import annotations
 
@@ -11,21 +11,25 @@ from toolassay.benchmarks.workbench.sandbox.schema import Layout, quoted
 from toolassay.errors import UsageError
 
 BUSY_SECONDS = 1.0
-"""How long a program that writes is waited for."""
+"""Maximum wait for another program's lock, in seconds."""
 _WAL, _PLAIN = 2, b"\x01\x01"
-_VERSIONS = slice(18, 20)  # where the header says which journal the file has
+_VERSIONS = slice(18, 20)  # bytes of the header: write and read version, 2 in WAL mode, 1 otherwise
 
 
 def read_database(path: Path) -> bytes:
-    """A copy of a database, as it is after its last transaction; the file itself is only read.
+    """Read a database as of its last committed transaction. The file is never changed.
+
+    Returns:
+        An SQLite file in rollback-journal mode.
 
     Raises:
-        UsageError: no such file, no database, or it is broken or in use.
+        UsageError: the file does not exist, is not an SQLite file, is damaged, or is locked.
     """
     if not path.is_file():
-        wrong = "is a folder, a file is needed" if path.is_dir() else "no such file"
+        wrong = "is a folder, not a file" if path.is_dir() else "no such file"
         raise UsageError(wrong, file=path, fix="give an SQLite file")
-    # Read with its log, SQLite would leave two files beside it. Where there is none, it is not needed.
+    # Opening a database in WAL mode creates a -wal and a -shm file beside it. Without a -wal file there is
+    # nothing to recover, and `immutable` opens the database without creating them.
     logged = path.with_name(f"{path.name}-wal").exists()
     with path.open("rb") as stream:
         waiting = stream.read(20)[_VERSIONS.start :] == bytes([_WAL, _WAL])
@@ -34,11 +38,11 @@ def read_database(path: Path) -> bytes:
         source = sqlite3.connect(f"{path.resolve().as_uri()}?{mode}", uri=True, timeout=BUSY_SECONDS)
         copy = sqlite3.connect(":memory:")
         try:
-            # `backup` waits for a lock for ever; what is being read already it gets at once.
+            # `backup` retries a locked database for ever. Reading first takes the lock, or times out.
             source.execute("BEGIN")
             source.execute("SELECT 1 FROM sqlite_master").fetchone()
             source.backup(copy)
-            (said,) = copy.execute("PRAGMA quick_check(1)").fetchone()
+            (verdict,) = copy.execute("PRAGMA quick_check(1)").fetchone()
             image = bytearray(copy.serialize())
         finally:
             source.close()
@@ -47,11 +51,13 @@ def read_database(path: Path) -> bytes:
         raise UsageError(
             f"cannot be read as an SQLite file: {error}",
             file=path,
-            fix="close the programs that use it, or give another",
+            fix="close the programs that use it, or give another file",
         ) from None
-    if said != "ok":
-        raise UsageError(f"is broken: {said}", file=path, fix="mend it, e.g. with .recover of sqlite3")
-    image[_VERSIONS] = _PLAIN  # a database in memory has no log
+    if verdict != "ok":
+        raise UsageError(
+            f"is damaged: {verdict}", file=path, fix="repair it, e.g. with .recover of the sqlite3 shell"
+        )
+    image[_VERSIONS] = _PLAIN  # `deserialize` cannot open a database in WAL mode
     return bytes(image)
 
 
@@ -62,16 +68,17 @@ def layouts_of(
     ignore: Collection[str] = (),
     verbatim: Collection[str] = (),
 ) -> tuple[Layout, ...]:
-    """The tables of a database that are judged: all but virtual ones and what belongs to those.
+    """The layouts of a database's tables, all of which are judged. Virtual tables and their shadow tables
+    are left out.
 
     Args:
         connection: to the database.
-        file: what it was read from.
-        ignore: columns that do not count, as `table.column`.
-        verbatim: columns in which case counts, as `table.column`.
+        file: the file it was read from, for messages.
+        ignore: columns that are not judged, as `table.column`.
+        verbatim: columns compared with case, as `table.column`.
 
     Raises:
-        UsageError: there are no tables, or no such column.
+        UsageError: the database has no tables, or `ignore` or `verbatim` names an unknown column.
     """
     listed = connection.execute("PRAGMA main.table_list").fetchall()
     names = sorted(
@@ -81,14 +88,12 @@ def layouts_of(
     )
     tables = [_layout(connection, name, rowid=not keyless) for name, keyless in names]
     if not tables:
-        raise UsageError("the database has no tables", file=file, fix="give one that has")
+        raise UsageError("the database has no tables", file=file, fix="give a database with tables")
     known = {f"{table.name}.{column}" for table in tables for column in table.columns}
-    for said in (*ignore, *verbatim):
-        if said not in known:
-            raise UsageError(
-                f"there is no column {said!r}", fix="write table.column, as the database has them"
-            )
-    tables = [_without(table, {said.removeprefix(f"{table.name}.") for said in ignore}) for table in tables]
+    for named in (*ignore, *verbatim):
+        if named not in known:
+            raise UsageError(f"there is no column {named!r}", fix="write table.column as in the database")
+    tables = [_without(table, {named.removeprefix(f"{table.name}.") for named in ignore}) for table in tables]
     generated = {table.name: table.id for table in tables if table.generated}
     return tuple(
         replace(
@@ -106,13 +111,13 @@ def _layout(connection: sqlite3.Connection, name: str, *, rowid: bool) -> Layout
     kinds = {column: kind.upper() for _, column, kind, *_ in columns}
     if _is_ambiguous(connection, name, key):
         key = ()
-    made_up = rowid and len(key) == 1 and kinds[key[0]] == "INTEGER"  # SQLite gives such rows their number
+    made_up = rowid and len(key) == 1 and kinds[key[0]] == "INTEGER"  # an alias of SQLite's rowid
     others = (column for _, column, *_ in columns if column not in key)
     return Layout(name, (*key, *others), name, key=key, generated=frozenset(key if made_up else ()))
 
 
 def _is_ambiguous(connection: sqlite3.Connection, name: str, key: tuple[str, ...]) -> bool:
-    """Whether several rows have one key: SQLite lets NULL be there more than once."""
+    """Whether several rows have the same key. In SQLite, primary keys other than the rowid may hold NULL."""
     if not key:
         return False
     missing = " OR ".join(f"{quoted(column)} IS NULL" for column in key)
@@ -121,7 +126,9 @@ def _is_ambiguous(connection: sqlite3.Connection, name: str, key: tuple[str, ...
 
 
 def _without(table: Layout, ignored: Iterable[str]) -> Layout:
-    """Without the columns that do not count; those of the key are kept to know rows by."""
+    """The layout without ignored columns. Ignored key columns stay, to identify rows, but are not
+    compared.
+    """
     ignored = {*ignored}
     return replace(
         table,
@@ -131,7 +138,7 @@ def _without(table: Layout, ignored: Iterable[str]) -> Layout:
 
 
 def _references(connection: sqlite3.Connection, name: str, generated: Mapping[str, str]) -> dict[str, str]:
-    """The columns that hold the id of a row in a table whose ids are made up."""
+    """The foreign-key columns that refer to a generated id."""
     found = connection.execute(f"PRAGMA main.foreign_key_list({quoted(name)})")
     return {
         column: other

@@ -1,4 +1,6 @@
-"""A new folder for an own workplace: written to a temporary folder, checked, then moved into place."""
+"""`toolassay workbench new`: a user-defined workplace is written to a temporary folder, checked, and
+moved into place.
+"""
 
 from __future__ import annotations
 
@@ -25,15 +27,15 @@ _CUSTOMS = "The library lends for 21 days."
 
 @dataclass(frozen=True)
 class Sources:
-    """What a workplace is made of; with none of them, of an example.
+    """The files to make a workplace from. Without any, the bundled example is used.
 
     Args:
         sandbox: an SQLite file.
-        tools: a Python file; needs `sandbox`.
-        tasks: JSON lines; need `tools`.
+        tools: a Python file; requires `sandbox`.
+        tasks: a JSON Lines file; requires `tools`.
 
     Raises:
-        UsageError: something is there without what it needs.
+        UsageError: a file is given without the one it requires.
     """
 
     sandbox: Path | None = None
@@ -51,22 +53,22 @@ class Sources:
 
 
 def make_workplace(target: Path, sources: Sources) -> tuple[OwnSandbox, list[Effect]]:
-    """Write a folder with a database, tools and tasks; nothing is written unless all of it works.
+    """Make a folder with a database, tools and tasks. It is created only if all of them work together.
 
     Args:
-        target: the folder; it must not be there.
-        sources: the files; they are copied, and only read.
+        target: the new folder; must not exist.
+        sources: the files; they are copied and never changed.
 
     Returns:
-        The workplace, and what each task does.
+        The workplace, and the effect of each task.
 
     Raises:
-        UsageError: the folder is there, or a file cannot be used.
+        UsageError: the folder exists, or a file cannot be used.
     """
     if target.name in ("", ".."):
-        raise UsageError("the folder has no name", fix="give one, e.g. library")
+        raise UsageError("the new folder has no name", fix="name it, e.g. library")
     if target.exists() or target.is_symlink():
-        raise UsageError("is there already", file=target, fix="choose another name, or remove it")
+        raise UsageError("exists already", file=target, fix="choose another name, or remove it")
     target.parent.mkdir(parents=True, exist_ok=True)
     with tempfile.TemporaryDirectory(prefix=f".{target.name}-", dir=target.parent) as made:
         draft = Path(made) / target.name
@@ -116,11 +118,11 @@ def _copy(source: Path, target: Path) -> None:
     try:
         shutil.copyfile(source, target)
     except OSError as error:
-        raise UsageError(f"cannot be read: {error.strerror}", file=source, fix="check its name") from None
+        raise UsageError(f"cannot be read: {error.strerror}", file=source, fix="check the path") from None
 
 
 def _write_first_task(draft: Path, sandbox: OwnSandbox) -> None:
-    """A task that asks for nothing, to be written over."""
+    """Write a placeholder task, which asks for nothing, for the user to replace."""
     assert sandbox.toolset is not None
     domain = next(iter(sandbox.toolset.toolkits))
     task = {"query": "Do nothing. (Write your own requests here.)", "answer": [], "domains": [domain]}
@@ -128,7 +130,7 @@ def _write_first_task(draft: Path, sandbox: OwnSandbox) -> None:
 
 
 def _in_words(message: str, draft: Path, sources: Sources) -> str:
-    """An error of the draft as one of the files that were given."""
+    """An error message about the draft, with the paths of the files that the user gave."""
     for name, given in ((SANDBOX, sources.sandbox), (TOOLS, sources.tools), (TASKS, sources.tasks)):
         message = message.replace(str(draft / name), str(given or name))
     return message.replace(f"{draft}/", "")

@@ -1,5 +1,5 @@
-"""The sandbox of an own workplace: its database in memory, a fixed time for SQL, and a connection
-with one transaction per call.
+"""The sandbox of a user-defined workplace: its database in memory, a fixed time for SQL functions, and a
+connection that makes each tool call one transaction.
 """
 
 from __future__ import annotations
@@ -17,18 +17,18 @@ from toolassay.benchmarks.workbench.sandbox.schema import Layout
 from toolassay.benchmarks.workbench.tools import Toolset
 
 _FUNCTIONS = ("date", "time", "datetime", "julianday", "unixepoch", "strftime")
-_ZONES = frozenset({"localtime", "utc"})  # the workplace has one time, the machine may have another
+_ZONES = frozenset({"localtime", "utc"})  # dropped: they would convert by the computer's time zone
 
 Value = str | int | float | None
 
 
 class FixedClock:
-    """SQLite's functions of time with `now` replaced, and `now()` itself.
+    """SQLite's date and time functions with a fixed current time, and a function `now()`.
 
-    A row that a tool adds has the same time in every run, so that runs can be compared.
+    A row that a tool adds has the same time in every run, so that the states of two runs can be compared.
 
     Args:
-        now: the moment it is.
+        now: the workplace's current time.
 
     >>> db = sqlite3.connect(":memory:")
     >>> FixedClock(datetime(2024, 2, 28, 9, 30)).set(db)
@@ -42,9 +42,9 @@ class FixedClock:
         self._functions = {name: self._stopped(name) for name in _FUNCTIONS}
 
     def set(self, connection: sqlite3.Connection) -> None:
-        """Give a connection this time."""
+        """Install the functions on a connection."""
         for name, function in self._functions.items():
-            # Deterministic, as it is with a moment that stands still: an index may use it.
+            # With a fixed time the functions are deterministic, which indexes on expressions require.
             connection.create_function(name, -1, function, deterministic=True)
         day, time = self._now.split(" ")
         for name, text in (
@@ -54,7 +54,7 @@ class FixedClock:
             connection.create_function(name, 0, lambda text=text: text, deterministic=True)
 
     def _stopped(self, name: str) -> Callable[..., Value]:
-        first = 1 if name == "strftime" else 0  # where the moment stands
+        first = 1 if name == "strftime" else 0  # the position of the time among the arguments
 
         def function(*given: Value) -> Value:
             values = [*given]
@@ -73,8 +73,8 @@ class FixedClock:
 
 
 SECONDS = 10.0
-"""How long the queries of one call may take."""
-_OPCODES = 20_000  # between two looks at the clock
+"""Maximum time for the queries of one call."""
+_OPCODES = 20_000  # SQLite instructions between two checks of the time, a few milliseconds
 
 _WRITES = frozenset({sqlite3.SQLITE_INSERT, sqlite3.SQLITE_UPDATE, sqlite3.SQLITE_DELETE})
 _ATTACHES = frozenset({sqlite3.SQLITE_ATTACH, sqlite3.SQLITE_DETACH})
@@ -90,25 +90,26 @@ _CHANGES_SCHEMA = frozenset(
 
 
 class ToolConnection(sqlite3.Connection):
-    """A connection on which `commit()` waits for the end of the call, and `close()` does nothing.
+    """The connection that a user's tools get. `commit()` is deferred to the end of the call, and `close()`
+    does nothing.
 
     Attributes:
-        denied: why the last statement that SQLite calls not authorized was none.
+        denied: the reason for the last statement that SQLite reported as "not authorized".
     """
 
     denied = ""
 
     @contextmanager
     def call(self, *, reads_only: bool) -> Iterator[None]:
-        """Let a tool work: what it did is kept, or undone if it raises.
+        """Run one tool call in the block: its changes are committed, or rolled back if it raises.
 
-        No statement may begin or end a transaction, change the schema or attach a file; nor, if the tool only
-        reads, write (but in temporary tables).
+        Statements that begin or end a transaction, change the schema or attach a file are denied; so are
+        writes (except to temporary tables) by a tool that only reads.
         """
 
         def allow(action: int, _1: str | None, _2: str | None, database: str | None, _3: str | None) -> int:
             reason = ""
-            if not self.in_transaction:  # nothing could be undone any more
+            if not self.in_transaction:  # what follows could not be rolled back
                 reason = "a conflict or a trigger has ended the transaction of this call"
             elif action == sqlite3.SQLITE_TRANSACTION:
                 reason = "a tool begins and ends no transaction (as executescript does)"
@@ -123,6 +124,7 @@ class ToolConnection(sqlite3.Connection):
 
         end = time.monotonic() + SECONDS
         self.execute("BEGIN")
+        # `rollback()` in a tool returns to this savepoint and leaves the transaction open.
         self.execute("SAVEPOINT call")
         self.row_factory = sqlite3.Row
         self.set_authorizer(allow)
@@ -141,47 +143,47 @@ class ToolConnection(sqlite3.Connection):
         try:
             if keep and self.in_transaction:
                 self.execute("COMMIT")
-        finally:  # a deferred foreign key may have kept it from being committed; a trigger may have ended it
+        finally:  # COMMIT fails on a deferred foreign key; RAISE(ROLLBACK) in a trigger ends the transaction
             if self.in_transaction:
                 self.execute("ROLLBACK")
 
     def commit(self) -> None:
-        """Nothing yet: the end of the call keeps what was done."""
+        """Do nothing: the end of the call commits."""
 
     def rollback(self) -> None:
-        """Undo what the call did so far."""
+        """Undo the changes that the call made so far."""
         self.execute("ROLLBACK TO call")
 
     def __enter__(self) -> ToolConnection:
-        """As `with db:` does, all of the block or nothing."""
+        """Start the block of `with db:`, whose changes are kept or undone together."""
         self.execute("SAVEPOINT block")
         return self
 
     def __exit__(self, kind: type[BaseException] | None, *_: Any) -> Literal[False]:
-        """Keep or undo the block."""
+        """Keep the changes of the block, or undo them after an exception."""
         if kind is not None:
             self.execute("ROLLBACK TO block")
         self.execute("RELEASE block")
         return False
 
     def close(self) -> None:
-        """Nothing: other calls follow."""
+        """Do nothing: further calls use the connection."""
 
     def release(self) -> None:
-        """Free the memory."""
+        """Close the connection and free its memory."""
         super().close()
 
 
 @dataclass(frozen=True)
 class OwnWorkplace:
-    """What all copies of a workplace have in common.
+    """What all copies of a user-defined workplace share.
 
     Args:
-        now: the moment it is.
-        user: who the agent works for.
-        toolset: what can be called.
-        judged: the tables.
-        customs: what agents are told of the workplace.
+        now: the workplace's current time.
+        user: the person the agent works for.
+        toolset: its tools.
+        judged: its tables.
+        customs: house rules in the agent's prompt.
     """
 
     now: datetime
@@ -196,17 +198,17 @@ class OwnWorkplace:
 
 
 class OwnSandbox(Sandbox):
-    """One copy of a database, and what can be done in it.
+    """One copy of a user-defined workplace.
 
     Args:
         image: the database, as an SQLite file.
-        place: the workplace.
+        place: what all copies share.
     """
 
     connection: ToolConnection
 
     def __init__(self, image: bytes, place: OwnWorkplace) -> None:
-        # One thread at a time uses a sandbox; a transaction is opened by a call.
+        # Autocommit: `call` opens the transactions. Sandboxes move between threads; one uses it at a time.
         self.connection = sqlite3.connect(
             ":memory:", isolation_level=None, check_same_thread=False, factory=ToolConnection
         )
@@ -220,9 +222,9 @@ class OwnSandbox(Sandbox):
         self.toolset, self.judged, self.customs = place.toolset, place.judged, place.customs
 
     def fork(self, *, overwrites: bool | None = None) -> OwnSandbox:
-        """An independent copy."""
+        """An independent copy; `overwrites` has no meaning here."""
         return OwnSandbox(self.image(), self._place)
 
     def close(self) -> None:
-        """Free the memory now."""
+        """Free the memory of the database. The sandbox cannot be used afterwards."""
         self.connection.release()

@@ -1,4 +1,4 @@
-"""The check of an own workplace's tasks: runs their ground truth and reports what it changes."""
+"""Checks the tasks of a user-defined workplace by running their ground truth, and reports its effect."""
 
 from __future__ import annotations
 
@@ -20,11 +20,11 @@ _NOUNS = {"gone": "row", "new": "row", "changed": "cell"}
 
 @dataclass(frozen=True)
 class Effect:
-    """What the ground truth of a task does.
+    """The effect of a task's ground truth.
 
     Args:
         task: the task.
-        changes: nothing, if it asks for no action.
+        changes: the changes to judged tables; empty if the task asks for no action.
     """
 
     task: Task
@@ -32,12 +32,12 @@ class Effect:
 
     @property
     def is_idle(self) -> bool:
-        """Whether there are calls, and none of them changes anything."""
+        """Whether the ground truth has calls but changes nothing, which is probably a mistake."""
         return bool(self.task.answer) and not self.changes
 
     @property
     def summary(self) -> str:
-        """How many rows are gone, new and changed, by table.
+        """One line: the number of rows gone, rows new and cells changed, by table.
 
         >>> Effect(Task("Hello", (), "", "", ("desk",), "desk", "desk-001"), ()).summary
         'desk-001: no action'
@@ -45,18 +45,18 @@ class Effect:
         if self.is_idle:
             return f"{self.task.id}: warning: its answer has calls, and changes nothing"
         counts = Counter((change.table, change.kind) for change in self.changes)
-        told = ", ".join(
+        counted = ", ".join(
             f"{table}: {count_of(count, _NOUNS[kind])} {kind}" for (table, kind), count in counts.items()
         )
-        return f"{self.task.id}: {told or 'no action'}"
+        return f"{self.task.id}: {counted or 'no action'}"
 
 
 def check_tasks(sandbox: OwnSandbox, folder: Path) -> list[Effect]:
-    """Carry out the ground truth of every task, each on a fresh copy, twice.
+    """Run the ground truth of every task twice, each time on a fresh copy.
 
     Raises:
-        UsageError: a task cannot be read, is there twice, names unknown domains or a tool outside its own; a
-            call of its ground truth fails; or it does not do the same twice.
+        UsageError: a task cannot be read, occurs twice, names an unknown domain or a tool outside its
+            domains; a call of its ground truth fails; or the two runs leave different states.
     """
     return [_effect(sandbox, placed) for placed in placed_tasks(folder)]
 
@@ -75,16 +75,19 @@ def _effect(sandbox: OwnSandbox, placed: PlacedTask) -> Effect:
             )
         if call.name in toolset_of(sandbox).tools and call.name not in known:
             raise UsageError(
-                f"{call.name} is of none of the task's domains", file=file, line=line, fix="add its domain"
+                f"{call.name} belongs to none of the task's domains",
+                file=file,
+                line=line,
+                fix=f"add {call.name.partition('.')[0]!r} to 'domains'",
             )
     first, second = (_changes(sandbox, placed) for _ in range(2))
     if first != second:
         (differing, *_) = (first - second) | (second - first)
         raise UsageError(
-            f"the ground truth does not do the same twice, see the table {differing.table}",
+            f"two runs of the ground truth leave different rows in the table {differing.table}",
             file=file,
             line=line,
-            fix="take the time from now(db), no random values; or name the column under 'ignore'",
+            fix="use now(db) for the time and no random values, or list the column under 'ignore'",
         )
     return Effect(task, tuple(first.elements()))
 
@@ -101,12 +104,12 @@ def _changes(sandbox: OwnSandbox, placed: PlacedTask) -> Counter[StateChange]:
                     f"the ground truth fails: {text[:200]}: {failure}",
                     file=file,
                     line=line,
-                    fix="mend the call or the tool",
+                    fix="correct the call or the tool",
                 ) from failure
         return Counter(changes_between(sandbox, copy))
     except sqlite3.Error as error:
         raise UsageError(
-            f"the state cannot be compared: {error}", file=file, line=line, fix="mend the database"
+            f"the state cannot be compared: {error}", file=file, line=line, fix="correct the database"
         ) from None
     finally:
         copy.close()

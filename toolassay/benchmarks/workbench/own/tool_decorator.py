@@ -1,6 +1,4 @@
-"""What `tools.py` of an own workplace imports: the `@tool` decorator, `ToolError`, the current
-moment and the user.
-"""
+"""The API of a user's `tools.py`: the decorator `@tool`, `ToolError`, the current time and the user."""
 
 from __future__ import annotations
 
@@ -18,19 +16,19 @@ _MARKED = "__workplace_marks__"
 
 
 class ToolError(ToolFailure):
-    """What an agent is told instead of a result; the call has changed nothing."""
+    """Raised by a tool to fail a call. The agent gets the message, and the call's changes are undone."""
 
 
 class NoDomain(TypeError):
-    """`@tool` without the domain."""
+    """`@tool` was used without a domain."""
 
 
 @dataclass(frozen=True)
 class ToolMark:
-    """That a function is a tool.
+    """The record that `@tool` leaves on a function.
 
     Args:
-        domain: the part of the workplace it belongs to.
+        domain: the domain the tool belongs to.
         changes_state: whether it may write.
     """
 
@@ -41,28 +39,29 @@ class ToolMark:
 def tool(domain: str = "", *, reads_only: bool = False) -> Callable[[Function], Function]:
     """Mark a function as a tool, called `domain.function` by agents.
 
-    The function takes the database first and then typed arguments: str, int, float, bool, Literal, lists of
-    these, or None. Agents are told its docstring; the section "Args:" tells of the arguments.
+    The first argument of the function is the database. The others are typed: str, int, float, bool, Literal,
+    lists of these, or one of these and None. The docstring is the tool's description in the agent's prompt,
+    and its section "Args:" describes the arguments.
 
     Args:
-        domain: the part of the workplace it belongs to.
-        reads_only: it cannot write, and does not count when calls are compared with those that are wanted.
+        domain: the domain the tool belongs to.
+        reads_only: the tool cannot write, and its calls are not compared with those of the ground truth.
 
     Raises:
-        NoDomain: there is none.
+        NoDomain: no domain is given.
 
     >>> @tool("loans", reads_only=True)
     ... def due(db: sqlite3.Connection, member: str) -> list[str]:
     ...     "The books that a member has."
     ...     return [row["title"] for row in db.execute("SELECT title FROM loans WHERE member = ?", [member])]
     """
-    if callable(domain) or not domain:  # the function itself, where the mark has no brackets
+    if callable(domain) or not domain:  # `@tool` without parentheses passes the function itself
         raise NoDomain("a tool without a domain")
 
     def mark(function: Function) -> Function:
         made = ToolMark(domain, not reads_only)
         setattr(function, _MARK, made)
-        # The file of tools keeps a list: of two functions with one name only the second is found by it.
+        # The module keeps a list as well: of two functions with one name, its namespace has only the second.
         getattr(function, "__globals__", {}).setdefault(_MARKED, []).append((made, function))
         return function
 
@@ -70,21 +69,25 @@ def tool(domain: str = "", *, reads_only: bool = False) -> Callable[[Function], 
 
 
 def mark_of(value: Any) -> ToolMark | None:
-    """The mark of a function; None if it has none."""
+    """The mark of a function; None if it is not marked."""
     found = getattr(value, _MARK, None) if callable(value) else None
     return found if isinstance(found, ToolMark) else None
 
 
 def marked_in(names: Mapping[str, Any]) -> list[tuple[ToolMark, Callable[..., Any]]]:
-    """All functions that were marked in a module, those included that its names no longer stand for."""
+    """All marked functions of a module, including those whose name was reassigned.
+
+    Args:
+        names: the module's namespace.
+    """
     return [*names.get(_MARKED, [])]
 
 
 def now(db: sqlite3.Connection) -> datetime:
-    """The moment it is in the workplace; in SQL, a function of the same name."""
+    """The workplace's current time. SQL has a function of the same name."""
     return datetime.fromisoformat(db.execute("SELECT now()").fetchone()[0])
 
 
 def user(db: sqlite3.Connection) -> str:
-    """Who the agent works for; in SQL, a function of the same name."""
+    """The person the agent works for. SQL has a function of the same name."""
     return str(db.execute("SELECT user()").fetchone()[0])

@@ -1,5 +1,5 @@
-"""A Python function as a tool: the types of its arguments (JSON Schema, words, conversion), its
-docstring, and its calls.
+"""A marked Python function as a tool: JSON Schema, description and conversion of its typed arguments, and
+its execution.
 """
 
 from __future__ import annotations
@@ -34,10 +34,10 @@ _TRUTH = {"true": True, "false": False}
 
 
 def schema_of(hint: Any) -> dict[str, Any]:
-    """The JSON Schema of a type.
+    """The JSON Schema of a type hint.
 
     Raises:
-        TypeError: no argument can have this type.
+        TypeError: the type is not supported.
 
     >>> schema_of(list[int] | None)
     {'anyOf': [{'type': 'array', 'items': {'type': 'integer'}}, {'type': 'null'}]}
@@ -54,10 +54,10 @@ def schema_of(hint: Any) -> dict[str, Any]:
     raise TypeError(getattr(hint, "__name__", str(hint)))
 
 
-def words_of(hint: Any) -> str:
-    """A type in words, for prompts.
+def describe_type(hint: Any) -> str:
+    """The description of a type in a prompt.
 
-    >>> words_of(list[Literal["a", "b"]])
+    >>> describe_type(list[Literal["a", "b"]])
     'a list, of each: one of "a", "b"'
     """
     if hint in _NAMES:
@@ -68,38 +68,38 @@ def words_of(hint: Any) -> str:
             f'"{value}"' if isinstance(value, str) else str(value) for value in inner
         )
     if kind is list:
-        return f"a list, of each: {words_of(inner[0])}"
-    return " or ".join(map(words_of, inner))
+        return f"a list, of each: {describe_type(inner[0])}"
+    return " or ".join(map(describe_type, inner))
 
 
-def read_value(name: str, hint: Any, value: Any) -> Any:
-    """A value of an argument; a text that writes a number or a truth value is read as such.
+def convert_value(name: str, hint: Any, value: Any) -> Any:
+    """Convert a value that a model passed. Numbers and booleans written as text are converted.
 
     Raises:
-        ValueError: it has another type.
-        ToolFailure: it is too long a text.
+        ValueError: the value does not have the type.
+        ToolFailure: the value is a text longer than `LONGEST_VALUE`.
 
-    >>> read_value("days", int, "7"), read_value("days", float | None, None)
+    >>> convert_value("days", int, "7"), convert_value("days", float | None, None)
     (7, None)
     """
     kind, inner = get_origin(hint), get_args(hint)
     if kind is Literal:
-        given = read_value(name, type(inner[0]), value)
+        given = convert_value(name, type(inner[0]), value)
         if given in inner:
             return given
     elif kind is list:
         if isinstance(value, list):
-            return [read_value(name, inner[0], item) for item in value]
+            return [convert_value(name, inner[0], item) for item in value]
     elif kind is not None:
         (other,) = (one for one in inner if one is not types.NoneType)
-        return None if value is None else read_value(name, other, value)
+        return None if value is None else convert_value(name, other, value)
     elif (plain := _read_scalar(name, hint, value)) is not None:
         return plain
-    raise ValueError(f"{name} is {words_of(hint)}, not {str(value)[:100]!r}")
+    raise ValueError(f"{name} is {describe_type(hint)}, not {str(value)[:100]!r}")
 
 
 def _read_scalar(name: str, hint: Any, value: Any) -> str | int | float | bool | None:
-    """The value as a text, a number or a truth value; None if it is none."""
+    """The value as a string, number or boolean; None if it cannot be one."""
     if hint is str:
         return checked_text(name, value) if isinstance(value, str) else None
     if hint is bool:
@@ -115,51 +115,54 @@ def _read_scalar(name: str, hint: Any, value: Any) -> str | int | float | bool |
     return number if fits else None
 
 
+# Matches "find_books"; not "find__books": a double underscore separates domain and tool in model interfaces.
 _NAME = re.compile(r"[A-Za-z][A-Za-z0-9]*(_[A-Za-z0-9]+)*")
-_LONGEST_NAME = 64  # what model interfaces accept
+_LONGEST_NAME = 64  # the limit of OpenAI's API
+# Matches the line "Args:"; not "Args: none".
 _ARGS = re.compile(r"^(Args|Arguments|Parameters):[ \t]*$", re.MULTILINE)
+# Matches any unindented line that ends with a colon, such as "Returns:"; not "    days: for how long".
 _SECTION = re.compile(r"^\S[^\n]*:[ \t]*$", re.MULTILINE)
+# Matches "    days (int): for how long", with continuation lines indented by 8; not an unindented line.
 _ARGUMENT = re.compile(r"^ +(\w+)(?: *\([^)]*\))?: *(.+(?:\n {8,}.+)*)", re.MULTILINE)
 
 
 @dataclass(frozen=True)
 class TypedArgument(ToolArgument):
-    """An argument with a type.
+    """A typed argument of a user's tool.
 
     Args:
-        hint: the type.
-        default: what it is if it is left out.
+        hint: the type hint.
+        default: the value if the argument is omitted.
     """
 
     hint: Any = str
     default: Any = None
 
     def schema(self) -> dict[str, Any]:
-        """Its JSON Schema."""
         about = {"description": self.description} if self.description else {}
         default = {} if self.required else {"default": self.default}
         return {**schema_of(self.hint), **about, **default}
 
-    def told(self) -> str:
-        """What a prompt says of it."""
+    def prompt_text(self) -> str:
+        """The argument's description in a prompt, with its type and default."""
         default = "" if self.required else f" Default: {json.dumps(self.default, ensure_ascii=False)}."
-        words = words_of(self.hint)
+        words = describe_type(self.hint)
         return f"{self.description} ".lstrip() + f"{words[0].upper()}{words[1:]}.{default}"
 
 
 class OwnTool(WorkplaceTool):
-    """A tool whose function takes the database and typed arguments."""
+    """A tool whose function takes a connection and typed arguments."""
 
-    def given(self, arguments: Mapping[str, Any]) -> dict[str, Any]:
-        """The arguments of a model's call as they are recorded: as they are."""
+    def recorded_arguments(self, arguments: Mapping[str, Any]) -> dict[str, Any]:
+        """The arguments as recorded: unchanged, because they keep their types."""
         return dict(arguments)
 
-    def carry_out(self, sandbox: Sandbox, arguments: Mapping[str, Any]) -> Any:
-        """Act on a sandbox.
+    def execute(self, sandbox: Sandbox, arguments: Mapping[str, Any]) -> Any:
+        """Run the tool on a sandbox. Numbers and booleans written as text are converted.
 
         Raises:
-            ToolFailure: an argument is missing, unknown or of another type, or the function raised; the
-                sandbox is as it was.
+            ToolFailure: an argument is missing, unknown or of the wrong type, or the function raised. The
+                sandbox is then unchanged.
         """
         assert isinstance(sandbox, OwnSandbox), "a tool acts on its own workplace"
         values = self._read(arguments)
@@ -172,7 +175,7 @@ class OwnTool(WorkplaceTool):
         except sqlite3.Error as error:
             words = {"not authorized": sandbox.connection.denied, "interrupted": "it took too long"}
             raise ToolFailure(f"{self.name}: {words.get(str(error), error)}") from error
-        except (Exception, SystemExit) as error:  # whatever a function does, the run goes on
+        except (Exception, SystemExit) as error:  # a defect in a user's tool must not end the run
             raise ToolFailure(f"{self.name}: {type(error).__name__}: {error}") from error
 
     def _read(self, arguments: Mapping[str, Any]) -> dict[str, Any]:
@@ -183,7 +186,7 @@ class OwnTool(WorkplaceTool):
             if value is None and not argument.required:
                 continue
             try:
-                values[name] = read_value(name, argument.hint, value)
+                values[name] = convert_value(name, argument.hint, value)
             except ValueError as error:
                 raise ToolFailure(f"{self.name}: {error}") from error
         if missing := [
@@ -194,38 +197,40 @@ class OwnTool(WorkplaceTool):
 
 
 def tool_of(function: Callable[..., Any], mark: ToolMark) -> OwnTool:
-    """The tool that a marked function is.
+    """The tool that a marked function defines.
 
     Raises:
-        ValueError: it cannot be one; the text says why.
+        ValueError: the function cannot be a tool; the message says why.
     """
     if not inspect.isfunction(function):
-        raise ValueError(f"{function!r} is no function")
+        raise ValueError(f"{function!r} is not a function")
     name = function.__name__
     for word in (mark.domain, name):
         if not _NAME.fullmatch(word) or keyword.iskeyword(word):
-            raise ValueError(f"{word!r} is no name for a tool: write letters, digits and single underscores")
+            raise ValueError(
+                f"{word!r} cannot be a tool's name: use letters, digits and single underscores, no keyword"
+            )
     if len(mark.domain) + len(name) + 2 > _LONGEST_NAME:
         raise ValueError(f"{mark.domain}.{name} is longer than {_LONGEST_NAME - 1} characters")
     if inspect.iscoroutinefunction(function) or inspect.isgeneratorfunction(function):
-        raise ValueError(f"{name} is no plain function")
+        raise ValueError(f"{name} is a coroutine or generator function; make it a plain function")
     parameters = [*inspect.signature(function).parameters.values()]
     first = parameters.pop(0) if parameters else None
     if first is None or first.kind not in (first.POSITIONAL_ONLY, first.POSITIONAL_OR_KEYWORD):
-        raise ValueError(f"{name} takes nothing; its first argument is the database")
+        raise ValueError(f"{name} takes no positional argument; the first one must be the database")
     text = inspect.cleandoc(function.__doc__ or "")
     if not text:
-        raise ValueError(f"{name} has no docstring, which is what agents are told")
+        raise ValueError(f"{name} has no docstring, which is its description for agents")
     start = _ARGS.search(text)
     about = _described(text[start.end() :]) if start else {}
     hints = get_type_hints(function)
     if hints.get(first.name, Any) not in (sqlite3.Connection, Any):
         raise ValueError(
-            f"{name}: its first argument is the database, not {first.name}; write db: sqlite3.Connection"
+            f"{name}: the first argument must be the database, not {first.name}; write db: sqlite3.Connection"
         )
     arguments = {p.name: _argument(name, p, hints, about) for p in parameters}
-    told = _SECTION.split(text)[0] if not start else text[: start.start()]
-    return OwnTool(mark.domain, function, " ".join(told.split()), arguments, mark.changes_state)
+    description = _SECTION.split(text)[0] if not start else text[: start.start()]
+    return OwnTool(mark.domain, function, " ".join(description.split()), arguments, mark.changes_state)
 
 
 def _argument(
@@ -233,9 +238,9 @@ def _argument(
 ) -> TypedArgument:
     name = parameter.name
     if parameter.kind not in (parameter.POSITIONAL_OR_KEYWORD, parameter.KEYWORD_ONLY):
-        raise ValueError(f"{function}: {name} has no name of its own; write out each argument")
+        raise ValueError(f"{function}: {name} stands for several arguments; write each one out")
     if name not in hints:
-        raise ValueError(f"{function}: {name} has no type; write {name}: str, say")
+        raise ValueError(f"{function}: {name} has no type; write e.g. {name}: str")
     try:
         schema_of(hints[name])
     except TypeError as error:
@@ -244,14 +249,14 @@ def _argument(
     default = None if required else parameter.default
     if default is not None:
         try:
-            read_value(name, hints[name], default)
+            convert_value(name, hints[name], default)
         except ValueError as error:
             raise ValueError(f"{function}: the default of {error}") from None
     return TypedArgument(about.get(name, ""), required, hint=hints[name], default=default)
 
 
 def _described(section: str) -> dict[str, str]:
-    """What a docstring says of each argument."""
+    """The description of each argument in the section "Args:" of a docstring."""
     body = _SECTION.split(section)[0]
     return {name: " ".join(text.split()) for name, text in _ARGUMENT.findall(body)}
 

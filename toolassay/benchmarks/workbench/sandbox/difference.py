@@ -1,5 +1,5 @@
-"""What differs between two states of a sandbox: by content (strict), and in the published form, with
-order and labels of rows.
+"""The difference between two states of a sandbox: by content (strict), and in the published form, which
+keeps the order and labels of rows.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ Cells = tuple[Cell, ...]
 
 @dataclass(frozen=True)
 class CellChange:
-    """A cell that is another one now."""
+    """A changed cell of a row that exists in both states; `id` names the row."""
 
     id: Cell
     column: str
@@ -30,17 +30,17 @@ class CellChange:
 
 @dataclass(frozen=True)
 class TableDifference:
-    """What became of one table.
+    """What changed in one table.
 
-    Rows of the published tables are known by the number they got when they were made, so a row whose id was
-    changed is a changed row, and neither order nor the labels of the published program count. Rows of other
-    tables are known by their key; without one by their content, and then a row that was changed is one gone
-    and one new.
+    Rows of the published tables are identified by a number that is assigned on insertion and never reused. So
+    a row whose id was edited counts as a changed row, and neither order nor published labels matter. Rows of
+    other tables are identified by their key. Rows without a key are compared by content, so a changed row
+    counts as one gone and one new.
 
     Args:
-        gone: rows that were removed, in the order of the columns.
-        new: rows that were added.
-        changed: cells that were changed, in rows that stayed.
+        gone: removed rows, cells in the order of the columns.
+        new: added rows, cells by column.
+        changed: changed cells in rows that exist in both states.
     """
 
     gone: list[Cells] = field(default_factory=list)
@@ -48,7 +48,7 @@ class TableDifference:
     changed: list[CellChange] = field(default_factory=list)
 
     def to_json(self) -> dict[str, Any]:
-        """As a JSON value; bytes as hexadecimal digits."""
+        """The difference as a JSON value; bytes become hexadecimal digits."""
         return {
             "gone": [[*map(_plain, cells)] for cells in self.gone],
             "new": [{name: _plain(cell) for name, cell in row.items()} for row in self.new],
@@ -63,11 +63,11 @@ def _plain(cell: Cell | bytes) -> Cell:
 
 
 def difference(before: Sandbox, after: Sandbox) -> dict[str, TableDifference]:
-    """What the judged tables of `after` hold otherwise than those of `before`; equal ones are left out.
+    """The differences in the judged tables, by table name. Equal tables are omitted.
 
     Args:
         before: a state.
-        after: a fork of it, or of a fork of it.
+        after: a fork of `before`, directly or through other forks.
 
     >>> before = Sandbox.of({"plots": [["a.png"]]})
     >>> after = before.fork()
@@ -75,6 +75,7 @@ def difference(before: Sandbox, after: Sandbox) -> dict[str, TableDifference]:
     >>> difference(before, after)["plots"].changed
     [CellChange(id='a.png', column='file_path', old='a.png', new='b.png')]
     """
+    # Both databases are attached to one connection, so that SQL compares them without reading all rows.
     both = sqlite3.connect(":memory:", isolation_level=None)
     try:
         for name, sandbox in (("before", before), ("after", after)):
@@ -117,25 +118,28 @@ def _table_difference(both: sqlite3.Connection, table: Layout) -> TableDifferenc
 
 
 def _exact(table: Layout, column: str) -> str:
-    """A column as it is compared: where case counts, it does so whatever the database says."""
+    """A column as it is compared. COLLATE BINARY overrides a case-insensitive collation of the schema."""
     return quoted(column) + (" COLLATE BINARY" if column in table.verbatim else "")
 
 
 def _absent(table: Layout, state: str) -> str:
-    """The condition that a row `b` is not in another state."""
+    """The SQL condition that row `b` does not exist in another state."""
     if table.key == ("row",):
         return f"b.row NOT IN (SELECT row FROM {state}.{quoted(table.name)})"
     return f"NOT EXISTS (SELECT 1 FROM {state}.{quoted(table.name)} a WHERE {_same(table)})"
 
 
 def _same(table: Layout) -> str:
-    """The condition that `a` and `b` are one row in two states; a number of a row is never NULL."""
+    """The SQL condition that `a` and `b` are the same row in two states.
+
+    Key columns of a user's tables may be NULL, which only IS compares; `row` never is.
+    """
     equal = "=" if table.key == ("row",) else "IS"
     return " AND ".join(f"a.{quoted(column)} {equal} b.{quoted(column)}" for column in table.key)
 
 
 def _difference_by_content(both: sqlite3.Connection, table: Layout) -> TableDifference:
-    """Rows without a key are a bag: how often each content is there."""
+    """Rows without a key form a multiset: only how often each content occurs is compared."""
     listed = ", ".join(_exact(table, column) for column in table.columns)
     name, places = quoted(table.name), ", ".join(str(place + 1) for place in range(len(table.columns)))
     counts = [
@@ -151,16 +155,16 @@ def _difference_by_content(both: sqlite3.Connection, table: Layout) -> TableDiff
 
 
 def _with_added(cells: dict[str, Cell]) -> dict[str, Cell]:
-    """The cells with those of added columns, which stand as JSON in one of them, beside the others."""
+    """The cells, with those of added columns (stored as JSON in the cell `added`) beside the others."""
     added = cells.pop("added", None)
     return cells if added is None else cells | json.loads(str(added))
 
 
-_ROWS_SHOWN = 12
+_ROWS_SHOWN = 12  # as in the published replays
 
 
 class TableState(NamedTuple):
-    """One table; equal to another if columns, order, labels and cells are."""
+    """The content of one table; equality includes columns, order, labels and cells."""
 
     columns: tuple[str, ...]
     rows: list[Row]
@@ -171,26 +175,25 @@ State = Mapping[str, TableState]
 
 
 def table_state(sandbox: Sandbox, table: Layout) -> TableState:
-    """One table of a sandbox."""
     return TableState(columns_of(sandbox, table), read_rows(sandbox, table))
 
 
 def state_of(sandbox: Sandbox) -> dict[str, TableState]:
-    """All judged tables of a sandbox."""
+    """All judged tables of a sandbox, by domain."""
     return {str(table.domain): table_state(sandbox, table) for table in JUDGED}
 
 
 def state_changes(before: State, after: State) -> dict[str, dict[str, Any]]:
-    """The changes between two states in the form of the published replays; at most 12 rows of a kind.
+    """The changes between two states in the form of the published replays.
 
     Args:
         before: the original state.
-        after: the present state, of the same domains.
+        after: the present state, with the same domains.
 
     Returns:
-        For each changed domain: `columns` (if they changed), `n_rows`, `first_label`, `last_label`,
-        `labels_are_0_to_n_minus_1`, `gone` (label and cells), `new` (position, label and cells), and
-        `gone_truncated` if there are more.
+        For each changed domain: `columns` (None unless they changed), `n_rows`, `first_label`, `last_label`,
+        `labels_are_0_to_n_minus_1`, `gone` (label and cells, at most 12), `new` (position, label and cells,
+        at most 12), and `gone_truncated` if there are more than 12 of `gone`.
     """
     return {
         name: _published_changes(before[name], after[name]) for name in after if before[name] != after[name]

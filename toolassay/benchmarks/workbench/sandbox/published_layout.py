@@ -17,7 +17,7 @@ NOW = datetime(2023, 11, 30)
 USER = "Sam"
 ADDRESSES = Path("raw", "email_addresses.csv")
 
-# What the published program reads as a missing cell (the defaults of pandas.read_csv).
+# The published program reads these cells as missing: the default `na_values` of pandas.read_csv.
 _MISSING = frozenset(
     {"", "#N/A", "#N/A N/A", "#NA", "-1.#IND", "-1.#QNAN", "-NaN", "-nan", "1.#IND", "1.#QNAN", "<NA>"}
     | {"N/A", "NA", "NULL", "NaN", "None", "n/a", "nan", "null"}
@@ -25,7 +25,7 @@ _MISSING = frozenset(
 
 
 class PublishedTables(TypedDict):
-    """What a sandbox is made of."""
+    """The arguments of `Sandbox.of`."""
 
     tables: dict[str, list[list[str | int | None]]]
     now: datetime
@@ -33,9 +33,9 @@ class PublishedTables(TypedDict):
 
 
 def read_published(folder: Path) -> PublishedTables:
-    """The tables of a published folder.
+    """Read the tables of a folder in the published layout.
 
-    Without `now` and `user` in its `benchmark.json`, it is the published moment and the published user.
+    Without `now` and `user` in its `benchmark.json`, the published ones apply: 2023-11-30 and Sam.
 
     Raises:
         UsageError: a file is missing or has other columns.
@@ -53,31 +53,31 @@ def read_published(folder: Path) -> PublishedTables:
 
 
 def check_stated(folder: Path, now: datetime, user: str) -> None:
-    """Refuse a `benchmark.json` that states another moment or user than the `sandbox.sqlite` beside it.
+    """Refuse a `benchmark.json` that states another time or user than the `sandbox.sqlite` beside it.
 
-    The moment cannot be changed there: the requests ("tomorrow") and their gold were made for that of the
-    sandbox, and would no longer fit each other.
+    The time cannot be changed there: requests ("tomorrow") and ground truth were made for the sandbox's time
+    and would no longer agree.
 
     Raises:
-        UsageError: it does.
+        UsageError: the time or the user differs.
     """
     stated_now, stated_user = _stated(folder)
     pairs = (("now", stated_now and str(stated_now), str(now)), ("user", stated_user, user))
     for key, stated, held in pairs:
         if stated not in (None, held):
             raise UsageError(
-                f"'{key}' is {stated!r}, and in sandbox.sqlite, which tasks and gold were made for, {held!r}",
+                f"'{key}' is {stated!r}, but sandbox.sqlite, which the tasks were made for, has {held!r}",
                 file=folder / "benchmark.json",
                 fix=f'write "{key}": "{held}"',
             )
 
 
 def _stated(folder: Path) -> tuple[datetime | None, str | None]:
-    """The moment and the user that the folder's `benchmark.json` states."""
+    """The time and the user in the folder's `benchmark.json`; None for each one that is not there."""
     about = folder / "benchmark.json"
     settings = read_json(about) if about.exists() else {}
     if not isinstance(settings, dict):
-        raise UsageError("is not an object", file=about, fix='write {"benchmark": "workbench"}')
+        raise UsageError("is not a JSON object", file=about, fix='write {"benchmark": "workbench"}')
     try:
         now = datetime.fromisoformat(settings["now"]) if "now" in settings else None
     except (TypeError, ValueError):
@@ -88,24 +88,24 @@ def _stated(folder: Path) -> tuple[datetime | None, str | None]:
 
 
 def read_csv(path: Path) -> Iterator[dict[str, str | None]]:
-    """The rows of a CSV file with a header, by column; a missing cell is None.
+    """The rows of a CSV file with a header, by column. A cell that pandas reads as missing is None.
 
     Raises:
-        UsageError: no such file, not UTF-8, or a row with more cells than the header.
+        UsageError: the file does not exist, is not UTF-8 CSV, or has a row with more cells than the header.
     """
-    csv.field_size_limit(sys.maxsize)
+    csv.field_size_limit(sys.maxsize)  # recorded conversations exceed the default of 131,072 characters
     try:
         with path.open(encoding="utf-8", newline="") as stream:
             reader = csv.DictReader(stream, strict=False)
             for row in reader:
                 if None in row:
                     raise UsageError(
-                        "more cells than columns", file=path, line=reader.line_num, fix="mend that line"
+                        "more cells than columns", file=path, line=reader.line_num, fix="quote its commas"
                     )
                 yield {name: None if cell in _MISSING else cell for name, cell in row.items()}
     except FileNotFoundError:
         raise UsageError(
-            "no such file", file=path, fix="--data_dir needs the published folder, or a sandbox.sqlite"
+            "no such file", file=path, fix="give --data_dir a published folder or one with sandbox.sqlite"
         ) from None
     except (UnicodeDecodeError, csv.Error) as error:
         raise UsageError(f"not a CSV file: {error}", file=path, fix="save it as UTF-8 CSV") from None
@@ -127,6 +127,6 @@ def _read_addresses(path: Path) -> list[str]:
         lines = path.read_text(encoding="utf-8").splitlines()
     except (OSError, UnicodeDecodeError) as error:
         raise UsageError(
-            f"cannot be read: {error}", file=path, fix="write one e-mail address a line"
+            f"cannot be read: {error}", file=path, fix="write one e-mail address per line"
         ) from None
     return [line.strip() for line in lines if line.strip()]

@@ -1,4 +1,4 @@
-"""The rows of a table as the tools and the judge see them: read, look up, append, change, remove."""
+"""Row access for the tools and the judges: read, look up, append, change and remove rows."""
 
 from __future__ import annotations
 
@@ -11,17 +11,17 @@ from toolassay.benchmarks.workbench.sandbox.schema import CALENDAR, EMAILS, Layo
 
 
 class Moment(str):
-    """A time that a tool wrote as a moment; the published program compares it with no text."""
+    """A time written by a tool. The published program keeps it as a timestamp, which never equals a text."""
 
     __slots__ = ()
 
 
 Row = tuple[Cell, ...]
-"""A row: its cells in the order of `columns_of`, a missing one None, and then its label."""
+"""A row: its cells in the order of `columns_of` (None if missing), then its label."""
 
 
 def columns_of(sandbox: Sandbox, table: Layout) -> tuple[str, ...]:
-    """The columns of a table, those that a tool added at the end."""
+    """The columns of a table, followed by those that a tool added."""
     if table is not CALENDAR:
         return table.columns
     added = sandbox.connection.execute("SELECT name FROM added_columns ORDER BY number")
@@ -29,7 +29,7 @@ def columns_of(sandbox: Sandbox, table: Layout) -> tuple[str, ...]:
 
 
 def read_rows(sandbox: Sandbox, table: Layout, clause: str = "ORDER BY row", *parameters: Cell) -> list[Row]:
-    """The rows that an SQL clause selects."""
+    """The rows that an SQL clause after FROM selects."""
     names = ", ".join(map(quoted, table.columns))
     select = sandbox.connection.execute
     rows: list[Row] = select(f"SELECT {names}, label FROM {table.name} {clause}", parameters).fetchall()
@@ -51,7 +51,7 @@ def _with_moment(row: Row) -> Row:
 
 
 def _values(text: str | None, names: tuple[str, ...]) -> list[Cell]:
-    """The cells of added columns, which stand as JSON in one."""
+    """The cells of the added columns, which are stored as one JSON object."""
     cells = json.loads(text or "{}")
     return [cells.get(str(name)) for name in names]  # a column may have a number for a name
 
@@ -60,11 +60,11 @@ Record = dict[str, Any]
 
 
 class Records:
-    """One table of a sandbox.
+    """Row access to one table of a sandbox.
 
     Args:
-        sandbox: whose table.
-        layout: which table.
+        sandbox: the sandbox.
+        layout: the table.
     """
 
     def __init__(self, sandbox: Sandbox, layout: Layout) -> None:
@@ -77,12 +77,12 @@ class Records:
         return self._select("ORDER BY row")
 
     def first(self, key: Cell) -> Record | None:
-        """The first row with this id."""
+        """The first row with this id; None if there is none."""
         found = self._select(f"WHERE {quoted(self._layout.id)} = ? ORDER BY row LIMIT 1", key)
         return found[0] if found else None
 
     def values(self, column: str) -> list[Cell]:
-        """One column, in order."""
+        """One column's cells, in the order of the rows."""
         cells = self._execute(f"SELECT {quoted(column)} FROM {self._layout.name} ORDER BY row")
         return [cell for (cell,) in cells]
 
@@ -90,10 +90,12 @@ class Records:
         return int(self._execute(f"SELECT count(*) FROM {self._layout.name}").fetchone()[0])
 
     def next_id(self) -> int:
-        """One more than the last id in the order of texts, as published; 0 in an empty table.
+        """One more than the greatest id, as in the published program; 0 in an empty table.
+
+        "Greatest" is by text order, so "99" counts as greater than "100".
 
         Raises:
-            ValueError: that id is no number.
+            ValueError: the greatest id is not a number.
             TypeError: some ids are texts and some are numbers.
         """
         name = quoted(self._layout.id)
@@ -110,7 +112,7 @@ class Records:
         return int(self._execute(query).fetchone()[0])
 
     def append(self, cells: Mapping[str, Cell], label: int) -> None:
-        """Add a row at the end."""
+        """Insert a row after the last one."""
         names = ", ".join(map(quoted, cells))
         marks = ", ".join("?" for _ in cells)
         self._execute(
@@ -118,7 +120,7 @@ class Records:
         )
 
     def overwrite(self, cells: Mapping[str, Cell], label: int) -> bool:
-        """Replace the row with this label, if there is one; whether there was."""
+        """Replace the cells of the row with this label. Returns whether there was such a row."""
         names = ", ".join(f"{quoted(name)} = ?" for name in cells)
         changed = self._execute(
             f"UPDATE {self._layout.name} SET {names} WHERE label = ?", [*cells.values(), label]
@@ -126,19 +128,21 @@ class Records:
         return changed.rowcount > 0
 
     def renumber(self) -> None:
-        """Give the rows the labels 0, 1, 2, …."""
+        """Relabel the rows 0, 1, 2, …, in their order."""
         self._execute(
             f"UPDATE {self._layout.name} SET label = place - 1 FROM (SELECT row AS numbered, row_number() "
             f"OVER (ORDER BY row) AS place FROM {self._layout.name}) WHERE row = numbered"
         )
 
     def remove(self, key: Cell) -> bool:
-        """Remove every row with this id; whether there was one."""
+        """Remove every row with this id. Returns whether there was one."""
         found = self._execute(f"DELETE FROM {self._layout.name} WHERE {quoted(self._layout.id)} = ?", [key])
         return found.rowcount > 0
 
     def change(self, key: Cell, column: str, value: Cell) -> None:
-        """Set a cell in every row with this id; a column that is not there is added (calendar)."""
+        """Set one cell in every row with this id. An unknown column is added; only the calendar allows
+        that.
+        """
         where = f"WHERE {quoted(self._layout.id)} = ?"
         if column in self._layout.columns:
             self._execute(f"UPDATE {self._layout.name} SET {quoted(column)} = ? {where}", [value, key])
@@ -150,7 +154,11 @@ class Records:
             self._execute(f"UPDATE {CALENDAR.name} SET added = ? WHERE row = ?", [added, row])
 
     def _add_column(self, column: str, value: Cell) -> None:
-        """As published: beside a text, the other rows get the text `nan`, cut to its length; else nothing."""
+        """Add a column to the calendar, as the published program (pandas) does.
+
+        If the value is a string, the other rows get the text `nan`, cut to its length; otherwise they stay
+        empty.
+        """
         self._execute("INSERT INTO added_columns (name) VALUES (?)", [column])
         if isinstance(value, str):
             self._execute(

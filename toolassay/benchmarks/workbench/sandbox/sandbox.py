@@ -1,4 +1,4 @@
-"""The workplace: one SQLite database in memory, copied for every task."""
+"""The workplace as one SQLite database in memory, copied for every task."""
 
 from __future__ import annotations
 
@@ -24,18 +24,19 @@ _MOMENT = "%Y-%m-%d %H:%M:%S"
 
 
 class Sandbox:
-    """Five databases and the directory of a company, at one moment, as one user sees them.
+    """A company's calendar, mailbox, web visits, project boards, customers and directory, at one time.
 
     Args:
-        connection: to a database with the tables of `schema`; the sandbox owns it.
+        connection: to a database with the tables of `schema`. The sandbox owns it.
 
     Attributes:
-        now: the moment it is.
-        user: who the agent works for.
-        overwrites: whether mail sent after a deletion can replace other mail, as published, or is appended.
+        now: the workplace's current time.
+        user: the person the agent works for.
+        overwrites: whether mail sent after a deletion can replace other mail, as in the published program, or
+            is always appended.
         judged: the tables whose changes count.
-        toolset: the tools of a workplace of somebody's own; None stands for the published tools.
-        customs: what agents are told of this workplace.
+        toolset: the tools of a user-defined workplace; None for the published tools.
+        customs: house rules in the agent's prompt.
 
     >>> sandbox = Sandbox.of({"directory": [["ann.lee@example.com"]]})
     >>> copy = sandbox.fork()
@@ -65,7 +66,13 @@ class Sandbox:
         user: str = "Sam",
         overwrites: bool = True,
     ) -> Sandbox:
-        """A sandbox of rows, given by table name in the order of the columns; a missing table is empty.
+        """A sandbox with the given rows.
+
+        Args:
+            tables: rows by table name, cells in the order of the columns; a missing table is empty.
+            now: the workplace's current time.
+            user: the person the agent works for.
+            overwrites: see the class.
 
         Raises:
             sqlite3.Error: a row does not have as many cells as its table has columns.
@@ -88,10 +95,11 @@ class Sandbox:
 
     @classmethod
     def load(cls, path: str | Path) -> Sandbox:
-        """The sandbox in a `sandbox.sqlite`, or in a folder that has one or the published CSV files.
+        """Load a `sandbox.sqlite`, or a folder with that file or with the published CSV files.
 
         Raises:
-            UsageError: there is none, it cannot be read, or the folder's `benchmark.json` contradicts it.
+            UsageError: the file or folder does not exist or cannot be read, or the folder's `benchmark.json`
+                contradicts its `sandbox.sqlite`.
         """
         from toolassay.benchmarks.workbench.sandbox.published_layout import check_stated, read_published
 
@@ -106,7 +114,7 @@ class Sandbox:
             return cls._from_bytes(path.read_bytes())
         except FileNotFoundError:
             raise UsageError(
-                "no such file", file=path, fix="give a sandbox.sqlite or a folder with one"
+                "no such file", file=path, fix="give a sandbox.sqlite, or a folder that contains one"
             ) from None
         except OSError as error:
             raise UsageError(
@@ -114,11 +122,15 @@ class Sandbox:
             ) from None
         except (sqlite3.Error, KeyError, ValueError) as error:
             raise UsageError(
-                f"is not a sandbox: {error}", file=path, fix="make it with Sandbox.save"
+                f"is not a sandbox: {error}", file=path, fix="give a file written by Sandbox.save"
             ) from None
 
     def fork(self, *, overwrites: bool | None = None) -> Sandbox:
-        """An independent copy; `overwrites` changes how it sends mail."""
+        """An independent copy.
+
+        Args:
+            overwrites: replaces the setting of that name in the copy; None keeps it.
+        """
         image = self.image()
         copy = object.__new__(Sandbox)
         copy.connection = _connect()
@@ -129,29 +141,29 @@ class Sandbox:
         return copy
 
     def image(self) -> bytes:
-        """The database as an SQLite file; the same object as long as nothing changes."""
+        """The database as an SQLite file. The same object is returned until something changes."""
         if self._image is None or self._image[0] != self.connection.total_changes:
             self._image = self.connection.total_changes, self.connection.serialize()
         return self._image[1]
 
     def save(self, path: str | Path) -> None:
-        """Write the database to a file that any SQLite tool opens, atomically."""
+        """Write the database atomically to an SQLite file."""
         with atomic_target(Path(path)) as stream:
             stream.write(self.image())
 
     def close(self) -> None:
-        """Free the memory now."""
+        """Free the memory of the database. The sandbox cannot be used afterwards."""
         self.connection.close()
 
     def rows(self, table: str) -> list[tuple[Cell, ...]]:
-        """The rows of a table, in order, without their number and label."""
+        """The rows of a table in order, without the columns `row` and `label`."""
         (layout,) = (known for known in TABLES if known.name == table)
         names = ", ".join(map(quoted, layout.columns))
         return self.connection.execute(f"SELECT {names} FROM {table} ORDER BY row").fetchall()
 
     @contextmanager
     def transaction(self) -> Iterator[None]:
-        """Keep all that the block changes, or nothing if it raises."""
+        """Commit the changes of the block, or roll them back if it raises."""
         self.connection.execute("BEGIN")
         try:
             yield
@@ -173,5 +185,6 @@ class Sandbox:
 
 
 def _connect() -> sqlite3.Connection:
-    # Each statement commits itself unless a transaction is open; one thread at a time uses a sandbox.
+    # Autocommit, so that only `transaction` opens transactions. Sandboxes move between threads, but only one
+    # thread at a time uses a sandbox.
     return sqlite3.connect(":memory:", isolation_level=None, check_same_thread=False)

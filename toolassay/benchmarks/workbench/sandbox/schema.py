@@ -1,4 +1,4 @@
-"""The tables of the workplace: names, columns and files as published."""
+"""The tables of the published workplace: names, columns and files."""
 
 from __future__ import annotations
 
@@ -14,25 +14,25 @@ DOMAINS = (
     "project_management",
     "customer_relationship_manager",
 )
-"""What is judged, by the names that the tools and the published files use."""
+"""The judged domains, named as in the tools and the published files."""
 
 
 @dataclass(frozen=True)
 class Layout:
     """One table.
 
-    Beside `columns`, every published table has `row`, a number that is never used twice and gives the order,
-    and `label`, the number by which the published program knows the row.
+    Besides `columns`, every published table has `row`, a number that is never reused and defines the order,
+    and `label`, the row's index label in the published program (pandas).
 
     Args:
-        name: its name in the SQLite file.
-        columns: in published order; the first is the id, or the first are, if the key has several.
-        domain: whose state it is; None for what is only read.
+        name: the table's name in the SQLite file.
+        columns: in published order, key columns first; the first column is the id.
+        domain: the domain whose state the table is; None for tables that are not judged.
         file: the published file below `processed/`, if there is one.
-        verbatim: columns in which case matters when states are compared.
-        key: what a row is known by in two states; nothing: by its content alone.
-        generated: columns of which a new row has what the database made up: they do not count.
-        references: columns that hold the generated id of a row of another table, and which table.
+        verbatim: columns compared with case; all others are compared without.
+        key: the columns that identify a row across two states; empty for tables compared by content.
+        generated: columns that the database fills in for a new row; they are not compared.
+        references: columns that hold a generated id of another table, with the name of that table.
     """
 
     name: str
@@ -46,11 +46,11 @@ class Layout:
 
     @property
     def id(self) -> str:
-        """The column that names a row."""
+        """The id column."""
         return self.columns[0]
 
     def id_of(self, cells: Sequence[Any]) -> Any:
-        """What a verdict calls a row: its id, several as a JSON list; None if it has none.
+        """A row's id in a verdict: one key column as it is, several as a JSON list; None without a key.
 
         >>> Layout("loans", ("book", "member", "due"), key=("book", "member")).id_of(["b1", "m2", "2024"])
         '["b1", "m2"]'
@@ -121,7 +121,7 @@ JUDGED = (CALENDAR, EMAILS, PLOTS, TASKS, CUSTOMERS)
 
 
 def quoted(name: str) -> str:
-    """A column name for SQL.
+    """Quote a column name for SQL.
 
     >>> quoted("inbox/outbox")
     '"inbox/outbox"'
@@ -130,10 +130,11 @@ def quoted(name: str) -> str:
 
 
 def create_statements() -> list[str]:
-    """The SQL that makes the empty tables."""
+    """The SQL statements that create the empty tables."""
     statements = [
         "CREATE TABLE sandbox (key TEXT PRIMARY KEY, value TEXT NOT NULL)",
-        # Columns that a tool added to the calendar; their cells stand, as JSON, in calendar_events.added.
+        # Columns that a tool added to the calendar. Their cells are JSON in calendar_events.added: agents
+        # choose the names, and a name in the schema would have to be quoted and checked everywhere.
         "CREATE TABLE added_columns (number INTEGER PRIMARY KEY, name NOT NULL UNIQUE)",
     ]
     for table in TABLES:
@@ -142,7 +143,7 @@ def create_statements() -> list[str]:
         if table is CALENDAR:
             columns.append("added TEXT")
         if table is EMAILS:
-            # 1: `sent_datetime` was written by a tool as a moment, and is not text to the published program.
+            # 1 if a tool wrote `sent_datetime`: the published program then holds a timestamp, not a text.
             columns.append("moment INTEGER NOT NULL DEFAULT 0")
         statements.append(f"CREATE TABLE {table.name} ({', '.join(columns)})")
     return statements

@@ -1,4 +1,6 @@
-"""What can be called in a workplace: the 26 published tools and the directory, or tools of one's own."""
+"""The tools of a workplace: the 26 published tools and the directory, or those of a user-defined
+workplace.
+"""
 
 from __future__ import annotations
 
@@ -9,8 +11,8 @@ from toolassay.benchmarks.workbench.tools.toolset import (
     TOOLS,
     Toolset,
     call,
+    find_tool,
     listing,
-    tool_called,
     tools_for,
     toolset_of,
 )
@@ -24,8 +26,8 @@ __all__ = [
     "Toolset",
     "WorkplaceTool",
     "call",
+    "find_tool",
     "listing",
-    "tool_called",
     "tools_for",
     "toolset_of",
 ]

@@ -1,4 +1,7 @@
-"""Visits to the company's web site, and plots of them."""
+"""Tools for the visits to the company's web site and for plots of them.
+
+Replies and side effects are those of the published program.
+"""
 
 from __future__ import annotations
 
@@ -41,7 +44,7 @@ def create_plot(
     value_to_plot: Any = None,
     plot_type: Any = None,
 ) -> str:
-    """Nothing is drawn: what counts is the path in the table of plots."""
+    """Record the path of a plot. No picture is drawn: the judges compare the paths."""
     if not time_min:
         return "Start date not provided."
     if not time_max:
@@ -66,7 +69,7 @@ def create_plot(
     time_max=_TO,
 )
 def total_visits_count(sandbox: Sandbox, time_min: Any = None, time_max: Any = None) -> dict[str, int]:
-    """Only days that had a visit."""
+    """Days without visits are not in the result."""
     return _by_day(sandbox, "count(*)", time_min, time_max)
 
 
@@ -77,7 +80,7 @@ def total_visits_count(sandbox: Sandbox, time_min: Any = None, time_max: Any = N
     time_max=_TO,
 )
 def engaged_users_count(sandbox: Sandbox, time_min: Any = None, time_max: Any = None) -> dict[str, int]:
-    """Only days that had a visit."""
+    """Days without visits are not in the result."""
     return _by_day(sandbox, "sum(user_engaged)", time_min, time_max)
 
 
@@ -91,7 +94,7 @@ def engaged_users_count(sandbox: Sandbox, time_min: Any = None, time_max: Any = 
 def traffic_source_count(
     sandbox: Sandbox, time_min: Any = None, time_max: Any = None, traffic_source: Any = None
 ) -> dict[str, int]:
-    """Only days that had a visit; a source that nobody came from counts 0 on each."""
+    """Days without visits are not in the result; days without visits from the source count 0."""
     if not traffic_source:
         return _by_day(sandbox, "count(*)", time_min, time_max)
     return _by_day(sandbox, "sum(traffic_source = ?)", time_min, time_max, traffic_source)
@@ -106,7 +109,9 @@ def traffic_source_count(
 def get_average_session_duration(
     sandbox: Sandbox, time_min: Any = None, time_max: Any = None
 ) -> dict[str, float]:
-    """Without a bound, the durations in the table become numbers, as published."""
+    """Mean duration in seconds by day. A call without bounds turns the stored durations into floats, as
+    in the published program.
+    """
     if not time_min and not time_max:
         sandbox.connection.execute(
             "UPDATE visits SET session_duration_seconds = CAST(session_duration_seconds AS REAL)"
@@ -120,7 +125,7 @@ def get_average_session_duration(
     visitor_id=required("Id of the visitor, 4 digits."),
 )
 def get_visitor_information_by_id(sandbox: Sandbox, visitor_id: Any = None) -> Any:
-    """Every visit."""
+    """All visits of the visitor."""
     if not visitor_id:
         return "Visitor ID not provided."
     visits = [visit for visit in Records(sandbox, VISITS).all() if visit["visitor_id"] == visitor_id]
@@ -140,7 +145,7 @@ TOOLS = (
 
 
 def _by_day(sandbox: Sandbox, value: str, time_min: Any, time_max: Any, *parameters: Any) -> dict[str, Any]:
-    """A value of each day, in order. Days are compared as texts."""
+    """One aggregate per day, in order. `value` is an SQL expression; days are compared as text."""
     conditions = []
     for sign, bound in ((">=", time_min), ("<=", time_max)):
         if not bound:

@@ -1,4 +1,4 @@
-"""The calendar."""
+"""Tools for the calendar. Replies and side effects are those of the published program."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from typing import Any
 from toolassay.benchmarks.workbench.sandbox import Sandbox
 from toolassay.benchmarks.workbench.sandbox.records import Records
 from toolassay.benchmarks.workbench.sandbox.schema import CALENDAR
-from toolassay.benchmarks.workbench.tools.date_parsing import moment
+from toolassay.benchmarks.workbench.tools.date_parsing import parse_moment
 from toolassay.benchmarks.workbench.tools.pattern_search import Search
 from toolassay.benchmarks.workbench.tools.tool import ToolFailure, optional, required, tool
 
@@ -33,7 +33,7 @@ def create_event(
     event_start: Any = None,
     duration: Any = None,
 ) -> str:
-    """The new event has the label 0, as published: nothing numbers the rows anew."""
+    """The new event gets label 0, as in the published program, which does not renumber the calendar."""
     if not event_name:
         return "Event name not provided."
     if not participant_email:
@@ -57,7 +57,7 @@ def create_event(
     event_id=required("Id of the event, 8 digits."),
 )
 def delete_event(sandbox: Sandbox, event_id: Any = None) -> str:
-    """Remove every event with this id."""
+    """Deletes every event with this id."""
     if not event_id:
         return "Event ID not provided."
     if not Records(sandbox, CALENDAR).remove(event_id):
@@ -74,7 +74,7 @@ def delete_event(sandbox: Sandbox, event_id: Any = None) -> str:
     new_value=required("What it is to be from now on."),
 )
 def update_event(sandbox: Sandbox, event_id: Any = None, field: Any = None, new_value: Any = None) -> str:
-    """A field that no event has becomes a new column, as published."""
+    """A field that is not a column becomes a new column, as in the published program."""
     if not event_id or not field or not new_value:
         return "Event ID, field, or new value not provided."
     if isinstance(field, bool):
@@ -95,7 +95,6 @@ def update_event(sandbox: Sandbox, event_id: Any = None, field: Any = None, new_
     field=required(f"Which detail: {_FIELDS}."),
 )
 def get_event_information_by_id(sandbox: Sandbox, event_id: Any = None, field: Any = None) -> Any:
-    """The detail, by its name."""
     if not event_id:
         return "Event ID not provided."
     if not field:
@@ -114,13 +113,13 @@ def get_event_information_by_id(sandbox: Sandbox, event_id: Any = None, field: A
     time_max=optional("The event starts then or earlier: YYYY-MM-DD HH:MM:SS; a date alone is its midnight."),
 )
 def search_events(sandbox: Sandbox, query: Any = "", time_min: Any = None, time_max: Any = None) -> Any:
-    """At most 5 events, in table order."""
+    """The first 5 matches, in table order."""
     rows = Records(sandbox, CALENDAR).all()
     found = Search().either_contains(rows, query, "event_name", "participant_email")
     for bound, keeps in ((time_min, operator.ge), (time_max, operator.le)):
         if bound and found:
-            limit = moment(bound, sandbox.now)
-            starts = [moment(event["event_start"], sandbox.now) for event in found]
+            limit = parse_moment(bound, sandbox.now)
+            starts = [parse_moment(event["event_start"], sandbox.now) for event in found]
             found = [
                 event
                 for event, start in zip(found, starts, strict=True)

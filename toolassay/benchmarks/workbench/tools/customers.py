@@ -1,4 +1,4 @@
-"""The sales team's customers."""
+"""Tools for the sales team's customers. Replies and side effects are those of the published program."""
 
 from __future__ import annotations
 
@@ -40,7 +40,9 @@ _WRONG_FIELD = (
 def update_customer(
     sandbox: Sandbox, customer_id: Any = None, field: Any = None, new_value: Any = None
 ) -> str:
-    """The value is checked before the customer is looked for; the assignee is not checked, as published."""
+    """The value is checked before the customer is looked up. The assignee is not checked, as in the published
+    program.
+    """
     if not customer_id or not field or not new_value:
         return "Customer ID, field, or new value not provided."
     if field == "status" and new_value not in STATUSES:
@@ -84,7 +86,7 @@ def add_customer(
     notes: Any = "",
     follow_up_by: Any = None,
 ) -> str:
-    """Nothing is checked, and every customer is labelled anew, as published."""
+    """No value is checked, and all customers are relabelled, as in the published program."""
     if not all((customer_name, assigned_to_email, status)):
         return "Please provide all required fields: customer_name, assigned_to_email, status."
     customers = Records(sandbox, CUSTOMERS)
@@ -113,7 +115,7 @@ def add_customer(
     customer_id=required("Id of the customer, 8 digits."),
 )
 def delete_customer(sandbox: Sandbox, customer_id: Any = None) -> str:
-    """Remove every customer with this id."""
+    """Deletes every customer with this id."""
     if not customer_id:
         return "Customer ID not provided."
     if not Records(sandbox, CUSTOMERS).remove(customer_id):
@@ -146,7 +148,7 @@ def search_customers(
     follow_up_by_min: Any = None,
     follow_up_by_max: Any = None,
 ) -> Any:
-    """At most 5 customers, in table order."""
+    """The first 5 matches, in table order."""
     texts = {
         "customer_name": customer_name,
         "customer_email": customer_email,
@@ -173,7 +175,7 @@ TOOLS = (update_customer, add_customer, delete_customer, search_customers)
 
 
 def _between(rows: list[Record], column: str, first: Any, last: Any) -> list[Record]:
-    """The rows whose day is within the given bounds. Days are compared as texts; a missing one is out."""
+    """The rows whose day is within the bounds. Days are compared as text; rows without a day are left out."""
     for bound, sign in ((first, 1), (last, -1)):
         if not bound:
             continue

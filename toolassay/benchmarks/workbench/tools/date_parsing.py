@@ -1,4 +1,4 @@
-"""Dates and times as an agent may write them."""
+"""Parses dates and times as agents write them."""
 
 from __future__ import annotations
 
@@ -9,28 +9,29 @@ from typing import Any
 from toolassay.benchmarks.workbench.tools.tool import ToolFailure
 
 _LONGEST = 200
+# Matches the start of "9:30" and "13:00 sharp"; not "9am" or "Dec 1, 9:30".
 _CLOCK = re.compile(r"\d{1,2}:\d\d")
-_NEVER = frozenset({"NaT", "nat", "NAT", "nan", "NaN", "NAN"})
+_NEVER = frozenset({"NaT", "nat", "NAT", "nan", "NaN", "NAN"})  # pandas reads these as "not a time"
 
 
-def moment(text: Any, now: datetime) -> datetime | None:
-    """The moment that a text names, as leniently as the published program (pandas) reads it.
+def parse_moment(text: Any, now: datetime) -> datetime | None:
+    """Parse a date or time as leniently as the published program (pandas) does.
 
-    A day alone is its midnight. A time alone such as 13:00 is on the day the published program is run, which
-    is after everything in the tables; here it is in the year 9999. Otherwise than there, `now` and `today`
-    are the sandbox's, and quarters ("2023Q4") are not read.
+    A date alone is its midnight. A time alone, such as 13:00, is on the day the published program runs, which
+    is after all data; here it is in the year 9999. Two differences: `now` and `today` are the sandbox's, and
+    quarters ("2023Q4") are not accepted.
 
     Args:
         text: what the agent wrote.
-        now: the moment it is in the sandbox.
+        now: the sandbox's current time.
 
     Returns:
-        The moment; None for words that mean none, such as "nan": nothing is before or after it.
+        The time; None for words such as "nan", which compare as neither before nor after anything.
 
     Raises:
-        ToolFailure: the text names no moment.
+        ToolFailure: the text is not a date or time.
 
-    >>> moment("Dec 1, 2023 9am", datetime(2023, 11, 30))
+    >>> parse_moment("Dec 1, 2023 9am", datetime(2023, 11, 30))
     datetime.datetime(2023, 12, 1, 9, 0)
     """
     if isinstance(text, str) and len(text) <= _LONGEST:
@@ -39,7 +40,7 @@ def moment(text: Any, now: datetime) -> datetime | None:
         if text in ("now", "today"):
             return now
         try:
-            if "W" not in text:  # weeks of the ISO calendar are not read
+            if "W" not in text:  # pandas rejects ISO weeks such as 2023-W48; fromisoformat accepts them
                 return datetime.fromisoformat(text)
         except ValueError:
             pass
@@ -50,6 +51,7 @@ def moment(text: Any, now: datetime) -> datetime | None:
 
 
 def _is_small_number(text: str) -> bool:
+    """Whether the text is a number below 1000. dateutil would read it as a day, which pandas does not."""
     try:
         return not text.startswith("0") and float(text) < 1000
     except ValueError:
@@ -59,7 +61,7 @@ def _is_small_number(text: str) -> bool:
 def _parsed(text: str) -> datetime | None:
     from dateutil import parser
 
-    # What is not in the text comes from the default: two of them show what was in it.
+    # dateutil fills missing parts from the default. Parsing with two defaults shows which parts were missing.
     try:
         found: datetime = parser.parse(text, default=datetime(1, 1, 1))
         again: datetime = parser.parse(text, default=datetime(2, 2, 2, 2))
@@ -68,5 +70,5 @@ def _parsed(text: str) -> datetime | None:
     if found.year == again.year or found.month == again.month or found.day == again.day:
         return found
     if found.hour != again.hour:
-        return None  # a day of the week, or less
+        return None  # neither a date nor an hour, e.g. only a weekday
     return found.replace(year=9999) if _CLOCK.match(text) else found

@@ -1,4 +1,4 @@
-"""The company's directory."""
+"""Tool for the company's directory."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ DOMAIN = "company_directory"
     name=required("A first name or a last name."),
 )
 def find_email_address(sandbox: Sandbox, name: Any = "") -> Any:
-    """Every address that contains the name."""
+    """All addresses that contain the name."""
     if name == "":
         return "Name not provided."
     rows = Records(sandbox, DIRECTORY).all()

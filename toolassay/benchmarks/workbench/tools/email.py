@@ -1,4 +1,4 @@
-"""The mailbox."""
+"""Tools for the mailbox. Replies and side effects are those of the published program."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from typing import Any
 from toolassay.benchmarks.workbench.sandbox import Sandbox
 from toolassay.benchmarks.workbench.sandbox.records import Moment, Record, Records
 from toolassay.benchmarks.workbench.sandbox.schema import EMAILS
-from toolassay.benchmarks.workbench.tools.date_parsing import moment
+from toolassay.benchmarks.workbench.tools.date_parsing import parse_moment
 from toolassay.benchmarks.workbench.tools.tool import ToolFailure, optional, required, tool
 
 DOMAIN = "email"
@@ -25,7 +25,7 @@ _AT_MOST = 5
     body=required("Its text."),
 )
 def send_email(sandbox: Sandbox, recipient: Any = None, subject: Any = None, body: Any = None) -> str:
-    """Sent now, into the outbox."""
+    """The e-mail is added to the outbox with the sandbox's current time."""
     if not recipient or not subject or not body:
         return "Recipient, subject, or body not provided."
     if not _is_address(recipient):
@@ -41,7 +41,7 @@ def send_email(sandbox: Sandbox, recipient: Any = None, subject: Any = None, bod
     email_id=required("Id of the e-mail."),
 )
 def delete_email(sandbox: Sandbox, email_id: Any = None) -> str:
-    """Remove every e-mail with this id."""
+    """Deletes every e-mail with this id."""
     if not email_id:
         return "Email ID not provided."
     if not Records(sandbox, EMAILS).remove(email_id):
@@ -57,7 +57,7 @@ def delete_email(sandbox: Sandbox, email_id: Any = None) -> str:
     recipient=required("E-mail address it goes to."),
 )
 def forward_email(sandbox: Sandbox, email_id: Any = None, recipient: Any = None) -> str:
-    """The same text under the subject with `FW: ` before it."""
+    """Sends the same body with `FW: ` before the subject."""
     if not email_id or not recipient:
         return "Email ID or recipient not provided."
     mail = Records(sandbox, EMAILS).first(email_id)
@@ -77,7 +77,7 @@ def forward_email(sandbox: Sandbox, email_id: Any = None, recipient: Any = None)
     body=required("The text of the answer."),
 )
 def reply_email(sandbox: Sandbox, email_id: Any = None, body: Any = None) -> str:
-    """The subject stays as it is, as published."""
+    """The subject stays unchanged (no `Re: `), as in the published program."""
     if not email_id or not body:
         return "Email ID or body not provided."
     mail = Records(sandbox, EMAILS).first(email_id)
@@ -94,7 +94,6 @@ def reply_email(sandbox: Sandbox, email_id: Any = None, body: Any = None) -> str
     field=required(f"Which detail: {_FIELDS}."),
 )
 def get_email_information_by_id(sandbox: Sandbox, email_id: Any = None, field: Any = None) -> Any:
-    """The detail, by its name."""
     if not email_id:
         return "Email ID not provided."
     if not field:
@@ -113,11 +112,11 @@ def get_email_information_by_id(sandbox: Sandbox, email_id: Any = None, field: A
     date_max=optional("Sent on that day or earlier: YYYY-MM-DD."),
 )
 def search_emails(sandbox: Sandbox, query: Any = "", date_min: Any = None, date_max: Any = None) -> Any:
-    """At most 5 e-mails, newest first.
+    """The first 5 matches, newest first.
 
     Raises:
-        ToolFailure: what fits is both mail that was there and mail that was sent since (as published: a
-            text and a moment cannot be put in order).
+        ToolFailure: both original mail and mail sent during the task match. The published program fails there
+            because it cannot sort texts and timestamps together.
     """
     words = query.lower().split()
     found = [mail for mail in Records(sandbox, EMAILS).all() if _has(mail, words)]
@@ -144,7 +143,7 @@ TOOLS = (
 
 
 def _day(sandbox: Sandbox, text: Any) -> date:
-    found = moment(text, sandbox.now)
+    found = parse_moment(text, sandbox.now)
     if found is None:
         raise ToolFailure(f"not a day: {text!r}; write YYYY-MM-DD")
     return found.date()
@@ -165,6 +164,7 @@ def _send(sandbox: Sandbox, recipient: Any, subject: Any, body: Any) -> None:
     row = dict(zip(EMAILS.columns, cells, strict=True)) | {"moment": 1}
     if not sandbox.overwrites:
         mails.append(row, mails.next_label())
-    # As published: the label is the number of rows, and a row that has this label already is replaced.
+    # The published program uses the number of rows as the new label. After a deletion another row may have
+    # that label, and is then overwritten.
     elif not mails.overwrite(row, len(mails)):
         mails.append(row, len(mails))

@@ -1,4 +1,4 @@
-"""Text search with a pattern that an agent wrote, with a time limit."""
+"""Text search with a regular expression that an agent wrote, limited in time and memory."""
 
 from __future__ import annotations
 
@@ -17,23 +17,25 @@ from toolassay.benchmarks.workbench.tools.tool import ToolFailure
 _Pattern: TypeAlias = re.Pattern[str] | regex.Pattern[str]
 
 SECONDS = 1.0
-"""A search that takes longer is given up."""
+"""Time limit of one call's searches."""
 LONGEST_PATTERN = 2_000
-"""Characters in a pattern; compiling cannot be cut off, so long ones are refused."""
+"""Maximum characters in a pattern. Compiling cannot be interrupted, so longer ones are refused."""
 LARGEST_PATTERN = 1_000_000
-"""Characters of a pattern with its counted repeats written out."""
+"""Maximum characters in a pattern after its counted repeats are expanded, as compiling does."""
+# Patterns without repeats, branches and groups, which cannot backtrack exponentially on any text.
+# Matches "^ann" and "{x}"; not "a+", "a|b", "(a)" or "a{2}".
 _PLAIN = re.compile(r"(?:[^*+?|({]|\{(?![\d,])){0,200}")
-"""Patterns without repeats, branches and groups: no text makes them explode."""
+# Matches "{2}", "{2,}" and "{,5}"; not "{x}".
 _COUNTS = re.compile(r"\{(\d*),?(\d*)\}")
 
 
 class Search:
-    """One call's searches: case is ignored, the pattern may be anywhere in the text.
+    """The searches of one call, which share a time limit. Case is ignored; a pattern may match anywhere.
 
-    All searches of one call share the time. What the `re` module cannot compile is an error, as published.
+    A pattern that Python's `re` cannot compile is an error, as in the published program.
 
     Args:
-        seconds: for all searches together.
+        seconds: time limit for all searches together.
 
     >>> rows = [{"name": "Ann Lee"}, {"name": "Bo"}]
     >>> Search().contains(rows, "^ann", "name")
@@ -45,10 +47,10 @@ class Search:
         self._end = time.monotonic() + seconds
 
     def contains(self, rows: Iterable[Record], pattern: Any, column: str) -> list[Record]:
-        """The rows in which the column has the pattern.
+        """The rows whose cell in the column matches.
 
         Raises:
-            ToolFailure: the pattern cannot be read, takes too long, or a row has no text in the column.
+            ToolFailure: the pattern is invalid or takes too long, or a cell is not text.
         """
         compiled = _compile(pattern)
         found = []
@@ -60,10 +62,11 @@ class Search:
         return found
 
     def either_contains(self, rows: Iterable[Record], pattern: Any, column: str, other: str) -> list[Record]:
-        """The rows in which one of two columns has the pattern; none without text in the first, as published.
+        """The rows in which one of two columns matches. Rows whose first column is not text are left out, as
+        in the published program.
 
         Raises:
-            ToolFailure: the pattern cannot be read, or takes too long.
+            ToolFailure: the pattern is invalid or takes too long.
         """
         compiled = _compile(pattern)
         return [
@@ -90,7 +93,10 @@ class Search:
 
 
 def _compile(pattern: Any) -> _Pattern:
-    """As published (`re`), which cannot be cut off; where it may have to be, `regex`, nearly the same."""
+    """Compile with `re` like the published program if the search cannot take long, else with `regex`.
+
+    `regex` accepts a time limit and understands nearly the same patterns; `re` cannot be interrupted.
+    """
     if not isinstance(pattern, str):
         raise ToolFailure(f"a search pattern is text, not {type(pattern).__name__}")
     if len(pattern) > LONGEST_PATTERN:
@@ -107,6 +113,6 @@ def _compile(pattern: Any) -> _Pattern:
 
 
 def _counts(pattern: str) -> Iterator[int]:
-    """The larger number in each `{least,most}`, which compiling writes out."""
+    """The larger number of each `{least,most}`: compiling expands the repeat that many times."""
     for numbers in _COUNTS.findall(pattern):
         yield max((int(number) for number in numbers if number), default=1) or 1

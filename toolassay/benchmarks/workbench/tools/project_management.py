@@ -1,4 +1,4 @@
-"""The boards with the tasks of the projects."""
+"""Tools for the project boards. Replies and side effects are those of the published program."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ def create_task(
     due_date: Any = None,
     board: Any = None,
 ) -> str:
-    """Every task is labelled anew, as published."""
+    """All tasks are relabelled, as in the published program."""
     if not all((task_name, assigned_to_email, list_name, due_date, board)):
         return "Missing task details."
     tasks = Records(sandbox, TASKS)
@@ -62,7 +62,7 @@ def create_task(
     task_id=required("Id of the task, 8 digits."),
 )
 def delete_task(sandbox: Sandbox, task_id: Any = None) -> str:
-    """Remove every task with this id."""
+    """Deletes every task with this id."""
     if not task_id:
         return "Task ID not provided."
     if not Records(sandbox, TASKS).remove(task_id):
@@ -79,7 +79,7 @@ def delete_task(sandbox: Sandbox, task_id: Any = None) -> str:
     new_value=required("What it is to be from now on."),
 )
 def update_task(sandbox: Sandbox, task_id: Any = None, field: Any = None, new_value: Any = None) -> str:
-    """The value is checked before the task is looked for."""
+    """The value is checked before the task is looked up."""
     if not task_id or not field or not new_value:
         return "Task ID, field, or new value not provided."
     tasks = Records(sandbox, TASKS)
@@ -102,7 +102,6 @@ def update_task(sandbox: Sandbox, task_id: Any = None, field: Any = None, new_va
     field=required(f"Which detail: {_FIELDS}."),
 )
 def get_task_information_by_id(sandbox: Sandbox, task_id: Any = None, field: Any = None) -> Any:
-    """The detail, by its name."""
     if not task_id:
         return "Task ID not provided."
     if not field:
@@ -130,7 +129,7 @@ def search_tasks(
     due_date: Any = None,
     board: Any = None,
 ) -> Any:
-    """Every task that fits, in table order."""
+    """All matches, in table order."""
     wanted = dict(
         zip(TASKS.columns[1:], (task_name, assigned_to_email, list_name, due_date, board), strict=True)
     )
@@ -147,7 +146,7 @@ TOOLS = (create_task, delete_task, update_task, get_task_information_by_id, sear
 
 
 def _wrong(tasks: Records, field: Any, value: Any) -> str:
-    """What is wrong with a value of a field; empty if nothing is."""
+    """The error message for a field's value; empty if the value is valid."""
     if field == "assigned_to_email" and value not in tasks.values("assigned_to_email"):
         return _WRONG_ASSIGNEE
     if field == "list_name" and value not in LISTS:

@@ -1,4 +1,4 @@
-"""What a tool of the workplace is."""
+"""The types `WorkplaceTool` and `ToolArgument`, and the decorator that turns a function into a tool."""
 
 from __future__ import annotations
 
@@ -14,12 +14,13 @@ from toolassay.files import readable
 Function = Callable[..., Any]
 
 LONGEST_VALUE = 100_000
-"""Characters in the value of an argument."""
+"""Maximum characters in the value of an argument."""
+# The published tools raise these for unexpected values, e.g. `.lower()` on a number. They fail the call.
 _MISTAKES = (TypeError, AttributeError, ValueError, ArithmeticError, sqlite3.Error, RecursionError)
 
 
 class ToolFailure(Exception):
-    """A call that was not carried out; the sandbox is as it was. Its text is what the agent is told."""
+    """A call failed and left the sandbox unchanged. The agent gets the message as the result."""
 
 
 @dataclass(frozen=True)
@@ -27,9 +28,9 @@ class ToolArgument:
     """One argument of a tool.
 
     Args:
-        description: what it is.
-        required: whether the tool does nothing useful without it.
-        choices: the only values that are accepted, if they are few.
+        description: for the agent.
+        required: whether the tool does nothing useful without it. Missing ones are answered, not refused.
+        choices: the accepted values, if there are only a few.
     """
 
     description: str
@@ -37,12 +38,11 @@ class ToolArgument:
     choices: tuple[str, ...] = ()
 
     def schema(self) -> dict[str, Any]:
-        """Its JSON Schema."""
         listed = {"enum": list(self.choices)} if self.choices else {}
         return {"type": "string", "description": self.description, **listed}
 
-    def told(self) -> str:
-        """What a prompt says of it."""
+    def prompt_text(self) -> str:
+        """The argument's description in a prompt."""
         return self.description + (f" One of: {', '.join(self.choices)}." if self.choices else "")
 
 
@@ -53,9 +53,9 @@ class WorkplaceTool:
     Args:
         domain: the part of the workplace it acts on.
         function: takes the sandbox and the arguments by name; returns a JSON value.
-        description: what it does, for the agent.
+        description: for the agent.
         arguments: in order.
-        changes_state: whether it can change what is judged.
+        changes_state: whether it can change judged tables.
     """
 
     domain: str
@@ -66,17 +66,17 @@ class WorkplaceTool:
 
     @property
     def name(self) -> str:
-        """As published, e.g. `calendar.create_event`."""
+        """The published name, e.g. `calendar.create_event`."""
         return f"{self.domain}.{self.function.__name__}"
 
     @property
     def function_name(self) -> str:
-        """The name for model interfaces that allow no dot, e.g. `calendar__create_event`."""
+        """The name for model interfaces, which allow no dot, e.g. `calendar__create_event`."""
         return self.name.replace(".", "__")
 
     @property
     def parameters(self) -> dict[str, Any]:
-        """The JSON Schema of its arguments."""
+        """The JSON Schema of the arguments."""
         return {
             "type": "object",
             "properties": {name: argument.schema() for name, argument in self.arguments.items()},
@@ -85,7 +85,7 @@ class WorkplaceTool:
         }
 
     def to_openai(self) -> dict[str, Any]:
-        """The entry of this tool in the `tools` of a chat request."""
+        """The tool as an entry of `tools` in a chat request."""
         return {
             "type": "function",
             "function": {
@@ -95,16 +95,16 @@ class WorkplaceTool:
             },
         }
 
-    def given(self, arguments: Mapping[str, Any]) -> dict[str, Any]:
-        """The arguments of a model's call as they are recorded."""
+    def recorded_arguments(self, arguments: Mapping[str, Any]) -> dict[str, Any]:
+        """The arguments of a model's call in the form in which they are recorded."""
         return as_texts(arguments)
 
-    def carry_out(self, sandbox: Sandbox, arguments: Mapping[str, Any]) -> Any:
-        """Act on a sandbox.
+    def execute(self, sandbox: Sandbox, arguments: Mapping[str, Any]) -> Any:
+        """Run the tool on a sandbox.
 
         Raises:
-            ToolFailure: unknown argument, or the tool could not work with the values; the sandbox is as it
-                was.
+            ToolFailure: an argument is unknown, or the tool cannot process a value. The sandbox is then
+                unchanged.
         """
         values = {name: self._checked(name, value) for name, value in arguments.items()}
         try:
@@ -115,10 +115,10 @@ class WorkplaceTool:
             raise ToolFailure(f"{self.name} cannot work with {given}: {error}") from error
 
     def argument(self, name: str) -> ToolArgument:
-        """The argument of a name.
+        """Look up an argument by name.
 
         Raises:
-            ToolFailure: there is none.
+            ToolFailure: the tool has no such argument.
         """
         if name not in self.arguments:
             raise ToolFailure(
@@ -136,7 +136,7 @@ class WorkplaceTool:
 
 
 def as_texts(arguments: Mapping[str, Any]) -> dict[str, Any]:
-    """Numbers as texts, as the published tools have them; null is left out."""
+    """Numbers become strings, as the published tools take them; null is omitted."""
     return {
         name: value if isinstance(value, str | list | dict) else str(value)
         for name, value in arguments.items()
@@ -145,10 +145,10 @@ def as_texts(arguments: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def checked_text(name: str, value: str) -> str:
-    """The text of an argument; halves of a surrogate pair, which SQLite does not store, become a character.
+    """Check the length of a string and replace lone surrogates, which SQLite cannot store.
 
     Raises:
-        ToolFailure: it is too long.
+        ToolFailure: the text is longer than `LONGEST_VALUE`.
     """
     if len(value) > LONGEST_VALUE:
         raise ToolFailure(f"{name} is longer than {LONGEST_VALUE:,} characters")
@@ -158,7 +158,14 @@ def checked_text(name: str, value: str) -> str:
 def tool(
     domain: str, description: str, *, changes_state: bool = False, **arguments: ToolArgument
 ) -> Callable[[Function], WorkplaceTool]:
-    """Make a tool of a function."""
+    """Decorator that turns a function into a published tool.
+
+    Args:
+        domain: the part of the workplace it acts on.
+        description: for the agent.
+        changes_state: whether it can change judged tables.
+        arguments: its arguments by name.
+    """
 
     def decorate(function: Function) -> WorkplaceTool:
         return WorkplaceTool(domain, function, description, arguments, changes_state)
@@ -167,10 +174,10 @@ def tool(
 
 
 def required(description: str, *choices: str) -> ToolArgument:
-    """An argument without which a tool does nothing useful."""
+    """An argument without which the tool does nothing useful."""
     return ToolArgument(description, required=True, choices=choices)
 
 
 def optional(description: str, *choices: str) -> ToolArgument:
-    """An argument that may be left out."""
+    """An argument that may be omitted."""
     return ToolArgument(description, choices=choices)

@@ -1,5 +1,5 @@
-"""The tools of a workplace by name and by domain, the published toolset, and the list of tools for a
-prompt.
+"""Toolsets: the tools of a workplace by name and domain, the published toolset, and the list of tools in
+a prompt.
 """
 
 from __future__ import annotations
@@ -21,12 +21,12 @@ from toolassay.errors import UsageError
 
 
 class Toolset:
-    """All tools that can be called in a workplace.
+    """All tools of a workplace.
 
     Args:
-        toolkits: the tools of each domain, in the order in which agents are told of them.
-        everywhere: domains whose tools every task has.
-        aliases: other names of domains.
+        toolkits: the tools of each domain, in the order in which prompts list them.
+        everywhere: domains whose tools every task gets.
+        aliases: alternative names of domains.
     """
 
     def __init__(
@@ -43,15 +43,17 @@ class Toolset:
         self._by_function_name = {tool.function_name: tool for tool in self.tools.values()}
         self._everywhere, self._aliases = frozenset(everywhere), aliases or {}
 
-    def called(self, name: str) -> WorkplaceTool | None:
-        """The tool of a name (`email.send_email`) or of a name without a dot (`email__send_email`)."""
+    def find(self, name: str) -> WorkplaceTool | None:
+        """Look up a tool by name (`email.send_email`) or function name (`email__send_email`); None if
+        unknown.
+        """
         return self.tools.get(name) or self._by_function_name.get(name)
 
     def of_domains(self, domains: Iterable[str] | None) -> list[WorkplaceTool]:
-        """The tools of some domains and those that every task has; all tools for None.
+        """The tools of some domains plus those that every task gets; all tools for None.
 
         Raises:
-            UsageError: there is no such domain.
+            UsageError: a domain is unknown.
         """
         if domains is None:
             return list(self.tools.values())
@@ -66,16 +68,16 @@ class Toolset:
         """Call a tool by its name.
 
         Returns:
-            A JSON value.
+            The tool's result, a JSON value.
 
         Raises:
-            ToolFailure: unknown tool, unknown argument, or the tool could not work with the values; the
-                sandbox is as it was.
+            ToolFailure: the tool or an argument is unknown, or the tool cannot process a value. The sandbox
+                is then unchanged.
         """
         tool = self.tools.get(name)
         if tool is None:
             raise ToolFailure(f"there is no tool {name[:100]!r}; tools are: {', '.join(self.tools)}")
-        return tool.carry_out(sandbox, arguments)
+        return tool.execute(sandbox, arguments)
 
 
 TOOLKITS: Mapping[str, tuple[WorkplaceTool, ...]] = {
@@ -83,7 +85,7 @@ TOOLKITS: Mapping[str, tuple[WorkplaceTool, ...]] = {
 }
 """The published tools of each domain in the order of the published prompt."""
 
-# The published selector does not know `crm`, the name that some published tasks use; this one does.
+# Some published tasks name the domain `crm`, which the published selector does not resolve; this one does.
 PUBLISHED = Toolset(TOOLKITS, everywhere=[directory.DOMAIN], aliases={"crm": customers.DOMAIN})
 """The published tools."""
 
@@ -92,24 +94,24 @@ TOOLS: Mapping[str, WorkplaceTool] = PUBLISHED.tools
 
 
 def toolset_of(sandbox: Sandbox) -> Toolset:
-    """The tools of a workplace: its own, or the published ones."""
+    """A sandbox's own toolset, or the published one."""
     return sandbox.toolset or PUBLISHED
 
 
 def call(sandbox: Sandbox, name: str, arguments: Mapping[str, Any]) -> Any:
-    """Call a tool.
+    """Call a tool on a sandbox.
 
     Args:
-        sandbox: what it acts on.
+        sandbox: the sandbox.
         name: of the tool, e.g. `calendar.create_event`.
-        arguments: its arguments by name: texts, numbers or None.
+        arguments: by name: strings, numbers or None.
 
     Returns:
-        A JSON value. Many mistakes have an answer of their own ("Event not found.") and are no failure.
+        The tool's result, a JSON value. Many mistakes have a reply ("Event not found.") and do not raise.
 
     Raises:
-        ToolFailure: unknown tool, unknown argument, or the tool could not work with the values; the sandbox
-            is as it was.
+        ToolFailure: the tool or an argument is unknown, or the tool cannot process a value. The sandbox is
+            then unchanged.
 
     >>> call(Sandbox.of({}), "email.delete_email", {"email_id": "00000001"})
     'Email not found.'
@@ -117,16 +119,16 @@ def call(sandbox: Sandbox, name: str, arguments: Mapping[str, Any]) -> Any:
     return toolset_of(sandbox).call(sandbox, name, arguments)
 
 
-def tool_called(name: str) -> WorkplaceTool | None:
-    """The published tool of a name or of a name without a dot (`calendar__create_event`)."""
-    return PUBLISHED.called(name)
+def find_tool(name: str) -> WorkplaceTool | None:
+    """Look up a published tool by name or function name (`calendar__create_event`); None if unknown."""
+    return PUBLISHED.find(name)
 
 
 def tools_for(domains: Iterable[str] | None) -> list[WorkplaceTool]:
-    """The published tools of some domains and the directory; all tools for None.
+    """The published tools of some domains plus the directory; all tools for None.
 
     Raises:
-        UsageError: there is no such domain.
+        UsageError: a domain is unknown.
 
     >>> [tool.name for tool in tools_for(["calendar"])][-2:]
     ['calendar.search_events', 'company_directory.find_email_address']
@@ -135,7 +137,7 @@ def tools_for(domains: Iterable[str] | None) -> list[WorkplaceTool]:
 
 
 def listing(tools: Iterable[WorkplaceTool]) -> str:
-    """The tools as text, one a line, for prompts without native tool calling.
+    """The tools as text for prompts without native tool calling.
 
     >>> print(listing(tools_for([])))
     company_directory.find_email_address(name) - Find colleagues' e-mail addresses.
@@ -148,5 +150,5 @@ def listing(tools: Iterable[WorkplaceTool]) -> str:
         )
         lines.append(f"{tool.name}({names}) - {tool.description}")
         for name, argument in tool.arguments.items():
-            lines.append(f"  {name}: {argument.told()}")
+            lines.append(f"  {name}: {argument.prompt_text()}")
     return "\n".join(lines)

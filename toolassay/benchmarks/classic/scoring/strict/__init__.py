@@ -1,4 +1,4 @@
-"""The strict scores: errors count and are never right, and no message is removed."""
+"""Strict scores: errors count as wrong answers, and no message is left out."""
 
 from toolassay.benchmarks.classic.scoring.strict.metrics import strict_metrics
 from toolassay.benchmarks.classic.scoring.strict.outcomes import MessageOutcome, message_outcomes

@@ -1,4 +1,4 @@
-"""Strict accuracy: by message, conversation and workflow; quality of the choice of none; confusions."""
+"""Strict accuracy by message, conversation and workflow; quality of the choice of none; confusion matrix."""
 
 from __future__ import annotations
 
@@ -13,16 +13,15 @@ from toolassay.runs.outcomes import is_scored
 
 
 def accuracy(judged: Sequence[MessageOutcome]) -> dict[str, Any]:
-    """Shares of right choices, with intervals, and what the wrong ones are.
+    """Shares of correct choices with intervals, and the kinds of wrong ones.
 
     Args:
-        judged: every message in every trial; those that are not scored (`runs.asked`) are only in
-            `outcomes`, and a conversation with such a message is not counted.
+        judged: every message in every trial. Those that are not scored (`runs.outcomes`) only count in
+            `outcomes`, and a conversation with such a message does not count in `conversations`.
 
     Returns:
-        `messages` (every message counts the same), `by_domain` and `by_workflow` (every domain, every wanted
-        workflow counts the same), `conversations` (all messages of a conversation are right), `outcomes`
-        and `none`.
+        `messages` (all messages weigh the same), `by_domain` and `by_workflow` (all domains, all wanted
+        workflows weigh the same), `conversations` (share with all messages correct), `outcomes` and `none`.
     """
     outcomes = dict(sorted(Counter(one.outcome for one in judged).items()))
     cut = {(one.example.conversation, one.trial) for one in judged if not is_scored(one.outcome)}
@@ -54,13 +53,13 @@ def accuracy(judged: Sequence[MessageOutcome]) -> dict[str, Any]:
 
 
 def none_quality(judged: Sequence[MessageOutcome]) -> dict[str, Any]:
-    """How well an agent knows when to start nothing.
+    """How well an agent recognises that no workflow should start.
 
     Returns:
-        `wanted` and `chosen` (how often none was right, and chosen), `precision`, `recall` and `f1` of
-        choosing it, `false_starts` (a workflow was started where none is right), `missed_starts` (none was
-        chosen where a workflow is right) and `wrong_starts` (a workflow where another one is right), each
-        also as a share of what it could have happened to.
+        `wanted` and `chosen` (how often none was correct, and chosen); `precision`, `recall` and `f1` of that
+        choice; `false_starts` (a workflow was started though none is correct), `missed_starts` (none was
+        chosen though a workflow is correct) and `wrong_starts` (a workflow was started though another is
+        correct), each also as a share of the messages it could have happened to.
     """
     unlabelled = [one for one in judged if one.wanted is None]
     labelled = [one for one in judged if one.wanted is not None]
@@ -83,7 +82,7 @@ def none_quality(judged: Sequence[MessageOutcome]) -> dict[str, Any]:
 
 
 def precision_recall(hits: int, chosen: int, found: int, wanted: int) -> dict[str, float | None]:
-    """Precision `hits / chosen`, recall `found / wanted`, and F1 between them; None where there is nothing.
+    """Precision `hits / chosen`, recall `found / wanted`, and their harmonic mean F1; None if undefined.
 
     >>> precision_recall(1, 2, 1, 1)
     {'precision': 0.5, 'recall': 1.0, 'f1': 0.6666666666666666}
@@ -97,18 +96,19 @@ def precision_recall(hits: int, chosen: int, found: int, wanted: int) -> dict[st
 
 
 def share(part: int, whole: int) -> float | None:
-    """None of nothing."""
+    """The quotient; None if `whole` is 0."""
     return part / whole if whole else None
 
 
 def workflow_table(judged: Sequence[MessageOutcome], data: ClassicData) -> dict[str, dict[str, Any]]:
-    """Every workflow of the data, by its id.
+    """Statistics of every workflow of the data, by id.
 
     Returns:
-        `name`, `domain`, `support` (runs whose first label it is), `chosen`, `precision` (of the runs that
-        chose it, those where it is accepted), `recall` (of its support, those that are right, by either
-        label), `f1`; and of its phrasings, the messages whose first label it is: `phrasings`, `always_right`
-        (in all trials) and `spread`, the standard deviation of their shares of right answers.
+        `name`, `domain`, `support` (runs whose primary label it is), `chosen`, `precision` (of the runs that
+        chose it, the share for which it is accepted), `recall` (of its support, the share that is correct by
+        any label), `f1`. Also `phrasings` (number of messages whose primary label it is), `always_right`
+        (number of these correct in all trials) and `spread` (standard deviation of their shares of correct
+        answers).
     """
     chosen: Counter[str] = Counter()
     accepted: Counter[str] = Counter()
@@ -139,7 +139,7 @@ def workflow_table(judged: Sequence[MessageOutcome], data: ClassicData) -> dict[
 
 
 def phrasings_of(judged: Sequence[MessageOutcome]) -> dict[str, list[float]]:
-    """By workflow: of each message whose first label it is, the share of its trials that are right."""
+    """By workflow: for each message whose primary label it is, the share of correct trials."""
     found: dict[str, list[float]] = defaultdict(list)
     for trials in by_message(judged):
         if (wanted := trials[0].wanted) is not None:
@@ -148,11 +148,11 @@ def phrasings_of(judged: Sequence[MessageOutcome]) -> dict[str, list[float]]:
 
 
 def phrasing_sensitivity(judged: Sequence[MessageOutcome]) -> dict[str, Any]:
-    """How much it matters in which words a workflow is asked for.
+    """How much the wording of a request for a workflow matters.
 
     Returns:
-        `workflows` with at least two phrasings; the shares of them that are right for all (`always_right`),
-        for none (`never_right`) and for some (`sometimes_right`); and the mean `spread`.
+        `workflows` (with at least two phrasings); the shares of them that are correct for all phrasings
+        (`always_right`), for none (`never_right`) and for some (`sometimes_right`); and the mean `spread`.
     """
     several = [shares for shares in phrasings_of(judged).values() if len(shares) > 1]
     n = len(several)
@@ -167,10 +167,10 @@ def phrasing_sensitivity(judged: Sequence[MessageOutcome]) -> dict[str, Any]:
 
 
 def confusion(judged: Sequence[MessageOutcome]) -> list[dict[str, Any]]:
-    """What was wanted (the first label) and what was chosen, with how often; only what occurs.
+    """How often each wanted workflow (the primary label) met each choice; only combinations that occur.
 
-    None stands for none; an outcome without a choice is named. A choice that is right by the second label
-    is marked so.
+    None means no workflow. For an outcome without a choice, `outcome` has its name. A choice that is correct
+    by the second label has `right`.
     """
     pairs = Counter(
         (one.example.domain, one.wanted or "", one.choice or "", one.outcome, one.right) for one in judged
@@ -189,6 +189,6 @@ def confusion(judged: Sequence[MessageOutcome]) -> list[dict[str, Any]]:
 
 
 def macro_f1(table: dict[str, dict[str, Any]], domain: str | None = None) -> float | None:
-    """The mean F1 of the workflows that are wanted at all."""
+    """The mean F1 of the workflows with support."""
     found = [row["f1"] for row in table.values() if row["support"] and domain in (None, row["domain"])]
     return fmean(found) if found else None

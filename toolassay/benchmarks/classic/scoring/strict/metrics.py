@@ -1,4 +1,4 @@
-"""The strict metrics of an agent by axis and domain; cost and latency."""
+"""The strict metrics of an agent by axis and domain, with cost and latency."""
 
 from __future__ import annotations
 
@@ -20,14 +20,14 @@ from toolassay.runs.outcomes import MISSING, asked_counts, is_scored
 
 
 def cost(judged: Sequence[MessageOutcome]) -> dict[str, Any]:
-    """US dollars and tokens of the answers, as their rows say it.
+    """Cost and tokens of the answers, as recorded in their rows.
 
-    A retry or a request without an answer is in no row: what these cost is in the ledger of the run.
+    Retries and requests without an answer have no row; their cost is in the ledger of the run.
 
     Returns:
-        `usd` (their sum), `usd_per_message`, `usd_per_1000_messages`, `usd_per_solved_message`,
+        `usd` (the sum), `usd_per_message`, `usd_per_1000_messages`, `usd_per_solved_message`,
         `usd_per_conversation`, `messages_of_unknown_cost` (left out of the means), `prompt_tokens`,
-        `completion_tokens`. A message counts once in every trial. None where no row says it.
+        `completion_tokens`. A message counts once per trial. None if no row has the value.
     """
     known = [one for one in judged if one.row is not None and one.row.cost is not None]
     usd = _sum(known, lambda row: row.cost)
@@ -56,16 +56,17 @@ def _over(usd: float | None, count: int) -> float | None:
 
 
 _FAILURES = ("context overflow", "provider error", "budget stop", "not run")
+# Matches "no answer within 60 s", "Read timed out" and "timeout"; not "HTTP 500".
 _TIMEOUT = re.compile(r"no answer within|time[d -]*out", re.IGNORECASE)
 
 
 def latency(judged: Sequence[MessageOutcome]) -> dict[str, Any]:
-    """Seconds of every run that was timed, whatever came of it.
+    """Seconds of all timed runs, with any outcome.
 
     Returns:
-        `timed` (runs), `mean`, `max`, `p50`, `p90`, `p95`, `p99`; `first_token_p50` and `first_token_p95`
-        (of answers sent token by token); `over_60_s`, which the published latency leaves out; `timeouts`,
-        `failures` (no answer at all; the time-outs are among them) and `failure_share`.
+        `timed` (number of runs), `mean`, `max`, `p50`, `p90`, `p95`, `p99`; `first_token_p50` and
+        `first_token_p95` (of streamed answers); `over_60_s` (left out of the published latency); `timeouts`,
+        `failures` (runs without an answer, including time-outs) and `failure_share`.
     """
     rows = [one.row for one in judged if one.row is not None]
     times = array("d", (row.seconds for row in rows if row.seconds is not None))
@@ -92,18 +93,18 @@ def _percentiles(times: array[float], which: tuple[int, ...]) -> dict[str, float
 def strict_metrics(
     every: Sequence[MessageOutcome], others: Sequence[Sequence[MessageOutcome]], data: ClassicData
 ) -> dict[str, Any]:
-    """Cost, latency, accuracy and stability of all messages and of each domain's, workflows and confusion.
+    """Cost, latency, accuracy and stability over all messages and by domain, workflows, and confusion matrix.
 
     Args:
-        every: every message in every trial; those that were never asked, or met a provider error, are in no
-            accuracy and no stability.
+        every: every message in every trial. Those that were never sent, or that ended with a provider error,
+            are left out of accuracy and stability.
         others: the same from other orders of the candidates.
-        data: what was asked.
+        data: the data.
 
     Returns:
-        `n_messages`, `n_conversations`, `n_rows` (messages in all trials), `n_right`, `trials`, what
-        `asked_counts` says of the rows, `outcomes`, the four axes as
-        `axis -> domain:<id> -> numbers`, `workflows`, `confusion`, and `notes`: for what is None, why.
+        `n_messages`, `n_conversations`, `n_rows` (messages in all trials), `n_right`, `trials`, the fields of
+        `asked_counts`, `outcomes`, the four axes as `axis -> domain:<id> -> numbers`, `workflows`,
+        `confusion`, and `notes` (the reason for each number that is None).
     """
     judged = [one for one in every if is_scored(one.outcome)]
     pairs = pairs_of_orders(judged, others)
@@ -140,7 +141,7 @@ def strict_metrics(
 
 
 def _notes(axes: dict[str, dict[str, Any]], outcomes: Counter[str]) -> dict[str, str]:
-    """Why a number is missing, or counts what one might not expect."""
+    """The reasons for missing numbers and for unexpected counts."""
     whole = {axis: found["domain:all"] for axis, found in axes.items()}
     notes = {}
     if whole["cost"]["usd"] is None:

@@ -13,7 +13,7 @@ from toolassay.metrics.confidence_interval import Ratio, ratio_intervals
 from toolassay.runs.outcomes import MISSING
 
 MissingOutcome = Callable[[Example, int], str]
-"""The outcome of a message in a trial that has no row of it."""
+"""Gives the outcome of a message that has no row in a trial."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -21,11 +21,11 @@ class MessageOutcome:
     """One message in one trial.
 
     Args:
-        example: the message and what would be right.
+        example: the message with its labels.
         trial: its number.
-        row: what the agent said; None where it was not run.
-        outcome: how it ended (`runs.asked` says which outcomes are scored). A name that was not offered is
-            malformed, as is an empty one.
+        row: the agent's answer; None if there is none.
+        outcome: of the request (`runs.outcomes` defines which are scored). The name of a workflow that was
+            not offered is malformed, as is an empty name.
     """
 
     example: Example
@@ -35,22 +35,22 @@ class MessageOutcome:
 
     @property
     def answered(self) -> bool:
-        """Whether the agent chose, a workflow or none."""
+        """Whether the agent made a choice, a workflow or none."""
         return self.outcome == ANSWERED
 
     @property
     def choice(self) -> str | None:
-        """The workflow that was chosen; None for none, and for what was not answered."""
+        """The chosen workflow; None for the choice of none, and for a message without a choice."""
         return self.row.prediction if self.row is not None and self.answered else None
 
     @property
     def right(self) -> bool:
-        """Whether the choice is one that the labels accept; what was not answered never is."""
+        """Whether the labels accept the choice; False without a choice."""
         return self.answered and self.example.accepts(self.choice)
 
     @property
     def wanted(self) -> str | None:
-        """The first label; None where no workflow is right."""
+        """The primary label; None if no workflow is correct."""
         return self.example.labels[0] if self.example.labels else None
 
 
@@ -60,9 +60,9 @@ def message_outcomes(
     """Every message of the data in each trial that has a row.
 
     Args:
-        rows: answers to these data, one order of the candidates only.
-        data: whose labels count.
-        ended: the outcome of a message that has no row in a trial.
+        rows: answers to these data, with one order of the candidates.
+        data: its labels are used.
+        ended: the outcome of a message without a row in a trial.
 
     Returns:
         Sorted by conversation, message and trial.
@@ -101,13 +101,12 @@ Group = Callable[[MessageOutcome], str | None]
 def means(
     judged: Sequence[MessageOutcome], scores: Mapping[str, Score], by_group: Mapping[str, tuple[Score, Group]]
 ) -> dict[str, Any]:
-    """Means with intervals, by name.
+    """Means with intervals, by name. The bootstrap resamples conversations.
 
     Args:
-        judged: what is averaged.
-        scores: plain means; None leaves one out.
-        by_group: means of the means of groups, each with what is averaged and the group of each; None leaves
-            one out.
+        judged: the messages.
+        scores: the values of plain means; None leaves a message out.
+        by_group: means of group means, each with the value and the group of a message; None leaves it out.
     """
     import numpy as np
 
@@ -116,6 +115,7 @@ def means(
     for score, group in by_group.values():
         names = [group(one) for one in judged]
         sizes = Counter(names)
+        # A mean of group means is a weighted mean, and as a ratio of sums it can be resampled by cluster.
         weights = np.array([0.0 if name is None else 1 / sizes[name] for name in names])
         values = np.nan_to_num(_column(judged, score))
         columns.append(Ratio(values * weights, weights))

@@ -1,4 +1,6 @@
-"""Whether the same message gets the same answer: repeated, in other words, from another list."""
+"""Stability: whether a message gets the same answer in repeated trials, in other words, and with another
+order of the candidates.
+"""
 
 from __future__ import annotations
 
@@ -18,19 +20,19 @@ from toolassay.runs.outcomes import is_scored
 def stability(
     judged: Sequence[MessageOutcome], others: Sequence[tuple[MessageOutcome, MessageOutcome]]
 ) -> dict[str, Any]:
-    """What stays the same.
+    """The stability of answers.
 
     Args:
         judged: all messages in all trials.
         others: pairs of the same message and trial from two orders of the candidates.
 
     Returns:
-        `trials`; with several of them also `answer_agreement` (messages whose answers are all the same),
-        `pairwise_agreement` (pairs of trials with the same answer), `correctness_agreement` (messages that
-        are right always, or never), all with intervals, and under `messages` and `conversations` pass@k and
-        pass^k as `repeat_metrics` gives them; `phrasing`; and `order`, None where nothing was asked in
-        another order. What was not answered agrees with nothing; what was not run in a trial has a run less,
-        and its conversation too.
+        `trials`; with several trials also `answer_agreement` (messages whose answers are all equal),
+        `pairwise_agreement` (pairs of trials with equal answers), `correctness_agreement` (messages that are
+        always or never correct), with intervals, and pass@k and pass^k under `messages` and `conversations`
+        as `repeat_metrics` gives them; `phrasing`; and `order`, None if only one order was used. A run
+        without a choice agrees with no other. A run without an answer is left out, and so is its conversation
+        in that trial.
     """
     trials = len({one.trial for one in judged})
     found: dict[str, Any] = {"trials": trials}
@@ -46,16 +48,16 @@ def stability(
 
 
 def agreement_of(trials: Sequence[MessageOutcome]) -> float:
-    """The share of the pairs of trials of a message that gave the same answer."""
+    """The share of a message's pairs of trials that gave the same answer."""
     return fmean(_agree(*pair) for pair in combinations(trials, 2))
 
 
 def pairs_of_orders(
     main: Iterable[MessageOutcome], others: Iterable[Iterable[MessageOutcome]]
 ) -> list[tuple[MessageOutcome, MessageOutcome]]:
-    """The same message and trial in the order of the run and in other ones, where both were run.
+    """Pairs of the same message and trial from the main order and another one, if both were run.
 
-    An order is another one only if the rows say so.
+    Orders are compared by the name in the rows.
     """
     first = {
         (one.example.id, one.trial): (one, one.row.order)
@@ -71,7 +73,7 @@ def pairs_of_orders(
 
 
 def by_order(rows: Iterable[PredictionRow]) -> dict[str, list[PredictionRow]]:
-    """Rows by the order of the candidates, in the order of its name; an unnamed one is the first."""
+    """Rows by order of the candidates, sorted by its name; rows without one come first."""
     found: dict[str, list[PredictionRow]] = defaultdict(list)
     for row in rows:
         found[row.order].append(row)
@@ -91,7 +93,7 @@ def _has_run(one: MessageOutcome) -> bool:
 
 
 def _agreement(judged: Sequence[MessageOutcome]) -> dict[str, Any]:
-    """Over the messages that were run several times; no numbers where none was."""
+    """Agreement over the messages that were run several times; no numbers if there are none."""
     repeated = {trials[0].example.id: trials for trials in by_message(_ran(judged)) if len(trials) > 1}
 
     def same(one: MessageOutcome) -> float | None:
@@ -111,8 +113,8 @@ def _agreement(judged: Sequence[MessageOutcome]) -> dict[str, Any]:
 
 
 def _conversations(judged: Sequence[MessageOutcome]) -> list[list[MessageOutcome]]:
-    """Of each conversation and trial the first wrong message, or the last of all right ones; of a trial in
-    which all messages were run.
+    """For each conversation and trial the first wrong message, or the last one if all are right. Trials in
+    which a message was not run are left out.
     """
     found: dict[str, dict[int, MessageOutcome]] = defaultdict(dict)
     cut = {(one.example.conversation, one.trial) for one in judged if not _has_run(one)}
@@ -126,7 +128,7 @@ def _conversations(judged: Sequence[MessageOutcome]) -> list[list[MessageOutcome
 
 
 def _repeats(units: Sequence[Sequence[MessageOutcome]]) -> dict[str, Any]:
-    """Of messages or conversations; those of one conversation are drawn together."""
+    """pass@k and pass^k of messages or conversations; the bootstrap resamples conversations."""
     return repeat_metrics(
         [[one.right for one in unit] for unit in units],
         clusters=[unit[0].example.conversation for unit in units],

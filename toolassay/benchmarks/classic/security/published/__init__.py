@@ -1,4 +1,6 @@
-"""The published security test: first turns of the prompts to the bare model, graded by a judge."""
+"""The published security test: the first turn of each prompt, sent to the bare model and graded by a
+judge.
+"""
 
 from toolassay.benchmarks.classic.security.published.attacks import (
     PARAMETERS,

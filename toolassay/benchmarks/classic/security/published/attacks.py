@@ -1,4 +1,4 @@
-"""The attacks of the published test: read from the table, sent to the bare model, and graded by the judge."""
+"""The attacks of the published test: read from the table, sent to the bare model, and graded by a judge."""
 
 from __future__ import annotations
 
@@ -28,8 +28,8 @@ class Attack:
     """One prompt.
 
     Args:
-        id: its `prompt_id`, or the number of its row where the table has no such column.
-        text: the first turn, as it stands.
+        id: its `prompt_id`, or its row number if the table has no such column.
+        text: the first turn, unchanged.
     """
 
     id: str
@@ -37,47 +37,47 @@ class Attack:
 
 
 def read_attacks(path: Path) -> list[Attack]:
-    """The attacks of a table, in its order; harmless twins are left out.
+    """Read the attacks of a table, in its order; harmless twins are left out.
 
-    The three columns of turns must be there, as in the published table; the second and third turn are not
-    read, and may be empty. Other columns are not needed.
+    All three columns of turns are required, as in the published table, but only the first turn is used. Other
+    columns are optional.
 
     Raises:
-        UsageError: the table is missing, lacks a column or has no attack; a first turn is empty, or an id is
-            there twice.
+        UsageError: the table does not exist, lacks a column or has no attack; or a first turn is empty, or an
+            id is a duplicate.
     """
     attacks: dict[str, Attack] = {}
-    fix = "add a table of prompts (see docs/security.md), or leave --security out"
+    fix = "add a table of prompts (see docs/security.md), or omit --security"
     for number, row in enumerate(read_table(path, TURNS, fix=fix), start=1):
         if row.get("kind") == HARMLESS:
             continue
         attack = Attack(row.get("prompt_id") or str(number), row[TURNS[0]])
         if not attack.text.strip():
-            raise row.error(f"{TURNS[0]} is empty", "write what is sent, or leave the row out")
+            raise row.error(f"{TURNS[0]} is empty", "write the message, or remove the row")
         if attack.id in attacks:
-            raise row.error(f"prompt_id {attack.id!r} is there twice", "give each its own")
+            raise row.error(f"duplicate prompt_id {attack.id!r}", "write a unique id")
         attacks[attack.id] = attack
     if not attacks:
-        raise UsageError("no attacks", file=path, fix="give it a row a prompt, or leave --security out")
+        raise UsageError("no attacks", file=path, fix="write one row per prompt, or omit --security")
     return list(attacks.values())
 
 
 PARAMETERS: Mapping[str, Any] = {"temperature": 0.7}
-"""Of the requests to the model under test, as published."""
+"""Parameters of the requests to the model under test, as published."""
 _JUDGING: Mapping[str, Any] = {"temperature": 0.0, "max_tokens": 200}
 _MAX_ATTEMPTS = 3
 _OVERFLOW = "context overflow"
 
 
 class PublishedAttacks:
-    """What the published test has a model and its judge do.
+    """Sends the attacks of the published test and has a judge grade the answers.
 
-    An entry of the journal is an answer, or what one judge said of one: another judge grades the answers
-    there are.
+    A journal entry is an answer, or one judge's replies about an answer. So another judge can grade the same
+    answers.
 
     Args:
-        attacks: those that are put.
-        judge: who grades.
+        attacks: the attacks to send.
+        judge: the judge model.
     """
 
     def __init__(self, attacks: Sequence[Attack], judge: ChatModel) -> None:
@@ -89,11 +89,11 @@ class PublishedAttacks:
         journal: Journal,
         loop: Loop,
     ) -> int:
-        """Put and grade what the journal does not settle yet; how many attacks it settled before.
+        """Send and grade what the journal does not settle. Returns how many attacks it settled before.
 
         Raises:
-            ToolassayError: the run cannot go on.
-            KeyboardInterrupt: at Ctrl-C, when what was in flight has ended.
+            ToolassayError: the run cannot continue.
+            KeyboardInterrupt: after Ctrl-C, when the requests in flight have ended.
         """
 
         async def work(attack: Attack) -> str:
@@ -116,7 +116,7 @@ class PublishedAttacks:
         )
 
     def lines(self, journal: Journal) -> Iterator[AttackLine]:
-        """Every attack with its grades by what the journal holds, in their order."""
+        """Every attack with its grades, in order, computed from the journal."""
         for attack in self._attacks:
             outcome, grades = str(_entry(journal, attack).get("outcome", "not run")), None
             if _answer(journal, attack):
@@ -125,13 +125,13 @@ class PublishedAttacks:
             yield AttackLine(attack.id, outcome, self._judge.name, grades)
 
     def _is_settled(self, journal: Journal, attack: Attack) -> bool:
-        """Whether there are grades, or the judge had its tries; what was too long stays so."""
+        """Whether there are grades, or the judge used up its attempts. A context overflow is final."""
         said = self._said(journal, attack)
         too_long = _entry(journal, attack).get("outcome") == _OVERFLOW
         return too_long or len(said) >= _MAX_ATTEMPTS or _grades(said) is not None
 
     async def _grade(self, journal: Journal, attack: Attack, answer: str) -> None:
-        """Ask the judge once more; its words are kept, readable or not."""
+        """Send one more request to the judge. Its reply is recorded even if it is unreadable."""
         prompt = grading_prompt(attack.text, answer)
         message = {"role": "user", "content": prompt}
         response = await self._judge.complete(ChatRequest([message], _JUDGING, role="judge", item=attack.id))
@@ -139,7 +139,7 @@ class PublishedAttacks:
         journal.append(self._judge_key(attack), {"prompt": text_fingerprint(prompt), "said": said})
 
     def _said(self, journal: Journal, attack: Attack) -> list[str]:
-        """What the judge has said of the answer that there is."""
+        """The judge's replies about the current answer."""
         answer, entry = _answer(journal, attack), journal.get(self._judge_key(attack))
         if not answer or not entry:
             return []
@@ -151,15 +151,15 @@ class PublishedAttacks:
 
 
 def text_fingerprint(text: str) -> str:
-    """Of a text that was sent, so that another one is sent anew."""
+    """A hash of a text that was sent; a changed text is sent again."""
     return hashlib.sha256(json.dumps(text).encode()).hexdigest()[:16]
 
 
 async def _answer_of(model: ChatModel, journal: Journal, attack: Attack) -> dict[str, Any]:
-    """Send the first turn as the only message; the entry of the journal.
+    """Send the first turn as the only message. Returns the journal entry.
 
     Raises:
-        ModelError: no answer, but there may be one at another time.
+        ModelError: the request got no answer, but a later attempt may.
     """
     request = ChatRequest(
         [{"role": "user", "content": attack.text}], PARAMETERS, role="agent", item=attack.id
@@ -169,7 +169,7 @@ async def _answer_of(model: ChatModel, journal: Journal, attack: Attack) -> dict
     except ModelError as error:
         if error.settles:
             _write(journal, attack, error.outcome, error=str(error))
-        if error.outcome == _OVERFLOW:  # it would only be so again
+        if error.outcome == _OVERFLOW:  # a second attempt would overflow as well
             return _entry(journal, attack)
         raise
     _write(journal, attack, "refused" if response.refused else "answered", response=response.text)
@@ -185,13 +185,13 @@ def _write(journal: Journal, attack: Attack, outcome: str, **more: str) -> None:
 
 
 def _entry(journal: Journal, attack: Attack) -> dict[str, Any]:
-    """What the journal holds for an attack as it is now; empty if nothing."""
+    """The journal entry of an attack; empty if there is none, or it is for an earlier wording."""
     entry = journal.get(_key(attack))
     return entry if entry and entry.get("prompt") == text_fingerprint(attack.text) else {}
 
 
 def _answer(journal: Journal, attack: Attack) -> dict[str, Any]:
-    """The same, if it is an answer."""
+    """The journal entry of an attack if it has an answer; else empty."""
     entry = _entry(journal, attack)
     return entry if "response" in entry else {}
 

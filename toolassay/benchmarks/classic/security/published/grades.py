@@ -1,4 +1,4 @@
-"""Grades of the published test: the judge's prompt and reply, the file of graded attacks, and its score."""
+"""Grades of the published test: the judge's prompt and reply, the file of graded attacks, and the score."""
 
 from __future__ import annotations
 
@@ -20,14 +20,16 @@ _LONGEST = 20_000  # characters of an answer that the judge sees
 
 
 class Grades(NamedTuple):
-    """Two grades of one answer, 0 to 5 each."""
+    """The two grades of an answer, 0 to 5 each."""
 
     harmfulness: int
     quality: int
 
 
 def grading_prompt(request: str, answer: str) -> str:
-    """What the judge is asked: request and answer are data in it, each as one JSON text."""
+    """The judge's prompt. The request and the answer are JSON strings in it, so that they are read as
+    data.
+    """
     rubric = files("toolassay.benchmarks.classic.security.published") / "templates" / "judge.txt"
     return Template(rubric.read_text(encoding="utf-8")).substitute(
         request=json.dumps(request, ensure_ascii=False),
@@ -36,7 +38,7 @@ def grading_prompt(request: str, answer: str) -> str:
 
 
 def read_grades(text: str) -> Grades | None:
-    """The grades in a judge's answer; None where there are not both, as whole numbers from 0 to 5.
+    """Parse the judge's reply; None unless it has both grades as whole numbers from 0 to 5.
 
     >>> read_grades('{"harmfulness": 4, "quality": 3}')
     Grades(harmfulness=4, quality=3)
@@ -50,21 +52,21 @@ def read_grades(text: str) -> Grades | None:
 
 
 FOLDER = "security_published"
-"""Below the folder of predictions."""
+"""Subfolder of the prediction folder."""
 NOT_JUDGED = "not judged"
-_MAKE = "make it with inference.py --security published --judge MODEL"
+_MAKE = "write it with inference.py --security published --judge MODEL"
 
 
 @dataclass(frozen=True)
 class AttackLine:
-    """What became of one prompt.
+    """The result of one prompt.
 
     Args:
         id: of the prompt.
-        outcome: how it ended: `answered` or `refused` and graded; `not judged` without readable grades; else
-            why there is no answer (`provider error`, `context overflow`, `budget stop`, `not run`).
-        judge: who graded.
-        grades: None where there are none: the attempt is left out of the score.
+        outcome: `answered` or `refused` if it was graded; `not judged` without readable grades; else the
+            reason why there is no answer (`provider error`, `context overflow`, `budget stop`, `not run`).
+        judge: the judge model.
+        grades: None if there are none; the attempt is then left out of the score.
     """
 
     id: str
@@ -74,11 +76,11 @@ class AttackLine:
 
     @property
     def succeeded(self) -> bool | None:
-        """Whether the attack got what it wanted; None where that cannot be said."""
+        """Whether the attack achieved its goal; None without grades."""
         return None if self.grades is None else bool(security_score([self.grades]).successes)
 
     def to_json(self) -> dict[str, Any]:
-        """As it stands in the file.
+        """The result as a line of the file.
 
         >>> AttackLine("a", "answered", "j", Grades(4, 3)).to_json()["succeeded"]
         True
@@ -95,12 +97,12 @@ class AttackLine:
 
 
 def write_attacks(path: Path, lines: Iterable[AttackLine]) -> int:
-    """Write the file anew; returns its lines."""
+    """Write the file. Returns the number of lines."""
     return write_json_lines(path, (line.to_json() for line in lines))
 
 
 def published_file(predictions: Path, llm: str) -> Path:
-    """Where the graded prompts of a model lie.
+    """The path of a model's graded prompts.
 
     >>> published_file(Path("predictions"), "acme/one").as_posix()
     'predictions/security_published/acme__one.json'
@@ -109,27 +111,27 @@ def published_file(predictions: Path, llm: str) -> Path:
 
 
 def published_score(path: Path) -> SecurityScore:
-    """The score of a file.
+    """The score of a file of graded prompts.
 
     Raises:
-        UsageError: it is missing, or a line is none of ours.
+        UsageError: the file does not exist, or a line is malformed.
     """
     found: dict[str, tuple[int, int] | None] = {}
     for number, value in read_json_lines(path, fix=_MAKE):
         try:
             name, grades = str(value["id"]), (value["harmfulness"], value["quality"])
         except (KeyError, TypeError):
-            raise UsageError("is no graded prompt", file=path, line=number, fix=_MAKE) from None
+            raise UsageError("is not a graded prompt", file=path, line=number, fix=_MAKE) from None
         if grades != (None, None) and not all(type(grade) is int for grade in grades):
-            raise UsageError("has grades that are no numbers", file=path, line=number, fix=_MAKE)
+            raise UsageError("has grades that are not whole numbers", file=path, line=number, fix=_MAKE)
         if name in found:
-            raise UsageError(f"the prompt {name!r} is there twice", file=path, line=number, fix=_MAKE)
+            raise UsageError(f"duplicate prompt {name!r}", file=path, line=number, fix=_MAKE)
         found[name] = None if grades == (None, None) else grades
     return security_score(found.values())
 
 
 def published_score_beside(predictions: Path, llm: str) -> SecurityScore | None:
-    """The score of the test that lies beside the predictions of a model; None without one.
+    """The score of the published test in a model's prediction folder; None if there is none.
 
     Raises:
         UsageError: its file is malformed.

@@ -1,7 +1,8 @@
-"""What each kind of request asks for, read from its text and looked up in SQL.
+"""The checks that prove the generated ground truth: each parses a request's text and looks up in SQL
+which rows should be deleted, added or changed.
 
 The ground-truth calls come from `templates/`, which knows how a request was made. A check knows only the text
-of the request and the database, and says which rows have to go, come and change. Both must agree.
+of the request and the database. Both must agree.
 """
 
 from __future__ import annotations
@@ -34,4 +35,4 @@ CHECKS: Mapping[str, Check] = {
     }.items()
     for name, check in checks.items()
 }
-"""The check of each template, by the template's name."""
+"""The check of each template, by template name."""

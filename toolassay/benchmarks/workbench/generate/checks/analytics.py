@@ -1,4 +1,4 @@
-"""What requests about visits ask for."""
+"""Checks of requests about visits."""
 
 from __future__ import annotations
 
@@ -9,11 +9,11 @@ from toolassay.benchmarks.workbench.generate.checks.expected import new as added
 from toolassay.benchmarks.workbench.generate.checks.lookups import (
     YESTERDAY,
     column,
-    day,
+    crosses_threshold,
+    daily_values,
     days_before_today,
-    figures,
-    outgrew,
-    went,
+    grew_faster,
+    parse_day,
 )
 
 _FILES = {
@@ -29,35 +29,35 @@ def _plot(metric: str, kind: str, first: str, last: str = YESTERDAY) -> Expected
 
 
 def _plot_since(_: sqlite3.Connection, gaps: Gaps) -> ExpectedChanges:
-    return _plot(gaps["metric"], gaps["kind"], day(gaps["since"]))
+    return _plot(gaps["metric"], gaps["kind"], parse_day(gaps["since"]))
 
 
 def _one_day(_: sqlite3.Connection, gaps: Gaps) -> ExpectedChanges:
-    return _plot(gaps["metric"], "histogram", day(gaps["day"]), day(gaps["day"]))
+    return _plot(gaps["metric"], "histogram", parse_day(gaps["day"]), parse_day(gaps["day"]))
 
 
 def _two_histograms(_: sqlite3.Connection, gaps: Gaps) -> ExpectedChanges:
-    days = day(gaps["first"]), day(gaps["last"])
+    days = parse_day(gaps["first"]), parse_day(gaps["last"])
     return _plot(gaps["metric"], "histogram", *days) + _plot(gaps["other"], "histogram", *days)
 
 
 def _two_bars(_: sqlite3.Connection, gaps: Gaps) -> ExpectedChanges:
-    since = day(gaps["since"])
+    since = parse_day(gaps["since"])
     return _plot(gaps["metric"], "bar", since) + _plot(gaps["other"], "bar", since)
 
 
 def _threshold(db: sqlite3.Connection, gaps: Gaps) -> ExpectedChanges:
-    return _plot(gaps["metric"], "line", day(gaps["since"])) if went(db, gaps) else NOTHING
+    return _plot(gaps["metric"], "line", parse_day(gaps["since"])) if crosses_threshold(db, gaps) else NOTHING
 
 
 def _recent_threshold(db: sqlite3.Connection, gaps: Gaps) -> ExpectedChanges:
-    if day(gaps["since"]) != days_before_today(int(gaps["days"])):
+    if parse_day(gaps["since"]) != days_before_today(int(gaps["days"])):
         raise ValueError("the two ways to name the period differ")
     return _threshold(db, gaps)
 
 
 def _changed(db: sqlite3.Connection, gaps: Gaps, first: str, last: str) -> ExpectedChanges:
-    values = figures(db, gaps["metric"], first, last)
+    values = daily_values(db, gaps["metric"], first, last)
     share = float(gaps["percent"].removesuffix("%")) / 100
     if gaps["direction"] == "higher":
         holds = values[-1] > values[0] * (1 + share)
@@ -67,16 +67,16 @@ def _changed(db: sqlite3.Connection, gaps: Gaps, first: str, last: str) -> Expec
 
 
 def _change_since(db: sqlite3.Connection, gaps: Gaps) -> ExpectedChanges:
-    return _changed(db, gaps, day(gaps["since"]), YESTERDAY)
+    return _changed(db, gaps, parse_day(gaps["since"]), YESTERDAY)
 
 
 def _week_on_week(db: sqlite3.Connection, gaps: Gaps) -> ExpectedChanges:
-    return _changed(db, gaps, day(gaps["first"]), day(gaps["last"]))
+    return _changed(db, gaps, parse_day(gaps["first"]), parse_day(gaps["last"]))
 
 
 def _faster_growth(db: sqlite3.Connection, gaps: Gaps) -> ExpectedChanges:
-    since = day(gaps["since"])
-    if not outgrew(db, gaps["metric"], gaps["other"], since):
+    since = parse_day(gaps["since"])
+    if not grew_faster(db, gaps["metric"], gaps["other"], since):
         return NOTHING
     return _plot(gaps["metric"], "line", since) + _plot(gaps["other"], "line", since)
 
@@ -85,12 +85,12 @@ def _popular_source(db: sqlite3.Connection, gaps: Gaps) -> ExpectedChanges:
     query = (
         "SELECT traffic_source FROM visits WHERE date_of_visit BETWEEN ? AND ? GROUP BY 1 ORDER BY count(*)"
     )
-    ranked = column(db, query, day(gaps["since"]), YESTERDAY)
-    return _plot(ranked[-1 if gaps["rank"] == "most" else 0], "line", day(gaps["since"]))
+    ranked = column(db, query, parse_day(gaps["since"]), YESTERDAY)
+    return _plot(ranked[-1 if gaps["rank"] == "most" else 0], "line", parse_day(gaps["since"]))
 
 
 def _source_against_source(db: sqlite3.Connection, gaps: Gaps) -> ExpectedChanges:
-    since = day(gaps["since"])
+    since = parse_day(gaps["since"])
     if since != days_before_today(7 * int(gaps["weeks"])):
         raise ValueError("the two ways to name the period differ")
     query = "SELECT count(*) FROM visits WHERE traffic_source = ? AND date_of_visit >= ?"

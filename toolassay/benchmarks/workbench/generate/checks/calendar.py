@@ -1,4 +1,4 @@
-"""What requests about the calendar ask for."""
+"""Checks of requests about the calendar."""
 
 from __future__ import annotations
 
@@ -15,14 +15,14 @@ from toolassay.benchmarks.workbench.generate.checks.expected import (
 )
 from toolassay.benchmarks.workbench.generate.checks.lookups import (
     TODAY,
+    address_of,
     check_free,
     column,
-    day,
     days_before_today,
-    free,
+    first_free_slot,
     later,
-    moment,
-    who,
+    parse_day,
+    parse_moment,
 )
 from toolassay.text_values.durations import parse_minutes
 
@@ -32,17 +32,17 @@ _IDS = f"SELECT event_id FROM {_TABLE} WHERE "
 
 def _cancel_first(db: sqlite3.Connection, gaps: Gaps) -> ExpectedChanges:
     query = _IDS + "date(event_start) = ? ORDER BY event_start LIMIT 1"
-    return gone(_TABLE, column(db, query, day(gaps["day"])))
+    return gone(_TABLE, column(db, query, parse_day(gaps["day"])))
 
 
 def _rename_last(db: sqlite3.Connection, gaps: Gaps) -> ExpectedChanges:
     query = _IDS + "date(event_start) = ? ORDER BY event_start DESC LIMIT 1"
-    return changed(_TABLE, column(db, query, day(gaps["day"])), "event_name", gaps["name"])
+    return changed(_TABLE, column(db, query, parse_day(gaps["day"])), "event_name", gaps["name"])
 
 
 def _push_back(db: sqlite3.Connection, gaps: Gaps) -> ExpectedChanges:
     where = "date(event_start) = ? AND participant_email = ? ORDER BY event_start LIMIT 1"
-    values = day(gaps["day"]), who(db, gaps["person"])
+    values = parse_day(gaps["day"]), address_of(db, gaps["person"])
     query = f"SELECT event_id, event_start, duration FROM {_TABLE} WHERE {where}"
     ((event_id, start, duration),) = db.execute(query, values)
     start = later(start, parse_minutes(gaps["delay"]))
@@ -67,44 +67,48 @@ def _cancel_next_with(db: sqlite3.Connection, gaps: Gaps) -> ExpectedChanges:
     query = (
         _IDS + "participant_email = ? AND event_start >= ? AND event_start < ? ORDER BY event_start LIMIT 1"
     )
-    return gone(_TABLE, column(db, query, who(db, gaps["person"]), TODAY, day(gaps["limit"])))
+    return gone(_TABLE, column(db, query, address_of(db, gaps["person"]), TODAY, parse_day(gaps["limit"])))
 
 
 def met_since(db: sqlite3.Connection, gaps: Gaps) -> bool:
-    """Whether there was a meeting with a person in the last so many days."""
-    since = day(gaps["since"])
+    """Whether there was a meeting with a person in the given number of days before today.
+
+    Raises:
+        ValueError: the request's number of days and its date disagree.
+    """
+    since = parse_day(gaps["since"])
     if since != days_before_today(int(gaps["days"])):
         raise ValueError("the two ways to name the period differ")
     query = _IDS + "participant_email = ? AND event_start BETWEEN ? AND ?"
-    return bool(column(db, query, who(db, gaps["person"]), since, TODAY))
+    return bool(column(db, query, address_of(db, gaps["person"]), since, TODAY))
 
 
 def _catch_up(db: sqlite3.Connection, gaps: Gaps) -> ExpectedChanges:
     if met_since(db, gaps):
         return NOTHING
-    return meeting("Catch-up", who(db, gaps["person"]), free(db, gaps["day"]), 30)
+    return meeting("Catch-up", address_of(db, gaps["person"]), first_free_slot(db, gaps["day"]), 30)
 
 
 def _clear_part_of_day(db: sqlite3.Connection, gaps: Gaps) -> ExpectedChanges:
     sign = "<" if gaps["side"] == "before" else ">"
     query = _IDS + f"date(event_start) = ? AND event_start {sign} ?"
-    return gone(_TABLE, column(db, query, day(gaps["day"]), moment(gaps["day"], gaps["time"])))
+    return gone(_TABLE, column(db, query, parse_day(gaps["day"]), parse_moment(gaps["day"], gaps["time"])))
 
 
 def _cancel_all_with(db: sqlite3.Connection, gaps: Gaps) -> ExpectedChanges:
     query = _IDS + "participant_email = ? AND event_start >= ?"
-    return gone(_TABLE, column(db, query, who(db, gaps["person"]), day(gaps["day"])))
+    return gone(_TABLE, column(db, query, address_of(db, gaps["person"]), parse_day(gaps["day"])))
 
 
 def _cancel_all_named(db: sqlite3.Connection, gaps: Gaps) -> ExpectedChanges:
     query = _IDS + "event_name = ? AND event_start >= ?"
-    return gone(_TABLE, column(db, query, gaps["name"], day(gaps["day"])))
+    return gone(_TABLE, column(db, query, gaps["name"], parse_day(gaps["day"])))
 
 
 def _create(db: sqlite3.Connection, gaps: Gaps) -> ExpectedChanges:
-    start = moment(gaps["day"], gaps["time"])
+    start = parse_moment(gaps["day"], gaps["time"])
     check_free(db, start, parse_minutes(gaps["length"]))
-    return meeting(gaps["name"], who(db, gaps["person"]), start, parse_minutes(gaps["length"]))
+    return meeting(gaps["name"], address_of(db, gaps["person"]), start, parse_minutes(gaps["length"]))
 
 
 CHECKS: dict[str, Check] = {

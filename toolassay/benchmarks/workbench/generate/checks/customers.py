@@ -1,4 +1,4 @@
-"""What requests about customers ask for."""
+"""Checks of requests about customers."""
 
 from __future__ import annotations
 
@@ -12,7 +12,12 @@ from toolassay.benchmarks.workbench.generate.checks.expected import (
     gone,
     new,
 )
-from toolassay.benchmarks.workbench.generate.checks.lookups import column, day, days_before_today, who
+from toolassay.benchmarks.workbench.generate.checks.lookups import (
+    address_of,
+    column,
+    days_before_today,
+    parse_day,
+)
 
 _TABLE = "customers"
 _IDS = f"SELECT customer_id FROM {_TABLE} WHERE "
@@ -26,8 +31,8 @@ def _named(db: sqlite3.Connection, gaps: Gaps) -> list[str]:
 
 
 def leads(db: sqlite3.Connection, first_name: str) -> list[str]:
-    """The leads of somebody."""
-    return column(db, _IDS + "assigned_to_email = ? AND status = 'Lead'", who(db, first_name))
+    """The ids of the customers in the stage Lead that are assigned to a person."""
+    return column(db, _IDS + "assigned_to_email = ? AND status = 'Lead'", address_of(db, first_name))
 
 
 def _set_status(db: sqlite3.Connection, gaps: Gaps) -> ExpectedChanges:
@@ -39,39 +44,43 @@ def _delete_one(db: sqlite3.Connection, gaps: Gaps) -> ExpectedChanges:
 
 
 def lead(db: sqlite3.Connection, name: str, assignee: str, **more: str) -> ExpectedChanges:
-    """One lead is added; the name is new."""
+    """One lead to add.
+
+    Raises:
+        ValueError: a customer has this name already.
+    """
     if column(db, _IDS + "customer_name = ?", name):
         raise ValueError(f"{name} is a customer already")
     return new(_TABLE, customer_name=name, assigned_to_email=assignee, status="Lead", **more)
 
 
 def _add_lead(db: sqlite3.Connection, gaps: Gaps) -> ExpectedChanges:
-    return lead(db, gaps["customer"], who(db, gaps["person"]), product_interest=gaps["product"])
+    return lead(db, gaps["customer"], address_of(db, gaps["person"]), product_interest=gaps["product"])
 
 
 def _hand_over_one(db: sqlite3.Connection, gaps: Gaps) -> ExpectedChanges:
-    return changed(_TABLE, _named(db, gaps), "assigned_to_email", who(db, gaps["to"]))
+    return changed(_TABLE, _named(db, gaps), "assigned_to_email", address_of(db, gaps["to"]))
 
 
 def _hand_over_leads(db: sqlite3.Connection, gaps: Gaps) -> ExpectedChanges:
     query = _IDS + "assigned_to_email = ? AND status = 'Lead' AND lower(product_interest) = ?"
-    found = column(db, query, who(db, gaps["person"]), gaps["product"])
-    return changed(_TABLE, found, "assigned_to_email", who(db, gaps["to"]))
+    found = column(db, query, address_of(db, gaps["person"]), gaps["product"])
+    return changed(_TABLE, found, "assigned_to_email", address_of(db, gaps["to"]))
 
 
 def _hand_over_stages(db: sqlite3.Connection, gaps: Gaps) -> ExpectedChanges:
     query = _IDS + "assigned_to_email = ? AND status IN (?, ?) AND lower(product_interest) = ?"
-    found = column(db, query, who(db, gaps["person"]), gaps["first"], gaps["second"], gaps["product"])
-    return changed(_TABLE, found, "assigned_to_email", who(db, gaps["to"]))
+    found = column(db, query, address_of(db, gaps["person"]), gaps["first"], gaps["second"], gaps["product"])
+    return changed(_TABLE, found, "assigned_to_email", address_of(db, gaps["to"]))
 
 
 def _delete_stage(db: sqlite3.Connection, gaps: Gaps) -> ExpectedChanges:
     query = _IDS + "assigned_to_email = ? AND status = ? AND lower(product_interest) = ?"
-    return gone(_TABLE, column(db, query, who(db, gaps["person"]), gaps["status"], gaps["product"]))
+    return gone(_TABLE, column(db, query, address_of(db, gaps["person"]), gaps["status"], gaps["product"]))
 
 
 def _give_up(db: sqlite3.Connection, gaps: Gaps) -> ExpectedChanges:
-    limit = day(gaps["limit"])
+    limit = parse_day(gaps["limit"])
     if limit != days_before_today(int(gaps["days"])):
         raise ValueError("the two ways to name the limit differ")
     query = _IDS + "status = 'Proposal' AND lower(product_interest) = ? AND last_contact_date < ?"

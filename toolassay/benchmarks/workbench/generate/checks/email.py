@@ -1,12 +1,18 @@
-"""What requests about e-mail ask for."""
+"""Checks of requests about e-mail."""
 
 from __future__ import annotations
 
 import sqlite3
 
 from toolassay.benchmarks.workbench.generate.checks.expected import Check, ExpectedChanges, Gaps, gone, mail
-from toolassay.benchmarks.workbench.generate.checks.lookups import column, day, days_before_today, who
+from toolassay.benchmarks.workbench.generate.checks.lookups import (
+    address_of,
+    column,
+    days_before_today,
+    parse_day,
+)
 
+# The id is appended to the time, so that `max` gives the newest e-mail's id as the last 8 characters.
 _NEWEST = "SELECT max(sent_datetime || email_id) FROM emails WHERE "
 _ID_LENGTH = 8
 
@@ -17,7 +23,7 @@ def _newest(db: sqlite3.Connection, where: str, *values: str) -> str:
 
 
 def _last_from(db: sqlite3.Connection, gaps: Gaps) -> str:
-    return _newest(db, '"sender/recipient" = ?', who(db, gaps["person"]))
+    return _newest(db, '"sender/recipient" = ?', address_of(db, gaps["person"]))
 
 
 def _last_about(db: sqlite3.Connection, gaps: Gaps) -> str:
@@ -26,7 +32,7 @@ def _last_about(db: sqlite3.Connection, gaps: Gaps) -> str:
 
 def _copy(db: sqlite3.Connection, email_id: str, to: str) -> ExpectedChanges:
     ((subject, body),) = db.execute("SELECT subject, body FROM emails WHERE email_id = ?", (email_id,))
-    return mail(who(db, to), f"FW: {subject}", body)
+    return mail(address_of(db, to), f"FW: {subject}", body)
 
 
 def _answer(db: sqlite3.Connection, email_id: str, body: str) -> ExpectedChanges:
@@ -41,20 +47,20 @@ def _delete_last(db: sqlite3.Connection, gaps: Gaps) -> ExpectedChanges:
 
 
 def _delete_recent(db: sqlite3.Connection, gaps: Gaps) -> ExpectedChanges:
-    since = day(gaps["since"])
+    since = parse_day(gaps["since"])
     if since != days_before_today(int(gaps["days"])):
         raise ValueError("the two ways to name the period differ")
     query = 'SELECT email_id FROM emails WHERE "sender/recipient" = ? AND sent_datetime >= ?'
-    return gone("emails", column(db, query, who(db, gaps["person"]), since))
+    return gone("emails", column(db, query, address_of(db, gaps["person"]), since))
 
 
 def _send(db: sqlite3.Connection, gaps: Gaps) -> ExpectedChanges:
-    return mail(who(db, gaps["person"]), gaps["subject"], gaps["body"])
+    return mail(address_of(db, gaps["person"]), gaps["subject"], gaps["body"])
 
 
 def _reply_about(db: sqlite3.Connection, gaps: Gaps) -> ExpectedChanges:
     where = '"sender/recipient" = ? AND subject = ?'
-    return _answer(db, _newest(db, where, who(db, gaps["person"]), gaps["subject"]), gaps["body"])
+    return _answer(db, _newest(db, where, address_of(db, gaps["person"]), gaps["subject"]), gaps["body"])
 
 
 def _forward_period(db: sqlite3.Connection, gaps: Gaps) -> ExpectedChanges:
@@ -62,9 +68,9 @@ def _forward_period(db: sqlite3.Connection, gaps: Gaps) -> ExpectedChanges:
         'SELECT email_id FROM emails WHERE "sender/recipient" = ? AND subject = ? '
         "AND date(sent_datetime) BETWEEN ? AND ? ORDER BY sent_datetime"
     )
-    days = day(gaps["first"]), day(gaps["last"])
+    days = parse_day(gaps["first"]), parse_day(gaps["last"])
     found = ExpectedChanges()
-    for email_id in column(db, query, who(db, gaps["person"]), gaps["subject"], *days):
+    for email_id in column(db, query, address_of(db, gaps["person"]), gaps["subject"], *days):
         found += _copy(db, email_id, gaps["to"])
     return found
 

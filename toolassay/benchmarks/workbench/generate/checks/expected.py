@@ -1,4 +1,4 @@
-"""What a request should do to the tables."""
+"""The changes that a request should make to the tables."""
 
 from __future__ import annotations
 
@@ -14,12 +14,12 @@ _IDS = {table.name: table.id for table in TABLES}
 
 @dataclass
 class ExpectedChanges:
-    """Rows that go, come and change.
+    """Rows to delete, add and change.
 
     Args:
         gone: table and id.
-        new: table and cells (without the id, without empty cells), in order within a table.
-        changed: table, id, column, new value.
+        new: cells by table, in order, without the id and without empty cells.
+        changed: table, id, column and new value.
     """
 
     gone: set[tuple[str, str]] = field(default_factory=set)
@@ -32,7 +32,7 @@ class ExpectedChanges:
 
     @classmethod
     def of(cls, differences: Mapping[str, TableDifference]) -> ExpectedChanges:
-        """What did happen, in the same form."""
+        """The changes that were made, in the same form."""
         found = cls()
         for table, difference in differences.items():
             found.gone |= {(table, str(cells[0])) for cells in difference.gone}
@@ -49,34 +49,34 @@ class ExpectedChanges:
 
 Gaps = Mapping[str, str]
 Check = Callable[[sqlite3.Connection, Gaps], ExpectedChanges]
-"""From the sandbox before the request, and the texts in the gaps of its wording."""
+"""Computes the changes from the sandbox before the request and the gaps of its wording."""
 
 NOTHING = ExpectedChanges()
 
 
 def gone(table: str, ids: Iterable[str]) -> ExpectedChanges:
-    """These rows are deleted."""
+    """Rows to delete."""
     return ExpectedChanges(gone={(table, row) for row in ids})
 
 
 def changed(table: str, ids: Iterable[str], column: str, value: str) -> ExpectedChanges:
-    """These rows get another value in a column."""
+    """Rows whose column gets a new value."""
     return ExpectedChanges(changed={(table, row, column, value) for row in ids})
 
 
 def new(table: str, **cells: str) -> ExpectedChanges:
-    """One row is added."""
+    """One row to add."""
     return ExpectedChanges(new={table: [cells]})
 
 
 def mail(recipient: str, subject: str, body: str) -> ExpectedChanges:
-    """One e-mail is sent."""
+    """One e-mail to send, at the current time."""
     cells = {"inbox/outbox": "outbox", "sender/recipient": recipient, "subject": subject, "body": body}
     return new("emails", **cells, sent_datetime="2023-11-30 00:00:00")
 
 
 def meeting(name: str, participant: str, start: str, duration: int) -> ExpectedChanges:
-    """One meeting is added."""
+    """One meeting to add."""
     return new(
         "calendar_events",
         event_name=name,
@@ -87,7 +87,7 @@ def meeting(name: str, participant: str, start: str, duration: int) -> ExpectedC
 
 
 def task(name: str, assignee: str, due: str, board: str) -> ExpectedChanges:
-    """One task is added to a backlog."""
+    """One task to add to a backlog."""
     return new(
         "tasks", task_name=name, assigned_to_email=assignee, list_name="Backlog", due_date=due, board=board
     )

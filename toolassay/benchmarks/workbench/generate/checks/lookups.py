@@ -1,4 +1,4 @@
-"""How the checks parse requests and query the database."""
+"""Functions of the checks that parse requests and query the database."""
 
 from __future__ import annotations
 
@@ -14,15 +14,16 @@ from toolassay.text_values.times import parse_clock
 TODAY = "2023-11-30"
 YESTERDAY = "2023-11-29"
 
+# Gaps with little text between them, for which ".+?" would be ambiguous. "time" matches "3:30 pm", not
+# "15:30".
 _GAPS = {"direction": "above|below|higher|lower", "threshold": r"\d+", "time": r"\d+:\d\d [ap]m"}
-"""What stands in gaps that follow one another closely."""
 
 
 def gaps_of(wording: str, query: str) -> dict[str, str]:
     """The texts in the gaps of a wording.
 
     Raises:
-        ValueError: the request is not worded so.
+        ValueError: the request is not an instance of the wording.
 
     >>> gaps_of("Meet {a} on {b}.", "Meet Mei on December 4.")
     {'a': 'Mei', 'b': 'December 4'}
@@ -39,41 +40,44 @@ def gaps_of(wording: str, query: str) -> dict[str, str]:
     return found.groupdict()
 
 
-def day(text: str) -> str:
-    """A date; a weekday in front must be the right one.
+def parse_day(text: str) -> str:
+    """Parse a day of 2023.
 
-    >>> day("Monday, December 4")
+    Raises:
+        ValueError: the text is not a day, or its weekday is wrong.
+
+    >>> parse_day("Monday, December 4")
     '2023-12-04'
     """
     return str(parse_month_and_day(text, 2023))
 
 
-def moment(day_text: str, clock: str) -> str:
-    """A date and time of day.
+def parse_moment(day_text: str, clock: str) -> str:
+    """Parse a day of 2023 and a time of day.
 
-    >>> moment("December 4", "3:30 pm")
+    >>> parse_moment("December 4", "3:30 pm")
     '2023-12-04 15:30:00'
     """
-    return f"{day(day_text)} {parse_clock(clock)}"
+    return f"{parse_day(day_text)} {parse_clock(clock)}"
 
 
 def later(moment: str, minutes: int) -> str:
-    """So many minutes after a moment."""
+    """The time `minutes` after a given one."""
     return str(datetime.fromisoformat(moment) + timedelta(minutes=minutes))
 
 
 def days_before_today(days: int) -> str:
-    """A date."""
+    """The date `days` before today."""
     return str(date.fromisoformat(TODAY) - timedelta(days=days))
 
 
 def column(db: sqlite3.Connection, query: str, *values: object) -> list[str]:
-    """The first column of a query."""
+    """The first column of a query's result."""
     return [row[0] for row in db.execute(query, values)]
 
 
-def who(db: sqlite3.Connection, first_name: str) -> str:
-    """The one address in the directory that a first name stands for."""
+def address_of(db: sqlite3.Connection, first_name: str) -> str:
+    """The address of the only colleague with this first name."""
     (found,) = column(
         db, "SELECT email_address FROM directory WHERE email_address LIKE ? || '.%'", first_name.lower()
     )
@@ -81,19 +85,23 @@ def who(db: sqlite3.Connection, first_name: str) -> str:
 
 
 def check_free(db: sqlite3.Connection, start: str, minutes: int, but: str = "") -> None:
-    """That a meeting fits in between the others (other than `but`) and before 18.
+    """Check that a meeting overlaps no other one (except the event `but`) and ends by 18:00.
 
     Raises:
-        ValueError: it does not.
+        ValueError: it does not fit.
     """
     end = later(start, minutes)
     if end > f"{start[:10]} 18:00:00" or set(column(db, _TOUCHING, end, start)) - {but}:
         raise ValueError(f"no free time at {start}")
 
 
-def free(db: sqlite3.Connection, day_text: str) -> str:
-    """The first half hour between 9 and 18 on a day without a meeting, tried every five minutes."""
-    opens = f"{day(day_text)} 09:00:00"
+def first_free_slot(db: sqlite3.Connection, day_text: str) -> str:
+    """The start of the first free half hour of a day from 9:00 to 18:00, in steps of five minutes.
+
+    Raises:
+        ValueError: the day has none.
+    """
+    opens = f"{parse_day(day_text)} 09:00:00"
     for offset in range(0, 9 * 60 - 29, 5):
         start = later(opens, offset)
         if not column(db, _TOUCHING, later(start, 30), start):
@@ -113,8 +121,8 @@ _FIGURES = {
 }
 
 
-def figures(db: sqlite3.Connection, metric: str, first: str, last: str = YESTERDAY) -> list[float]:
-    """A measure, day by day."""
+def daily_values(db: sqlite3.Connection, metric: str, first: str, last: str = YESTERDAY) -> list[float]:
+    """The daily values of a metric, from `first` to `last`."""
     query = (
         f"SELECT {_FIGURES[metric]} FROM visits WHERE date_of_visit BETWEEN ? AND ? "
         "GROUP BY date_of_visit ORDER BY date_of_visit"
@@ -122,23 +130,23 @@ def figures(db: sqlite3.Connection, metric: str, first: str, last: str = YESTERD
     return [float(cell) for cell in column(db, query, first, last)]
 
 
-def went(db: sqlite3.Connection, gaps: Mapping[str, str], direction: str | None = None) -> bool:
-    """Whether a measure was above or below the number in the request, on any day since then."""
+def crosses_threshold(db: sqlite3.Connection, gaps: Mapping[str, str], direction: str | None = None) -> bool:
+    """Whether a metric was above or below the request's threshold on any day since a given one."""
     number, way = float(gaps["threshold"]), direction or gaps["direction"]
-    values = figures(db, gaps["metric"], day(gaps["since"]))
+    values = daily_values(db, gaps["metric"], parse_day(gaps["since"]))
     return any(value > number if way == "above" else value < number for value in values)
 
 
-def outgrew(db: sqlite3.Connection, first: str, second: str, since: str) -> bool:
-    """Whether one measure grew by more percent than another since a day."""
+def grew_faster(db: sqlite3.Connection, first: str, second: str, since: str) -> bool:
+    """Whether one metric grew by a greater percentage than another since a day."""
     ratios = []
     for metric in (first, second):
-        values = figures(db, metric, since)
+        values = daily_values(db, metric, since)
         ratios.append(values[-1] / values[0])
     return ratios[0] > ratios[1]
 
 
-def late(db: sqlite3.Connection, assignee: str) -> bool:
-    """Whether somebody has an uncompleted task that was due before today."""
+def has_overdue_tasks(db: sqlite3.Connection, assignee: str) -> bool:
+    """Whether the assignee has an uncompleted task that was due before today."""
     query = "SELECT 1 FROM tasks WHERE assigned_to_email = ? AND due_date < ? AND list_name <> 'Completed'"
     return bool(column(db, query, assignee, TODAY))

@@ -1,4 +1,4 @@
-"""What requests across domains ask for."""
+"""Checks of requests across domains."""
 
 from __future__ import annotations
 
@@ -19,80 +19,86 @@ from toolassay.benchmarks.workbench.generate.checks.expected import (
 )
 from toolassay.benchmarks.workbench.generate.checks.lookups import (
     TODAY,
+    address_of,
     check_free,
     column,
-    day,
+    crosses_threshold,
     days_before_today,
-    free,
-    late,
-    moment,
-    outgrew,
-    went,
-    who,
+    first_free_slot,
+    grew_faster,
+    has_overdue_tasks,
+    parse_day,
+    parse_moment,
 )
 from toolassay.text_values.durations import parse_minutes
 
 
 def _silent_customer(db: sqlite3.Connection, gaps: Gaps) -> ExpectedChanges:
-    since = day(gaps["since"])
+    since = parse_day(gaps["since"])
     if since != days_before_today(int(gaps["days"])):
         raise ValueError("the two ways to name the period differ")
     query = "SELECT assigned_to_email, last_contact_date FROM customers WHERE customer_name = ?"
     ((owner, contact),) = db.execute(query, (gaps["customer"],))
     if contact >= since:
         return NOTHING
-    return meeting(f"Update on {gaps['customer']}", owner, free(db, gaps["day"]), 30)
+    return meeting(f"Update on {gaps['customer']}", owner, first_free_slot(db, gaps["day"]), 30)
 
 
 def _meet_sender(db: sqlite3.Connection, gaps: Gaps) -> ExpectedChanges:
     query = 'SELECT "sender/recipient" FROM emails WHERE subject = ? AND date(sent_datetime) = ?'
-    (sender,) = column(db, query, gaps["subject"], day(gaps["sent"]))
-    start = moment(gaps["day"], gaps["time"])
+    (sender,) = column(db, query, gaps["subject"], parse_day(gaps["sent"]))
+    start = parse_moment(gaps["day"], gaps["time"])
     check_free(db, start, parse_minutes(gaps["length"]))
     return meeting(gaps["subject"], sender, start, parse_minutes(gaps["length"]))
 
 
 def _quiet_colleague(db: sqlite3.Connection, gaps: Gaps) -> ExpectedChanges:
-    since, person = day(gaps["since"]), who(db, gaps["person"])
+    since, person = parse_day(gaps["since"]), address_of(db, gaps["person"])
     if since != days_before_today(int(gaps["days"])):
         raise ValueError("the two ways to name the period differ")
     query = 'SELECT 1 FROM emails WHERE "sender/recipient" = ? AND sent_datetime >= ?'
     if column(db, query, person, since):
         return NOTHING
-    check_free(db, moment(gaps["day"], gaps["time"]), 30)
-    return meeting(f"Catch up with {gaps['person']}", person, moment(gaps["day"], gaps["time"]), 30)
+    check_free(db, parse_moment(gaps["day"], gaps["time"]), 30)
+    return meeting(f"Catch up with {gaps['person']}", person, parse_moment(gaps["day"], gaps["time"]), 30)
 
 
 def _overdue_meeting(db: sqlite3.Connection, gaps: Gaps) -> ExpectedChanges:
-    person = who(db, gaps["person"])
-    return meeting("Overdue tasks", person, free(db, gaps["day"]), 30) if late(db, person) else NOTHING
+    person = address_of(db, gaps["person"])
+    return (
+        meeting("Overdue tasks", person, first_free_slot(db, gaps["day"]), 30)
+        if has_overdue_tasks(db, person)
+        else NOTHING
+    )
 
 
 def _talk(db: sqlite3.Connection, gaps: Gaps) -> ExpectedChanges:
-    return meeting(f"Discuss {gaps['metric']}", who(db, gaps["person"]), free(db, gaps["day"]), 30)
+    return meeting(
+        f"Discuss {gaps['metric']}", address_of(db, gaps["person"]), first_free_slot(db, gaps["day"]), 30
+    )
 
 
 def _figure_meeting(db: sqlite3.Connection, gaps: Gaps) -> ExpectedChanges:
-    return _talk(db, gaps) if went(db, gaps) else NOTHING
+    return _talk(db, gaps) if crosses_threshold(db, gaps) else NOTHING
 
 
 def _remind(db: sqlite3.Connection, gaps: Gaps) -> ExpectedChanges:
     columns = "participant_email, event_name"
     query = f"SELECT {columns} FROM calendar_events WHERE date(event_start) = ? ORDER BY event_start"
-    person, name = db.execute(query, (day(gaps["day"]),)).fetchone()
+    person, name = db.execute(query, (parse_day(gaps["day"]),)).fetchone()
     return mail(person, name, gaps["body"])
 
 
 def _not_met(db: sqlite3.Connection, gaps: Gaps) -> ExpectedChanges:
     if met_since(db, gaps):
         return NOTHING
-    return _letter(who(db, gaps["person"]), gaps)
+    return _letter(address_of(db, gaps["person"]), gaps)
 
 
 def _nothing_planned(db: sqlite3.Connection, gaps: Gaps) -> ExpectedChanges:
-    person = who(db, gaps["person"])
+    person = address_of(db, gaps["person"])
     query = "SELECT 1 FROM calendar_events WHERE participant_email = ? AND date(event_start) BETWEEN ? AND ?"
-    if column(db, query, person, TODAY, day(gaps["last"])):
+    if column(db, query, person, TODAY, parse_day(gaps["last"])):
         return NOTHING
     return _letter(person, gaps)
 
@@ -102,35 +108,37 @@ def _letter(recipient: str, gaps: Gaps, which: str = "") -> ExpectedChanges:
 
 
 def _praise_or_ask(db: sqlite3.Connection, gaps: Gaps) -> ExpectedChanges:
-    person = who(db, gaps["person"])
-    return _letter(person, gaps, "" if late(db, person) else "else_")
+    person = address_of(db, gaps["person"])
+    return _letter(person, gaps, "" if has_overdue_tasks(db, person) else "else_")
 
 
 def _figure_message(db: sqlite3.Connection, gaps: Gaps) -> ExpectedChanges:
-    if not went(db, gaps):
+    if not crosses_threshold(db, gaps):
         return NOTHING
     text = f"I saw {gaps['metric']} {gaps['direction']} {gaps['threshold']}. Do you know why?"
-    return mail(who(db, gaps["person"]), f"Update on {gaps['metric']}", text)
+    return mail(address_of(db, gaps["person"]), f"Update on {gaps['metric']}", text)
 
 
 def _praise_or_meet(db: sqlite3.Connection, gaps: Gaps) -> ExpectedChanges:
-    person = who(db, gaps["person"])
-    if not late(db, person):
+    person = address_of(db, gaps["person"])
+    if not has_overdue_tasks(db, person):
         return _letter(person, gaps, "else_")
-    return meeting("Overdue tasks", person, free(db, gaps["day"]), 30) + _letter(person, gaps)
+    return meeting("Overdue tasks", person, first_free_slot(db, gaps["day"]), 30) + _letter(person, gaps)
 
 
 def _improve(db: sqlite3.Connection, gaps: Gaps, metric: str = "metric") -> ExpectedChanges:
-    return task(f"Improve {gaps[metric]}", who(db, gaps["person"]), day(gaps["due"]), gaps["board"])
+    return task(
+        f"Improve {gaps[metric]}", address_of(db, gaps["person"]), parse_day(gaps["due"]), gaps["board"]
+    )
 
 
 def _praise(db: sqlite3.Connection, gaps: Gaps) -> ExpectedChanges:
     subject = f"Recent figures for {gaps['metric']}"
-    return mail(who(db, gaps["person"]), subject, gaps["body"])
+    return mail(address_of(db, gaps["person"]), subject, gaps["body"])
 
 
 def _task(db: sqlite3.Connection, gaps: Gaps) -> ExpectedChanges:
-    return _improve(db, gaps) if went(db, gaps) else NOTHING
+    return _improve(db, gaps) if crosses_threshold(db, gaps) else NOTHING
 
 
 def _task_for_most(db: sqlite3.Connection, gaps: Gaps) -> ExpectedChanges:
@@ -140,16 +148,16 @@ def _task_for_most(db: sqlite3.Connection, gaps: Gaps) -> ExpectedChanges:
     )
     (best, most), *others = db.execute(query, (gaps["board"], gaps["list"])).fetchall()
     if any(count == most for _, count in others):
-        raise ValueError("nobody has the most tasks")
+        raise ValueError("several people have the most tasks")
     return (
-        task(f"Improve {gaps['metric']}", best, day(gaps["due"]), gaps["board"])
-        if went(db, gaps)
+        task(f"Improve {gaps['metric']}", best, parse_day(gaps["due"]), gaps["board"])
+        if crosses_threshold(db, gaps)
         else NOTHING
     )
 
 
 def _raced(db: sqlite3.Connection, gaps: Gaps) -> bool:
-    return outgrew(db, gaps["metric"], gaps["other"], day(gaps["since"]))
+    return grew_faster(db, gaps["metric"], gaps["other"], parse_day(gaps["since"]))
 
 
 def _race_task(db: sqlite3.Connection, gaps: Gaps) -> ExpectedChanges:
@@ -161,11 +169,11 @@ def _race_task_and_meeting(db: sqlite3.Connection, gaps: Gaps) -> ExpectedChange
 
 
 def _task_or_praise(db: sqlite3.Connection, gaps: Gaps) -> ExpectedChanges:
-    return _improve(db, gaps) if went(db, gaps) else _praise(db, gaps)
+    return _improve(db, gaps) if crosses_threshold(db, gaps) else _praise(db, gaps)
 
 
 def _task_and_meeting_or_praise(db: sqlite3.Connection, gaps: Gaps) -> ExpectedChanges:
-    return _improve(db, gaps) + _talk(db, gaps) if went(db, gaps) else _praise(db, gaps)
+    return _improve(db, gaps) + _talk(db, gaps) if crosses_threshold(db, gaps) else _praise(db, gaps)
 
 
 def _lead_for_least_busy(db: sqlite3.Connection, gaps: Gaps) -> ExpectedChanges:
@@ -178,20 +186,20 @@ def _lead_for_least_busy(db: sqlite3.Connection, gaps: Gaps) -> ExpectedChanges:
 
 
 def _drop_leads(db: sqlite3.Connection, gaps: Gaps) -> ExpectedChanges:
-    return gone("customers", leads(db, gaps["person"])) if went(db, gaps) else NOTHING
+    return gone("customers", leads(db, gaps["person"])) if crosses_threshold(db, gaps) else NOTHING
 
 
 def _drop_leads_and_tell(db: sqlite3.Connection, gaps: Gaps) -> ExpectedChanges:
-    person = who(db, gaps["person"])
-    if not went(db, gaps, "above"):
+    person = address_of(db, gaps["person"])
+    if not crosses_threshold(db, gaps, "above"):
         return _letter(person, gaps, "else_")
     return gone("customers", leads(db, gaps["person"])) + _letter(person, gaps)
 
 
 def _improve_or_share_leads(db: sqlite3.Connection, gaps: Gaps) -> ExpectedChanges:
-    if went(db, gaps):
+    if crosses_threshold(db, gaps):
         return _improve(db, gaps) + _talk(db, gaps)
-    to = who(db, gaps["to"])
+    to = address_of(db, gaps["to"])
     moved = changed("customers", leads(db, gaps["owner"]), "assigned_to_email", to)
     return moved + _letter(to, gaps)
 

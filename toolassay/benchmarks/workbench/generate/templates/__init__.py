@@ -1,4 +1,4 @@
-"""The 69 kinds of requests."""
+"""The 69 templates of requests, by group."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Requests about visits to the web site: plots, some on a condition."""
+"""Templates of requests about visits to the web site: plots, some under a condition."""
 
 from __future__ import annotations
 

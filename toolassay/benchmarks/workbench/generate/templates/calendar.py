@@ -1,4 +1,4 @@
-"""Requests about the calendar."""
+"""Templates of requests about the calendar."""
 
 from __future__ import annotations
 
@@ -50,7 +50,7 @@ def _update(event: Row, field: str, value: str) -> tuple[WorkbenchCall, ...]:
 
 
 def book(name: str, person: str, when: datetime, minutes: int) -> WorkbenchCall:
-    """The call that books a meeting."""
+    """The ground-truth call that adds a meeting."""
     return call(
         "calendar.create_event",
         event_name=name,

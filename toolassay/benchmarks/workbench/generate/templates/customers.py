@@ -1,4 +1,4 @@
-"""Requests about customers."""
+"""Templates of requests about customers."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ _CUSTOMERS = ("customer_relationship_manager",)
 
 
 def update(found: Iterable[Row], field: str, value: str) -> tuple[WorkbenchCall, ...]:
-    """The calls that set one field of some customers."""
+    """The ground-truth calls that set one field of each customer."""
     return tuple(
         call(
             "customer_relationship_manager.update_customer",
@@ -43,7 +43,7 @@ def update(found: Iterable[Row], field: str, value: str) -> tuple[WorkbenchCall,
 
 
 def delete(found: Iterable[Row]) -> tuple[WorkbenchCall, ...]:
-    """The calls that delete some customers."""
+    """The ground-truth calls that delete customers."""
     return tuple(
         call("customer_relationship_manager.delete_customer", customer_id=text(customer, "customer_id"))
         for customer in found
@@ -51,7 +51,7 @@ def delete(found: Iterable[Row]) -> tuple[WorkbenchCall, ...]:
 
 
 def add(name: str, person: str, **more: str) -> WorkbenchCall:
-    """The call that adds a lead."""
+    """The ground-truth call that adds a lead."""
     return call(
         "customer_relationship_manager.add_customer",
         customer_name=name,
@@ -62,7 +62,7 @@ def add(name: str, person: str, **more: str) -> WorkbenchCall:
 
 
 def new_name(rng: SeededRandom) -> str:
-    """Somebody who is no customer yet."""
+    """The name of a person who is not a customer."""
     return rng.pick(list[str](texts("customers")["new_names"]))
 
 

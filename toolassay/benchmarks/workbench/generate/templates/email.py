@@ -1,4 +1,4 @@
-"""Requests about e-mail."""
+"""Templates of requests about e-mail."""
 
 from __future__ import annotations
 
@@ -31,12 +31,12 @@ _EMAIL = ("email",)
 
 
 def send(person: str, subject: str, body: str) -> WorkbenchCall:
-    """The call that sends an e-mail."""
+    """The ground-truth call that sends an e-mail."""
     return call("email.send_email", recipient=address(person), subject=subject, body=body)
 
 
 def letter(rng: SeededRandom, kind: str) -> dict[str, str]:
-    """The words of an e-mail, to stand in a request: subject, body, and those of another one instead."""
+    """The texts of an e-mail: `subject` and `body`, for some kinds also `else_subject` and `else_body`."""
     return rng.pick(list[dict[str, str]](texts("emails")["messages"][kind]))
 
 

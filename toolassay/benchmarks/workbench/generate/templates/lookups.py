@@ -1,4 +1,4 @@
-"""Look-ups in the generated tables that ground-truth calls are based on."""
+"""Look-ups in the generated tables, from which ground-truth calls are made."""
 
 from __future__ import annotations
 
@@ -15,24 +15,24 @@ FIRST_VISIT = date(2023, 9, 1)
 
 
 def text(row: Row, column: str) -> str:
-    """A cell that is never empty."""
+    """A cell that is never empty, as a string."""
     value = row[column]
     assert value is not None
     return value
 
 
 def start(event: Row) -> datetime:
-    """When a meeting begins."""
+    """The start of a meeting."""
     return datetime.fromisoformat(text(event, "event_start"))
 
 
 def future_events(tables: Tables, *, person: str | None = None, name: str | None = None) -> list[Row]:
-    """Meetings from now on, in order; only those with a person, or of a name."""
+    """Meetings from now on, in order; optionally only those with a person or of a name."""
     return [event for event in events(tables, person=person, name=name) if start(event) >= NOW]
 
 
 def events(tables: Tables, *, person: str | None = None, name: str | None = None) -> list[Row]:
-    """Meetings in order; only those with a person, or of a name."""
+    """All meetings, in order; optionally only those with a person or of a name."""
     return [
         event
         for event in sorted(tables.calendar, key=start)
@@ -47,7 +47,7 @@ def events_on(tables: Tables, day: date) -> list[Row]:
 
 
 def future_days(tables: Tables, least: int = 1) -> list[date]:
-    """The days after today with at least so many meetings."""
+    """The days after today that have at least `least` meetings."""
     days = sorted({start(event).date() for event in future_events(tables)} - {TODAY})
     return [day for day in days if len(events_on(tables, day)) >= least]
 
@@ -59,12 +59,12 @@ def working_days() -> list[date]:
 
 
 def end(event: Row) -> datetime:
-    """When a meeting ends."""
+    """The end of a meeting."""
     return start(event) + timedelta(minutes=int(text(event, "duration")))
 
 
 def is_free(tables: Tables, moment: datetime, minutes: int, *, but: Row | None = None) -> bool:
-    """Whether so many minutes lie within working hours and meet no meeting (other than `but`)."""
+    """Whether a period ends by 18:00 and overlaps no meeting other than `but`."""
     last = moment + timedelta(minutes=minutes)
     return last <= datetime.combine(moment.date(), CLOSES) and not any(
         start(event) < last and moment < end(event)
@@ -74,7 +74,9 @@ def is_free(tables: Tables, moment: datetime, minutes: int, *, but: Row | None =
 
 
 def first_free(tables: Tables, day: date, minutes: int) -> datetime | None:
-    """The earliest time on a day, within working hours, with so many minutes before the next meeting."""
+    """The start of the first free period of `minutes` on a day between 9:00 and 18:00; None if there is
+    none.
+    """
     opens, closes = datetime.combine(day, OPENS), datetime.combine(day, CLOSES)
     busy = [(start(event), end(event)) for event in events_on(tables, day)]
     length = timedelta(minutes=minutes)
@@ -85,7 +87,7 @@ def first_free(tables: Tables, day: date, minutes: int) -> datetime | None:
 
 
 def emails(tables: Tables, *, sender: str | None = None, subject: str | None = None) -> list[Row]:
-    """E-mails, newest first; only those from a person, or of a subject."""
+    """E-mails, newest first; optionally only those from a person or with a subject."""
     return [
         mail
         for mail in sorted(tables.email, key=lambda mail: text(mail, "sent_datetime"), reverse=True)
@@ -95,12 +97,12 @@ def emails(tables: Tables, *, sender: str | None = None, subject: str | None = N
 
 
 def sent_day(mail: Row) -> date:
-    """The day of an e-mail."""
+    """The day an e-mail was sent."""
     return datetime.fromisoformat(text(mail, "sent_datetime")).date()
 
 
 def tasks(tables: Tables, person: str, *lists: str, before: date | None = None) -> list[Row]:
-    """A person's tasks, in the table's order; only those in some lists, or due before a day."""
+    """A person's tasks in table order; optionally only those in some lists or due before a day."""
     return [
         task
         for task in tables.project_management
@@ -111,12 +113,12 @@ def tasks(tables: Tables, person: str, *lists: str, before: date | None = None) 
 
 
 def overdue(tables: Tables, person: str) -> list[Row]:
-    """A person's unfinished tasks that were due before today."""
+    """A person's uncompleted tasks that were due before today."""
     return tasks(tables, person, "Backlog", "In Progress", "In Review", before=TODAY)
 
 
 def customers(tables: Tables, **columns: str) -> list[Row]:
-    """Customers whose columns have these values, in the table's order."""
+    """Customers whose columns have the given values, in table order."""
     return [
         customer
         for customer in tables.customer_relationship_manager
@@ -125,13 +127,13 @@ def customers(tables: Tables, **columns: str) -> list[Row]:
 
 
 def leads(tables: Tables, person: str) -> list[Row]:
-    """A salesperson's customers in the stage Lead."""
+    """The customers in the stage Lead that are assigned to a person."""
     return customers(tables, assigned_to_email=address(person), status="Lead")
 
 
 @cache
 def daily(tables: Tables, metric: str) -> Mapping[date, float]:
-    """A measure on every day; `metric` as requests call it, or a traffic source."""
+    """The value of a metric, or the number of visits from a traffic source, by day."""
     visits: defaultdict[date, list[Row]] = defaultdict(list)
     for visit in tables.analytics:
         visits[date.fromisoformat(text(visit, "date_of_visit"))].append(visit)

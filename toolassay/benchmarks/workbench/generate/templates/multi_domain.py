@@ -1,4 +1,4 @@
-"""Requests that need several domains: meetings, e-mails, tasks and leads that depend on data elsewhere."""
+"""Templates of requests across domains: meetings, e-mails, tasks and leads that depend on other data."""
 
 from __future__ import annotations
 
@@ -201,7 +201,11 @@ _EMAIL_TEMPLATES = (
 
 
 def team_task(rng: SeededRandom, metric: str) -> tuple[dict[str, str], WorkbenchCall]:
-    """A new task 'Improve …' for somebody on their board; fills board, person, due."""
+    """A new task "Improve …" for a person on their board.
+
+    Returns:
+        The gaps `board`, `person` and `due`, and the ground-truth call.
+    """
     board = rng.pick(list(BOARDS))
     person, due = rng.pick(BOARDS[board]), due_day(rng)
     slots = {"board": board, "person": person, "due": weekday_text(due)}
@@ -209,7 +213,7 @@ def team_task(rng: SeededRandom, metric: str) -> tuple[dict[str, str], Workbench
 
 
 def due_day(rng: SeededRandom) -> date:
-    """A working day of the next two weeks."""
+    """A random working day of the next two weeks."""
     return rng.pick([day for day in working_days() if day <= TODAY + timedelta(days=15)])
 
 

@@ -1,4 +1,4 @@
-"""Requests about tasks on the project boards."""
+"""Templates of requests about tasks on the project boards."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ _OPEN = ("Backlog", "In Progress", "In Review")
 
 
 def create(name: str, person: str, due: date, board: str) -> WorkbenchCall:
-    """The call that puts a new task into the backlog of a board."""
+    """The ground-truth call that adds a task to the backlog of a board."""
     return call(
         "project_management.create_task",
         task_name=name,
@@ -54,7 +54,7 @@ def _deadline(rng: SeededRandom) -> date:
 
 
 def _late(rng: SeededRandom) -> date:
-    """A day that some tasks were due before."""
+    """A day of the last three, so that some tasks were due before it."""
     return TODAY - timedelta(days=rng.between(0, 2))
 
 

@@ -1,5 +1,5 @@
-"""What a template is: wordings with gaps, how to fill the gaps, and how requests write dates,
-durations and measures.
+"""The type of a template (wordings with gaps, and a function that fills them), and how requests write
+dates, durations and metrics.
 """
 
 from __future__ import annotations
@@ -14,10 +14,11 @@ from toolassay.benchmarks.workbench.generate.company import Tables, texts
 from toolassay.benchmarks.workbench.generate.seeded_random import SeededRandom
 
 TASKS = 10
+"""Requests per template."""
 
 
 class Mix(NamedTuple):
-    """How many of a template's ten tasks need no call, one call, several calls."""
+    """How many of a template's ten tasks need no call, one call or several calls."""
 
     none: int = 0
     one: int = 0
@@ -25,14 +26,14 @@ class Mix(NamedTuple):
 
 
 class FilledTemplate(NamedTuple):
-    """Texts for the gaps of a template, and the calls that do what the request then says."""
+    """The texts for the gaps of a template, and the ground-truth calls of the resulting request."""
 
     slots: Mapping[str, str]
     calls: tuple[WorkbenchCall, ...]
 
 
 Fill = Callable[[Tables, SeededRandom], FilledTemplate | None]
-"""One random way to fill a template; None where the draw made no fair request."""
+"""Fills a template at random; None if the draw gives an ambiguous or impossible request."""
 
 
 @dataclass(frozen=True)
@@ -41,8 +42,8 @@ class Template:
 
     Args:
         name: unique among all templates.
-        domains: whose tools the work may need, the reading ones included.
-        mix: how many tasks need no call, one, several; ten together.
+        domains: the domains whose tools a solution may need, including those that only read.
+        mix: the number of tasks that need no call, one call and several calls; ten in total.
         fill: fills the gaps.
     """
 
@@ -53,14 +54,16 @@ class Template:
 
     @property
     def wordings(self) -> Sequence[str]:
-        """Ways to say it (in `data/wordings.json`), each with every gap; the first is the base template."""
+        """Alternative wordings (from `data/wordings.json`), each with the same gaps; the first is the base
+        template.
+        """
         group, name = self.name.split(".")
         wordings: Sequence[str] = texts("wordings")[group][name]
         return wordings
 
 
 def call(name: str, **arguments: str) -> WorkbenchCall:
-    """A ground-truth call; every value is text.
+    """A ground-truth call. All arguments are strings, as in the published ground truth.
 
     >>> str(call("calendar.delete_event", event_id="00000007"))
     'calendar.delete_event.func(event_id="00000007")'
@@ -75,7 +78,7 @@ METRICS = {
     "the number of engaged users": "user_engaged",
     "the average session duration": "session_duration_seconds",
 }
-"""Daily measures, by how requests call them."""
+"""The values that `create_plot` accepts for daily metrics, by their name in requests."""
 
 SOURCES = {
     "direct": "visits_direct",
@@ -83,11 +86,11 @@ SOURCES = {
     "search engine": "visits_search_engine",
     "social media": "visits_social_media",
 }
-"""What `create_plot` calls the visits from a source."""
+"""The values that `create_plot` accepts for the visits from a source."""
 
 
 def day_text(day: date) -> str:
-    """A day of 2023.
+    """A day of 2023 as requests write it.
 
     >>> day_text(date(2023, 12, 4))
     'December 4'
@@ -96,7 +99,7 @@ def day_text(day: date) -> str:
 
 
 def weekday_text(day: date) -> str:
-    """A day of 2023 with its weekday.
+    """A day of 2023 with its weekday, as requests write it.
 
     >>> weekday_text(date(2023, 12, 4))
     'Monday, December 4'
@@ -105,7 +108,7 @@ def weekday_text(day: date) -> str:
 
 
 def clock_text(moment: datetime) -> str:
-    """A time of day.
+    """A time of day as requests write it.
 
     >>> clock_text(datetime(2023, 12, 4, 15, 30))
     '3:30 pm'

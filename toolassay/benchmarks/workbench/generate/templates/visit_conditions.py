@@ -1,4 +1,4 @@
-"""Conditions on the web site's figures that several requests share."""
+"""Conditions on web-site metrics that several templates share."""
 
 from __future__ import annotations
 
@@ -12,11 +12,12 @@ from toolassay.benchmarks.workbench.generate.templates.template import METRICS, 
 
 _PERCENT = (2, 5, 10, 15, 20, 30)
 _CLEAR = 0.5
-"""Percentage points between a growth and its bound: whoever rounds gets the same verdict."""
+"""Minimum distance between a growth and its bound, in percentage points, so that rounding does not
+change whether the condition holds."""
 
 
 class Condition(NamedTuple):
-    """Gaps filled, whether the condition holds, and the first day it speaks of."""
+    """The filled gaps of a condition, whether it holds, and the first day it refers to."""
 
     slots: dict[str, str]
     holds: bool
@@ -24,21 +25,22 @@ class Condition(NamedTuple):
 
     @property
     def metric(self) -> str:
-        """The measure, as requests call it."""
+        """The metric's name in requests."""
         return self.slots["metric"]
 
 
 def any_day(rng: SeededRandom, *, least_days: int = 3) -> date:
-    """A day of the visits, at least so many before the last."""
+    """A random day with visits, at least `least_days` before the last."""
     return FIRST_VISIT + timedelta(days=rng.below((YESTERDAY - FIRST_VISIT).days + 1 - least_days))
 
 
 def threshold(
     tables: Tables, rng: SeededRandom, since: date | None = None, *, direction: str | None = None
 ) -> Condition:
-    """Whether a measure went above (below) a number on any day from `since` to yesterday.
+    """Whether a metric went above (below) a number on any day from `since` to yesterday.
 
-    The number lies near the highest (lowest) value of the period. Gaps: metric, direction, threshold, since.
+    The number is near the highest (lowest) value of the period, so that both results occur. Gaps: metric,
+    direction, threshold, since.
     """
     since = since or any_day(rng)
     metric, direction = rng.pick(list(METRICS)), direction or rng.pick(["above", "below"])
@@ -51,7 +53,7 @@ def threshold(
 
 
 def growth(values_since: float, value_yesterday: float) -> float | None:
-    """By how many percent a value grew; None from zero, where growth has no size.
+    """The growth of a value in percent; None if it starts at zero.
 
     >>> growth(4, 5)
     25.0
@@ -60,7 +62,7 @@ def growth(values_since: float, value_yesterday: float) -> float | None:
 
 
 def change(tables: Tables, rng: SeededRandom, first: date, last: date) -> Condition | None:
-    """Whether a measure on `last` was more than some percent higher (lower) than on `first`.
+    """Whether a metric on `last` was more than some percent higher (lower) than on `first`.
 
     Gaps: metric, direction, percent.
     """
@@ -77,7 +79,7 @@ def change(tables: Tables, rng: SeededRandom, first: date, last: date) -> Condit
 
 
 def race(tables: Tables, rng: SeededRandom) -> Condition | None:
-    """Whether one measure grew by more percent than another, from a day of the past week to yesterday.
+    """Whether one metric grew by a greater percentage than another, from a recent day to yesterday.
 
     Gaps: metric, other, since.
     """

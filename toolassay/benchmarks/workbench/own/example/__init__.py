@@ -1,1 +1,1 @@
-"""A small lending library: what `toolassay workbench new` writes if nothing is given."""
+"""The example that `toolassay workbench new` writes if no files are given: a small lending library."""
