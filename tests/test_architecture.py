@@ -10,8 +10,8 @@ from pathlib import Path
 import pytest
 
 FLOORS = [
-    {"errors", "version", "progress_callback", "text_formatting"},
-    {"files", "locks", "answers", "extras", "excel"},
+    {"errors", "version", "progress_callback", "text_formatting", "tables"},
+    {"files", "locks", "answers", "extras", "spreadsheets"},
     {"tools"},
     {"graph", "prompt_templates"},
     {"data_folder", "dataset", "schemas"},

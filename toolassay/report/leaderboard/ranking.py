@@ -10,6 +10,7 @@ from toolassay.metrics import legend
 from toolassay.metrics.confidence_interval import NOTHING, Interval
 from toolassay.offline.marks import LOCAL, RowMark, marked
 from toolassay.runs.recorded_usage import RecordedUsage
+from toolassay.tables import UNKNOWN
 
 Kind = Literal["strict", "compat", "published"]
 HEADINGS = ("R1", "R2", "BsF", "n-F1", "e-F1", "t-F1", "v-F1")
@@ -18,7 +19,6 @@ ASCENDING = ("model", "cost", "latency", "side effects")
 """What stands the better the smaller it is."""
 OTHER_SORTS = ("coverage", "cost", "latency", "model")
 """What rows can be sorted by beside their scores."""
-UNKNOWN = "–"
 CAPTION = (
     "Percent. strict: every item that was asked counts, 0 where malformed or refused; with 95 % intervals. "
     "compat: as the published evaluator counts, items it cannot read left out."
