@@ -25,6 +25,7 @@ from toolassay.files import (
     sha256_of,
 )
 from toolassay.graph import DependencyType
+from toolassay.tables import Table
 from toolassay.tools import ToolLibrary
 
 FINGERPRINT = "data_sha256"
@@ -160,19 +161,20 @@ def _line(value: Mapping[str, Any]) -> str:
 
 def tables(alignment: Alignment) -> list[tuple[str, str]]:
     """The two tables, each a heading and Markdown: samples by critic and shape, and sizes and reviews."""
-    critics = ["| samples | single | chain | dag | overall |", "| --- | ---: | ---: | ---: | ---: |"]
-    critics += [f"| {name} | {' | '.join(map(str, counts))} |" for name, counts in alignment.by_shape()]
+    critics = [(name, *map(str, counts)) for name, counts in alignment.by_shape()]
     total = sum(alignment.labels.values())
-    mean = (f"{amount / total:.2f}" if total else "-" for amount in (alignment.nodes, alignment.links))
-    said = (str(alignment.teacher[verdict]) for verdict in ("pass", "fail", "unknown"))
-    sizes = [
-        "| samples | nodes each | links each | LLM critic: pass | fail | unknown |",
-        "| ---: | ---: | ---: | ---: | ---: | ---: |",
-        f"| {total} | {' | '.join(mean)} | {' | '.join(said)} |",
-    ]
+    means = [f"{amount / total:.2f}" if total else "-" for amount in (alignment.nodes, alignment.links)]
+    verdicts = [str(alignment.teacher[verdict]) for verdict in ("pass", "fail", "unknown")]
+    sizes = ("samples", "nodes each", "links each", "LLM critic: pass", "fail", "unknown")
     return [
-        ("Samples that each critic lets pass, by shape", "\n".join(critics)),
-        ("Size of the plans, and what the LLM critic said", "\n".join(sizes)),
+        (
+            "Samples that each critic lets pass, by shape",
+            Table.of(("samples", "single", "chain", "dag", "overall"), critics).markdown(),
+        ),
+        (
+            "Size of the plans, and what the LLM critic said",
+            Table.of(sizes, [(str(total), *means, *verdicts)], left=0).markdown(),
+        ),
     ]
 
 

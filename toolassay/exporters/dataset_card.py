@@ -17,7 +17,8 @@ from toolassay.dataset import SHAPES, Shape
 from toolassay.exporters.export_plan import ExportPlan
 from toolassay.exporters.formats import Format
 from toolassay.exporters.sample_selection import NOT_CHECKED
-from toolassay.text_formatting import cell_of, count_of
+from toolassay.tables import Table, markdown_escaped
+from toolassay.text_formatting import count_of
 
 _STATES = ("pass", "quarantine", "reject", "unknown", "not applicable")
 _DECISIONS = {
@@ -45,18 +46,20 @@ def told_checks(
     checked, reviewed = benchmark.get("checked"), benchmark.get("reviewed")
     level = checked.get("level") if isinstance(checked, Mapping) else None
     if set(levels) - {NOT_CHECKED}:
-        yield "| level by the gates | samples here |\n| --- | ---: |"
-        for name, count in sorted(levels.items()):
-            yield f"| {cell_of(name)} | {count:,} |"
+        yield Table.of(("level by the gates", "samples here"), sorted(levels.items())).markdown()
     elif isinstance(level, str):
         before = ", before people reviewed them" if isinstance(reviewed, Mapping) else ""
-        yield f"`toolassay check` gave these samples the level `{cell_of(level)}`{before}."
+        shown = markdown_escaped(level, keep_markup=True)
+        yield f"`toolassay check` gave these samples the level `{shown}`{before}."
     else:
         yield "No gates were recorded (`toolassay check`)."
     if isinstance(reviewed, Mapping):
         counts = {kind: count for kind, count in reviewed.items() if isinstance(count, int) and count}
-        told = ", ".join(f"{count:,} {_DECISIONS.get(kind, cell_of(kind))}" for kind, count in counts.items())
-        yield f"\nReviewed by people (`toolassay review`): {told or 'nobody has decided'}."
+        decisions = ", ".join(
+            f"{count:,} {_DECISIONS.get(kind, markdown_escaped(kind, keep_markup=True))}"
+            for kind, count in counts.items()
+        )
+        yield f"\nReviewed by people (`toolassay review`): {decisions or 'nobody has decided'}."
     if refused:
         yield f"\n{count_of(refused, 'sample')} refused, as no calls can be made of them (`refused.jsonl`)."
     if funnel is not None:
@@ -74,15 +77,13 @@ def _funnel(funnel: Any, *, reviewed: bool) -> Iterator[str]:
         rows = [
             [gate, *(f"{states[state]:,}" for state in _STATES)] for gate, states in funnel["gates"].items()
         ]
+        table = Table.of(("gate", *_STATES), rows).markdown()
         signature = funnel.get("signature")
     except (KeyError, TypeError, ValueError, AttributeError):
         yield f"\n{'Before the review: the' if reviewed else 'The'} funnel of the whole set:\n"
         yield f"```json\n{json.dumps(funnel, indent=2, ensure_ascii=False)}\n```"
         return
-    yield f"| gate | {' | '.join(_STATES)} |"
-    yield f"| --- |{' ---: |' * len(_STATES)}"
-    for row in rows:
-        yield f"| {' | '.join(map(cell_of, row))} |"
+    yield table
     yield "\nNot applicable: the gate had nothing to judge, such as arguments or a review; that is no pass."
     if isinstance(signature, str):
         yield f"\n`{signature}`"
@@ -284,12 +285,10 @@ def _body(facts: CardFacts, tally: ExportTally) -> Iterator[str]:
         "which arguments, and in which order.\n"
     )
     yield "## Sizes\n"
-    yield from _sizes(tally, list(facts.files))
+    yield _sizes(tally, list(facts.files))
     used = len(tally.tools)
     yield f"\n{used:,} of {facts.library_size:,} tools are used; most often:\n"
-    yield "| tool | calls |\n| --- | ---: |"
-    for tool, count in tally.tools.most_common(10):
-        yield f"| {cell_of(tool)} | {count:,} |"
+    yield Table.of(("tool", "calls"), tally.tools.most_common(10)).markdown()
     if tally.without_arguments:
         yield f"\n{tally.without_arguments:,} plans come without arguments: those of their calls are empty."
     yield "\n## How it was made\n"
@@ -298,27 +297,22 @@ def _body(facts: CardFacts, tally: ExportTally) -> Iterator[str]:
     yield from told_checks(tally.levels, facts.benchmark, facts.funnel, facts.refused)
     yield "\n## Fields\n"
     yield f"{NOTES[facts.to]}\n"
-    yield "| field | type | meaning |\n| --- | --- | --- |"
-    for name, kind, meaning in FIELDS[facts.to]:
-        yield f"| `{name}` | {kind} | {meaning} |"
+    fields = [(f"`{name}`", kind, meaning) for name, kind, meaning in FIELDS[facts.to]]
+    yield Table.of(("field", "type", "meaning"), fields, left=3).markdown()
     yield "\n## Citation\n"
     yield "The method and the form of the plans are those of TaskBench:\n"
     yield f"```bibtex\n{CITATION}\n```"
 
 
-def _sizes(tally: ExportTally, splits: Sequence[str]) -> Iterator[str]:
-    yield f"| shape | tools | {' | '.join(splits)} | all |"
-    yield f"| --- | ---: |{' ---: |' * (len(splits) + 1)}"
+def _sizes(tally: ExportTally, splits: Sequence[str]) -> str:
+    rows: list[tuple[str | int, ...]] = []
     kinds = {(shape, size) for _, shape, size in tally.plans}
     for shape, size in sorted(kinds, key=lambda kind: (SHAPES.index(kind[0]), kind[1])):
         counts = [tally.plans[split, shape, size] for split in splits]
-        yield _line(shape, str(size), counts)
-    yield _line("all", "", [tally.of_split(split) for split in splits])
-
-
-def _line(shape: str, size: str, counts: Sequence[int]) -> str:
-    cells = [f"{count:,}" for count in (*counts, sum(counts))]
-    return f"| {shape} | {size} | {' | '.join(cells)} |"
+        rows.append((shape, str(size), *counts, sum(counts)))
+    counts = [tally.of_split(split) for split in splits]
+    rows.append(("all", "", *counts, sum(counts)))
+    return Table.of(("shape", "tools", *splits, "all"), rows).markdown()
 
 
 def _origin(facts: CardFacts) -> Iterator[str]:

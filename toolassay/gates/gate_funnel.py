@@ -9,6 +9,7 @@ from typing import Any, NamedTuple
 
 from toolassay.gates.gate import LEVELS, STATES, Gate, Level, State
 from toolassay.gates.gate_pipeline import Inspection
+from toolassay.tables import Table
 
 _MOST = 5  # kinds of reasons that are told of a gate
 _KINDS = 2000  # that are counted
@@ -114,22 +115,14 @@ def _counts(state: State) -> bool:
 
 def funnel_table(rows: Sequence[FunnelRow]) -> str:
     """The funnel in Markdown."""
-    lines = ["| gate | entering | rejected | quarantined | leaving |", "| --- | ---: | ---: | ---: | ---: |"]
-    lines += [
-        f"| {row.gate} | {row.entering:,} | {row.reject:,} | {row.quarantine:,} | {row.leaving:,} |"
-        for row in rows
-    ]
-    return "\n".join(lines)
+    headings = ("gate", "entering", "rejected", "quarantined", "leaving")
+    return Table.of(headings, [(*row, row.leaving) for row in rows]).markdown()
 
 
 def states_table(states: Mapping[str, Counter[State]]) -> str:
     """What each gate says of all samples, whatever others say; in Markdown."""
-    lines = [f"| gate | {' | '.join(STATES)} |", f"| --- |{' ---: |' * len(STATES)}"]
-    lines += [
-        f"| {gate} | {' | '.join(f'{counted[state]:,}' for state in STATES)} |"
-        for gate, counted in states.items()
-    ]
-    return "\n".join(lines)
+    rows = [(gate, *(counted[state] for state in STATES)) for gate, counted in states.items()]
+    return Table.of(("gate", *STATES), rows).markdown()
 
 
 def funnel_page(funnel: GateFunnel, signature: str) -> str:

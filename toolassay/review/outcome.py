@@ -13,7 +13,7 @@ from toolassay.metrics.agreement import Agreement, agreement_of
 from toolassay.review.decision import DECISIONS, Record
 from toolassay.review.samples import ReviewSample
 from toolassay.review.store import Log
-from toolassay.text_formatting import cell_of
+from toolassay.tables import Column, Table, percent
 
 State = Literal["undecided", "conflict", "decided"]
 
@@ -152,29 +152,33 @@ def _figures(agreement: Agreement) -> dict[str, Any]:
 
 def markdown(table: dict[str, Any]) -> list[tuple[str, str]]:
     """The table as Markdown: pairs of a heading and a table."""
-    rows = ["| samples | all | decided | " + " | ".join(WORDS.values()) + " | undecided | conflicts |"]
-    rows.append("| --- |" + " ---: |" * (len(WORDS) + 4))
+    headings = ("samples", "all", "decided", *WORDS.values(), "undecided", "conflicts")
+    rows = []
     for name, row in table["samples"].items():
         cells = [_counted(**row["decisions"][decision]) for decision in DECISIONS]
-        counts = [row["samples"], row["decided"], *cells, row["undecided"], row["conflicts"]]
-        rows.append(f"| {name} | {' | '.join(map(str, counts))} |")
-    found = [("Human verification, by shape; shares are of the decided samples", "\n".join(rows))]
+        counts = (row["samples"], row["decided"], *cells, row["undecided"], row["conflicts"])
+        rows.append((name, *map(str, counts)))
+    title = "Human verification, by shape; shares are of the decided samples"
+    tables = [(title, Table.of(headings, rows).markdown())]
     agreement = table["agreement"]
     if agreement["pairs"]:
-        lines = ["| reviewers | samples of both | same decision | kappa |", "| --- | ---: | ---: | --- |"]
-        for pair in agreement["pairs"]:
-            lines.append(_agreement_row(" and ".join(map(cell_of, pair["reviewers"])), pair, "Cohen"))
+        columns = [
+            Column("reviewers", "left"),
+            *map(Column, ("samples of both", "same decision")),
+            Column("kappa", "left"),
+        ]
+        rows = [_agreement_row(" and ".join(pair["reviewers"]), pair, "Cohen") for pair in agreement["pairs"]]
         if agreement["all"] is not None:
-            lines.append(_agreement_row("all", agreement["all"], "Fleiss"))
-        found.append(("Agreement of the reviewers on the decision", "\n".join(lines)))
-    return found
+            rows.append(_agreement_row("all", agreement["all"], "Fleiss"))
+        tables.append(("Agreement of the reviewers on the decision", Table(columns, rows).markdown()))
+    return tables
 
 
 def _counted(count: int, share: float | None) -> str:
-    return str(count) if share is None else f"{count} ({100 * share:.1f} %)"
+    return str(count) if share is None else f"{count} ({percent(share)})"
 
 
-def _agreement_row(who: str, figures: dict[str, Any], name: str) -> str:
-    raw = "-" if figures["raw"] is None else f"{100 * figures['raw']:.1f} %"
-    kappa = figures["reason"] if figures["kappa"] is None else f"{figures['kappa']:.3f} ({name})"
-    return f"| {who} | {figures['samples']} | {raw} | {kappa} |"
+def _agreement_row(who: str, figures: dict[str, Any], statistic: str) -> tuple[str, ...]:
+    """A row of the table of agreement; `statistic` is whose kappa it is."""
+    kappa = figures["reason"] if figures["kappa"] is None else f"{figures['kappa']:.3f} ({statistic})"
+    return who, str(figures["samples"]), percent(figures["raw"], unknown="-"), kappa

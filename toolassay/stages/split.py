@@ -13,6 +13,7 @@ from toolassay.splits import SPLITS, Member, Split, Splitting, near_repeats
 from toolassay.splits.split_file import signature, write_splits
 from toolassay.stages.screen import DEFAULT, WARNING, Screen
 from toolassay.stages.workfolder import refuse_other_benchmarks
+from toolassay.tables import Table
 from toolassay.text_formatting import count_of
 from toolassay.variety import DEFAULT_THRESHOLD, Thresholds
 
@@ -124,21 +125,15 @@ def table(result: Splitting) -> str:
     names = [name for name in SPLITS if result.shares.get(name)]
     wished = [f"{name} ({result.shares[name]:.1%} wished)" for name in names]
     groups, counts = result.group_counts(), result.counts()
-    lines = [
-        f"| stratum | samples | groups | {' | '.join(wished)} |",
-        f"| --- |{' ---: |' * (2 + len(names))}",
-    ]
-    for stratum, found in counts.items():
-        lines.append(_row(str(stratum), found, groups[stratum], names))
     whole = {name: sum(found[name] for found in counts.values()) for name in SPLITS}
-    lines.append(_row("all", whole, len(result.groups), names))
-    return "\n".join(lines)
+    rows = [_row(str(stratum), found, groups[stratum], names) for stratum, found in counts.items()]
+    rows.append(_row("all", whole, len(result.groups), names))
+    return Table.of(("stratum", "samples", "groups", *wished), rows).markdown()
 
 
-def _row(name: str, found: dict[Split, int], groups: int, names: list[Split]) -> str:
+def _row(name: str, found: dict[Split, int], groups: int, names: list[Split]) -> tuple[str | int, ...]:
     total = sum(found.values())
-    cells = [f"{found[split]:,} ({found[split] / total:.1%})" for split in names]
-    return f"| {name} | {total:,} | {groups:,} | {' | '.join(cells)} |"
+    return name, total, groups, *(f"{found[split]:,} ({found[split] / total:.1%})" for split in names)
 
 
 def not_held(result: Splitting) -> Iterator[str]:

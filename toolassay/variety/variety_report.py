@@ -10,7 +10,8 @@ from toolassay.files import write_json, write_text
 from toolassay.gold import Gold
 from toolassay.graph import ToolGraph
 from toolassay.report.variety_pictures import PICTURES, draw_variety
-from toolassay.text_formatting import cell_of, count_of
+from toolassay.tables import Table, Value, markdown_escaped, number, percent
+from toolassay.text_formatting import count_of
 from toolassay.tools import ToolLibrary
 from toolassay.variety.diversity import WINDOW
 from toolassay.variety.measures import SAMPLE, measure_variety
@@ -66,30 +67,29 @@ def _picture(name: str, title: str, pictures: Sequence[str]) -> list[str]:
     return [f"![{title}]({name}.png)"] if f"{name}.png" in pictures else []
 
 
-def _table(heads: Sequence[str], rows: Iterable[Sequence[str]]) -> str:
-    lines = [heads, ["---", *["---:"] * (len(heads) - 1)], *rows]
-    return "\n".join("| " + " | ".join(cell_of(cell) for cell in line) + " |" for line in lines)
+def _table(headings: Sequence[str], rows: Sequence[Sequence[Value]]) -> str:
+    return Table.of(headings, rows).markdown()
 
 
 def _share(value: float | None) -> str:
-    return "" if value is None else f"{value:.1%}"
+    return percent(value, sign="%", unknown="")
 
 
-def _number(value: float | None, digits: int = 2) -> str:
-    return "" if value is None else f"{value:,.{digits}f}"
+def _number(value: float | None, digits: int) -> str:
+    return number(value, digits, unknown="")
 
 
 def _repeats(part: Mapping[str, Any]) -> list[str]:
     rows = [
-        ("exact: the words of an earlier request", f"{part['exact']:,}"),
-        (f"near: alike from {part['threshold']:g}, by plan", f"{part['near']:,}"),
+        ("exact: the words of an earlier request", part["exact"]),
+        (f"near: alike from {part['threshold']:g}, by plan", part["near"]),
         ("share of the requests", _share(part["share"])),
-        ("groups that belong together", f"{part['clusters']:,}"),
-        ("requests in the largest", f"{part['largest_cluster']:,}"),
+        ("groups that belong together", part["clusters"]),
+        ("requests in the largest", part["largest_cluster"]),
     ]
     if part["plans_said_before"] is not None:
         again = "plans with the tools, links and values of an earlier one"
-        rows.append((again, f"{part['plans_said_before']:,}"))
+        rows.append((again, part["plans_said_before"]))
     return ["## Repeated requests", _table(("", "requests"), rows)]
 
 
@@ -105,8 +105,8 @@ def _likeness(part: Mapping[str, Any], sample: int) -> list[str]:
 
 def _wording(part: Mapping[str, Any], sample: int) -> list[str]:
     rows = [
-        ("words", f"{part['words']:,}"),
-        ("different words", f"{part['different_words']:,}"),
+        ("words", part["words"]),
+        ("different words", part["different_words"]),
         *((f"distinct-{length}", _number(part[f"distinct_{length}"], 3)) for length in (1, 2, 3, 4)),
         (f"different words in {WINDOW} in a row", _share(part[f"moving_type_token_ratio_{WINDOW}"])),
     ]
@@ -126,7 +126,7 @@ def _lengths(part: Mapping[str, Any]) -> list[str]:
 
 def _first_words(part: Mapping[str, Any], requests: int) -> list[str]:
     rows = [
-        (f"{first} {second}".strip(), f"{count:,}", _share(count / requests))
+        (f"{first} {second}".strip(), count, _share(count / requests))
         for first, second, count in part["openings"][:_OPENINGS]
     ]
     return [
@@ -140,7 +140,7 @@ def _shapes(part: Mapping[str, Any]) -> list[str]:
     rows = [
         (
             shape,
-            f"{row['plans']:,}",
+            row["plans"],
             _number(row["mean_words"], 1),
             _number(row["distinct_2"], 3),
             _number(row["nearest"], 3),
@@ -164,7 +164,7 @@ def _tools(part: Mapping[str, Any]) -> list[str]:
 
 
 def _names(names: Sequence[str]) -> str:
-    told = ", ".join(cell_of(name) for name in names[:_NAMED])
+    told = ", ".join(markdown_escaped(name, keep_markup=True) for name in names[:_NAMED])
     rest = len(names) - _NAMED
     return f"{told} and {rest:,} more (all are in variety.json)" if rest > 0 else told
 
@@ -175,7 +175,7 @@ def _links(part: Mapping[str, Any]) -> list[str]:
     told.append(f"{part['used_once']:,} of them once")
     if part["not_in_graph"]:
         told.append(f"{count_of(part['not_in_graph'], 'link')} of the plans are not in the graph")
-    rows = [(f"{source} → {target}", f"{count:,}") for source, target, count in part["most_used"]]
+    rows = [(f"{source} → {target}", count) for source, target, count in part["most_used"]]
     return ["; ".join(told) + ".", *([_table(("most used", "plans"), rows)] if rows else [])]
 
 

@@ -94,14 +94,14 @@ def csv_table(board: Board) -> str:
     scores = [name for heading in board.headings for name in (heading, f"{heading}_low", f"{heading}_high")]
     rows = []
     for row in board.rows:
-        numbers = [number for heading in board.headings for number in row.score(heading)]
+        parts = [part for heading in board.headings for part in row.score(heading)]
         rows.append(
             [
                 printable(row.model),
                 row.kind,
                 row.items,
                 row.asked,
-                *map(_rounded, (row.coverage, *numbers)),
+                *map(_rounded, (row.coverage, *parts)),
                 *(_csv_used(row.usage) if row.usage is not None else [None] * len(_CSV_USAGE)),
                 row.signature,
                 row.is_baseline,

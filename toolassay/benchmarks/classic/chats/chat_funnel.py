@@ -9,6 +9,7 @@ from typing import Any
 
 from toolassay.benchmarks.classic.csv_table import write_table
 from toolassay.files import write_json
+from toolassay.tables import Table
 
 STEPS, DROPPED = "steps.json", "dropped.csv"
 
@@ -89,16 +90,18 @@ class ChatFunnel:
 
     def table(self) -> str:
         """The funnel as a Markdown table."""
-        lines = [
-            "| step | conversations left out | cut | messages left out | conversations | messages |",
-            "| --- | ---: | ---: | ---: | ---: | ---: |",
-        ]
-        lines += [
-            f"| {step.step} | {step.dropped_conversations:,} | {step.cut_conversations:,} "
-            f"| {step.dropped_messages:,} | {step.left_conversations:,} | {step.left_messages:,} |"
+        headings = (
+            *("step", "conversations left out", "cut", "messages left out"),
+            *("conversations", "messages"),
+        )
+        rows = [
+            (
+                *(step.step, step.dropped_conversations, step.cut_conversations, step.dropped_messages),
+                *(step.left_conversations, step.left_messages),
+            )
             for step in self.steps
         ]
-        return "\n".join(lines)
+        return Table.of(headings, rows).markdown()
 
     def write(self, folder: Path, **facts: Any) -> None:
         """Write `steps.json` (with `facts` before the steps) and `dropped.csv`."""

@@ -23,6 +23,7 @@ from toolassay.benchmarks.classic.data import (
 )
 from toolassay.files import read_json, write_json, write_text
 from toolassay.metrics.agreement import Agreement, agreement_of, agreement_on
+from toolassay.tables import Table, number
 from toolassay.text_formatting import count_of
 
 __all__ = ["Agreement", "MergedSet", "Ties", "agreement_of", "merge"]
@@ -218,35 +219,40 @@ def card(merged: MergedSet, workflows: Sequence[Workflow], annotators: int, rule
         "# Chats and the workflows to start",
         "One example is a chat up to a user message; an agent names the workflow of its domain to start, "
         "or none.",
-        "| domain | messages | conversations | workflows | no workflow | two labels |\n"
-        "| --- | ---: | ---: | ---: | ---: | ---: |\n"
-        + "\n".join(_counts(merged, domain, offered[domain]) for domain in domains)
-        + "\n"
-        + _counts(merged, None, sum(offered[domain] for domain in domains)),
+        Table.of(
+            ("domain", "messages", "conversations", "workflows", "no workflow", "two labels"),
+            [
+                *(_counts(merged, domain, offered[domain]) for domain in domains),
+                _counts(merged, None, sum(offered[domain] for domain in domains)),
+            ],
+        ).markdown(),
         f"## Labels\n\nBy {count_of(annotators, 'annotator')}. " + " ".join(rules),
-        "| domain | messages with two votes or more | raw agreement | kappa |\n| --- | ---: | ---: | ---: |\n"
-        + "\n".join(_agreement_row(name, found) for name, found in _agreement_by_domain(merged.agreement)),
+        Table.of(
+            ("domain", "messages with two votes or more", "raw agreement", "kappa"),
+            [
+                *(_agreement_row(*item) for item in merged.agreement["domains"].items()),
+                _agreement_row(_ALL, merged.agreement["all"]),
+            ],
+        ).markdown(),
         "First labels of all that was annotated. Kappa is Cohen's for two annotators, Fleiss' for more.",
         f"## What was left out\n\n{merged.funnel.table()}",
     ]
     return "\n\n".join(parts) + "\n"
 
 
-def _counts(merged: MergedSet, domain: str | None, workflows: int) -> str:
+_ALL = "**all**"
+
+
+def _counts(merged: MergedSet, domain: str | None, workflows: int) -> tuple[str | int, ...]:
     rows = [row for row in merged.rows if domain in (None, row.domain)]
     chats = len({row.conversation for row in rows})
     none, two = sum(not row.label for row in rows), sum(bool(row.second_label) for row in rows)
-    name = "**all**" if domain is None else domain
-    return f"| {name} | {len(rows):,} | {chats:,} | {workflows:,} | {none:,} | {two:,} |"
+    return _ALL if domain is None else domain, len(rows), chats, workflows, none, two
 
 
-def _agreement_by_domain(agreement: Mapping[str, Any]) -> list[tuple[str, Mapping[str, Any]]]:
-    return [*agreement["domains"].items(), ("**all**", agreement["all"])]
-
-
-def _agreement_row(name: str, found: Mapping[str, Any]) -> str:
-    raw, kappa = ("-" if found[key] is None else f"{found[key]:.3f}" for key in ("raw", "kappa"))
-    return f"| {name} | {found['messages']:,} | {raw} | {kappa} |"
+def _agreement_row(name: str, agreement: Mapping[str, Any]) -> tuple[str | int, ...]:
+    raw, kappa = (number(agreement[key], 3, unknown="-") for key in ("raw", "kappa"))
+    return name, agreement["messages"], raw, kappa
 
 
 CONFLICTS, VOTES, AGREEMENT = "conflicts.csv", "votes.csv", "agreement.json"
