@@ -146,7 +146,8 @@ class Column(NamedTuple):
     is_name: bool = False
 
 
-class Cell(NamedTuple):
+@dataclass(frozen=True, slots=True)
+class Cell:
     """A cell with more than a text.
 
     Attributes:

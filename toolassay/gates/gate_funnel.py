@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 
 from toolassay.gates.gate import LEVELS, STATES, Gate, Level, State
 from toolassay.gates.gate_pipeline import Inspection
-from toolassay.tables import Table
+from toolassay.tables import Table, Value
 
 _MOST = 5  # kinds of reasons that are told of a gate
 _KINDS = 2000  # that are counted
@@ -121,7 +121,9 @@ def funnel_table(rows: Sequence[FunnelRow]) -> str:
 
 def states_table(states: Mapping[str, Counter[State]]) -> str:
     """What each gate says of all samples, whatever others say; in Markdown."""
-    rows = [(gate, *(counted[state] for state in STATES)) for gate, counted in states.items()]
+    rows: list[Sequence[Value]] = [
+        [gate, *(counted[state] for state in STATES)] for gate, counted in states.items()
+    ]
     return Table.of(("gate", *STATES), rows).markdown()
 
 

@@ -2,26 +2,20 @@
 
 from __future__ import annotations
 
-import codecs
-import csv
-import io
 import json
-import sys
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any
 
 from toolassay.errors import UsageError
-from toolassay.excel import LONGEST_CELL, cell_text, offer_choices, unlock, write_head, write_row
-from toolassay.extras import needed
-from toolassay.files import HALF_PAIRS, atomic_target
 from toolassay.gold import Gold
 from toolassay.review.decision import COMMENT, DECISIONS, FIXES, Record, RequestedDecision, edited, record_of
 from toolassay.review.findings import Findings
 from toolassay.review.samples import ReviewSample
 from toolassay.review.session import Session
 from toolassay.review.store import Log
+from toolassay.spreadsheets import Choices, SheetRow, Workbook, cell_text, fits_cell, read_rows, write_csv
 
 __all__ = ["COLUMNS", "read_sheet", "rows_of", "take_sheet", "write_sheet"]
 
@@ -35,7 +29,8 @@ EDITS = {
 }
 """The columns to mend a sample in, and the part of the label each holds: text, and three of JSON."""
 
-COLUMNS = (*READ_ONLY, "decision", "note", *EDITS)
+EDITABLE = ("decision", "note", *EDITS)
+COLUMNS = (*READ_ONLY, *EDITABLE)
 WIDTHS = dict(zip(COLUMNS, (12, 18, 60, 50, 60, 40, 16, 30, 50, 40, 50, 40), strict=True))
 
 
@@ -102,37 +97,43 @@ def _argument(argument: Any) -> str:
     return argument if isinstance(argument, str) else json.dumps(argument, ensure_ascii=False)
 
 
-EXTRA = "review"
-SHEET = "Review"
-# What spreadsheets take for the beginning of a formula, in both widths; and our own mark.
-_FORMULA = tuple("=+-@\t\r\n'＝＋－＠")
+_EXTRA = "review"
+_SHEET = "Review"
 
 
 def write_sheet(path: Path, rows: Iterable[Mapping[str, str]]) -> int:
-    """Write the rows to an `.xlsx` or a `.csv` file; how many.
+    """Write the rows to an `.xlsx` or a `.csv` file; a text that begins as a formula does stays a text.
 
-    In both, a text that begins as a formula does stays a text: in Excel by the type of its cell, in CSV by an
-    apostrophe before it, which reading takes away again. CSV is UTF-8 with the mark that Excel needs.
+    Returns:
+        The number of rows.
 
     Raises:
-        UsageError: another kind of file, openpyxl is missing, or a text is too long for a cell.
+        UsageError: another kind of file, openpyxl is missing, or a text is too long for a cell of Excel.
     """
     kind = kind_of(path)
     listed = list(rows)
+    cells = ([row[column] for column in COLUMNS] for row in listed)
     if kind == ".csv":
-        with atomic_target(path) as stream:
-            text = io.TextIOWrapper(stream, encoding="utf-8-sig", errors=HALF_PAIRS, newline="")
-            writer = csv.writer(text)
-            writer.writerow(COLUMNS)
-            writer.writerows([disarmed(row[column]) for column in COLUMNS] for row in listed)
-            text.detach()
-    else:
-        _write_excel(path, listed)
+        write_csv(path, COLUMNS, cells)
+        return len(listed)
+    for row in listed:
+        long = next((column for column in EDITABLE if not fits_cell(row[column])), None)
+        if long is not None:
+            raise UsageError(
+                f"the {long} of sample {row['id']} is too long for a cell of Excel",
+                file=path,
+                fix="export a .csv, or review this one in the browser",
+            )
+    decision = COLUMNS.index("decision") + 1
+    choices = Choices(range(decision, decision + 1), f'"{",".join(DECISIONS)}"', "a decision")
+    book = Workbook(_EXTRA)
+    book.add_table(_SHEET, WIDTHS, cells, unlocked=EDITABLE, choices=[choices], freeze="B2")
+    book.save(path)
     return len(listed)
 
 
 def kind_of(path: Path) -> str:
-    """The ending of a sheet's name.
+    """The ending of a sheet's name, in lower case.
 
     Raises:
         UsageError: it is neither `.xlsx` nor `.csv`.
@@ -143,136 +144,22 @@ def kind_of(path: Path) -> str:
     return kind
 
 
-def disarmed(text: str) -> str:
-    """A text that no spreadsheet takes for a formula.
-
-    >>> disarmed("=1+1"), disarmed("'a"), disarmed("a")
-    ("'=1+1", "''a", 'a')
-    """
-    return f"'{text}" if text.startswith(_FORMULA) else text
-
-
-def armed(text: str) -> str:
-    """The text that was disarmed.
-
-    >>> armed("'=1+1"), armed("''a"), armed("'tis")
-    ('=1+1', "'a", "'tis")
-    """
-    return text[1:] if text.startswith("'") and text[1:].startswith(_FORMULA) else text
-
-
-def _write_excel(path: Path, rows: list[Mapping[str, str]]) -> None:
-    excel = needed("openpyxl", "an Excel sheet", EXTRA)
-    book = excel.Workbook()
-    sheet = book.active
-    sheet.title = SHEET
-    write_head(excel, sheet, WIDTHS)
-    for number, row in enumerate(rows, start=2):
-        for column in COLUMNS[len(READ_ONLY) :]:
-            if len(row[column].encode("utf-16-le", "surrogatepass")) // 2 > LONGEST_CELL:
-                raise UsageError(
-                    f"the {column} of sample {row['id']} is too long for a cell of Excel",
-                    file=path,
-                    fix="export a .csv, or review this one in the browser",
-                )
-        write_row(excel, sheet, number, [cell_text(row[column]) for column in COLUMNS])
-        for place in range(len(READ_ONLY) + 1, len(COLUMNS) + 1):
-            unlock(excel, sheet.cell(number, place))
-    decision = COLUMNS.index("decision") + 1
-    choices = f'"{",".join(DECISIONS)}"'
-    offer_choices(excel, sheet, choices, "a decision", range(decision, decision + 1), len(rows) + 1)
-    sheet.freeze_panes = "B2"
-    with atomic_target(path) as stream:
-        book.save(stream)
-
-
-NEEDED = ("id", "fingerprint", "decision", "note", *EDITS)
-
-
-class SheetRow(NamedTuple):
-    """A row with anything in it; `line` is its number in the sheet, from 1, as spreadsheets count."""
-
-    line: int
-    cells: Mapping[str, str]
+NEEDED = ("id", "fingerprint", *EDITABLE)
 
 
 def read_sheet(path: Path) -> list[SheetRow]:
-    """The rows of a sheet, in order; the columns may stand in another one, with others among them.
+    """The filled rows of a sheet, in order.
 
     Raises:
         UsageError: the file is missing or no such sheet, a column is missing, or a cell is a formula.
     """
-    lines = _csv_lines(path) if kind_of(path) == ".csv" else _excel_lines(path)
-    header: list[str] | None = None
-    rows: list[SheetRow] = []
-    for number, cells in lines:
-        if header is None:
-            header = [(cell or "").strip().casefold() for cell in cells]
-            for column in NEEDED:
-                if header.count(column) != 1:
-                    raise UsageError(
-                        f"no column '{column}', or two",
-                        file=path,
-                        line=number,
-                        fix="give the file that --export wrote",
-                    )
-            continue
-        found = dict(zip(header, [*cells, *[""] * len(header)], strict=False))
-        values = {column: text for column, text in found.items() if text is not None}
-        formula = next((column for column in NEEDED if column not in values), None)
-        if formula is not None:
-            wrong = f"holds a formula (column '{formula}')"
-            raise UsageError(wrong, file=path, line=number, fix="write the value instead")
-        if any(values[column].strip() for column in NEEDED):
-            rows.append(SheetRow(number, values))
+    kind_of(path)
+    rows = list(
+        read_rows(path, NEEDED, extra=_EXTRA, option="--import", sheet=_SHEET, apostrophes=True),
+    )
     if not rows:
         raise UsageError("holds no rows", file=path, fix="give the file that --export wrote")
     return rows
-
-
-def _csv_lines(path: Path) -> Iterator[tuple[int, list[str | None]]]:
-    csv.field_size_limit(sys.maxsize)
-    try:
-        with path.open(encoding=_encoding(path), newline="") as stream:
-            start = stream.readline()
-            stream.seek(0)
-            # Spreadsheets write what the machine's settings call a list separator, or tabs.
-            comma = max(",;\t", key=start.count)
-            for number, cells in enumerate(csv.reader(stream, delimiter=comma), start=1):
-                yield number, [armed(cell) for cell in cells]
-    except FileNotFoundError:
-        raise UsageError("no such file", file=path, fix="check --import") from None
-    except (csv.Error, UnicodeError, OSError) as error:
-        raise UsageError(f"not a CSV table: {error}", file=path, fix="save it as CSV, UTF-8") from None
-
-
-def _encoding(path: Path) -> str:
-    """That of a text file, by the mark it begins with; Excel calls UTF-16 "Unicode"."""
-    with path.open("rb") as stream:
-        start = stream.read(2)
-    return "utf-16" if start in (codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE) else "utf-8-sig"
-
-
-def _excel_lines(path: Path) -> Iterator[tuple[int, list[str | None]]]:
-    """The cells of each row; None for a formula."""
-    excel = needed("openpyxl", "an Excel sheet", EXTRA)
-    try:
-        with path.open("rb") as stream:
-            book = excel.load_workbook(stream, read_only=True)
-            sheet = book[SHEET] if SHEET in book.sheetnames else book.worksheets[0]
-            sheet.reset_dimensions()  # other programs write wrong ones
-            for number, cells in enumerate(sheet.iter_rows(), start=1):
-                yield number, [None if cell.data_type == "f" else _text(cell.value) for cell in cells]
-    except FileNotFoundError:
-        raise UsageError("no such file", file=path, fix="check --import") from None
-    except Exception as error:  # what openpyxl says of a damaged file is of many kinds
-        raise UsageError(f"no Excel workbook: {error}", file=path, fix="save it as .xlsx") from None
-
-
-def _text(value: Any) -> str:
-    if isinstance(value, float) and value.is_integer():
-        return str(int(value))
-    return "" if value is None else str(value)
 
 
 _SHOWN = 5

@@ -11,6 +11,7 @@ from toolassay.tables import (
     Cell,
     Column,
     Table,
+    Value,
     bounds,
     money,
     number,
@@ -46,7 +47,7 @@ def _table(board: Board, scores: Sequence[str], usage: Sequence[str], captions: 
         Column("scores", "left"),
         *map(Column, ("n", "%", *scores, *usage)),
     ]
-    rows = []
+    rows: list[list[Value]] = []
     for row, is_first in zip(board.rows, board.first_rows(), strict=True):
         used = _used(row)
         rows.append(

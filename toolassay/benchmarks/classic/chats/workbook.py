@@ -2,20 +2,15 @@
 
 from __future__ import annotations
 
-import csv
 import random
 import re
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
-from itertools import islice, zip_longest
 from pathlib import Path
-from typing import Any
 
 from toolassay.benchmarks.classic.data import ClassicData, Example, Workflow
 from toolassay.errors import UsageError
-from toolassay.excel import cell_text, offer_choices, unlock, wrapped, write_head, write_row
-from toolassay.extras import needed
-from toolassay.files import atomic_target
+from toolassay.spreadsheets import Choices, SheetRow, Workbook, cell_text, read_rows
 
 __all__ = ["read_annotations", "write_workbook"]
 
@@ -35,6 +30,7 @@ FLAGS = {
 """Reasons to leave a conversation out, and the columns that ask for them."""
 
 COLUMNS = (*READ_ONLY, *LABELS, *FLAGS.values())
+_EXTRA = "chats"
 WORKFLOW_COLUMNS = ("workflow_uuid", "Name", "Description")
 INSTRUCTIONS = "Instructions"
 YES, NO = "Yes", "No"
@@ -114,23 +110,13 @@ def write_workbook(path: Path, data: ClassicData, *, shuffle: str | None = None)
     Raises:
         UsageError: openpyxl is missing, or a workflow is called as the choice of none.
     """
-    excel = needed("openpyxl", "a workbook", "chats")
-    book = excel.Workbook()
-    sheet = book.active
-    sheet.title = INSTRUCTIONS
-    sheet.column_dimensions["A"].width = 120
-    for line in _INSTRUCTIONS_TEXT.split("\n"):
-        sheet.append([line])
-    for (cell,) in sheet.iter_rows():
-        cell.alignment = wrapped(excel)
-    sheet["A1"].font = excel.styles.Font(bold=True)
-    sheet.protection.sheet = True
+    book = Workbook(_EXTRA)
+    book.add_text(INSTRUCTIONS, _INSTRUCTIONS_TEXT.split("\n"), width=120)
     for domain, workflows in data.workflows.items():
         examples = [example for example in data.examples if example.domain == domain]
         if examples:
-            _add_domain(excel, book, domain, workflows, _ordered(examples, shuffle, domain))
-    with atomic_target(path) as stream:
-        book.save(stream)
+            _add_domain(book, domain, workflows, _ordered(examples, shuffle, domain))
+    book.save(path)
 
 
 def _ordered(examples: Sequence[Example], seed: str | None, domain: str) -> list[Example]:
@@ -146,39 +132,48 @@ def _ordered(examples: Sequence[Example], seed: str | None, domain: str) -> list
 
 
 def _add_domain(
-    excel: Any, book: Any, domain: str, workflows: Sequence[Workflow], examples: Sequence[Example]
+    book: Workbook, domain: str, workflows: Sequence[Workflow], examples: Sequence[Example]
 ) -> None:
-    taken = book.sheetnames
-    sheet = book.create_sheet(sheet_name(domain, taken))
-    choices = book.create_sheet(sheet_name(domain, [*taken, sheet.title], "_workflows"))
-    write_head(excel, choices, _WORKFLOW_WIDTHS)
-    write_row(excel, choices, 2, ("", NONE, "No workflow of this domain fits."))
-    for number, workflow in enumerate(workflows, start=3):
+    for workflow in workflows:
         if bare(workflow.name) == bare(NONE):
             raise UsageError(
                 f"the workflow {workflow.id!r} is called {workflow.name!r}, as the choice of none is",
                 fix="give it another name",
             )
-        write_row(excel, choices, number, (workflow.id, workflow.name, workflow.description))
-    write_head(excel, sheet, _WIDTHS)
-    for number, example in enumerate(examples, start=2):
-        texts = (example.question.turns[-1].content, example.response)
-        write_row(excel, sheet, number, (example.conversation, example.request_idx, *texts))
-        for column in range(len(READ_ONLY) + 1, len(COLUMNS) + 1):
-            unlock(excel, sheet.cell(number, column))
-    last = len(examples) + 1
-    quoted = choices.title.replace("'", "''")
-    names = f"'{quoted}'!$B$2:$B${len(workflows) + 2}"
-    offer_choices(
-        excel,
-        sheet,
-        names,
-        "a workflow of the list",
-        range(len(READ_ONLY) + 1, 1 + len(READ_ONLY + LABELS)),
-        last,
+    taken = book.titles
+    title = sheet_name(domain, taken)
+    list_title = sheet_name(domain, [*taken, title], "_workflows")
+    quoted = list_title.replace("'", "''")
+    labels, flags = len(READ_ONLY) + 1, len(READ_ONLY + LABELS) + 1
+    choices = [
+        Choices(range(labels, flags), f"'{quoted}'!$B$2:$B${len(workflows) + 2}", "a workflow of the list"),
+        Choices(range(flags, len(COLUMNS) + 1), f'"{YES},{NO}"', f"{YES} or {NO}"),
+    ]
+    book.add_table(
+        title,
+        _WIDTHS,
+        [
+            (
+                *(example.conversation, example.request_idx),
+                *(
+                    example.question.turns[-1].content,
+                    example.response,
+                    *[""] * (len(COLUMNS) - len(READ_ONLY)),
+                ),
+            )
+            for example in examples
+        ],
+        unlocked=COLUMNS[len(READ_ONLY) :],
+        choices=choices,
     )
-    flags = range(len(READ_ONLY + LABELS) + 1, len(COLUMNS) + 1)
-    offer_choices(excel, sheet, f'"{YES},{NO}"', f"{YES} or {NO}", flags, last)
+    book.add_table(
+        list_title,
+        _WORKFLOW_WIDTHS,
+        [
+            ("", NONE, "No workflow of this domain fits."),
+            *((workflow.id, workflow.name, workflow.description) for workflow in workflows),
+        ],
+    )
 
 
 MessageKey = tuple[str, int]
@@ -201,15 +196,7 @@ class Annotation:
 
 
 _INDEX = re.compile("[0-9]{1,9}")
-_HEADER_SEARCH_ROWS = 20  # rows in which a header that was moved is looked for
 _YES_NO = {"yes": True, "y": True, "true": True, "no": False, "n": False, "false": False, "": False}
-
-
-@dataclass(frozen=True)
-class _WorkbookRow:
-    sheet: str
-    line: int
-    cells: Mapping[str, str]
 
 
 def read_annotations(path: Path, data: ClassicData) -> dict[MessageKey, Annotation]:
@@ -232,9 +219,10 @@ def read_annotations(path: Path, data: ClassicData) -> dict[MessageKey, Annotati
         for domain, these in data.workflows.items()
     }
     answers: dict[MessageKey, Annotation] = {}
-    problems: list[tuple[_WorkbookRow, str]] = []
+    problems: list[tuple[SheetRow, str]] = []
     seen: set[MessageKey] = set()
-    for row in _rows_of_csv(path) if path.suffix.lower() == ".csv" else _rows_of_excel(path):
+    for row in read_rows(path, COLUMNS, extra=_EXTRA, option="--workbooks", computed=True):
+        row = row._replace(cells={column: text.strip() for column, text in row.cells.items()})
         try:
             example = _example(row, examples)
             key = example.conversation, example.request_idx
@@ -265,7 +253,7 @@ class _Wrong(Exception):
     """What is wrong with a row."""
 
 
-def _example(row: _WorkbookRow, examples: Mapping[MessageKey, Example]) -> Example:
+def _example(row: SheetRow, examples: Mapping[MessageKey, Example]) -> Example:
     name, place = row.cells["conversation_uuid"], row.cells["request_idx"].removesuffix(".0")
     example = examples.get((name, int(place))) if _INDEX.fullmatch(place) else None
     if example is None:
@@ -278,7 +266,7 @@ def _example(row: _WorkbookRow, examples: Mapping[MessageKey, Example]) -> Examp
     return example
 
 
-def _annotation(row: _WorkbookRow, names: Mapping[str, str]) -> Annotation | None:
+def _annotation(row: SheetRow, names: Mapping[str, str]) -> Annotation | None:
     first, second = (_label(row.cells[column], column, names) for column in LABELS)
     flags = frozenset(flag for flag, column in FLAGS.items() if _yes(row.cells[column], column))
     if second is not None and first is None:
@@ -307,87 +295,3 @@ def _yes(text: str, column: str) -> bool:
         return _YES_NO[text.casefold()]
     except KeyError:
         raise _Wrong(f"{column} {text[:60]!r} is neither Yes nor No") from None
-
-
-def _rows_of_csv(path: Path) -> Iterator[_WorkbookRow]:
-    try:
-        with path.open(encoding="utf-8-sig", newline="") as file:
-            reader = csv.reader(file)
-            header = next(reader, [])
-            _check_header(header, path, "")
-            for cells in reader:
-                if any(cells):
-                    yield _WorkbookRow("", reader.line_num, _named(header, cells))
-    except FileNotFoundError:
-        raise UsageError("no such file", file=path, fix="check --workbooks") from None
-    except (csv.Error, UnicodeDecodeError, OSError) as error:
-        raise UsageError(f"not a CSV table: {error}", file=path, fix="save it as CSV, UTF-8") from None
-
-
-def _rows_of_excel(path: Path) -> Iterator[_WorkbookRow]:
-    excel = needed("openpyxl", "a workbook", "chats")
-    try:
-        with path.open("rb") as stream, path.open("rb") as again:
-            book = excel.load_workbook(stream, read_only=True, data_only=True)
-            written = excel.load_workbook(again, read_only=True)
-            for sheet, same in zip(book.worksheets, written.worksheets, strict=True):
-                yield from _rows_of_sheet(path, sheet, same)
-    except UsageError:
-        raise
-    except FileNotFoundError:
-        raise UsageError("no such file", file=path, fix="check --workbooks") from None
-    except Exception as error:  # what openpyxl says of a damaged file is of many kinds
-        raise UsageError(f"no Excel workbook: {error}", file=path, fix="save it as .xlsx") from None
-
-
-def _rows_of_sheet(path: Path, sheet: Any, written: Any) -> Iterator[_WorkbookRow]:
-    """The rows of one sheet, if it has messages.
-
-    Args:
-        path: of the workbook.
-        sheet: its values.
-        written: the same with formulas, which tell a cell that was never computed from an empty one.
-    """
-    lines = sheet.iter_rows(values_only=True)
-    header = [_cell_text(value) for value in next(lines, ())]
-    if COLUMNS[0] not in header:
-        if any(_is_header(cells) for cells in (header, *islice(lines, _HEADER_SEARCH_ROWS))):
-            _check_header([], path, sheet.title)
-        return
-    _check_header(header, path, sheet.title)
-    formulas = written.iter_rows(min_row=2, values_only=True)
-    for line, (cells, source) in enumerate(zip_longest(lines, formulas, fillvalue=()), start=2):
-        for value, formula, name in zip_longest(cells, source, header):
-            if value is None and formula is not None and name in COLUMNS:
-                raise UsageError(
-                    f"sheet {sheet.title!r}: {name} is a formula without a value",
-                    file=path,
-                    line=line,
-                    fix="write the value instead",
-                )
-        if any(cell is not None for cell in cells):
-            yield _WorkbookRow(sheet.title, line, _named(header, [_cell_text(cell) for cell in cells]))
-
-
-def _is_header(cells: Iterable[object]) -> bool:
-    return len(set(COLUMNS) & {_cell_text(cell).strip() for cell in cells}) > 1
-
-
-def _cell_text(value: Any) -> str:
-    return "" if value is None else str(value)
-
-
-def _check_header(header: list[str], path: Path, sheet: str) -> None:
-    for column in COLUMNS:
-        if header.count(column) != 1:
-            where = f"sheet {sheet!r}: " if sheet else ""
-            raise UsageError(
-                f"{where}no column {column!r}, or two",
-                file=path,
-                line=1,
-                fix="put the header back into the first row",
-            )
-
-
-def _named(header: list[str], cells: list[str]) -> dict[str, str]:
-    return {name: cell.strip() for name, cell in zip(header, [*cells, *[""] * len(header)], strict=False)}
