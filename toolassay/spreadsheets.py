@@ -87,16 +87,7 @@ class Workbook:
         """The names of the sheets."""
         return list(self._book.sheetnames)
 
-    def add_text(self, title: str, lines: Iterable[str], *, width: int) -> None:
-        """Add a sheet of one column, `width` characters wide, whose first line is bold."""
-        sheet = self._book.create_sheet(title)
-        sheet.column_dimensions["A"].width = width
-        for number, line in enumerate(lines, start=1):
-            self._fill(sheet.cell(number, 1), line)
-        sheet["A1"].font = self._openpyxl.styles.Font(bold=True)
-        sheet.protection.sheet = True
-
-    def add_table(
+    def add_sheet(
         self,
         title: str,
         widths: Mapping[str, int],

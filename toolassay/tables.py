@@ -7,7 +7,7 @@ import io
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Literal, NamedTuple
+from typing import TYPE_CHECKING, Literal
 
 if TYPE_CHECKING:
     import rich.table
@@ -130,22 +130,6 @@ def latex_escaped(text: str) -> str:
     return "".join(_LATEX_SPECIAL.get(character, character) for character in printable(text))
 
 
-class Column(NamedTuple):
-    """A column of a table.
-
-    Attributes:
-        heading: its name.
-        align: how its cells are aligned.
-        is_name: whether its cells are names of any length and with any characters, such as those of models.
-            In Markdown all their characters are escaped; on a narrow screen they fold. Other cells may hold
-            Markdown, and a terminal never folds them.
-    """
-
-    heading: str
-    align: Literal["left", "right"] = "right"
-    is_name: bool = False
-
-
 @dataclass(frozen=True, slots=True)
 class Cell:
     """A cell with more than a text.
@@ -170,35 +154,40 @@ _UNLIMITED = 1400  # characters: wider than any table
 
 @dataclass(frozen=True)
 class Table:
-    """A table, to be rendered by one of its methods.
+    """A table, rendered by its methods.
 
-    >>> print(Table.of(("gate", "samples"), [("schema", 1200)]).markdown())
+    Attributes:
+        headings: the names of the columns.
+        rows: the cells of each row.
+        align: a letter for each column from the left, "r" for the rest: "l" left, "r" right, "n" for names
+            (of models and the like), which are left-aligned, of any length and with any characters. In
+            Markdown all their characters are escaped; on a narrow terminal they fold. Other cells may hold
+            Markdown, and a terminal never folds them.
+        title: one line.
+        captions: paragraphs below the table.
+
+    >>> print(Table(("gate", "samples"), [("schema", 1200)]).markdown())
     | gate | samples |
     | --- | ---: |
     | schema | 1,200 |
     """
 
-    columns: Sequence[Column]
+    headings: Sequence[str]
     rows: Sequence[Sequence[Value]]
+    align: str = "l"
     title: str = ""
     captions: Sequence[str] = ()
 
-    @classmethod
-    def of(cls, headings: Sequence[str], rows: Sequence[Sequence[Value]], *, left: int = 1) -> Table:
-        """A table without title whose first `left` columns are aligned left and the others right."""
-        return cls([Column(name, "left" if at < left else "right") for at, name in enumerate(headings)], rows)
-
     @property
-    def headings(self) -> list[str]:
-        """The names of the columns."""
-        return [column.heading for column in self.columns]
+    def _alignment(self) -> str:
+        return self.align.ljust(len(self.headings), "r")
 
     def markdown(self) -> str:
         """GitHub's Markdown, without a line break at the end; the title is a heading of level 2."""
-        rules = ["---" if column.align == "left" else "---:" for column in self.columns]
         heads = [markdown_escaped(heading, keep_markup=True) for heading in self.headings]
-        lines = [heads, rules, *(map(_markdown_cell, self.columns, row) for row in self.rows)]
-        grid = "\n".join(f"| {' | '.join(line)} |" for line in lines)
+        rules = ["---:" if letter == "r" else "---" for letter in self._alignment]
+        rows = [map(_markdown_cell, self._alignment, row) for row in self.rows]
+        grid = "\n".join(f"| {' | '.join(line)} |" for line in (heads, rules, *rows))
         title = [f"## {markdown_escaped(self.title)}"] if self.title else []
         return "\n\n".join([*title, grid, *map(markdown_escaped, self.captions)])
 
@@ -211,7 +200,7 @@ class Table:
             r"\begin{table}",
             r"\centering",
             rf"\caption{{{latex_escaped(' '.join([self.title + '.', *self.captions]))}}}",
-            rf"\begin{{tabular}}{{{''.join(column.align[0] for column in self.columns)}}}",
+            rf"\begin{{tabular}}{{{self._alignment.replace('n', 'l')}}}",
             *(r"\toprule", head, r"\midrule", *body, r"\bottomrule"),
             r"\end{tabular}",
             r"\end{table}",
@@ -222,8 +211,8 @@ class Table:
         """CSV with a header; title, captions and notes are left out."""
         text = io.StringIO()
         writer = csv.writer(text, lineterminator="\n")
-        writer.writerow(self.headings)
-        writer.writerows([cell.text if isinstance(cell, Cell) else cell for cell in row] for row in self.rows)
+        rows = ([cell.text if isinstance(cell, Cell) else cell for cell in row] for row in self.rows)
+        writer.writerows([self.headings, *rows])
         return text.getvalue()
 
     def terminal(self, *, padding: int = 1) -> rich.table.Table:
@@ -232,12 +221,11 @@ class Table:
         Args:
             padding: blanks to the right of each column.
         """
-        from rich import box
+        from rich import box, table
         from rich.cells import cell_len
         from rich.markup import escape
-        from rich.table import Table as RichTable
 
-        table = RichTable(
+        shown = table.Table(
             title=escape(printable(self.title)) or None,
             caption=escape("\n".join(map(printable, self.captions))) or None,
             box=box.SIMPLE_HEAD,
@@ -247,18 +235,19 @@ class Table:
             title_justify="left",
             caption_justify="left",
         )
-        for place, (heading, align, is_name) in enumerate(self.columns):
-            lines = [line for row in self.rows for line in _plain_cell(row[place]).split("\n")]
-            # Without a minimum, rich takes what a narrow screen lacks from the columns that may fold, and a
-            # column of names disappears.
-            widest = max(map(cell_len, [heading, *lines]))
-            if is_name:
-                table.add_column(heading, justify=align, overflow="fold", min_width=min(widest, _NAME_WIDTH))
+        lines = [[_lines(value) for value in row] for row in self.rows]
+        for place, (heading, letter) in enumerate(zip(self.headings, self._alignment, strict=True)):
+            # Without a minimum, rich takes what a narrow terminal lacks from the columns that may fold, and
+            # a column of names disappears.
+            widest = max(map(cell_len, [heading, *(line for row in lines for line in row[place])]))
+            if letter == "n":
+                shown.add_column(heading, overflow="fold", min_width=min(widest, _NAME_WIDTH))
             else:
-                table.add_column(heading, justify=align, no_wrap=True, min_width=widest)
+                justify: Literal["left", "right"] = "right" if letter == "r" else "left"
+                shown.add_column(heading, justify=justify, no_wrap=True, min_width=widest)
         for row in self.rows:
-            table.add_row(*map(_terminal_cell, row))
-        return table
+            shown.add_row(*map(_terminal_cell, row))
+        return shown
 
 
 def plain_text(table: rich.table.Table, *, width: int) -> str:
@@ -274,35 +263,35 @@ def plain_text(table: rich.table.Table, *, width: int) -> str:
     return "\n".join(line.rstrip() for line in captured.get().splitlines()) + "\n"
 
 
-def _text(value: Value) -> str:
+def _cell(value: Value) -> Cell:
     if isinstance(value, Cell):
-        return value.text
+        return value
     if value is None or isinstance(value, str):
-        return value or ""
-    return f"{value:,}" if isinstance(value, int) else number(value)
+        return Cell(value or "")
+    return Cell(f"{value:,}" if isinstance(value, int) else number(value))
 
 
-def _note(value: Value) -> str:
-    return value.note if isinstance(value, Cell) else ""
-
-
-def _markdown_cell(column: Column, value: Value) -> str:
-    text = markdown_escaped(_text(value), keep_markup=not column.is_name)
-    return f"{text} ({_note(value)})" if _note(value) else text
+def _markdown_cell(letter: str, value: Value) -> str:
+    cell = _cell(value)
+    text = markdown_escaped(cell.text, keep_markup=letter != "n")
+    return f"{text} ({cell.note})" if cell.note else text
 
 
 def _latex_cell(value: Value) -> str:
-    text, note = latex_escaped(_text(value)), latex_escaped(_note(value))
-    return rf"{text} {{\scriptsize {note}}}" if note else text
+    cell = _cell(value)
+    text = latex_escaped(cell.text)
+    return rf"{text} {{\scriptsize {latex_escaped(cell.note)}}}" if cell.note else text
 
 
-def _plain_cell(value: Value) -> str:
-    return "\n".join([printable(_text(value)), *_note(value).splitlines()])
+def _lines(value: Value) -> list[str]:
+    cell = _cell(value)
+    return [printable(cell.text), *cell.note.splitlines()]
 
 
 def _terminal_cell(value: Value) -> str:
     from rich.markup import escape
 
-    text, *notes = map(escape, _plain_cell(value).split("\n"))
-    bold = isinstance(value, Cell) and value.bold
-    return "\n".join([f"[bold]{text}[/]" if bold else text, *(f"[dim]{note}[/]" for note in notes)])
+    text, *notes = map(escape, _lines(value))
+    return "\n".join(
+        [f"[bold]{text}[/]" if _cell(value).bold else text, *(f"[dim]{note}[/]" for note in notes)]
+    )

@@ -169,11 +169,11 @@ def tables(alignment: Alignment) -> list[tuple[str, str]]:
     return [
         (
             "Samples that each critic lets pass, by shape",
-            Table.of(("samples", "single", "chain", "dag", "overall"), critics).markdown(),
+            Table(("samples", "single", "chain", "dag", "overall"), critics).markdown(),
         ),
         (
             "Size of the plans, and what the LLM critic said",
-            Table.of(sizes, [(str(total), *means, *verdicts)], left=0).markdown(),
+            Table(sizes, [(str(total), *means, *verdicts)], align="r").markdown(),
         ),
     ]
 

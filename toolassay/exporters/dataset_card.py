@@ -46,7 +46,7 @@ def told_checks(
     checked, reviewed = benchmark.get("checked"), benchmark.get("reviewed")
     level = checked.get("level") if isinstance(checked, Mapping) else None
     if set(levels) - {NOT_CHECKED}:
-        yield Table.of(("level by the gates", "samples here"), sorted(levels.items())).markdown()
+        yield Table(("level by the gates", "samples here"), sorted(levels.items())).markdown()
     elif isinstance(level, str):
         before = ", before people reviewed them" if isinstance(reviewed, Mapping) else ""
         shown = markdown_escaped(level, keep_markup=True)
@@ -77,7 +77,7 @@ def _funnel(funnel: Any, *, reviewed: bool) -> Iterator[str]:
         rows = [
             [gate, *(f"{states[state]:,}" for state in _STATES)] for gate, states in funnel["gates"].items()
         ]
-        table = Table.of(("gate", *_STATES), rows).markdown()
+        table = Table(("gate", *_STATES), rows).markdown()
         signature = funnel.get("signature")
     except (KeyError, TypeError, ValueError, AttributeError):
         yield f"\n{'Before the review: the' if reviewed else 'The'} funnel of the whole set:\n"
@@ -288,7 +288,7 @@ def _body(facts: CardFacts, tally: ExportTally) -> Iterator[str]:
     yield _sizes(tally, list(facts.files))
     used = len(tally.tools)
     yield f"\n{used:,} of {facts.library_size:,} tools are used; most often:\n"
-    yield Table.of(("tool", "calls"), tally.tools.most_common(10)).markdown()
+    yield Table(("tool", "calls"), tally.tools.most_common(10)).markdown()
     if tally.without_arguments:
         yield f"\n{tally.without_arguments:,} plans come without arguments: those of their calls are empty."
     yield "\n## How it was made\n"
@@ -298,7 +298,7 @@ def _body(facts: CardFacts, tally: ExportTally) -> Iterator[str]:
     yield "\n## Fields\n"
     yield f"{NOTES[facts.to]}\n"
     fields = [(f"`{name}`", kind, meaning) for name, kind, meaning in FIELDS[facts.to]]
-    yield Table.of(("field", "type", "meaning"), fields, left=3).markdown()
+    yield Table(("field", "type", "meaning"), fields, align="lll").markdown()
     yield "\n## Citation\n"
     yield "The method and the form of the plans are those of TaskBench:\n"
     yield f"```bibtex\n{CITATION}\n```"
@@ -312,7 +312,7 @@ def _sizes(tally: ExportTally, splits: Sequence[str]) -> str:
         rows.append((shape, str(size), *counts, sum(counts)))
     counts = [tally.of_split(split) for split in splits]
     rows.append(("all", "", *counts, sum(counts)))
-    return Table.of(("shape", "tools", *splits, "all"), rows).markdown()
+    return Table(("shape", "tools", *splits, "all"), rows).markdown()
 
 
 def _origin(facts: CardFacts) -> Iterator[str]:

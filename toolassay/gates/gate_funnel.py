@@ -116,7 +116,7 @@ def _counts(state: State) -> bool:
 def funnel_table(rows: Sequence[FunnelRow]) -> str:
     """The funnel in Markdown."""
     headings = ("gate", "entering", "rejected", "quarantined", "leaving")
-    return Table.of(headings, [(*row, row.leaving) for row in rows]).markdown()
+    return Table(headings, [(*row, row.leaving) for row in rows]).markdown()
 
 
 def states_table(states: Mapping[str, Counter[State]]) -> str:
@@ -124,7 +124,7 @@ def states_table(states: Mapping[str, Counter[State]]) -> str:
     rows: list[Sequence[Value]] = [
         [gate, *(counted[state] for state in STATES)] for gate, counted in states.items()
     ]
-    return Table.of(("gate", *STATES), rows).markdown()
+    return Table(("gate", *STATES), rows).markdown()
 
 
 def funnel_page(funnel: GateFunnel, signature: str) -> str:

@@ -13,7 +13,7 @@ from toolassay.metrics.agreement import Agreement, agreement_of
 from toolassay.review.decision import DECISIONS, Record
 from toolassay.review.samples import ReviewSample
 from toolassay.review.store import Log
-from toolassay.tables import Column, Table, percent
+from toolassay.tables import Table, percent
 
 State = Literal["undecided", "conflict", "decided"]
 
@@ -159,18 +159,16 @@ def markdown(table: dict[str, Any]) -> list[tuple[str, str]]:
         counts = (row["samples"], row["decided"], *cells, row["undecided"], row["conflicts"])
         rows.append((name, *map(str, counts)))
     title = "Human verification, by shape; shares are of the decided samples"
-    tables = [(title, Table.of(headings, rows).markdown())]
+    tables = [(title, Table(headings, rows).markdown())]
     agreement = table["agreement"]
     if agreement["pairs"]:
-        columns = [
-            Column("reviewers", "left"),
-            *map(Column, ("samples of both", "same decision")),
-            Column("kappa", "left"),
-        ]
+        headings = ("reviewers", "samples of both", "same decision", "kappa")
         rows = [_agreement_row(" and ".join(pair["reviewers"]), pair, "Cohen") for pair in agreement["pairs"]]
         if agreement["all"] is not None:
             rows.append(_agreement_row("all", agreement["all"], "Fleiss"))
-        tables.append(("Agreement of the reviewers on the decision", Table(columns, rows).markdown()))
+        tables.append(
+            ("Agreement of the reviewers on the decision", Table(headings, rows, align="lrrl").markdown())
+        )
     return tables
 
 

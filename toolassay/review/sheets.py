@@ -127,7 +127,7 @@ def write_sheet(path: Path, rows: Iterable[Mapping[str, str]]) -> int:
     decision = COLUMNS.index("decision") + 1
     choices = Choices(range(decision, decision + 1), f'"{",".join(DECISIONS)}"', "a decision")
     book = Workbook(_EXTRA)
-    book.add_table(_SHEET, WIDTHS, cells, unlocked=EDITABLE, choices=[choices], freeze="B2")
+    book.add_sheet(_SHEET, WIDTHS, cells, unlocked=EDITABLE, choices=[choices], freeze="B2")
     book.save(path)
     return len(listed)
 

@@ -128,7 +128,7 @@ def table(result: Splitting) -> str:
     whole = {name: sum(found[name] for found in counts.values()) for name in SPLITS}
     rows = [_row(str(stratum), found, groups[stratum], names) for stratum, found in counts.items()]
     rows.append(_row("all", whole, len(result.groups), names))
-    return Table.of(("stratum", "samples", "groups", *wished), rows).markdown()
+    return Table(("stratum", "samples", "groups", *wished), rows).markdown()
 
 
 def _row(name: str, found: dict[Split, int], groups: int, names: list[Split]) -> tuple[str | int, ...]:

@@ -68,7 +68,7 @@ def _picture(name: str, title: str, pictures: Sequence[str]) -> list[str]:
 
 
 def _table(headings: Sequence[str], rows: Sequence[Sequence[Value]]) -> str:
-    return Table.of(headings, rows).markdown()
+    return Table(headings, rows).markdown()
 
 
 def _share(value: float | None) -> str:

@@ -9,7 +9,6 @@ from toolassay.report.leaderboard.ranking import Board, LeaderboardRow
 from toolassay.runs.recorded_usage import RecordedUsage
 from toolassay.tables import (
     Cell,
-    Column,
     Table,
     Value,
     bounds,
@@ -42,11 +41,6 @@ _SCREEN_WIDTH = 140  # characters of a table in a text file: seven scores with t
 
 def _table(board: Board, scores: Sequence[str], usage: Sequence[str], captions: Sequence[str]) -> Table:
     """The board with some of its columns; a model's name and usage are in its first row only."""
-    columns = [
-        Column("model", "left", is_name=True),
-        Column("scores", "left"),
-        *map(Column, ("n", "%", *scores, *usage)),
-    ]
     rows: list[list[Value]] = []
     for row, is_first in zip(board.rows, board.first_rows(), strict=True):
         used = _used(row)
@@ -60,7 +54,8 @@ def _table(board: Board, scores: Sequence[str], usage: Sequence[str], captions: 
                 *(used[heading] if is_first else "" for heading in usage),
             ]
         )
-    return Table(columns, rows, board.title, captions)
+    headings = ("model", "scores", "n", "%", *scores, *usage)
+    return Table(headings, rows, align="nl", title=board.title, captions=captions)
 
 
 def _score(row: LeaderboardRow, heading: str) -> Cell:
@@ -110,7 +105,7 @@ def csv_table(board: Board) -> str:
             ]
         )
     heads = ("model", "scores", "items", "asked", "coverage", *scores, *_CSV_USAGE)
-    return Table.of((*heads, "signature", "is_baseline", "note"), rows).csv()
+    return Table((*heads, "signature", "is_baseline", "note"), rows).csv()
 
 
 def _csv_used(usage: RecordedUsage) -> list[float | None]:

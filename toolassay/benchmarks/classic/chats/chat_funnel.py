@@ -90,10 +90,7 @@ class ChatFunnel:
 
     def table(self) -> str:
         """The funnel as a Markdown table."""
-        headings = (
-            *("step", "conversations left out", "cut", "messages left out"),
-            *("conversations", "messages"),
-        )
+        headings = ("step", "conversations left out", "cut", "messages left out", "conversations", "messages")
         rows = [
             (
                 *(step.step, step.dropped_conversations, step.cut_conversations, step.dropped_messages),
@@ -101,7 +98,7 @@ class ChatFunnel:
             )
             for step in self.steps
         ]
-        return Table.of(headings, rows).markdown()
+        return Table(headings, rows).markdown()
 
     def write(self, folder: Path, **facts: Any) -> None:
         """Write `steps.json` (with `facts` before the steps) and `dropped.csv`."""

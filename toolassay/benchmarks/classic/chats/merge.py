@@ -219,7 +219,7 @@ def card(merged: MergedSet, workflows: Sequence[Workflow], annotators: int, rule
         "# Chats and the workflows to start",
         "One example is a chat up to a user message; an agent names the workflow of its domain to start, "
         "or none.",
-        Table.of(
+        Table(
             ("domain", "messages", "conversations", "workflows", "no workflow", "two labels"),
             [
                 *(_counts(merged, domain, offered[domain]) for domain in domains),
@@ -227,7 +227,7 @@ def card(merged: MergedSet, workflows: Sequence[Workflow], annotators: int, rule
             ],
         ).markdown(),
         f"## Labels\n\nBy {count_of(annotators, 'annotator')}. " + " ".join(rules),
-        Table.of(
+        Table(
             ("domain", "messages with two votes or more", "raw agreement", "kappa"),
             [
                 *(_agreement_row(*item) for item in merged.agreement["domains"].items()),

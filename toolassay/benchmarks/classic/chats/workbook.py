@@ -111,7 +111,8 @@ def write_workbook(path: Path, data: ClassicData, *, shuffle: str | None = None)
         UsageError: openpyxl is missing, or a workflow is called as the choice of none.
     """
     book = Workbook(_EXTRA)
-    book.add_text(INSTRUCTIONS, _INSTRUCTIONS_TEXT.split("\n"), width=120)
+    question, *instructions = _INSTRUCTIONS_TEXT.split("\n")
+    book.add_sheet(INSTRUCTIONS, {question: 120}, [(line,) for line in instructions])
     for domain, workflows in data.workflows.items():
         examples = [example for example in data.examples if example.domain == domain]
         if examples:
@@ -149,7 +150,7 @@ def _add_domain(
         Choices(range(labels, flags), f"'{quoted}'!$B$2:$B${len(workflows) + 2}", "a workflow of the list"),
         Choices(range(flags, len(COLUMNS) + 1), f'"{YES},{NO}"', f"{YES} or {NO}"),
     ]
-    book.add_table(
+    book.add_sheet(
         title,
         _WIDTHS,
         [
@@ -166,7 +167,7 @@ def _add_domain(
         unlocked=COLUMNS[len(READ_ONLY) :],
         choices=choices,
     )
-    book.add_table(
+    book.add_sheet(
         list_title,
         _WORKFLOW_WIDTHS,
         [

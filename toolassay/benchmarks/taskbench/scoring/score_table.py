@@ -12,7 +12,6 @@ from toolassay.benchmarks.taskbench.scoring.strict import RATES, SCORES
 from toolassay.metrics import legend
 from toolassay.runs.outcomes import asked_phrase
 from toolassay.tables import Cell, Table, percent, whole_percent
-from toolassay.tables import Column as TableColumn
 
 if TYPE_CHECKING:
     import rich.table
@@ -130,13 +129,9 @@ def _table(
                 *(_points(_compat_value(row, column.compat)) for column in columns),
             )
         )
-    shown = [
-        TableColumn(first, "left", is_name=True),
-        TableColumn("scores", "left"),
-        *map(TableColumn, ("n", "%", *headings)),
-    ]
     captions = _captions(columns, rows) if with_caption else []
-    table = Table(shown, cells, title, captions).terminal(padding=1 if is_roomy else 0)
+    shown = Table((first, "scores", "n", "%", *headings), cells, align="nl", title=title, captions=captions)
+    table = shown.terminal(padding=1 if is_roomy else 0)
     table.columns[0].min_width = _LEAST_NAME
     table.columns[0].max_width = None if is_roomy else max(_NAME, width - 19 - 7 * len(columns) - more)
     return table
