@@ -32,11 +32,7 @@ _LONGEST_FIELD = 2**31 - 1
 
 def fits_cell(text: str) -> bool:
     """Whether Excel keeps a text whole."""
-    return _units(text) <= LONGEST_CELL
-
-
-def _units(text: str) -> int:
-    return len(text.encode("utf-16-le", "surrogatepass")) // 2
+    return len(text.encode("utf-16-le", "surrogatepass")) // 2 <= LONGEST_CELL
 
 
 def cell_text(text: str) -> str:
@@ -53,15 +49,15 @@ def cell_text(text: str) -> str:
 
 
 class Choices(NamedTuple):
-    """A drop-down list in some columns of a sheet, in every row below the header.
+    """A drop-down list in neighbouring columns of a sheet, in every row below the header.
 
     Attributes:
-        columns: counted from 1, without a gap.
+        columns: their names.
         formula: a range of cells, or texts in double quotes with commas between.
         what: what to choose, for the message about another text.
     """
 
-    columns: range
+    columns: Sequence[str]
     formula: str
     what: str
 
@@ -102,32 +98,32 @@ class Workbook:
         Args:
             title: name of the sheet, as Excel allows it.
             widths: the columns, in characters.
-            rows: below the header, in the order of the columns; an empty text leaves its cell empty.
+            rows: below the header, in the order of the columns, perhaps without the last ones; an empty text
+                leaves its cell empty.
             unlocked: the columns that people fill in.
             choices: drop-down lists.
             freeze: the first cell that scrolls.
         """
         excel, sheet = self._openpyxl, self._book.create_sheet(title)
-        sheet.append(list(widths))
-        for number, width in enumerate(widths.values(), start=1):
-            sheet.cell(1, number).font = excel.styles.Font(bold=True)
-            sheet.cell(1, number).alignment = self._wrapped
-            sheet.column_dimensions[excel.utils.get_column_letter(number)].width = width
+        letters = {column: excel.utils.get_column_letter(at) for at, column in enumerate(widths, start=1)}
+        for column, letter in letters.items():
+            self._fill(sheet[f"{letter}1"], column)
+            sheet[f"{letter}1"].font = excel.styles.Font(bold=True)
+            sheet.column_dimensions[letter].width = widths[column]
         sheet.freeze_panes = freeze
         sheet.protection.sheet = True
         # People may still resize the rows and columns of a locked sheet.
         sheet.protection.formatColumns = sheet.protection.formatRows = False
         last = 1
         for last, row in enumerate(rows, start=2):
-            for number, (column, value) in enumerate(zip(widths, row, strict=True), start=1):
-                self._fill(sheet.cell(last, number), value, locked=column not in unlocked)
+            for (column, letter), value in zip_longest(letters.items(), row, fillvalue=""):
+                self._fill(sheet[f"{letter}{last}"], value, locked=column not in unlocked)
         for columns, formula, what in choices:
             rule = excel.worksheet.datavalidation.DataValidation(
                 type="list", formula1=formula, allow_blank=True, showErrorMessage=True
             )
             rule.errorTitle, rule.error = "Not in the list", f"Choose {what}, or leave the cell empty."
-            first, end = (excel.utils.get_column_letter(column) for column in (columns[0], columns[-1]))
-            rule.add(f"{first}2:{end}{last}")
+            rule.add(f"{letters[columns[0]]}2:{letters[columns[-1]]}{last}")
             sheet.add_data_validation(rule)
 
     def _fill(self, cell: Any, value: str | int, *, locked: bool = True) -> None:

@@ -124,8 +124,7 @@ def write_sheet(path: Path, rows: Iterable[Mapping[str, str]]) -> int:
                 file=path,
                 fix="export a .csv, or review this one in the browser",
             )
-    decision = COLUMNS.index("decision") + 1
-    choices = Choices(range(decision, decision + 1), f'"{",".join(DECISIONS)}"', "a decision")
+    choices = Choices(["decision"], f'"{",".join(DECISIONS)}"', "a decision")
     book = Workbook(_EXTRA)
     book.add_sheet(_SHEET, WIDTHS, cells, unlocked=EDITABLE, choices=[choices], freeze="B2")
     book.save(path)

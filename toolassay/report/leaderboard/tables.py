@@ -23,15 +23,7 @@ from toolassay.tables import (
 if TYPE_CHECKING:
     import rich.table
 
-__all__ = [
-    "csv_table",
-    "latex_table",
-    "markdown_table",
-    "printable",
-    "seconds",
-    "terminal_table",
-    "terminal_text",
-]
+__all__ = ["csv_table", "latex_table", "markdown_table", "printable", "seconds", "terminal_table"]
 
 _USAGE = ("$ / 1,000", "$", "s (median)")
 _CSV_DIGITS = 10  # more is the noise of multiplying by 100
@@ -46,10 +38,8 @@ def _table(board: Board, scores: Sequence[str], usage: Sequence[str], captions: 
         used = _used(row)
         rows.append(
             [
-                row.name if is_first else "",
-                Cell(row.kind, bold=row.kind == "strict"),
-                row.n,
-                whole_percent(row.coverage),
+                *(row.name if is_first else "", Cell(row.kind, bold=row.kind == "strict")),
+                *(row.n, whole_percent(row.coverage)),
                 *(_score(row, heading) for heading in scores),
                 *(used[heading] if is_first else "" for heading in usage),
             ]
@@ -88,22 +78,15 @@ def latex_table(board: Board) -> str:
 def csv_table(board: Board) -> str:
     """The board as CSV: each score in three columns, the value and the bounds of its interval."""
     scores = [name for heading in board.headings for name in (heading, f"{heading}_low", f"{heading}_high")]
-    rows = []
-    for row in board.rows:
-        parts = [part for heading in board.headings for part in row.score(heading)]
-        rows.append(
-            [
-                printable(row.model),
-                row.kind,
-                row.items,
-                row.asked,
-                *map(_rounded, (row.coverage, *parts)),
-                *(_csv_used(row.usage) if row.usage is not None else [None] * len(_CSV_USAGE)),
-                row.signature,
-                row.is_baseline,
-                row.mark.line if row.mark is not None else None,
-            ]
-        )
+    rows = [
+        [
+            *(printable(row.model), row.kind, row.items, row.asked, _rounded(row.coverage)),
+            *(_rounded(part) for heading in board.headings for part in row.score(heading)),
+            *(_csv_used(row.usage) if row.usage is not None else [None] * len(_CSV_USAGE)),
+            *(row.signature, row.is_baseline, row.mark.line if row.mark is not None else None),
+        ]
+        for row in board.rows
+    ]
     heads = ("model", "scores", "items", "asked", "coverage", *scores, *_CSV_USAGE)
     return Table((*heads, "signature", "is_baseline", "note"), rows).csv()
 

@@ -215,25 +215,17 @@ def card(merged: MergedSet, workflows: Sequence[Workflow], annotators: int, rule
     """
     offered = Counter(workflow.domain for workflow in workflows)
     domains = sorted({row.domain for row in merged.rows})
+    counts = [_counts(merged, domain, offered[domain]) for domain in domains]
+    counts.append(_counts(merged, None, sum(offered[domain] for domain in domains)))
+    agreement = [_agreement_row(name, found) for name, found in merged.agreement["domains"].items()]
+    agreement.append(_agreement_row(_ALL, merged.agreement["all"]))
     parts = [
         "# Chats and the workflows to start",
         "One example is a chat up to a user message; an agent names the workflow of its domain to start, "
         "or none.",
-        Table(
-            ("domain", "messages", "conversations", "workflows", "no workflow", "two labels"),
-            [
-                *(_counts(merged, domain, offered[domain]) for domain in domains),
-                _counts(merged, None, sum(offered[domain] for domain in domains)),
-            ],
-        ).markdown(),
+        Table(("domain", *_COUNTS), counts).markdown(),
         f"## Labels\n\nBy {count_of(annotators, 'annotator')}. " + " ".join(rules),
-        Table(
-            ("domain", "messages with two votes or more", "raw agreement", "kappa"),
-            [
-                *(_agreement_row(*item) for item in merged.agreement["domains"].items()),
-                _agreement_row(_ALL, merged.agreement["all"]),
-            ],
-        ).markdown(),
+        Table(("domain", "messages with two votes or more", "raw agreement", "kappa"), agreement).markdown(),
         "First labels of all that was annotated. Kappa is Cohen's for two annotators, Fleiss' for more.",
         f"## What was left out\n\n{merged.funnel.table()}",
     ]
@@ -241,6 +233,7 @@ def card(merged: MergedSet, workflows: Sequence[Workflow], annotators: int, rule
 
 
 _ALL = "**all**"
+_COUNTS = ("messages", "conversations", "workflows", "no workflow", "two labels")
 
 
 def _counts(merged: MergedSet, domain: str | None, workflows: int) -> tuple[str | int, ...]:

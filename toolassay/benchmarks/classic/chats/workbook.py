@@ -145,36 +145,17 @@ def _add_domain(
     title = sheet_name(domain, taken)
     list_title = sheet_name(domain, [*taken, title], "_workflows")
     quoted = list_title.replace("'", "''")
-    labels, flags = len(READ_ONLY) + 1, len(READ_ONLY + LABELS) + 1
     choices = [
-        Choices(range(labels, flags), f"'{quoted}'!$B$2:$B${len(workflows) + 2}", "a workflow of the list"),
-        Choices(range(flags, len(COLUMNS) + 1), f'"{YES},{NO}"', f"{YES} or {NO}"),
+        Choices(LABELS, f"'{quoted}'!$B$2:$B${len(workflows) + 2}", "a workflow of the list"),
+        Choices([*FLAGS.values()], f'"{YES},{NO}"', f"{YES} or {NO}"),
     ]
-    book.add_sheet(
-        title,
-        _WIDTHS,
-        [
-            (
-                *(example.conversation, example.request_idx),
-                *(
-                    example.question.turns[-1].content,
-                    example.response,
-                    *[""] * (len(COLUMNS) - len(READ_ONLY)),
-                ),
-            )
-            for example in examples
-        ],
-        unlocked=COLUMNS[len(READ_ONLY) :],
-        choices=choices,
-    )
-    book.add_sheet(
-        list_title,
-        _WORKFLOW_WIDTHS,
-        [
-            ("", NONE, "No workflow of this domain fits."),
-            *((workflow.id, workflow.name, workflow.description) for workflow in workflows),
-        ],
-    )
+    messages = [
+        (example.conversation, example.request_idx, example.question.turns[-1].content, example.response)
+        for example in examples
+    ]
+    book.add_sheet(title, _WIDTHS, messages, unlocked=[*LABELS, *FLAGS.values()], choices=choices)
+    offered = [(workflow.id, workflow.name, workflow.description) for workflow in workflows]
+    book.add_sheet(list_title, _WORKFLOW_WIDTHS, [("", NONE, "No workflow of this domain fits."), *offered])
 
 
 MessageKey = tuple[str, int]

@@ -113,22 +113,19 @@ def _table(
     # without, and more where a heading is longer than its six characters of numbers.
     more = sum(max(0, len(heading) - 6) for heading in headings)
     is_roomy = width >= longest + 22 + 8 * len(columns) + more
-    cells: list[tuple[str | Cell, ...]] = []
+    cells: list[list[str | Cell]] = []
     for row in rows:
-        strict = row.numbers["strict"]
-        cells.append(
-            (
+        strict, scored, samples = (row.numbers[key] for key in ("strict", "node_supports", "all_samples"))
+        cells += [
+            [
                 *(row.name, Cell("strict", bold=True), asked_phrase(strict), _whole(strict["coverage"])),
                 *(Cell(_points(_strict_value(strict, column.strict)), bold=True) for column in columns),
-            )
-        )
-        scored, samples = row.numbers["node_supports"], row.numbers["all_samples"]
-        cells.append(
-            (
+            ],
+            [
                 *("", "compat", str(samples), _whole(scored / samples if samples else None)),
                 *(_points(_compat_value(row, column.compat)) for column in columns),
-            )
-        )
+            ],
+        ]
     captions = _captions(columns, rows) if with_caption else []
     shown = Table((first, "scores", "n", "%", *headings), cells, align="nl", title=title, captions=captions)
     table = shown.terminal(padding=1 if is_roomy else 0)
