@@ -130,6 +130,18 @@ def latex_escaped(text: str) -> str:
     return "".join(_LATEX_SPECIAL.get(character, character) for character in printable(text))
 
 
+def csv_line(row: Sequence[object]) -> str:
+    r"""A line of CSV, ending with a line feed.
+
+    >>> csv_line(["a,b", 1, None, "c\rd"])
+    '"a,b",1,,"c\rd"\n'
+    """
+    text = io.StringIO()
+    # With this line end the writer puts quotes around a bare carriage return too, which else ends a row.
+    csv.writer(text, lineterminator="\r\n").writerow(row)
+    return text.getvalue().removesuffix("\r\n") + "\n"
+
+
 @dataclass(frozen=True, slots=True)
 class Cell:
     """A cell with more than a text.
@@ -209,11 +221,8 @@ class Table:
 
     def csv(self) -> str:
         """CSV with a header; title, captions and notes are left out."""
-        text = io.StringIO()
-        writer = csv.writer(text, lineterminator="\n")
         rows = ([cell.text if isinstance(cell, Cell) else cell for cell in row] for row in self.rows)
-        writer.writerows([self.headings, *rows])
-        return text.getvalue()
+        return "".join(map(csv_line, [self.headings, *rows]))
 
     def terminal(self, *, padding: int = 1) -> rich.table.Table:
         """A table of rich.

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import csv
-import io
 from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
 from toolassay.errors import UsageError
 from toolassay.files import atomic_writer
+from toolassay.tables import csv_line
 
 # A message may quote a long log.
 csv.field_size_limit(10**8)
@@ -107,7 +107,4 @@ def write_table(path: Path, columns: Sequence[str], rows: Iterable[Sequence[obje
     """Write a table as `read_table` reads it, all or nothing."""
     with atomic_writer(path) as stream:
         for row in (columns, *rows):
-            text = io.StringIO()
-            # Told that lines end so, the writer puts quotes around a bare carriage return.
-            csv.writer(text, lineterminator="\r\n").writerow(row)
-            stream.write(text.getvalue().removesuffix("\r\n") + "\n")
+            stream.write(csv_line(row))
