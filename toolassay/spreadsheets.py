@@ -23,7 +23,7 @@ LONGEST_CELL = 32_767
 # Characters that XML 1.0 cannot hold, which openpyxl refuses: matches "\x07" and "\ud800", not "\n" or "é".
 _NOT_IN_XML = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f\ud800-\udfff\ufffe\uffff]")
 _CUT = " […]"
-# The characters that begin a formula in Excel or LibreOffice, in both widths, and our own mark.
+# The characters that begin a formula in Excel or LibreOffice, in both widths, and the apostrophe itself.
 _FORMULA = tuple("=+-@\t\r\n'＝＋－＠")
 _HEADER_SEARCH_ROWS = 20  # rows in which a header that was moved down is looked for
 # A cell may quote a long log; the default of csv is 131,072. Any more overflows a C long on Windows.
@@ -151,23 +151,23 @@ def write_csv(path: Path, columns: Sequence[str], rows: Iterable[Sequence[str]])
         text = io.TextIOWrapper(stream, encoding="utf-8-sig", errors=HALF_PAIRS, newline="")
         writer = csv.writer(text)
         writer.writerow(columns)
-        writer.writerows(map(disarmed, row) for row in rows)
+        writer.writerows(map(escape_formula, row) for row in rows)
         text.detach()
 
 
-def disarmed(text: str) -> str:
-    """A text that no spreadsheet takes for a formula.
+def escape_formula(text: str) -> str:
+    """The text with an apostrophe before it where a spreadsheet would take it for a formula.
 
-    >>> disarmed("=1+1"), disarmed("'a"), disarmed("a")
+    >>> escape_formula("=1+1"), escape_formula("'a"), escape_formula("a")
     ("'=1+1", "''a", 'a')
     """
     return f"'{text}" if text.startswith(_FORMULA) else text
 
 
-def armed(text: str) -> str:
-    """The text that `disarmed` was given.
+def unescape_formula(text: str) -> str:
+    """The inverse of `escape_formula`.
 
-    >>> armed("'=1+1"), armed("''a"), armed("'tis")
+    >>> unescape_formula("'=1+1"), unescape_formula("''a"), unescape_formula("'tis")
     ('=1+1', "'a", "'tis")
     """
     return text[1:] if text.startswith("'") and text[1:].startswith(_FORMULA) else text
@@ -275,7 +275,7 @@ def _csv_cells(path: Path, option: str, *, apostrophes: bool) -> Iterator[_Cells
             # Excel separates by what the locale calls a list separator, or by tabs.
             delimiter = max(",;\t", key=start.count)
             for number, cells in enumerate(csv.reader(stream, delimiter=delimiter), start=1):
-                yield _Cells("", number, [armed(cell) if apostrophes else cell for cell in cells])
+                yield _Cells("", number, [unescape_formula(cell) if apostrophes else cell for cell in cells])
     except FileNotFoundError:
         raise UsageError("no such file", file=path, fix=f"check {option}") from None
     except (csv.Error, UnicodeError, OSError) as error:

@@ -150,9 +150,9 @@ def test_the_workbook_is_made_for_people(session: Session, tmp_path: Path) -> No
     [
         ({"decision": "maybe"}, "decision 'maybe' is none of"),
         ({"id": "nobody", "fingerprint": "s1"}, r"there is no sample 'nobody' \(column 'id'\)"),
-        ({"id": "0"}, "sample 0 is there twice"),
+        ({"id": "0"}, "sample 0 occurs twice"),
         ({"fingerprint": "0000"}, "sample 2 has changed since"),
-        ({"decision": "fix_graph", "edited_nodes": "[{"}, "edited_nodes is no JSON"),
+        ({"decision": "fix_graph", "edited_nodes": "[{"}, "edited_nodes is not JSON"),
         ({"decision": "fix_graph"}, "nothing was changed"),
         ({"decision": "correct", "edited_request": "Hi"}, "'correct' with edits"),
         ({"edited_request": "Hi"}, "is edited, and has no decision"),

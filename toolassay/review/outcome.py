@@ -1,4 +1,4 @@
-"""The outcome of the reviewers' decisions on each sample, and the table of human verification."""
+"""The decision on each sample from the votes of its reviewers, and the table of human verification."""
 
 from __future__ import annotations
 
@@ -20,13 +20,13 @@ State = Literal["undecided", "conflict", "decided"]
 
 @dataclass(frozen=True, slots=True)
 class Outcome:
-    """Of one sample.
+    """The votes on one sample.
 
     Attributes:
         sample: the sample.
-        votes: of reviewers on the sample as it is, by name.
-        stale: who decided on an earlier version of it, and not since.
-        settled: an adjudicator's decision; where several settled it, the last one.
+        votes: the reviewers' decisions on the current version of the sample, by name.
+        stale: the reviewers who decided only on an earlier version.
+        settled: the last decision of an adjudicator.
     """
 
     sample: ReviewSample
@@ -36,13 +36,13 @@ class Outcome:
 
     @property
     def disputed(self) -> bool:
-        """Whether reviewers differ, in the decision or in what they made of the sample."""
+        """Whether reviewers differ in the decision or in their fixes."""
         votes = list(self.votes.values())
         return any(not vote.same_as(votes[0]) for vote in votes[1:])
 
     @property
     def state(self) -> State:
-        """Whether there is a decision."""
+        """Whether the sample is decided; votes that differ are a conflict until an adjudicator settles it."""
         if self.settled is not None:
             return "decided"
         if not self.votes:
@@ -51,14 +51,19 @@ class Outcome:
 
     @property
     def decision(self) -> Record | None:
-        """The decision that counts; None without one, and while there is a conflict."""
+        """The adjudicator's decision, else the one that all reviewers share; None if there is neither."""
         if self.settled is not None:
             return self.settled
         return next(iter(self.votes.values())) if self.state == "decided" else None
 
 
 def outcomes(samples: Iterable[ReviewSample], logs: Mapping[str, Log]) -> list[Outcome]:
-    """The outcome of each sample, in their order."""
+    """The outcome of each sample.
+
+    Args:
+        samples: in any order, which the result keeps.
+        logs: the log of each person, by name.
+    """
     reviews = {name: log.standing("reviewer") for name, log in logs.items()}
     verdicts = [log.standing("adjudicator") for log in logs.values()]
     found = []
@@ -75,7 +80,7 @@ def outcomes(samples: Iterable[ReviewSample], logs: Mapping[str, Log]) -> list[O
     return found
 
 
-WORDS = {
+_DECISION_NAMES = {
     "correct": "correct",
     "discard": "discarded",
     "fix_syntax": "fixed for syntax",
@@ -86,11 +91,11 @@ _ALL = "all"
 
 
 def verification(outcomes: Sequence[Outcome]) -> dict[str, Any]:
-    """The table: for each shape and for all, how many samples were decided how.
+    """Counts of decisions for each shape and for all samples, and the agreement of the reviewers.
 
-    Shares are of the decided samples; None where nothing is decided. Each group adds up: the five decisions,
-    the undecided and the conflicts give the samples. `stale` are those of the undecided that were decided on
-    an earlier version only.
+    In each group the five decisions, the undecided and the conflicts add up to the samples. `share` is of the
+    decided samples, None where there are none. `stale` counts the undecided samples with decisions on an
+    earlier version only.
     """
     groups = {
         shape: [item for item in outcomes if item.sample.shape == shape or shape == _ALL]
@@ -103,8 +108,8 @@ def verification(outcomes: Sequence[Outcome]) -> dict[str, Any]:
 
 
 def _row(items: Sequence[Outcome]) -> dict[str, Any]:
-    said = Counter(item.decision.action for item in items if item.decision is not None)
-    decided = said.total()
+    actions = Counter(item.decision.action for item in items if item.decision is not None)
+    decided = actions.total()
     return {
         "samples": len(items),
         "decided": decided,
@@ -114,16 +119,16 @@ def _row(items: Sequence[Outcome]) -> dict[str, Any]:
         "adjudicated": sum(item.settled is not None for item in items),
         "insisted": sum(item.decision is not None and bool(item.decision.insisted) for item in items),
         "decisions": {
-            name: {"count": said[name], "share": said[name] / decided if decided else None}
+            name: {"count": actions[name], "share": actions[name] / decided if decided else None}
             for name in DECISIONS
         },
     }
 
 
 def agreements(outcomes: Sequence[Outcome]) -> dict[str, Any]:
-    """How far reviewers agree on the decision: each pair (Cohen) and, of three or more, all (Fleiss).
+    """Agreement on the decision: Cohen's kappa of each pair, and Fleiss' kappa of three or more reviewers.
 
-    Adjudicators' decisions are none of theirs. `kappa` is None, with a `reason`, where it is not defined.
+    Decisions of adjudicators do not count. `kappa` is None, with a `reason`, where it is not defined.
     """
     votes = [{name: vote.action for name, vote in item.votes.items()} for item in outcomes]
     names = sorted({name for item in votes for name in item})
@@ -145,14 +150,14 @@ def _figures(agreement: Agreement) -> dict[str, Any]:
         figures["reason"] = (
             "no sample was decided by more than one of them"
             if not agreement.items
-            else "everybody decided the same on every sample: nothing to agree on beyond chance"
+            else "all decisions are the same, so agreement beyond chance is not defined"
         )
     return figures
 
 
 def markdown(table: dict[str, Any]) -> list[tuple[str, str]]:
-    """The table as Markdown: pairs of a heading and a table."""
-    headings = ("samples", "all", "decided", *WORDS.values(), "undecided", "conflicts")
+    """The tables of `verification` in Markdown, each with its heading."""
+    headings = ("samples", "all", "decided", *_DECISION_NAMES.values(), "undecided", "conflicts")
     rows = []
     for name, row in table["samples"].items():
         cells = [_counted(**row["decisions"][decision]) for decision in DECISIONS]

@@ -1,4 +1,4 @@
-"""Reviews as a sheet, Excel or CSV: written, read, and its decisions saved."""
+"""Review sheets in Excel or CSV: write one for a reviewer, read it, and save its decisions."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ EDITS = {
     "edited_nodes": "task_nodes",
     "edited_links": "task_links",
 }
-"""The columns to mend a sample in, and the part of the label each holds: text, and three of JSON."""
+"""The columns for fixes, and the part of the label in each: one text, three as JSON."""
 
 EDITABLE = ("decision", "note", *EDITS)
 COLUMNS = (*READ_ONLY, *EDITABLE)
@@ -35,10 +35,10 @@ WIDTHS = dict(zip(COLUMNS, (12, 18, 60, 50, 60, 40, 16, 30, 50, 40, 50, 40), str
 
 
 def rows_of(samples: tuple[ReviewSample, ...], findings: Findings, log: Log) -> Iterator[dict[str, str]]:
-    """The rows of one person's sheet, by column; decisions made before stand in it.
+    """The rows of one reviewer's sheet, by column, with the reviewer's decisions so far.
 
-    The columns of edits hold the parts as they are (or as the person left them): what is changed in them is
-    an edit.
+    The columns of `EDITS` hold the parts of the label, with the reviewer's earlier edits: a cell that is
+    changed there is an edit.
     """
     standing = log.standing("reviewer")
     for sample in samples:
@@ -60,18 +60,18 @@ def rows_of(samples: tuple[ReviewSample, ...], findings: Findings, log: Log) -> 
 
 
 def edit_cells(sample: ReviewSample, record: Record | None) -> dict[str, str]:
-    """The columns of edits."""
+    """The cells of the columns `EDITS`."""
     label = edited(sample.record, record.parts) if record else sample.record
     return {column: part_text(part, label.get(part)) for column, part in EDITS.items()}
 
 
 def part_text(part: str, value: Any) -> str:
-    """A part of a label in its cell: a text as it is, everything else as JSON in plain ASCII."""
+    """A part of a label in its cell: the request as it is, everything else as JSON in ASCII."""
     return value if part == "user_request" and isinstance(value, str) else json.dumps(value)
 
 
 def id_text(sample: str | int) -> str:
-    """An id in its cell: a number as JSON writes it, a text as it is unless it could be taken for a number.
+    """An id in its cell: a number as it is, a text in quotes where a spreadsheet would change it.
 
     >>> id_text(12), id_text("12"), id_text("a-12")
     ('12', '"12"', 'a-12')
@@ -82,7 +82,7 @@ def id_text(sample: str | int) -> str:
 
 
 def plan_text(gold: Gold) -> str:
-    """A plan as people read it: a line a call, then the links."""
+    """A plan for people: one line for each call, then one for each link."""
     lines = [f"{node.place}. {node.tool}({_arguments(node.arguments)})" for node in gold.nodes]
     return "\n".join([*lines, *(f"{source} -> {target}" for source, target in gold.links)])
 
@@ -153,32 +153,33 @@ def read_sheet(path: Path) -> list[SheetRow]:
         UsageError: the file is missing or no such sheet, a column is missing, or a cell is a formula.
     """
     kind_of(path)
-    rows = list(
-        read_rows(path, NEEDED, extra=_EXTRA, option="--import", sheet=_SHEET, apostrophes=True),
-    )
+    rows = [*read_rows(path, NEEDED, extra=_EXTRA, option="--import", sheet=_SHEET, apostrophes=True)]
     if not rows:
         raise UsageError("holds no rows", file=path, fix="give the file that --export wrote")
     return rows
 
 
-_SHOWN = 5
+_SHOWN = 5  # rows that a message names beside the first
 
 
 def take_sheet(
     session: Session, rows: Sequence[SheetRow], reviewer: str, path: Path, *, insist: bool = False
 ) -> int:
-    """Save what a sheet says; how many decisions and comments are new. The same sheet again changes nothing.
+    """Save the decisions and comments of a sheet, all or none; the same sheet again changes nothing.
 
     Args:
         session: the review.
-        rows: of the sheet.
-        reviewer: whose it is.
-        path: of the sheet, for complaints.
-        insist: save fixes that gates reject, which is noted.
+        rows: the rows of the sheet.
+        reviewer: the reviewer who filled it in.
+        path: of the sheet, for messages.
+        insist: save fixes that gates reject, and record that.
+
+    Returns:
+        The number of new decisions and comments.
 
     Raises:
-        UsageError: rows are wrong (tells which); nothing is saved then.
-        ToolassayError: it cannot be written.
+        UsageError: rows cannot be read (the message names them).
+        ToolassayError: the decisions cannot be written.
     """
     find = _Finder(session.samples)
     saved: list[Record] = []
@@ -190,7 +191,7 @@ def take_sheet(
             try:
                 sample = find.sample(row)
                 if id_text(sample.id) in seen:
-                    raise UsageError(f"sample {sample.id!r} is there twice")
+                    raise UsageError(f"sample {sample.id!r} occurs twice")
                 seen.add(id_text(sample.id))
                 record = _record(session, sample, row, reviewer, log, insist=insist)
             except UsageError as error:
@@ -207,8 +208,9 @@ def take_sheet(
 
 
 class _Finder:
-    """The sample of a row: by its id; where a spreadsheet made something else of that (a date, a number with
-    an exponent), by the fingerprint, if only one sample has it.
+    """Finds the sample of a row by its id, else by its fingerprint if only one sample has that.
+
+    Spreadsheets turn ids into dates and numbers with exponents.
     """
 
     def __init__(self, samples: Sequence[ReviewSample]) -> None:
@@ -218,10 +220,10 @@ class _Finder:
             self._by_print.setdefault(sample.fingerprint, []).append(sample)
 
     def sample(self, row: SheetRow) -> ReviewSample:
-        """It.
+        """The sample of a row.
 
         Raises:
-            UsageError: there is none.
+            UsageError: no sample has the id or, alone, the fingerprint.
         """
         sample = self._by_id.get(row.cells["id"].strip())
         if sample is not None:
@@ -235,14 +237,14 @@ class _Finder:
 def _record(
     session: Session, sample: ReviewSample, row: SheetRow, reviewer: str, log: Log, *, insist: bool
 ) -> Record | None:
-    """What a row adds to what the person said before; None where it adds nothing.
+    """The decision or comment that a row adds to the earlier ones; None where it adds nothing.
 
     Raises:
-        UsageError: something is wrong with the row.
+        UsageError: the row cannot be read, or the fix is rejected.
     """
     cells = row.cells
     if cells["fingerprint"].strip() != sample.fingerprint:
-        raise UsageError(f"sample {sample.id!r} has changed since the sheet was written: export it anew")
+        raise UsageError(f"sample {sample.id!r} has changed since the sheet was written: export it again")
     before = log.standing("reviewer").get(sample.id)
     if before is not None and before.fingerprint != sample.fingerprint:
         before = None
@@ -250,8 +252,8 @@ def _record(
     note = old_note if _same_text(cells["note"], old_note) else cells["note"]
     action = "_".join(cells["decision"].casefold().split())
     if action not in ("", *DECISIONS):
-        said = cells["decision"].strip()[:40]
-        raise UsageError(f"decision '{said}' is none of {', '.join(DECISIONS)}")
+        given = cells["decision"].strip()[:40]
+        raise UsageError(f"decision '{given}' is none of {', '.join(DECISIONS)}")
     parts = _parts(sample, before, cells)
     if not action:
         if any(value != sample.record.get(part) for part, value in parts.items()) and before is None:
@@ -259,7 +261,7 @@ def _record(
         if note == old_note:
             return None
     if action not in FIXES and before is not None and parts == dict(before.parts):
-        parts = {}  # the edits of an earlier fix, left standing in the sheet
+        parts = {}  # the edits of an earlier fix, which the sheet still shows
     wanted = RequestedDecision(
         number=sample.number,
         fingerprint=sample.fingerprint,
@@ -275,10 +277,10 @@ def _record(
 
 
 def _parts(sample: ReviewSample, before: Record | None, cells: Any) -> dict[str, Any]:
-    """The parts that differ from the sample's; a cell that was emptied is no edit.
+    """The parts of the label that a row changes; an emptied cell changes nothing.
 
     Raises:
-        UsageError: a cell is no JSON.
+        UsageError: a cell is not JSON.
     """
     old = {**sample.parts, **(before.parts if before else {})}
     parts: dict[str, Any] = {}
@@ -295,18 +297,19 @@ def _parts(sample: ReviewSample, before: Record | None, cells: Any) -> dict[str,
             try:
                 value = json.loads(cell)
             except (ValueError, RecursionError):
-                raise UsageError(f"{column} is no JSON") from None
+                raise UsageError(f"{column} is not JSON") from None
         if value != sample.record.get(part):
             parts[part] = value
     return parts
 
 
 def _same_text(read: str, written: str) -> bool:
-    """Whether a cell says what was written; spreadsheets have their own line ends."""
+    """Whether a cell still has the written text, apart from line ends, which spreadsheets change."""
     return read == written or _plain(read) == _plain(cell_text(written))
 
 
 def _plain(text: str) -> str:
+    # Excel writes a carriage return as "_x000D_".
     return text.replace("\r\n", "\n").replace("\r", "\n").replace("_x000D_", "")
 
 
@@ -314,4 +317,4 @@ def _complaint(path: Path, problems: Sequence[tuple[int, str]]) -> UsageError:
     line, problem = problems[0]
     others = ", ".join(str(other) for other, _ in problems[1 : _SHOWN + 1])
     more = f" (rows {others}{', …' if len(problems) > _SHOWN + 1 else ''} are wrong too)" if others else ""
-    return UsageError(f"{problem}{more}", file=path, line=line, fix="mend the sheet; nothing was saved")
+    return UsageError(f"{problem}{more}", file=path, line=line, fix="correct the sheet; nothing was saved")

@@ -1,4 +1,4 @@
-"""The funnel of a data set: what every step dropped, and why."""
+"""The funnel of a data set: what each step left out, and why."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ class Drop:
     Args:
         conversation: its id.
         messages: how many user messages went.
-        why: in words that repeat nothing of the text.
+        why: the reason, without any words of the conversation.
         kept: how many user messages before them stayed; 0 where the whole conversation went.
     """
 
@@ -33,9 +33,20 @@ class Drop:
 
 @dataclass(frozen=True)
 class Step:
-    """One row of the funnel; `conversations` and `messages` (of users) as they went in.
+    """One row of the funnel.
 
-    `action` is that of a filter; `counts` are further figures.
+    Attributes:
+        step: its name.
+        action: what a filter did; empty for other steps.
+        conversations: how many entered.
+        messages: how many user messages entered.
+        dropped_conversations: how many were left out whole.
+        cut_conversations: how many were cut at one of their messages.
+        dropped_messages: how many user messages were left out.
+        left_conversations: how many conversations are left.
+        left_messages: how many user messages are left.
+        why: the reason.
+        counts: further figures by name.
     """
 
     step: str
@@ -53,7 +64,7 @@ class Step:
 
 @dataclass
 class ChatFunnel:
-    """The steps so far.
+    """The steps so far; `conversations` and `messages` (of users) are those that are left.
 
     >>> funnel = ChatFunnel(conversations=10, messages=14)
     >>> funnel.add("too_short", "fewer than 5 characters", [Drop("c1", 2, "message 0 has 2 characters")])
@@ -75,7 +86,7 @@ class ChatFunnel:
         action: str = "",
         counts: Mapping[str, int] | None = None,
     ) -> None:
-        """Add a step that left out `drops`; `counts` are further figures that it tells."""
+        """Add a step that left out `drops`; the other arguments are those of `Step`."""
         whole = sum(not drop.kept for drop in drops)
         gone = sum(drop.messages for drop in drops)
         conversations, messages = self.conversations, self.messages

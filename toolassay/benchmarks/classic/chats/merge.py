@@ -34,14 +34,14 @@ Ties = Literal["conflict", "first", "drop"]
 
 @dataclass(frozen=True)
 class MergedLabel:
-    """What the annotators of one message say together.
+    """The annotations of one message, merged.
 
     Args:
-        label: id of a workflow, an empty text where none fits, None where there is a conflict.
+        label: id of a workflow, an empty text where none fits, None for a conflict.
         second: id of another workflow that is right too, or an empty text.
-        voters: how many chose something under Workflow 1.
+        voters: how many annotators made a choice under Workflow 1.
         flags: reasons to leave the conversation out.
-        conflict: why there is no majority, empty where there is one. A conflict that was settled has a label.
+        conflict: why there is no majority; empty where there is one. A settled conflict has a label.
     """
 
     label: str | None
@@ -54,16 +54,16 @@ class MergedLabel:
 def majority_label(
     answers: Mapping[str, Annotation], *, settle: bool = False, any_flag: bool = False
 ) -> MergedLabel:
-    """Put the answers on one message together.
+    """Merge the annotations of one message by majority.
 
-    The label is what more than half of those chose who chose something under Workflow 1; "none of these" is
-    such a choice, an empty cell is none. A second label is taken if more than half of them named it first or
-    second, and the label is a workflow. A flag counts if more than half of those raised it who filled
-    anything in the row.
+    The voters are the annotators who made a choice under Workflow 1; "none of these" is a choice, an empty
+    cell is not. The label is the choice of more than half of the voters. There is a second label if the label
+    is a workflow and more than half of the voters named the second one, first or second. A flag counts if
+    more than half of the annotators who filled in anything in the row raised it.
 
     Args:
         answers: by annotator, in the order of the workbooks.
-        settle: without a majority, of the choices with the most votes take that of the first annotator.
+        settle: without a majority, take the first annotator's choice among those with the most votes.
         any_flag: one annotator is enough for a flag.
 
     >>> majority_label({"a": Annotation("w0"), "b": Annotation("w1"), "c": Annotation("w1")}).label
@@ -76,7 +76,7 @@ def majority_label(
     chosen = [answer for answer in answers.values() if answer.first is not None]
     votes = Counter(answer.first for answer in chosen)
     if not votes:
-        return MergedLabel(None, "", 0, flags, "nobody chose")
+        return MergedLabel(None, "", 0, flags, "no annotator chose")
     most = max(votes.values())
     leading = [label for label, number in votes.items() if number == most]
     label, conflict = leading[0], ""  # in the order of the annotators
@@ -106,13 +106,13 @@ AnnotationsByName = Mapping[str, Mapping[MessageKey, Annotation]]
 
 @dataclass(frozen=True)
 class MergedSet:
-    """What came of a sample and its workbooks.
+    """A sample merged with its workbooks.
 
     Args:
-        rows: of the messages that are released, with their labels.
-        verdicts: on every message of the sample.
+        rows: the released messages with their labels.
+        verdicts: the merged label of every message of the sample.
         funnel: which conversations were left out, and why.
-        agreement: of the first labels: over all, by domain, by label.
+        agreement: agreement on the first labels: of all messages, by domain, by label.
         open_conflicts: messages without a label, in conversations without a flag, that `ties` left open.
     """
 
@@ -126,17 +126,17 @@ class MergedSet:
 def merge(
     data: ClassicData, answers: AnnotationsByName, *, ties: Ties = "conflict", any_flag: bool = False
 ) -> MergedSet:
-    """Put workbooks together.
+    """Merge the annotations of a sample.
 
-    Conversations stay whole: one is left out if a majority flags one of its messages, or if one of them has
-    no label by majority.
+    Conversations stay whole: one is left out if a majority flags one of its messages, or if one of its
+    messages has no label by majority.
 
     Args:
         data: the sample.
-        answers: of each annotator.
-        ties: what becomes of messages without a majority: `conflict` leaves their conversations out until
-            they are decided, `drop` leaves them out for good, `first` takes the choice of the first annotator
-            among those with the most votes. A message for which nobody chose anything is never released.
+        answers: the annotations of each annotator.
+        ties: what happens to messages without a majority: `conflict` leaves their conversations out until
+            they are decided, `drop` leaves them out for good, `first` takes the first annotator's choice
+            among those with the most votes. A message without any vote is never released.
         any_flag: one annotator is enough to flag a message.
     """
     keys = [(example.conversation, example.request_idx) for example in data.examples]
@@ -155,7 +155,7 @@ def merge(
     unlabelled = {key for key, verdict in verdicts.items() if verdict.label is None}
     waiting = sum(key in unlabelled for these in chats.values() for key in these)
     unseen = {key for key, verdict in verdicts.items() if not verdict.voters}
-    _leave_out(chats, funnel, "no_vote", "nobody chose a label", unseen)
+    _leave_out(chats, funnel, "no_vote", "no annotator chose a label", unseen)
     _leave_out(chats, funnel, "conflict", "no majority for a label", unlabelled)
     kept = {key for these in chats.values() for key in these}
     rows = [
@@ -205,13 +205,13 @@ def _figures(agreement: Agreement) -> dict[str, Any]:
 
 
 def card(merged: MergedSet, workflows: Sequence[Workflow], annotators: int, rules: Sequence[str]) -> str:
-    """The card, in Markdown.
+    """The card of a merged set, in Markdown.
 
     Args:
         merged: the set.
-        workflows: that its agents choose from.
-        annotators: how many; their names are not told.
-        rules: how their choices were put together, a sentence each.
+        workflows: the workflows that agents choose from.
+        annotators: how many there are; the card has no names.
+        rules: how their choices were merged, a sentence each.
     """
     offered = Counter(workflow.domain for workflow in workflows)
     domains = sorted({row.domain for row in merged.rows})
@@ -257,7 +257,7 @@ _FILES = {
 
 
 def is_unfinished(folder: Path) -> bool:
-    """Whether a folder holds a merge that waits for decisions, and nothing else: it may be made again."""
+    """Whether a folder holds only a merge with open conflicts, which another merge may replace."""
     names = {path.name for path in folder.iterdir()} if folder.is_dir() else set()
     if not {CONFLICTS, STEPS} <= names <= _FILES:
         return False
@@ -265,13 +265,16 @@ def is_unfinished(folder: Path) -> bool:
 
 
 def remove_unfinished(folder: Path) -> None:
-    """Remove the files of such a merge; the tables first, so that what is left is never taken for a set."""
+    """Remove the files of an unfinished merge.
+
+    The messages go first: a folder with messages is taken for a data set, also after an interruption.
+    """
     for name in (MESSAGES, *sorted(_FILES - {MESSAGES, STEPS, CONFLICTS}), STEPS, CONFLICTS):
         (folder / name).unlink(missing_ok=True)
 
 
 def write_reports(folder: Path, merged: MergedSet, answers: AnnotationsByName) -> None:
-    """Write every vote, the conflicts, the agreement, and what was left out."""
+    """Write the votes, the conflicts, the agreement and the funnel."""
     rows = {key: _votes(key, merged, answers) for key in merged.verdicts}
     columns = ("conversation_uuid", "request_idx", *answers, "label", "second_label", "voters", "note")
     write_table(folder / VOTES, columns, rows.values())

@@ -1,4 +1,4 @@
-"""Annotation workbooks: layout, writing one for an annotator, and reading the annotations back."""
+"""The annotation workbook of one annotator, written from a sample and read back."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ FLAGS = {
     "human": "Wants a human",
     "unclear": "Unclear",
 }
-"""Reasons to leave a conversation out, and the columns that ask for them."""
+"""Reasons to leave a conversation out, and their columns."""
 
 COLUMNS = (*READ_ONLY, *LABELS, *FLAGS.values())
 _EXTRA = "chats"
@@ -35,20 +35,23 @@ WORKFLOW_COLUMNS = ("workflow_uuid", "Name", "Description")
 INSTRUCTIONS = "Instructions"
 YES, NO = "Yes", "No"
 
-_LONGEST_SHEET_NAME = 31
+_LONGEST_SHEET_NAME = 31  # the limit of Excel
+# The characters that Excel refuses in the name of a sheet: matches the ":" of "R&D: new", nothing in "R&D".
 _FORBIDDEN_IN_NAMES = re.compile(r"[\[\]:*?/\\\x00-\x1f]")
-# How Excel writes characters that XML cannot hold; in somebody's text it would be read as one.
+# How Excel writes a character that XML cannot hold. Excel reads a message that contains "_x0041_" itself as
+# "A", so the comparison ignores them all: matches "_x0041_", not "_x41_".
 _EXCEL_ESCAPE = re.compile(r"_x[0-9A-Fa-f]{4}_")
 
 
 def sheet_name(wanted: str, taken: Collection[str], ending: str = "") -> str:
-    r"""A name that Excel allows and no other sheet has, whatever the case of its letters.
+    r"""A sheet name that Excel allows and that is unique among `taken`, ignoring case.
 
     >>> sheet_name("R&D: new/old " + "x" * 40, [], "_workflows")
     'R&D_ new_old xxxxxxxx_workflows'
     >>> sheet_name("HR", ["hr"])
     'HR~2'
     """
+    # Excel keeps the name "History" for itself.
     clean = _FORBIDDEN_IN_NAMES.sub("_", wanted).strip(" '") or "_"
     used = {name.casefold() for name in (*taken, "History", INSTRUCTIONS)}
     number, more = 1, ""
@@ -61,7 +64,7 @@ def sheet_name(wanted: str, taken: Collection[str], ending: str = "") -> str:
 
 
 def bare(text: str) -> str:
-    """What two spellings of a name have in common.
+    """A name without differences of case and spacing.
 
     >>> bare("Book  Leave ") == bare("book leave")
     True
@@ -70,7 +73,7 @@ def bare(text: str) -> str:
 
 
 def alike(written: str, read: str) -> bool:
-    r"""Whether a cell still says what was written; programs may change line ends and spaces.
+    r"""Whether a cell still has the written text, apart from line ends and spaces, which programs change.
 
     >>> alike("one\r\ntwo ", "one\ntwo"), alike("one", "One")
     (True, False)
@@ -98,17 +101,15 @@ These five take {YES} or {NO}; empty means {NO}. The other columns are locked: d
 
 
 def write_workbook(path: Path, data: ClassicData, *, shuffle: str | None = None) -> None:
-    """Write the workbook of one annotator.
-
-    A text stays a text, also one that begins as a formula does. What the bot started is not shown.
+    """Write the workbook of one annotator, without the workflows that the bot started.
 
     Args:
         path: an `.xlsx` file.
         data: the sample.
-        shuffle: a seed for the order of the conversations; None leaves it as it is.
+        shuffle: a seed for the order of the conversations; None keeps the order of the sample.
 
     Raises:
-        UsageError: openpyxl is missing, or a workflow is called as the choice of none.
+        UsageError: openpyxl is missing, or a workflow has the name of the choice of none.
     """
     book = Workbook(_EXTRA)
     question, *instructions = _INSTRUCTIONS_TEXT.split("\n")
@@ -138,7 +139,7 @@ def _add_domain(
     for workflow in workflows:
         if bare(workflow.name) == bare(NONE):
             raise UsageError(
-                f"the workflow {workflow.id!r} is called {workflow.name!r}, as the choice of none is",
+                f"the workflow {workflow.id!r} has the name of the choice of none, {workflow.name!r}",
                 fix="give it another name",
             )
     taken = book.titles
@@ -159,15 +160,15 @@ def _add_domain(
 
 
 MessageKey = tuple[str, int]
-"""A message: its conversation and its place in it."""
+"""A message: the id of its conversation and its number in it."""
 
 
 @dataclass(frozen=True)
 class Annotation:
-    """A filled row.
+    """What an annotator chose for one message.
 
     Args:
-        first: id of a workflow, an empty text for the choice of none, None where none was made.
+        first: id of a workflow, an empty text for the choice of none, None for no choice.
         second: id of another workflow that would be right too.
         flags: reasons to leave the conversation out.
     """
@@ -182,18 +183,18 @@ _YES_NO = {"yes": True, "y": True, "true": True, "no": False, "n": False, "false
 
 
 def read_annotations(path: Path, data: ClassicData) -> dict[MessageKey, Annotation]:
-    """The answers in one workbook, or in a CSV file of the same columns.
+    """Read the answers from a workbook, or from a CSV file with the same columns.
 
     Args:
         path: `.xlsx` or `.csv`.
         data: the sample that was annotated.
 
     Returns:
-        For each row that has any answer, by conversation and place.
+        The annotations of the rows with any answer, by message.
 
     Raises:
-        UsageError: the file is missing or no such table; or a row is wrong, told with file, sheet and row: an
-            unknown message, one that is there twice, a changed text, a label that is not in the list.
+        UsageError: the file is missing or has no such table; or a row has an unknown message, a message that
+            occurs twice, a changed text, or a label that is not in the list (the first such row is named).
     """
     examples = {(example.conversation, example.request_idx): example for example in data.examples}
     names = {
@@ -209,10 +210,10 @@ def read_annotations(path: Path, data: ClassicData) -> dict[MessageKey, Annotati
             example = _example(row, examples)
             key = example.conversation, example.request_idx
             if key in seen:
-                raise _Wrong(f"message {key[1]} of {key[0]!r} is there twice")
+                raise _RowError(f"message {key[1]} of {key[0]!r} occurs twice")
             seen.add(key)
             answer = _annotation(row, names[example.domain])
-        except _Wrong as wrong:
+        except _RowError as wrong:
             problems.append((row, str(wrong)))
             continue
         if answer is not None:
@@ -221,7 +222,7 @@ def read_annotations(path: Path, data: ClassicData) -> dict[MessageKey, Annotati
         row, problem = problems[0]
         more = f" (and {len(problems) - 1} more such rows)" if len(problems) > 1 else ""
         where = f"sheet {row.sheet!r}: " if row.sheet else ""
-        raise UsageError(f"{where}{problem}{more}", file=path, line=row.line, fix="mend it in the file")
+        raise UsageError(f"{where}{problem}{more}", file=path, line=row.line, fix="correct it in the file")
     if not seen:
         raise UsageError(
             "no sheet has rows of messages",
@@ -231,20 +232,20 @@ def read_annotations(path: Path, data: ClassicData) -> dict[MessageKey, Annotati
     return answers
 
 
-class _Wrong(Exception):
-    """What is wrong with a row."""
+class _RowError(Exception):
+    """A row that cannot be read."""
 
 
 def _example(row: SheetRow, examples: Mapping[MessageKey, Example]) -> Example:
     name, place = row.cells["conversation_uuid"], row.cells["request_idx"].removesuffix(".0")
     example = examples.get((name, int(place))) if _INDEX.fullmatch(place) else None
     if example is None:
-        raise _Wrong(f"the sample has no message {place[:20]!r} of {name[:60]!r}")
+        raise _RowError(f"the sample has no message {place[:20]!r} of {name[:60]!r}")
     for column, text in zip(
         READ_ONLY[2:], (example.question.turns[-1].content, example.response), strict=True
     ):
         if not alike(text, row.cells[column]):
-            raise _Wrong(f"{column} of {name!r} is not what the sample says")
+            raise _RowError(f"{column} of {name!r} differs from the sample")
     return example
 
 
@@ -252,23 +253,23 @@ def _annotation(row: SheetRow, names: Mapping[str, str]) -> Annotation | None:
     first, second = (_label(row.cells[column], column, names) for column in LABELS)
     flags = frozenset(flag for flag, column in FLAGS.items() if _yes(row.cells[column], column))
     if second is not None and first is None:
-        raise _Wrong("Workflow 2 is filled in and Workflow 1 is not")
+        raise _RowError("Workflow 2 is filled in and Workflow 1 is not")
     if second and not first:
-        raise _Wrong(f"Workflow 1 says {NONE!r} and Workflow 2 names one")
+        raise _RowError(f"Workflow 1 says {NONE!r} and Workflow 2 names one")
     if first is None and not any(row.cells[column] for column in FLAGS.values()):
         return None
     return Annotation(first, second if second and second != first else None, flags)
 
 
 def _label(text: str, column: str, names: Mapping[str, str]) -> str | None:
-    """An id, an empty text for the choice of none, None where nothing was chosen."""
+    """The id of a workflow, an empty text for the choice of none, None for no choice."""
     wanted = bare(text)
     if not wanted:
         return None
     if wanted == bare(NONE):
         return ""
     if wanted not in names:
-        raise _Wrong(f"{column} {text[:60]!r} is not in the list")
+        raise _RowError(f"{column} {text[:60]!r} is not in the list")
     return names[wanted]
 
 
@@ -276,4 +277,4 @@ def _yes(text: str, column: str) -> bool:
     try:
         return _YES_NO[text.casefold()]
     except KeyError:
-        raise _Wrong(f"{column} {text[:60]!r} is neither Yes nor No") from None
+        raise _RowError(f"{column} {text[:60]!r} is neither Yes nor No") from None
