@@ -1,6 +1,6 @@
-"""The dataset card of an export: `README.md` as the Hugging Face hub and its `datasets` library read it.
+"""The dataset card of an export: a `README.md` for the Hugging Face hub and its `datasets` library.
 
-Its sizes, how the data were made, the checks by gates and by people, and the fields of each format.
+It has the sizes, how the data were made, the checks by gates and reviewers, and the fields of the format.
 """
 
 from __future__ import annotations
@@ -31,16 +31,16 @@ _DECISIONS = {
 }
 
 
-def told_checks(
+def check_lines(
     levels: Mapping[str, int], benchmark: Mapping[str, Any], funnel: Any, refused: int
 ) -> Iterator[str]:
-    """Lines of Markdown.
+    """The section on checks, as lines of Markdown.
 
     Args:
-        levels: how many samples here the gates gave each level, by `gates.jsonl`.
-        benchmark: the object of `benchmark.json`, in which `toolassay check` and `toolassay review` say what
-            they let into a folder.
-        funnel: what `toolassay check` counted, as it wrote it; None where it did not.
+        levels: the number of exported samples at each level of the gates, from `gates.jsonl`.
+        benchmark: the object of `benchmark.json`, in which `toolassay check` and `toolassay review` record
+            what they accepted.
+        funnel: the object of `funnel.json`; None without one.
         refused: how many samples could not be exported.
     """
     checked, reviewed = benchmark.get("checked"), benchmark.get("reviewed")
@@ -59,7 +59,7 @@ def told_checks(
             f"{count:,} {_DECISIONS.get(kind, markdown_escaped(kind, keep_markup=True))}"
             for kind, count in counts.items()
         )
-        yield f"\nReviewed by people (`toolassay review`): {decisions or 'nobody has decided'}."
+        yield f"\nReviewed by people (`toolassay review`): {decisions or 'no decisions yet'}."
     if refused:
         yield f"\n{count_of(refused, 'sample')} refused, as no calls can be made of them (`refused.jsonl`)."
     if funnel is not None:
@@ -177,8 +177,8 @@ TYPES: Mapping[str, list[dict[str, Any]]] = {
     "openai": _CHAT_TYPES,
     "sharegpt": [{"name": "conversations", "list": _text("from", "value")}, *_text("system", "tools")],
 }
-"""The columns as `datasets` names their types. Told rather than guessed: a guess looks at the first lines
-only, and takes objects with other keys further down for objects full of nulls, or fails on them."""
+"""The types of the columns for `datasets`, which otherwise infers them from the first lines only: it then
+fills objects that have other keys further down with nulls, or fails on them."""
 
 
 _SIZES = ((1_000, "n<1K"), (10_000, "1K<n<10K"), (100_000, "10K<n<100K"), (1_000_000, "100K<n<1M"))
@@ -194,7 +194,14 @@ CITATION = """\
 
 @dataclass
 class ExportTally:
-    """What has been exported, counted along the way."""
+    """Counts of the exported plans.
+
+    Attributes:
+        plans: by split, shape and number of calls.
+        tools: calls by tool.
+        without_arguments: plans whose label has no arguments.
+        levels: by level of the gates.
+    """
 
     plans: Counter[tuple[str, Shape, int]] = field(default_factory=Counter)
     tools: Counter[str] = field(default_factory=Counter)
@@ -202,7 +209,7 @@ class ExportTally:
     levels: Counter[str] = field(default_factory=Counter)
 
     def add(self, plan: ExportPlan, split: str, level: str) -> None:
-        """Count a plan, its split, and the level that the gates gave it."""
+        """Count a plan with its split and its level of the gates."""
         self.plans[split, plan.shape, plan.size] += 1
         self.tools.update(call.tool for call in plan.calls)
         self.without_arguments += not plan.has_arguments
@@ -210,27 +217,27 @@ class ExportTally:
 
     @property
     def total(self) -> int:
-        """How many plans."""
+        """The number of plans."""
         return self.plans.total()
 
     def of_split(self, split: str) -> int:
-        """How many plans are in a split."""
+        """The number of plans in a split."""
         return sum(count for kind, count in self.plans.items() if kind[0] == split)
 
 
 @dataclass(frozen=True)
 class CardFacts:
-    """What a card tells beyond the numbers.
+    """The facts of a card besides the counts.
 
     Attributes:
-        name: of the data set.
-        to: the format.
-        files: split -> file.
-        library_size: how many tools there are.
+        name: the name of the data set.
+        to: the format of the export.
+        files: the file of each split.
+        library_size: the number of tools in the library.
         benchmark: the object of `benchmark.json`.
         licence: an identifier of the hub, such as "mit".
-        splits: how the splits were made, in a line; empty where there are none.
-        funnel: what `toolassay check` counted, as it wrote it; None where it did not.
+        splits: the signature of the splits; empty without splits.
+        funnel: the object of `funnel.json`; None without one.
         refused: how many samples could not be exported.
     """
 
@@ -246,7 +253,7 @@ class CardFacts:
 
 
 def card(facts: CardFacts, tally: ExportTally) -> str:
-    """The whole card, as Markdown with its front matter."""
+    """The card: YAML front matter and Markdown."""
     parts = [*_front_matter(facts, tally), *_body(facts, tally)]
     return "\n".join(parts) + "\n"
 
@@ -274,8 +281,10 @@ def _front_matter(facts: CardFacts, tally: ExportTally) -> Iterator[str]:
 
 
 def _languages(benchmark: Mapping[str, Any]) -> list[str]:
-    said = benchmark.get("language", "en")
-    return [str(one) for one in said] if isinstance(said, list) and said else [str(said or "en")]
+    language = benchmark.get("language", "en")
+    if isinstance(language, list) and language:
+        return [str(item) for item in language]
+    return [str(language or "en")]
 
 
 def _body(facts: CardFacts, tally: ExportTally) -> Iterator[str]:
@@ -294,7 +303,7 @@ def _body(facts: CardFacts, tally: ExportTally) -> Iterator[str]:
     yield "\n## How it was made\n"
     yield from _origin(facts)
     yield "\n## Checks\n"
-    yield from told_checks(tally.levels, facts.benchmark, facts.funnel, facts.refused)
+    yield from check_lines(tally.levels, facts.benchmark, facts.funnel, facts.refused)
     yield "\n## Fields\n"
     yield f"{NOTES[facts.to]}\n"
     fields = [(f"`{name}`", kind, meaning) for name, kind, meaning in FIELDS[facts.to]]

@@ -1,4 +1,4 @@
-"""How many samples each gate holds back: counts that add up to what came in."""
+"""How many samples each gate holds back; the counts add up to the samples that entered."""
 
 from __future__ import annotations
 
@@ -11,14 +11,17 @@ from toolassay.gates.gate import LEVELS, STATES, Gate, Level, State
 from toolassay.gates.gate_pipeline import Inspection
 from toolassay.tables import Table, Value
 
-_MOST = 5  # kinds of reasons that are told of a gate
-_KINDS = 2000  # that are counted
+_MOST = 5  # kinds of reasons that the report shows for each gate
+_KINDS = 2000  # kinds of reasons that are counted for each gate, so that memory is bounded
+# A list of particulars: matches "…, … and …", not "… is …".
 _LIST = re.compile(r"…(?:(?:,| and)* …)+(?: more)?")
+# What differs between reasons of one kind (quoted texts, nodes, numbers): matches "'a'", "<node-2>" and
+# "3.5", not the apostrophes of "doesn't" and "isn't".
 _PARTICULARS = re.compile(r"(?<!\w)'.*?'(?!\w)|\"[^\"]*\"|“[^”]*”|<node-\d+>|\d[\d.,:-]*")
 
 
 class FunnelRow(NamedTuple):
-    """A gate: the samples that no gate before held back, and what becomes of them here."""
+    """The samples that enter a gate, and how many it rejects and quarantines."""
 
     gate: str
     entering: int
@@ -27,18 +30,18 @@ class FunnelRow(NamedTuple):
 
     @property
     def leaving(self) -> int:
-        """What goes on to the next gate."""
+        """How many enter the next gate."""
         return self.entering - self.reject - self.quarantine
 
 
 class GateFunnel:
-    """Counts inspections.
+    """Counts samples by gate.
 
-    A sample is counted in the funnel at the first gate that holds it back, by what it comes to in the end
-    (a doubtful one that a later gate rejects is a reject), and in the states of every gate.
+    The funnel counts a sample at the first gate that holds it back, by its final level: a quarantined sample
+    that a later gate rejects is a reject. The states count every sample at every gate.
 
     Args:
-        gates: in order.
+        gates: from first to last.
     """
 
     def __init__(self, gates: Sequence[Gate]) -> None:
@@ -49,7 +52,7 @@ class GateFunnel:
 
     @property
     def total(self) -> int:
-        """The samples counted."""
+        """The number of samples."""
         return self.levels.total()
 
     def add(self, inspection: Inspection) -> None:
@@ -67,7 +70,7 @@ class GateFunnel:
 
     @property
     def rows(self) -> list[FunnelRow]:
-        """The gates from first to last; what leaves one enters the next, and the last leaves what passes."""
+        """The gates from first to last; the samples that leave one enter the next."""
         rows, entering = [], self.total
         for gate, held in self._held.items():
             row = FunnelRow(gate, entering, held["reject"], held["quarantine"])
@@ -77,7 +80,7 @@ class GateFunnel:
 
     @property
     def reasons(self) -> dict[str, list[tuple[str, int]]]:
-        """The most common kinds of reasons of each gate, and how many samples have them."""
+        """The most common kinds of reasons at each gate, and the number of samples with each."""
         return {gate: counted.most_common(_MOST) for gate, counted in self._reasons.items() if counted}
 
     def to_json(self, settings: Mapping[str, Any], signature: str) -> dict[str, Any]:
@@ -120,7 +123,7 @@ def funnel_table(rows: Sequence[FunnelRow]) -> str:
 
 
 def states_table(states: Mapping[str, Counter[State]]) -> str:
-    """What each gate says of all samples, whatever others say; in Markdown."""
+    """The states of all samples at each gate, whatever the other gates found; in Markdown."""
     rows: list[Sequence[Value]] = [
         [gate, *(counted[state] for state in STATES)] for gate, counted in states.items()
     ]
@@ -145,6 +148,6 @@ def funnel_page(funnel: GateFunnel, signature: str) -> str:
 
 
 def levels_text(funnel: GateFunnel) -> str:
-    """How many samples are at each level, in words."""
+    """The number of samples at each level, as part of a sentence."""
     names = {"pass": "pass", "quarantine": "in quarantine", "reject": "rejected"}
     return ", ".join(f"{funnel.levels[level]:,} {names[level]}" for level in LEVELS)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -17,16 +17,16 @@ from toolassay.variety.diversity import WINDOW
 from toolassay.variety.measures import SAMPLE, measure_variety
 from toolassay.variety.near_duplicates import Repeats, Thresholds
 
-_OPENINGS = 10
-_NAMED = 100
+_OPENINGS = 10  # pairs of first words in the table
+_NAMED = 100  # unused tools that the report names
 
 
 def variety_page(figures: Mapping[str, Any], pictures: Sequence[str]) -> str:
-    """`variety.md`: the figures in tables, with the pictures that lie beside it.
+    """The text of `variety.md`.
 
     Args:
-        figures: of `measure_variety`.
-        pictures: file names.
+        figures: the result of `measure_variety`.
+        pictures: names of the picture files in the same folder.
     """
     sample = figures["sample"]["requests"]
     parts = [
@@ -56,11 +56,10 @@ def variety_page(figures: Mapping[str, Any], pictures: Sequence[str]) -> str:
     return "\n\n".join(parts) + "\n"
 
 
-def _part(part: Mapping[str, Any], tell: Any) -> Iterable[str]:
+def _part(part: Mapping[str, Any], paragraphs: Callable[[Mapping[str, Any]], list[str]]) -> list[str]:
     if "not_applicable" in part:
         return [f"Not applicable: {part['not_applicable']}."]
-    told: Iterable[str] = tell(part)
-    return told
+    return paragraphs(part)
 
 
 def _picture(name: str, title: str, pictures: Sequence[str]) -> list[str]:
@@ -152,10 +151,10 @@ def _shapes(part: Mapping[str, Any]) -> list[str]:
 
 
 def _tools(part: Mapping[str, Any]) -> list[str]:
-    told = f"{part['used']:,} of {part['tools']:,} tools are used ({_share(part['share'])})"
+    used = f"{part['used']:,} of {part['tools']:,} tools are used ({_share(part['share'])})"
     if part["evenness"] is not None:
-        told += f"; evenness {part['evenness']:.2f} (1: all alike)"
-    paragraphs = [told + "."]
+        used += f"; evenness {part['evenness']:.2f} (1: all alike)"
+    paragraphs = [used + "."]
     if part["never_used"]:
         paragraphs.append(f"Never used: {_names(part['never_used'])}.")
     if part["unknown"]:
@@ -164,26 +163,26 @@ def _tools(part: Mapping[str, Any]) -> list[str]:
 
 
 def _names(names: Sequence[str]) -> str:
-    told = ", ".join(markdown_escaped(name, keep_markup=True) for name in names[:_NAMED])
+    listed = ", ".join(markdown_escaped(name, keep_markup=True) for name in names[:_NAMED])
     rest = len(names) - _NAMED
-    return f"{told} and {rest:,} more (all are in variety.json)" if rest > 0 else told
+    return f"{listed} and {rest:,} more (all are in variety.json)" if rest > 0 else listed
 
 
 def _links(part: Mapping[str, Any]) -> list[str]:
     possible = count_of(part["possible"], "possible link")
-    told = [f"{part['used']:,} of {possible} are used ({_share(part['share'])})"]
-    told.append(f"{part['used_once']:,} of them once")
+    facts = [f"{part['used']:,} of {possible} are used ({_share(part['share'])})"]
+    facts.append(f"{part['used_once']:,} of them once")
     if part["not_in_graph"]:
-        told.append(f"{count_of(part['not_in_graph'], 'link')} of the plans are not in the graph")
+        facts.append(f"{count_of(part['not_in_graph'], 'link')} of the plans are not in the graph")
     rows = [(f"{source} → {target}", count) for source, target, count in part["most_used"]]
-    return ["; ".join(told) + ".", *([_table(("most used", "plans"), rows)] if rows else [])]
+    return ["; ".join(facts) + ".", *([_table(("most used", "plans"), rows)] if rows else [])]
 
 
 REPORT_FILES = ("variety.json", "variety.md", *(f"{name}.png" for name in PICTURES))
 
 
 class VarietyReport(NamedTuple):
-    """What was measured, and the files that say it: `variety.json`, `variety.md`, and the pictures."""
+    """The figures, and the files of the report: `variety.json`, `variety.md` and the pictures."""
 
     figures: dict[str, Any]
     files: list[Path]
@@ -200,10 +199,18 @@ def write_variety(
     sample: int = SAMPLE,
     seed: int = 0,
 ) -> VarietyReport:
-    """Measure a set, and write `variety.json`, `variety.md` and its pictures into a folder.
+    """Measure a set, and write `variety.json`, `variety.md` and the pictures into a folder.
 
-    The arguments are those of `toolassay.variety.measures.measure_variety`; whoever has looked for repeats
-    already (`DuplicateGate.repeats`) gives them.
+    Args:
+        out: the folder.
+        golds: the plans and requests; this and the other arguments are those of
+            `toolassay.variety.measures.measure_variety`.
+        library: the tools.
+        graph: the tool graph.
+        repeats: repeats that are known already, such as those of `DuplicateGate`; None searches for them.
+        bars: the thresholds of near duplicates.
+        sample: how many requests the expensive measures take.
+        seed: the seed of that sample.
 
     Raises:
         ToolassayError: the folder cannot be written.
@@ -211,7 +218,7 @@ def write_variety(
     figures = measure_variety(
         golds, library=library, graph=graph, repeats=repeats, bars=bars, sample=sample, seed=seed
     )
-    write_json(out / "variety.json", figures)  # first: by it a folder is known as that of a report
+    write_json(out / "variety.json", figures)  # first: it marks the folder as one of a report
     pictures = draw_variety(figures, out)
     write_text(out / "variety.md", variety_page(figures, [picture.name for picture in pictures]))
     return VarietyReport(figures, [out / "variety.json", out / "variety.md", *pictures])
