@@ -11,8 +11,8 @@ import pytest
 
 FLOORS = [
     {"errors", "version", "progress_callback", "text_formatting", "tables"},
-    {"files", "locks", "answers", "extras", "spreadsheets"},
-    {"tools"},
+    {"files", "locks", "answers", "extras"},
+    {"tools", "spreadsheets"},
     {"graph", "prompt_templates"},
     {"data_folder", "dataset", "schemas"},
     {"gold"},
