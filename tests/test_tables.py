@@ -11,6 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from markdown_it import MarkdownIt
 from rich.console import Console
+from rich.text import Span, Text
 
 from toolassay.tables import (
     Cell,
@@ -137,10 +138,8 @@ def test_a_terminal_shows_markup_as_text_and_a_note_below() -> None:
     assert {str(style) for style in styles} == {"bold", "dim"}
 
 
-def _spans(cell: object) -> list[object]:
-    from rich.text import Text
-
-    return list(Text.from_markup(str(cell)).spans)
+def _spans(cell: object) -> list[Span]:
+    return Text.from_markup(str(cell)).spans
 
 
 LONG = Table(("model", "score"), [("x" * 60, "0.123456789")], align="n")

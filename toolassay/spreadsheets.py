@@ -116,7 +116,8 @@ class Workbook:
         sheet.protection.formatColumns = sheet.protection.formatRows = False
         last = 1
         for last, row in enumerate(rows, start=2):
-            for (column, letter), value in zip_longest(letters.items(), row, fillvalue=""):
+            padded = [*row, *[""] * (len(letters) - len(row))]
+            for (column, letter), value in zip(letters.items(), padded, strict=True):
                 self._fill(sheet[f"{letter}{last}"], value, locked=column not in unlocked)
         for columns, formula, what in choices:
             rule = excel.worksheet.datavalidation.DataValidation(

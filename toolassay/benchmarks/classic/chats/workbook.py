@@ -178,6 +178,7 @@ class Annotation:
     flags: frozenset[str] = frozenset()
 
 
+# At most 9 digits, as int() refuses more than 4,300: matches "12", not "-1" or "1.5".
 _INDEX = re.compile("[0-9]{1,9}")
 _YES_NO = {"yes": True, "y": True, "true": True, "no": False, "n": False, "false": False, "": False}
 
