@@ -51,6 +51,15 @@ def write(path: Path, *rows: Sequence[Any], title: str = "Sheet") -> Path:
     return path
 
 
+def edit_xml(path: Path, before: bytes, after: bytes) -> None:
+    with zipfile.ZipFile(path) as packed:
+        parts = {name: packed.read(name) for name in packed.namelist()}
+    assert any(before in part for part in parts.values())
+    with zipfile.ZipFile(path, "w") as packed:
+        for name, part in parts.items():
+            packed.writestr(name, part.replace(before, after))
+
+
 def read(path: Path, columns: Sequence[str] = COLUMNS, **settings: Any) -> list[SheetRow]:
     return list(read_rows(path, columns, extra="review", option="--import", **settings))
 
@@ -158,14 +167,23 @@ def test_a_formula_is_refused_or_read_as_its_value(tmp_path: Path) -> None:
     with pytest.raises(UsageError, match=r"a\.xlsx:2: sheet 'S': note is a formula without a value"):
         read(path, computed=True)
     # Excel writes the value that it computed beside the formula; openpyxl leaves it empty.
-    with zipfile.ZipFile(path) as packed:
-        parts = {name: packed.read(name) for name in packed.namelist()}
-    with zipfile.ZipFile(path, "w") as packed:
-        for name, part in parts.items():
-            packed.writestr(name, part.replace(b"<f>1+1</f><v />", b"<f>1+1</f><v>2</v>"))
+    edit_xml(path, b"<f>1+1</f><v />", b"<f>1+1</f><v>2</v>")
     assert [row.cells["note"] for row in read(path, computed=True)] == ["2"]
     with pytest.raises(UsageError, match="note is a formula"):
         read(path)
+
+
+@pytest.mark.parametrize("computed", [False, True])
+def test_rows_outside_the_dimensions_that_a_sheet_claims_are_read(tmp_path: Path, computed: bool) -> None:
+    path = write(tmp_path / "a.xlsx", COLUMNS, ("a", "b", "c"), ("d", "e", "f"))
+    edit_xml(path, b'<dimension ref="A1:C3" />', b'<dimension ref="A1:B2" />')
+    assert [[*row.cells.values()] for row in read(path, computed=computed)] == [[*"abc"], [*"def"]]
+
+
+def test_a_whole_number_has_no_decimal_point(tmp_path: Path) -> None:
+    path = write(tmp_path / "a.xlsx", COLUMNS, (7, 7.5, ""))
+    edit_xml(path, b"<v>7</v>", b"<v>7.0</v>")
+    assert [[*row.cells.values()] for row in read(path)] == [["7", "7.5", ""]]
 
 
 def test_a_formula_in_a_column_of_ones_own_does_not_matter(tmp_path: Path) -> None:
@@ -181,7 +199,7 @@ def test_csv_of_spreadsheets_in_other_countries(tmp_path: Path, encoding: str, d
     assert [dict(row.cells) for row in read(path)] == [{"id": "é", "note": "a, b; c\td", "decision": ""}]
 
 
-def test_a_csv_file_of_somebody_keeps_its_apostrophes(tmp_path: Path) -> None:
+def test_a_csv_file_of_another_program_keeps_its_apostrophes(tmp_path: Path) -> None:
     path = write(tmp_path / "a.csv", COLUMNS, ("'=1", "", ""))
     assert [row.cells["id"] for row in read(path)] == ["'=1"]
     assert [row.cells["id"] for row in read(path, apostrophes=True)] == ["=1"]
