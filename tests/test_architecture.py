@@ -10,9 +10,9 @@ from pathlib import Path
 import pytest
 
 FLOORS = [
-    {"errors", "version", "progress_callback", "text_formatting"},
-    {"files", "text_values", "locks", "answers", "extras", "excel", "screen"},
-    {"tools"},
+    {"errors", "version", "progress_callback", "text_formatting", "tables"},
+    {"files", "text_values", "locks", "answers", "extras", "screen"},
+    {"tools", "spreadsheets"},
     {"graph", "prompt_templates"},
     {"data_folder", "dataset", "schemas"},
     {"gold", "normalised_plan", "requests"},

@@ -1,4 +1,4 @@
-"""Text for reports: a count with its noun, and the text of a Markdown table cell."""
+"""A count with its noun, for messages and reports."""
 
 from __future__ import annotations
 
@@ -10,12 +10,3 @@ def count_of(number: int, noun: str) -> str:
     ('1 tool', '1,560 links')
     """
     return f"{number:,} {noun}{'' if number == 1 else 's'}"
-
-
-def cell_of(text: str) -> str:
-    r"""A text that breaks no Markdown table.
-
-    >>> print(cell_of("a | b"))
-    a \| b
-    """
-    return " ".join(text.replace("\\", "\\\\").replace("|", "\\|").split())

@@ -269,7 +269,7 @@ def test_files_that_are_no_sheets(session: Session, tmp_path: Path) -> None:
 def test_a_formula_typed_into_a_sheet_is_refused(session: Session, tmp_path: Path) -> None:
     sheet = export(session, tmp_path / "r.xlsx")
     fill(sheet, {3: {"note": "=1+1"}})
-    with pytest.raises(UsageError, match=r"r\.xlsx:3: holds a formula \(column 'note'\)"):
+    with pytest.raises(UsageError, match=r"r\.xlsx:3: sheet 'Review': note is a formula\. Fix: write"):
         take(session, sheet)
 
 

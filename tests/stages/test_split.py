@@ -67,7 +67,7 @@ def test_the_table_and_what_could_not_be_held(tmp_path: Path, capsys: pytest.Cap
     )
     assert "| all | 32 | 3 |" in done.out
     assert (
-        "warning: shares are missed, as groups are not parted: single of 1 by 5.2 of 31 samples" in done.err
+        "warning: shares are missed, as groups are not divided: single of 1 by 5.2 of 31 samples" in done.err
     )
     assert "warning: too few samples for a share in every split: chain of 2 (1 sample, 1 group;" in done.err
 
@@ -170,7 +170,7 @@ def test_shares_that_do_not_add_up_to_1_are_told(tmp_path: Path, capsys: pytest.
     done = inside(capsys, "split", "--data_dir", folder, "--train", "0.6")
 
     assert done.code == 0
-    assert "the shares add up to 0.8, and are taken in proportion: train 75.0%, dev 12.5%" in done.err
+    assert "the shares add up to 0.8 and are scaled: train 75.0%, dev 12.5%" in done.err
     assert "add up" not in inside(capsys, "split", "--data_dir", folder).err
 
 
@@ -181,7 +181,7 @@ def test_one_group_of_nearly_all_is_told(tmp_path: Path, capsys: pytest.CaptureF
     assert done.code == 0
     assert "warning: there are no samples in dev, test: one group has 24 of 24 samples." in done.err
     assert "toolassay check takes repeats out" in done.err
-    assert "24 samples in 1 group: those with the same plan" in done.err
+    assert "24 samples in 1 group: samples with the same plan" in done.err
 
 
 @pytest.mark.parametrize("count", [1, 2, 3])
@@ -198,10 +198,10 @@ def test_tiny_sets(count: int, tmp_path: Path, capsys: pytest.CaptureFixture[str
 @pytest.mark.parametrize(
     ("settings", "message"),
     [
-        ({"train": 0, "dev": 0, "test": 0}, "the shares are no shares"),
-        ({"train": -1}, "the shares are no shares"),
+        ({"train": 0, "dev": 0, "test": 0}, "the shares are not valid"),
+        ({"train": -1}, "the shares are not valid"),
         ({"threshold": 2}, "--threshold 2 is not between 0.2 and 1"),
-        ({"train": float("nan")}, "the shares are no shares"),
+        ({"train": float("nan")}, "the shares are not valid"),
         ({"hold_out_tools": ["Nobody"]}, "no sample uses the tool 'Nobody'"),
         ({"hold_out_tools": ["Fetch"], "test": 0}, "tools are held out for the test split"),
     ],

@@ -1,7 +1,7 @@
-"""`data_raw.json` to a data set: labels, requests, what was refused, and the critics' ids and tables.
+"""Format `data_raw.json` as a data set: labels, requests, refused samples, and the critics' ids and tables.
 
-A data set this did not write is never touched without being told to: `benchmark.json` remembers the
-fingerprint of the `data.json` it wrote, which stands for all five files.
+A data set that another program wrote or a person edited is replaced only with `force`: `benchmark.json` has
+the fingerprint of the `data.json` that this module wrote, for all five files.
 """
 
 from __future__ import annotations
@@ -25,6 +25,7 @@ from toolassay.files import (
     sha256_of,
 )
 from toolassay.graph import DependencyType
+from toolassay.tables import Table
 from toolassay.tools import ToolLibrary
 
 FINGERPRINT = "data_sha256"
@@ -32,7 +33,16 @@ FINGERPRINT = "data_sha256"
 
 @dataclass(frozen=True)
 class Formatted:
-    """What formatting gave: labels kept, records refused by reason, verdicts, and files set aside."""
+    """The result of formatting.
+
+    Attributes:
+        kept: how many labels were written.
+        refused: how many samples have no valid label.
+        left_out: how many labels the critics did not let pass.
+        reasons: the kinds of reasons of the refused samples, and how many samples have each.
+        alignment: the verdicts on the labels.
+        copies: dated copies of the files that were replaced.
+    """
 
     kept: int
     refused: int
@@ -53,15 +63,15 @@ def format_data(
     """Format one data folder.
 
     Args:
-        folder: holds `data_raw.json`; the five files are written here, all or none.
-        library: its tools.
-        dependency_type: how arguments are to be read; noted in `benchmark.json` only if it names none.
-        critics: keep only labels that this alignment mode lets pass; None keeps all.
-        force: replace a data set this did not write, after keeping dated copies of it.
+        folder: has `data_raw.json`; the five files are written here, all or none.
+        library: the tools.
+        dependency_type: how to read arguments; added to `benchmark.json` if that has none.
+        critics: keep only labels that pass in this alignment mode; None keeps all.
+        force: replace a data set that this function did not write, and keep dated copies of it.
 
     Raises:
-        UsageError: no `data_raw.json`, or a data set that must not be replaced.
-        ToolassayError: `data_raw.json` is empty, or no sample gives a label; no file is touched then.
+        UsageError: there is no `data_raw.json`, or a data set that may not be replaced.
+        ToolassayError: `data_raw.json` is empty, or no sample has a valid label; no file is changed then.
     """
     if not folder.data_raw.exists():
         raise UsageError("no such file", file=folder.data_raw, fix="make it with data_engine.py")
@@ -88,16 +98,16 @@ def format_data(
                 reasons.update(dict.fromkeys(map(_kind_of, problems), 1))
                 errors.write(_line({**record, "errors": problems}))
                 continue
-            said = verdicts_of(label)
-            if critics is not None and not passes(said)[critics]:
+            verdicts = verdicts_of(label)
+            if critics is not None and not passes(verdicts)[critics]:
                 left_out += 1
                 continue
             kept += 1
-            alignment.add(label, said)
+            alignment.add(label, verdicts)
             data.write(_line(label))
             requests.write(_line({"id": label["id"], "user_request": label["user_request"]}))
         if not kept:
-            # Raised in here, so that none of the files is replaced.
+            # Raised inside the block, so that no file is replaced.
             raise _nothing(folder.data_raw, refused, left_out, reasons, critics)
         ids.write(json.dumps(alignment.ids, indent=2, ensure_ascii=False) + "\n")
         markdown.write("\n".join(f"{heading}\n\n{table}\n" for heading, table in tables(alignment)))
@@ -118,10 +128,10 @@ def _data_set(folder: DataFolder) -> tuple[Path, ...]:
 
 
 def _to_keep(folder: DataFolder, dependency_type: DependencyType, *, force: bool) -> list[Path]:
-    """The files of which dated copies are needed: a data set somebody else wrote, or of the other type.
+    """The files to keep dated copies of: those of another program, or of the other dependency type.
 
     Raises:
-        UsageError: somebody else wrote it, and there is no leave to replace it.
+        UsageError: another program wrote them, and `force` is not set.
     """
     present = [path for path in _data_set(folder) if path.exists()]
     if not present:
@@ -140,7 +150,7 @@ def _to_keep(folder: DataFolder, dependency_type: DependencyType, *, force: bool
 def _nothing(
     path: Path, refused: int, left_out: int, reasons: Counter[str], critics: str | None
 ) -> ToolassayError:
-    """The complaint where there is no label at all, with the most common reasons."""
+    """The error about a folder without any label, with the most common reasons."""
     if not refused and not left_out:
         return ToolassayError("is empty", file=path, fix="make samples with data_engine.py")
     why = [f"{count} x {reason}" for reason, count in reasons.most_common(3)]
@@ -148,7 +158,7 @@ def _nothing(
     return ToolassayError(
         f"none of the {refused + left_out} samples can be formatted: {'; '.join(why)}",
         file=path,
-        fix="mend or make the samples again; nothing was written"
+        fix="correct or regenerate the samples; nothing was written"
         if not left_out
         else "choose other --critics, or none; nothing was written",
     )
@@ -159,24 +169,25 @@ def _line(value: Mapping[str, Any]) -> str:
 
 
 def tables(alignment: Alignment) -> list[tuple[str, str]]:
-    """The two tables, each a heading and Markdown: samples by critic and shape, and sizes and reviews."""
-    critics = ["| samples | single | chain | dag | overall |", "| --- | ---: | ---: | ---: | ---: |"]
-    critics += [f"| {name} | {' | '.join(map(str, counts))} |" for name, counts in alignment.by_shape()]
+    """Two tables in Markdown, each with its heading: samples by critic and shape; sizes and reviews."""
+    critics = [(name, *map(str, counts)) for name, counts in alignment.by_shape()]
     total = sum(alignment.labels.values())
-    mean = (f"{amount / total:.2f}" if total else "-" for amount in (alignment.nodes, alignment.links))
-    said = (str(alignment.teacher[verdict]) for verdict in ("pass", "fail", "unknown"))
-    sizes = [
-        "| samples | nodes each | links each | LLM critic: pass | fail | unknown |",
-        "| ---: | ---: | ---: | ---: | ---: | ---: |",
-        f"| {total} | {' | '.join(mean)} | {' | '.join(said)} |",
-    ]
+    means = [f"{amount / total:.2f}" if total else "-" for amount in (alignment.nodes, alignment.links)]
+    verdicts = [str(alignment.teacher[verdict]) for verdict in ("pass", "fail", "unknown")]
+    sizes = ("samples", "nodes each", "links each", "LLM critic: pass", "fail", "unknown")
     return [
-        ("Samples that each critic lets pass, by shape", "\n".join(critics)),
-        ("Size of the plans, and what the LLM critic said", "\n".join(sizes)),
+        (
+            "Samples that each critic lets pass, by shape",
+            Table(("samples", "single", "chain", "dag", "overall"), critics).markdown(),
+        ),
+        (
+            "Size of the plans, and what the LLM critic said",
+            Table(sizes, [(str(total), *means, *verdicts)], align="r").markdown(),
+        ),
     ]
 
 
 def _kind_of(problem: str) -> str:
-    """A problem without its particulars, for counting."""
+    """A problem without its quoted texts, for counting."""
     words = problem.split("'")
     return " … ".join(part.strip() for part in words[::2] if part.strip()) if len(words) > 1 else problem

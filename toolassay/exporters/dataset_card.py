@@ -1,6 +1,6 @@
-"""The dataset card of an export: `README.md` as the Hugging Face hub and its `datasets` library read it.
+"""The dataset card of an export: a `README.md` for the Hugging Face hub and its `datasets` library.
 
-It has the sizes, the origin of the data, the checks by gates and by people, and the fields of the format.
+It has the sizes, how the data were made, the checks by gates and reviewers, and the fields of the format.
 """
 
 from __future__ import annotations
@@ -17,7 +17,8 @@ from toolassay.dataset import SHAPES, Shape
 from toolassay.exporters.export_plan import ExportPlan
 from toolassay.exporters.formats import Format
 from toolassay.exporters.sample_selection import NOT_CHECKED
-from toolassay.text_formatting import cell_of, count_of
+from toolassay.tables import Table, markdown_escaped
+from toolassay.text_formatting import count_of
 
 _STATES = ("pass", "quarantine", "reject", "unknown", "not applicable")
 _DECISIONS = {
@@ -30,35 +31,35 @@ _DECISIONS = {
 }
 
 
-def describe_checks(
+def check_lines(
     levels: Mapping[str, int], benchmark: Mapping[str, Any], funnel: Any, refused: int
 ) -> Iterator[str]:
-    """The section "Checks" as lines of Markdown.
+    """The section on checks, as lines of Markdown.
 
     Args:
-        levels: number of exported samples at each level of `gates.jsonl`.
-        benchmark: the object of `benchmark.json`; `toolassay check` and `toolassay review` record there which
-            samples they let into a folder.
-        funnel: the object of `funnel.json`, as `toolassay check` wrote it; None without one.
-        refused: number of samples that could not be exported.
+        levels: the number of exported samples at each level of the gates, from `gates.jsonl`.
+        benchmark: the object of `benchmark.json`, in which `toolassay check` and `toolassay review` record
+            what they accepted.
+        funnel: the object of `funnel.json`; None without one.
+        refused: how many samples could not be exported.
     """
     checked, reviewed = benchmark.get("checked"), benchmark.get("reviewed")
     level = checked.get("level") if isinstance(checked, Mapping) else None
     if set(levels) - {NOT_CHECKED}:
-        yield "| level by the gates | samples here |\n| --- | ---: |"
-        for name, count in sorted(levels.items()):
-            yield f"| {cell_of(name)} | {count:,} |"
+        yield Table(("level by the gates", "samples here"), sorted(levels.items())).markdown()
     elif isinstance(level, str):
         before = ", before people reviewed them" if isinstance(reviewed, Mapping) else ""
-        yield f"`toolassay check` gave these samples the level `{cell_of(level)}`{before}."
+        shown = markdown_escaped(level, keep_markup=True)
+        yield f"`toolassay check` gave these samples the level `{shown}`{before}."
     else:
         yield "No gates were recorded (`toolassay check`)."
     if isinstance(reviewed, Mapping):
         counts = {kind: count for kind, count in reviewed.items() if isinstance(count, int) and count}
-        listed = ", ".join(
-            f"{count:,} {_DECISIONS.get(kind, cell_of(kind))}" for kind, count in counts.items()
+        decisions = ", ".join(
+            f"{count:,} {_DECISIONS.get(kind, markdown_escaped(kind, keep_markup=True))}"
+            for kind, count in counts.items()
         )
-        yield f"\nReviewed by people (`toolassay review`): {listed or 'no decisions'}."
+        yield f"\nReviewed by people (`toolassay review`): {decisions or 'no decisions yet'}."
     if refused:
         yield f"\n{count_of(refused, 'sample')} refused: their plans give no valid calls (`refused.jsonl`)."
     if funnel is not None:
@@ -76,16 +77,14 @@ def _funnel(funnel: Any, *, reviewed: bool) -> Iterator[str]:
         rows = [
             [gate, *(f"{states[state]:,}" for state in _STATES)] for gate, states in funnel["gates"].items()
         ]
+        table = Table(("gate", *_STATES), rows).markdown()
         signature = funnel.get("signature")
     except (KeyError, TypeError, ValueError, AttributeError):
         yield f"\n{'Before the review: the' if reviewed else 'The'} funnel of the whole set:\n"
         yield f"```json\n{json.dumps(funnel, indent=2, ensure_ascii=False)}\n```"
         return
-    yield f"| gate | {' | '.join(_STATES)} |"
-    yield f"| --- |{' ---: |' * len(_STATES)}"
-    for row in rows:
-        yield f"| {' | '.join(map(cell_of, row))} |"
-    yield "\nNot applicable: the sample lacks what the gate judges, such as arguments; this is not a pass."
+    yield table
+    yield "\nNot applicable: the gate had nothing to judge, such as arguments or a review; that is no pass."
     if isinstance(signature, str):
         yield f"\n`{signature}`"
 
@@ -176,8 +175,8 @@ TYPES: Mapping[str, list[dict[str, Any]]] = {
     "openai": _CHAT_TYPES,
     "sharegpt": [{"name": "conversations", "list": _text("from", "value")}, *_text("system", "tools")],
 }
-"""The column types in the terms of `datasets`. Without them the library infers types from the first lines,
-and fills objects that have other keys further down with nulls, or fails on them."""
+"""The types of the columns for `datasets`, which otherwise infers them from the first lines only: it then
+fills objects that have other keys further down with nulls, or fails on them."""
 
 
 # Upper limits of the hub's size categories.
@@ -194,13 +193,13 @@ CITATION = """\
 
 @dataclass
 class ExportTally:
-    """Counts over exported plans.
+    """Counts of the exported plans.
 
     Attributes:
-        plans: number of plans by (split, shape, number of calls).
-        tools: number of calls of each tool.
-        without_arguments: number of plans without arguments.
-        levels: number of plans at each level of the gates.
+        plans: by split, shape and number of calls.
+        tools: calls by tool.
+        without_arguments: plans whose label has no arguments.
+        levels: by level of the gates.
     """
 
     plans: Counter[tuple[str, Shape, int]] = field(default_factory=Counter)
@@ -209,7 +208,7 @@ class ExportTally:
     levels: Counter[str] = field(default_factory=Counter)
 
     def add(self, plan: ExportPlan, split: str, level: str) -> None:
-        """Count one plan; `level` is the one in `gates.jsonl`."""
+        """Count a plan with its split and its level of the gates."""
         self.plans[split, plan.shape, plan.size] += 1
         self.tools.update(call.tool for call in plan.calls)
         self.without_arguments += not plan.has_arguments
@@ -227,18 +226,18 @@ class ExportTally:
 
 @dataclass(frozen=True)
 class CardFacts:
-    """The facts of a card that are not counts.
+    """The facts of a card besides the counts.
 
     Attributes:
-        name: name of the data set.
-        to: the format.
-        files: file of each split, relative to the card.
-        library_size: number of tools in the library.
+        name: the name of the data set.
+        to: the format of the export.
+        files: the file of each split.
+        library_size: the number of tools in the library.
         benchmark: the object of `benchmark.json`.
-        licence: a licence identifier of the hub, such as "mit".
-        splits: signature of the splits; empty without splits.
-        funnel: the object of `funnel.json`, as `toolassay check` wrote it; None without one.
-        refused: number of samples that could not be exported.
+        licence: an identifier of the hub, such as "mit".
+        splits: the signature of the splits; empty without splits.
+        funnel: the object of `funnel.json`; None without one.
+        refused: how many samples could not be exported.
     """
 
     name: str
@@ -253,7 +252,7 @@ class CardFacts:
 
 
 def card(facts: CardFacts, tally: ExportTally) -> str:
-    """The text of the card: YAML front matter, then Markdown."""
+    """The card: YAML front matter and Markdown."""
     parts = [*_front_matter(facts, tally), *_body(facts, tally)]
     return "\n".join(parts) + "\n"
 
@@ -281,12 +280,10 @@ def _front_matter(facts: CardFacts, tally: ExportTally) -> Iterator[str]:
 
 
 def _languages(benchmark: Mapping[str, Any]) -> list[str]:
-    languages = benchmark.get("language", "en")
-    return (
-        [str(one) for one in languages]
-        if isinstance(languages, list) and languages
-        else [str(languages or "en")]
-    )
+    language = benchmark.get("language", "en")
+    if isinstance(language, list) and language:
+        return [str(item) for item in language]
+    return [str(language or "en")]
 
 
 def _body(facts: CardFacts, tally: ExportTally) -> Iterator[str]:
@@ -296,41 +293,34 @@ def _body(facts: CardFacts, tally: ExportTally) -> Iterator[str]:
         "which arguments, and in which order.\n"
     )
     yield "## Sizes\n"
-    yield from _sizes(tally, list(facts.files))
+    yield _sizes(tally, list(facts.files))
     used = len(tally.tools)
     yield f"\n{used:,} of {facts.library_size:,} tools are used; most often:\n"
-    yield "| tool | calls |\n| --- | ---: |"
-    for tool, count in tally.tools.most_common(10):
-        yield f"| {cell_of(tool)} | {count:,} |"
+    yield Table(("tool", "calls"), tally.tools.most_common(10)).markdown()
     if tally.without_arguments:
         yield f"\n{tally.without_arguments:,} plans have no arguments: those of their calls are empty."
     yield "\n## How it was made\n"
     yield from _origin(facts)
     yield "\n## Checks\n"
-    yield from describe_checks(tally.levels, facts.benchmark, facts.funnel, facts.refused)
+    yield from check_lines(tally.levels, facts.benchmark, facts.funnel, facts.refused)
     yield "\n## Fields\n"
     yield f"{NOTES[facts.to]}\n"
-    yield "| field | type | meaning |\n| --- | --- | --- |"
-    for name, kind, meaning in FIELDS[facts.to]:
-        yield f"| `{name}` | {kind} | {meaning} |"
+    fields = [(f"`{name}`", kind, meaning) for name, kind, meaning in FIELDS[facts.to]]
+    yield Table(("field", "type", "meaning"), fields, align="lll").markdown()
     yield "\n## Citation\n"
     yield "The method and the format of the plans come from TaskBench:\n"
     yield f"```bibtex\n{CITATION}\n```"
 
 
-def _sizes(tally: ExportTally, splits: Sequence[str]) -> Iterator[str]:
-    yield f"| shape | tools | {' | '.join(splits)} | all |"
-    yield f"| --- | ---: |{' ---: |' * (len(splits) + 1)}"
+def _sizes(tally: ExportTally, splits: Sequence[str]) -> str:
+    rows: list[tuple[str | int, ...]] = []
     kinds = {(shape, size) for _, shape, size in tally.plans}
     for shape, size in sorted(kinds, key=lambda kind: (SHAPES.index(kind[0]), kind[1])):
         counts = [tally.plans[split, shape, size] for split in splits]
-        yield _line(shape, str(size), counts)
-    yield _line("all", "", [tally.of_split(split) for split in splits])
-
-
-def _line(shape: str, size: str, counts: Sequence[int]) -> str:
-    cells = [f"{count:,}" for count in (*counts, sum(counts))]
-    return f"| {shape} | {size} | {' | '.join(cells)} |"
+        rows.append((shape, str(size), *counts, sum(counts)))
+    counts = [tally.of_split(split) for split in splits]
+    rows.append(("all", "", *counts, sum(counts)))
+    return Table(("shape", "tools", *splits, "all"), rows).markdown()
 
 
 def _origin(facts: CardFacts) -> Iterator[str]:

@@ -1,4 +1,4 @@
-"""The funnel: how many samples each gate holds back. Its counts add up to the number of samples."""
+"""How many samples each gate holds back; the counts add up to the samples that entered."""
 
 from __future__ import annotations
 
@@ -9,28 +9,19 @@ from typing import Any, NamedTuple
 
 from toolassay.gates.gate import LEVELS, STATES, Gate, Level, State
 from toolassay.gates.gate_pipeline import Inspection
+from toolassay.tables import Table, Value
 
-# Kinds of reasons shown for each gate.
-_MOST = 5
-# Kinds of reasons counted for each gate: a limit on memory where every reason differs.
-_KINDS = 2000
-# A list whose items are already replaced, which becomes one "…".
-# Matches "…, … and …" and "…, … and … more"; not a single "…".
+_MOST = 5  # kinds of reasons that the report shows for each gate
+_KINDS = 2000  # kinds of reasons that are counted for each gate, so that memory is bounded
+# A list of particulars: matches "…, … and …", not "… is …".
 _LIST = re.compile(r"…(?:(?:,| and)* …)+(?: more)?")
-# Quotations, references and numbers, which differ between samples with the same problem.
-# Matches 'Image Editing', <node-2> and 1,024; not the apostrophes of "the plan's own, a tool's own".
+# What differs between reasons of one kind (quoted texts, nodes, numbers): matches "'a'", "<node-2>" and
+# "3.5", not the apostrophes of "doesn't" and "isn't".
 _PARTICULARS = re.compile(r"(?<!\w)'.*?'(?!\w)|\"[^\"]*\"|“[^”]*”|<node-\d+>|\d[\d.,:-]*")
 
 
 class FunnelRow(NamedTuple):
-    """The counts of one gate.
-
-    Attributes:
-        gate: name of the gate.
-        entering: samples that no earlier gate held back.
-        reject: of these, samples held back here and rejected in the end.
-        quarantine: of these, samples held back here and quarantined in the end.
-    """
+    """The samples that enter a gate, and how many it rejects and quarantines."""
 
     gate: str
     entering: int
@@ -39,19 +30,18 @@ class FunnelRow(NamedTuple):
 
     @property
     def leaving(self) -> int:
-        """The samples that enter the next gate."""
+        """How many enter the next gate."""
         return self.entering - self.reject - self.quarantine
 
 
 class GateFunnel:
-    """Counts inspections.
+    """Counts samples by gate.
 
-    The funnel counts a sample once, at the first gate that holds it back, with its final level: a sample that
-    one gate quarantines and a later gate rejects is a reject of the first gate. `states` counts it at every
-    gate.
+    The funnel counts a sample at the first gate that holds it back, by its final level: a quarantined sample
+    that a later gate rejects is a reject. The states count every sample at every gate.
 
     Args:
-        gates: the gates in the order in which samples pass them.
+        gates: from first to last.
     """
 
     def __init__(self, gates: Sequence[Gate]) -> None:
@@ -62,7 +52,7 @@ class GateFunnel:
 
     @property
     def total(self) -> int:
-        """The number of samples counted so far."""
+        """The number of samples."""
         return self.levels.total()
 
     def add(self, inspection: Inspection) -> None:
@@ -80,7 +70,7 @@ class GateFunnel:
 
     @property
     def rows(self) -> list[FunnelRow]:
-        """One row for each gate, in order; `leaving` of the last row is the number of samples that pass."""
+        """The gates from first to last; the samples that leave one enter the next."""
         rows, entering = [], self.total
         for gate, held in self._held.items():
             row = FunnelRow(gate, entering, held["reject"], held["quarantine"])
@@ -90,7 +80,7 @@ class GateFunnel:
 
     @property
     def reasons(self) -> dict[str, list[tuple[str, int]]]:
-        """For each gate with findings: its five most common kinds of reasons and their numbers of samples."""
+        """The most common kinds of reasons at each gate, and the number of samples with each."""
         return {gate: counted.most_common(_MOST) for gate, counted in self._reasons.items() if counted}
 
     def to_json(self, settings: Mapping[str, Any], signature: str) -> dict[str, Any]:
@@ -132,23 +122,17 @@ def _counts(state: State) -> bool:
 
 
 def funnel_table(rows: Sequence[FunnelRow]) -> str:
-    """The funnel as a Markdown table."""
-    lines = ["| gate | entering | rejected | quarantined | leaving |", "| --- | ---: | ---: | ---: | ---: |"]
-    lines += [
-        f"| {row.gate} | {row.entering:,} | {row.reject:,} | {row.quarantine:,} | {row.leaving:,} |"
-        for row in rows
-    ]
-    return "\n".join(lines)
+    """The funnel in Markdown."""
+    headings = ("gate", "entering", "rejected", "quarantined", "leaving")
+    return Table(headings, [(*row, row.leaving) for row in rows]).markdown()
 
 
 def states_table(states: Mapping[str, Counter[State]]) -> str:
-    """The number of samples in each state at each gate, independent of other gates; a Markdown table."""
-    lines = [f"| gate | {' | '.join(STATES)} |", f"| --- |{' ---: |' * len(STATES)}"]
-    lines += [
-        f"| {gate} | {' | '.join(f'{counted[state]:,}' for state in STATES)} |"
-        for gate, counted in states.items()
+    """The states of all samples at each gate, whatever the other gates found; in Markdown."""
+    rows: list[Sequence[Value]] = [
+        [gate, *(counted[state] for state in STATES)] for gate, counted in states.items()
     ]
-    return "\n".join(lines)
+    return Table(("gate", *STATES), rows).markdown()
 
 
 def funnel_page(funnel: GateFunnel, signature: str) -> str:
@@ -169,6 +153,6 @@ def funnel_page(funnel: GateFunnel, signature: str) -> str:
 
 
 def levels_text(funnel: GateFunnel) -> str:
-    """The number of samples at each level: "2 pass, 1 in quarantine, 0 rejected"."""
+    """The number of samples at each level, as part of a sentence."""
     names = {"pass": "pass", "quarantine": "in quarantine", "reject": "rejected"}
     return ", ".join(f"{funnel.levels[level]:,} {names[level]}" for level in LEVELS)

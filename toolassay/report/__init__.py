@@ -1,4 +1,4 @@
-"""Pictures and pages. What draws is imported when it is asked for: matplotlib is heavy."""
+"""Pictures and pages. matplotlib is imported when a picture is drawn, as the import takes long."""
 
 from toolassay.report.graph_page import write_graph_page
 from toolassay.report.graph_picture import draw_graph

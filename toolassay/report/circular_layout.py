@@ -1,7 +1,7 @@
-"""Tools on a circle, those that give the same type side by side, and links bundled between the groups.
+"""A circular layout: tools with the same output type side by side, and links bundled between these groups.
 
-The bundling is that of hierarchical edges (Holten 2006): a link is a curve drawn towards the middles of
-the two groups it joins, so that links between the same groups run together.
+The bundling follows hierarchical edge bundling (Holten 2006): a link is a curve drawn towards the middles of
+the two groups that it connects, so that links between the same groups run together.
 """
 
 from __future__ import annotations
@@ -15,19 +15,25 @@ from toolassay.tools import ToolLibrary
 
 Point = tuple[float, float]
 
-_BUNDLE_RADIUS = 0.42
+_BUNDLE_RADIUS = 0.42  # where links bundle: a share of the radius of the circle
 
 
 @dataclass(frozen=True, slots=True)
 class CirclePlace:
-    """Where a tool is: `angle` in radians counter-clockwise from the right, on a ring counted from 0."""
+    """The place of a tool.
+
+    Attributes:
+        angle: in radians, counter-clockwise from the right.
+        ring: number of its ring, from 0.
+        group: its output type.
+    """
 
     angle: float
     ring: int
     group: str
 
     def at(self, radius: float) -> Point:
-        """The point at this angle and distance from the middle."""
+        """The point at this angle, `radius` from the centre."""
         return radius * math.cos(self.angle), radius * math.sin(self.angle)
 
 
@@ -36,10 +42,10 @@ class Circle:
     """The places of tools, clockwise from the top.
 
     Attributes:
-        places: every tool's place.
-        middles: for every group, the angle of its middle.
-        widths: for every group, the angle it takes up.
-        slots: how many places there are, the empty ones between the groups included.
+        places: the place of each tool.
+        middles: the angle of the middle of each group.
+        widths: the angle that each group spans.
+        slots: the number of places, with the empty ones between groups.
     """
 
     places: Mapping[str, CirclePlace]
@@ -48,15 +54,16 @@ class Circle:
     slots: int
 
     def controls(self, source: str, target: str, radius: float) -> tuple[Point, Point]:
-        """The two control points of the link's cubic Bézier curve.
+        """The two control points of a link's cubic Bézier curve.
 
-        The wider the two groups are, the straighter the link: a bundle of everything would be a blob.
+        The wider the two groups are, the straighter the link: links of groups that fill the circle would all
+        meet in the centre.
         """
-        one, other = self.places[source], self.places[target]
-        (ax, ay), (bx, by) = one.at(radius), other.at(radius)
-        straight = max(self.widths[one.group], self.widths[other.group]) / math.tau
+        start, end = self.places[source], self.places[target]
+        (ax, ay), (bx, by) = start.at(radius), end.at(radius)
+        straight = max(self.widths[start.group], self.widths[end.group]) / math.tau
         points = []
-        for place, part in ((one, 1 / 3), (other, 2 / 3)):
+        for place, part in ((start, 1 / 3), (end, 2 / 3)):
             x, y = self._bundle(place).at(radius * _BUNDLE_RADIUS)
             points.append(
                 (
@@ -67,18 +74,18 @@ class Circle:
         return points[0], points[1]
 
     def _bundle(self, place: CirclePlace) -> CirclePlace:
-        """Between the middle of the tool's group and the tool's own ray, nearer the middle."""
+        """A third of the way from the middle of the tool's group to the tool's own angle."""
         middle = self.middles[place.group]
         turn = math.remainder(place.angle - middle, math.tau)
         return CirclePlace(middle + turn / 3, place.ring, place.group)
 
 
 def arrange(library: ToolLibrary, *, rings: int = 1) -> Circle:
-    """Place every tool: by the type it gives (most used first, none last), then by what it takes.
+    """Place the tools by their output type (most used first, none last), then by their input types.
 
     Args:
         library: the tools.
-        rings: on how many rings the tools take turns, for libraries too large for one.
+        rings: the number of rings over which neighbours alternate, for libraries too large for one.
     """
     import networkx
 
@@ -98,7 +105,7 @@ def arrange(library: ToolLibrary, *, rings: int = 1) -> Circle:
         slots += [("tool", tool.id) for tool in tools if given_type(tool) == group]
         if len(groups) > 1:
             slots += [("gap", f"{group} {number}") for number in range(_gap(len(tools)))]
-    # The last place before the start must be as far from it as every other on its ring.
+    # Full turns of all rings: the last tool of a ring is as far from its first as other neighbours are.
     slots += [("gap", f"end {number}") for number in range(-len(slots) % rings)]
     around = networkx.circular_layout(networkx.empty_graph(slots))
     places: dict[str, CirclePlace] = {}

@@ -1,4 +1,4 @@
-"""The funnel as a picture: of what enters each gate, what is rejected, what is put aside, what goes on."""
+"""The funnel as a picture: a bar for each gate, of samples that go on, are put aside, or are rejected."""
 
 from __future__ import annotations
 
@@ -9,13 +9,13 @@ from typing import NamedTuple
 from toolassay.report.style import INK, QUIET, blank_figure, one_line, plain_style, save
 
 _LEAVING, _QUARANTINE, _REJECT = "#4477AA", "#DDAA55", "#CC6677"
-# In inches.
+# In inches: the widths of names, of the longest bar and of counts; the heights of a row and of the legend.
 _NAMES, _BAR, _COUNTS, _ROW, _TOP, _MARGIN = 1.6, 5.2, 2.5, 0.44, 0.62, 0.2
-_HALF = 0.14
+_HALF = 0.14  # half the height of a bar
 
 
 class FunnelBar(NamedTuple):
-    """A gate and how many samples it keeps back; as a row of `funnel.json`."""
+    """The samples at one gate; the fields are those of a row of `funnel.json`."""
 
     gate: str
     entering: int
@@ -56,12 +56,12 @@ def draw_funnel(bars: Sequence[FunnelBar], path: Path) -> Path:
                 width = count / most * _BAR
                 axes.barh(y, width, 2 * _HALF, start, color=colour)
                 start += width
-            axes.text(start + 0.1, y, _told(bar), va="center", fontsize=9, color=QUIET)
+            axes.text(start + 0.1, y, _counts(bar), va="center", fontsize=9, color=QUIET)
         return save(figure, path, dpi=110)
 
 
-def _told(bar: FunnelBar) -> str:
-    """The counts beside a bar."""
+def _counts(bar: FunnelBar) -> str:
+    """The text beside a bar."""
     lost = [f"{bar.quarantine:,} put aside"] * bool(bar.quarantine)
     lost += [f"{bar.reject:,} rejected"] * bool(bar.reject)
     return ", ".join([f"{bar.leaving:,} go on", *lost])

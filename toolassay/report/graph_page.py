@@ -1,7 +1,4 @@
-"""The page of a tool graph: one `graph_desc.html` that opens from disk and makes no network request.
-
-`page_data` is what it shows, as one JSON object: tools with places, links, colours.
-"""
+"""The page of a tool graph: one `graph_desc.html` that opens from disk and makes no network request."""
 
 from __future__ import annotations
 
@@ -27,19 +24,20 @@ from toolassay.tools import Tool
 MOST_TOOLS = 5_000
 MOST_LINKS = 100_000
 MOST_SHOWN = 1_200
-"""With more links than this, only those of the chosen tool are drawn."""
+"""With more links than this, only those of the selected tool are drawn."""
 
-# In pixels at zoom 1.
+# In pixels at zoom 1: the room of a tool along its ring, the distance of rings, and the least radius.
 _SLOT, _RING, _SMALLEST = 22.0, 260.0, 170.0
-_PER_RING = 320
+_PER_RING = 320  # tools; with more on one ring the circle is too large for a screen
 
 
 def page_data(graph: ToolGraph) -> dict[str, Any]:
-    """The data of the page; places are in pixels at zoom 1, y downwards.
+    """The data of the page as a JSON object: tools with places, types with colours, and links.
 
-    `rule` says how the page knows the links: `listed` (they are in `links`), `complete` (all there can
-    be) or `types` (they follow from the tools' types). `curves` has four numbers a link: for each of the
-    two control points how far along the line from source to target it is, and how far off it.
+    Places are in pixels at zoom 1, y downwards. `rule` is how the page gets the links: `listed` (from
+    `links`), `complete` (every tool to every other) or `types` (from the tools' types). `curves` has four
+    numbers for each link: for each of its two control points, how far along the line from source to target it
+    is (a share of its length) and how far off the line (pixels).
 
     Raises:
         UsageError: too many tools, or too many listed links, for a page.
@@ -90,7 +88,7 @@ def _too_many(graph: ToolGraph) -> UsageError:
 
 
 def _follows_from_types(graph: ToolGraph) -> bool:
-    """Whether the links are those the tools' types imply, even if a file lists them."""
+    """Whether the links are exactly those that the tools' types imply, even if a file lists them."""
     if graph.dependency_type != "resource" or not all(tool.is_resource for tool in graph.library):
         return False
     implied = TypedLinks(graph.library)
@@ -134,17 +132,17 @@ def _curve(link: Link, circle: Circle, radius: float) -> list[float]:
 
 
 def write_graph_page(graph: ToolGraph, path: Path) -> Path:
-    """Write the page of a tool graph: pan, zoom, search, and every tool's description and neighbours.
+    """Write the page of a tool graph, with zoom, search, and the description and neighbours of each tool.
 
-    The same graph gives the same bytes. The page holds the graph library (Cytoscape.js, MIT) and the data;
-    its content security policy lets it connect to nothing and run nothing but its own two scripts.
+    The same graph gives the same bytes. The page contains the graph library (Cytoscape.js, MIT licence) and
+    the data; its content security policy forbids connections and all scripts but its own two.
 
     Args:
         graph: the tool graph.
-        path: the file to write; its folder is made if missing.
+        path: the file to write; its folder is created if missing.
 
     Returns:
-        The file.
+        `path`.
 
     Raises:
         UsageError: too many tools or links for a page.
@@ -188,10 +186,10 @@ def _resource(folder: str, name: str) -> str:
 
 
 def json_for_script(value: Any) -> str:
-    r"""A JSON value that is safe inside a `<script>` element, whatever texts it holds.
+    r"""JSON that is safe inside a `<script>` element.
 
-    Every `<` is escaped, so neither `</script>` nor `<!--` can occur; everything outside ASCII is
-    escaped too, U+2028 and lone surrogates included.
+    Every `<` is escaped, so neither `</script>` nor `<!--` can occur. So is everything outside ASCII, with
+    U+2028 and lone surrogates.
 
     >>> json_for_script("</script>")
     '"\\u003c/script>"'
@@ -200,7 +198,7 @@ def json_for_script(value: Any) -> str:
 
 
 def content_policy(*, scripts: list[str], styles: list[str]) -> str:
-    """A content security policy that allows these inline scripts and styles (by hash) and nothing else."""
+    """A content security policy that allows only these inline scripts and styles, by hash."""
     return "; ".join(
         [
             "default-src 'none'",

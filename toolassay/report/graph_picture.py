@@ -1,11 +1,11 @@
 """The picture of a tool graph: `graph_desc.png` and `graph_desc.pdf`.
 
-Tool by tool: tools are on a circle, grouped and coloured by the type they give. A link is a curve that
-thins from the tool before to the tool after: where links are many, a taper shows direction better than an
-arrow head (Holten and van Wijk, "A user study on visualizing directed edges in graphs", 2009).
+A small graph is drawn tool by tool, on a circle, grouped and coloured by output type. A link is a curve that
+gets thinner from its source to its target: with many links, a taper shows the direction better than an arrow
+head (Holten and van Wijk, "A user study on visualizing directed edges in graphs", 2009).
 
-Type by type, for a large graph: a table of which type is made into which, by how many tools. A table, for
-between many types the arrows of a node-link drawing cannot be distinguished.
+A large graph is drawn type by type, as a table of the number of tools with each input and output type. With
+many types, the arrows of a node-link drawing could not be distinguished.
 """
 
 from __future__ import annotations
@@ -46,8 +46,8 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
 
-# In inches, but letters in points.
-_LABEL, _LEGEND = 9.0, 9.5
+_LABEL, _LEGEND = 9.0, 9.5  # points
+# In inches.
 _MARGIN = 0.35
 _FOOT = 0.55
 _LEGEND_ROW = 0.25
@@ -58,7 +58,7 @@ _STEPS = np.linspace(0.0, 1.0, 25)[:, None]
 
 
 def draw_tools(graph: ToolGraph) -> Figure:
-    """The figure of a tool graph; every label is a text with the gid "tool"."""
+    """Draw a graph tool by tool; every label is a text with the gid "tool"."""
     library, circle = graph.library, arrange(graph.library)
     names = {tool.id: one_line(tool.id) for tool in library}
     colours = type_colours([*types_by_use(library), NO_TYPE])
@@ -82,7 +82,7 @@ def draw_tools(graph: ToolGraph) -> Figure:
 
 
 def _extent(circle: Circle, names: Mapping[str, str], radius: float) -> tuple[float, float, float, float]:
-    """How far the labels reach from the middle: left, down, right, up, in inches."""
+    """How far the labels extend from the centre, in inches: left, down, right, up."""
     ends = [(0.0, 0.0)]
     for tool, place in circle.places.items():
         ends.append(place.at(radius + _AWAY + 0.1 + text_width(names[tool], _LABEL)))
@@ -91,7 +91,7 @@ def _extent(circle: Circle, names: Mapping[str, str], radius: float) -> tuple[fl
 
 
 def _label(axes: Axes, name: str, place: CirclePlace, point: NDArray[np.float64]) -> None:
-    """Write a name along its ray, never upside down."""
+    """Write a name along its radius, never upside down."""
     left = math.cos(place.angle) < -1e-9
     axes.text(
         point[0],
@@ -128,7 +128,7 @@ def _draw_links(
     from matplotlib.collections import PolyCollection
 
     rank = {kind: number for number, kind in enumerate(colours)}
-    # The rarer types lie on top of the commoner.
+    # Rare types are drawn last, on top of common ones.
     links = sorted(graph.links(), key=lambda link: rank.get(link.type, -1))
     shapes = []
     thickness = min(1.0, math.sqrt(500 / max(1, len(links))))
@@ -142,14 +142,14 @@ def _draw_links(
 
 
 def _alpha(lines: int) -> float:
-    """How strong a line is: the fainter the more there are, so that the middle stays light."""
+    """The opacity of a line: with more lines each is fainter, so that the middle stays light."""
     return min(0.8, max(0.08, 8 / math.sqrt(max(1, lines))))
 
 
 def taper(
     start: Point, first: Point, second: Point, end: Point, thickness: float = 1.0
 ) -> NDArray[np.float64]:
-    """The outline of a cubic Bézier curve that thins towards its end: 50 points, in inches.
+    """The outline of a cubic Bézier curve that gets thinner towards its end: 50 points, in inches.
 
     >>> taper((0, 0), (1, 0), (2, 0), (3, 0)).shape
     (50, 2)
@@ -166,9 +166,12 @@ def taper(
 
 @dataclass(frozen=True, slots=True)
 class _Legend:
-    """A colour and counts for every type that some tool gives or some link carries, in rows of `columns`.
+    """A colour and counts for each type that a tool gives or a link carries.
 
-    The counts are the tools that give the type, as on the page and in the picture by types.
+    Attributes:
+        entries: colour and text.
+        columns: the number of entries in a row.
+        column: the width of an entry, in inches.
     """
 
     entries: Sequence[tuple[str, str]]
@@ -226,7 +229,7 @@ _TABLE_HEAD, _TABLE_MARGIN = 1.05, 0.35
 
 
 def draw_types(graph: ToolGraph) -> Figure:
-    """The figure of a resource graph, type by type; every label is a text with the gid "type"."""
+    """Draw a resource graph type by type; every label is a text with the gid "type"."""
     types = type_graph(graph)
     size = len(types.types)
     width = max(8.0, _TABLE_MARGIN + _ROW_NAMES + size * _CELL_WIDTH + 1.1)
@@ -307,7 +310,7 @@ def _draw_cells(axes: Axes, types: TypeGraph, left: float, top: float) -> None:
 
 
 def _short_count(number: int) -> str:
-    """A count that fits a cell.
+    """A count of at most six characters.
 
     >>> _short_count(9_999), _short_count(123_456), _short_count(12_345_678)
     ('9,999', '123k', '12M')
@@ -324,18 +327,17 @@ MOST_LINKS = 4_000
 def draw_graph(graph: ToolGraph, folder: Path) -> list[Path]:
     """Draw a tool graph; the same graph gives the same bytes.
 
-    A resource graph of more than `MOST_TOOLS` tools or `MOST_LINKS` links is drawn by its types: which
-    type is made into which, by how many tools.
+    A resource graph of more than `MOST_TOOLS` tools or `MOST_LINKS` links is drawn type by type.
 
     Args:
         graph: the tool graph.
-        folder: where `graph_desc.png` and `graph_desc.pdf` go; made if missing.
+        folder: where `graph_desc.png` and `graph_desc.pdf` are written; created if missing.
 
     Returns:
         The two files.
 
     Raises:
-        UsageError: a temporal graph too large to draw.
+        UsageError: the graph is too large to draw tool by tool, and is temporal or has no types.
         ToolassayError: the folder cannot be written.
     """
     by_tools = drawn_by_tools(graph, most_tools=MOST_TOOLS, most_links=MOST_LINKS)
@@ -347,10 +349,10 @@ def draw_graph(graph: ToolGraph, folder: Path) -> list[Path]:
 def drawn_by_tools(graph: ToolGraph, *, most_tools: int, most_links: int) -> bool:
     """Whether a graph is drawn tool by tool, rather than type by type.
 
-    A temporal graph in which every tool can follow every other has no limit of links: they are implied.
+    A complete temporal graph has no limit of links, as they are not listed.
 
     Raises:
-        UsageError: it is too large to draw tool by tool, and there are no types to draw instead.
+        UsageError: the graph is too large to draw tool by tool, and is temporal or has no types.
     """
     if len(graph) <= most_tools and (is_complete(graph) or graph.number_of_links <= most_links):
         return True

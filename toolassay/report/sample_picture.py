@@ -1,4 +1,4 @@
-"""A small picture of one sampled subgraph: boxes from left to right, arrows with the type that flows."""
+"""A picture of one sampled subgraph: boxes from left to right, and arrows with the types of the links."""
 
 from __future__ import annotations
 
@@ -18,10 +18,10 @@ if TYPE_CHECKING:
 # In inches.
 _BOX_WIDTH, _BOX_HEIGHT = 1.5, 0.62
 _COLUMN, _ROW, _MARGIN = 2.35, 0.95, 0.2
-_LETTERS = 19
+_LETTERS = 19  # characters on a line of a box
 
 Point = tuple[float, float]
-# A stop on a link's way: (source, target, column); the box of a tool is (tool, tool, column).
+# A point on the route of a link: (source, target, column); the box of a tool is (tool, tool, column).
 Stop = tuple[str, str, int]
 
 
@@ -30,10 +30,10 @@ def draw_sample(sample: Sample, path: Path) -> Path:
 
     Args:
         sample: the sampled subgraph.
-        path: the file to write, ending in `.png`; its folder is made if missing.
+        path: the file to write, ending in `.png`; its folder is created if missing.
 
     Returns:
-        The file.
+        `path`.
 
     Raises:
         ToolassayError: the file cannot be written.
@@ -60,7 +60,7 @@ def draw_sample(sample: Sample, path: Path) -> Path:
 
 
 def _columns(sample: Sample) -> dict[str, int]:
-    """The column of every tool: its topological generation."""
+    """The column of each tool: its topological generation."""
     import networkx
 
     graph: networkx.DiGraph[str] = networkx.DiGraph()
@@ -71,9 +71,9 @@ def _columns(sample: Sample) -> dict[str, int]:
 
 
 def _way(source: str, target: str, columns: Mapping[str, int]) -> list[Stop]:
-    """The stops of a link: both boxes, and a free place in every column between.
+    """The route of a link: both boxes, and a free place in each column between them.
 
-    So a long link does not run through boxes (Sugiyama, Tagawa and Toda 1981).
+    The free places keep a long link from crossing boxes (Sugiyama, Tagawa and Toda 1981).
     """
     between = range(columns[source] + 1, columns[target])
     passing = [(source, target, column) for column in between]
@@ -83,7 +83,7 @@ def _way(source: str, target: str, columns: Mapping[str, int]) -> list[Stop]:
 def _arrange(
     sample: Sample, columns: Mapping[str, int], ways: Mapping[tuple[str, str], list[Stop]]
 ) -> dict[Stop, Point]:
-    """The middle of every stop; in each column they stand in the order of what leads to them."""
+    """The centre of each stop; the stops of a column are in the order of those that lead to them."""
     stops = [(tool, tool, columns[tool]) for tool in sample.nodes]
     stops += [stop for way in ways.values() for stop in way[1:-1]]
     before: dict[Stop, list[Stop]] = {stop: [] for stop in stops}
@@ -94,7 +94,7 @@ def _arrange(
     middle = (max(map(len, by_column)) - 1) / 2
     points: dict[Stop, Point] = {}
     for number, column in enumerate(by_column):
-        # Each stop as high as the mean of what leads to it: few crossings, for one pass.
+        # One pass of the barycentre method: a stop is as high as the mean of those that lead to it.
         column.sort(key=lambda stop: -_mean([points[item][1] for item in before[stop]]))
         x = _MARGIN + _BOX_WIDTH / 2 + number * _COLUMN
         for place, stop in enumerate(column):
@@ -108,9 +108,9 @@ def _mean(values: Sequence[float]) -> float:
 
 
 def _ends(points: Sequence[Point]) -> list[Point]:
-    """The points a link is drawn through: from the right side of its first box to the left of its last.
+    """The points of a link, from the right side of its first box to the left side of its last.
 
-    It passes a column level over a box's width, lest it cuts a corner.
+    In the columns between, it is level over the width of a box, so that it cuts no corner of a box.
     """
     (ax, ay), *between, (bx, by) = points
     half = _BOX_WIDTH / 2
@@ -142,7 +142,7 @@ def _draw_link(axes: Axes, points: Sequence[Point], colour: str) -> None:
 
 def _draw_types(axes: Axes, points: Sequence[Point], types: Sequence[str]) -> None:
     (ax, ay), (bx, by) = _ends(points)[:2]
-    # Nearer the source, where links that cross or meet are still apart.
+    # Nearer the source, where links to one target are still apart.
     part = 0.4
     eased = 3 * part**2 * (1 - part) + part**3
     place = (ax + (1.5 * part * (1 - part) + part**3) * (bx - ax), ay + eased * (by - ay))
@@ -171,7 +171,7 @@ def _draw_box(axes: Axes, tool: str, middle: Point) -> None:
 
 
 def box_text(name: str) -> str:
-    r"""A tool's name in up to three lines of 19 letters; underscores may end a line.
+    r"""A tool's name on up to three lines of 19 characters; an underscore may end a line.
 
     >>> box_text("share_by_social_network")
     'share_by_social_\nnetwork'

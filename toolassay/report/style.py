@@ -1,7 +1,7 @@
-"""What every picture shares: colours, fonts, the same bytes every time.
+"""The style of all pictures: colours, fonts, and files with the same bytes every time.
 
 The colours of resource types are those of Paul Tol's schemes "bright" and "muted" (Colour Schemes,
-SRON/EPS/TN/09-002): distinguishable for most colour-blind readers, on a light and on a dark background.
+SRON/EPS/TN/09-002), which most colour-blind readers can distinguish on light and dark backgrounds.
 """
 
 from __future__ import annotations
@@ -26,11 +26,13 @@ if TYPE_CHECKING:
 INK = "#1F2430"
 QUIET = "#5B6270"
 
-_NOTHING_TOLD: dict[str, dict[str, None]] = {
+# Dates and versions of matplotlib would make the bytes of a file differ.
+_NO_METADATA: dict[str, dict[str, None]] = {
     ".pdf": {"CreationDate": None, "Creator": None, "Producer": None},
     ".png": {"Software": None},
     ".svg": {"Date": None, "Creator": None},
 }
+# Fonts of Linux, Windows and macOS with Chinese, Japanese and Korean characters, for what DejaVu Sans lacks.
 _FAMILIES = (
     "Noto Sans CJK SC",
     "Noto Sans CJK JP",
@@ -43,7 +45,7 @@ _FAMILIES = (
 
 @contextlib.contextmanager
 def plain_style() -> Iterator[None]:
-    """Draw with matplotlib's own defaults, not the user's; a letter no font has is no warning."""
+    """Draw with matplotlib's defaults, not the user's settings, and without warnings of missing glyphs."""
     import matplotlib.style
 
     with (
@@ -68,7 +70,7 @@ def _fonts() -> tuple[str, ...]:
 
 
 def blank_figure(width: float, height: float) -> tuple[Figure, Axes]:
-    """An empty figure whose axes are measured in inches, from the lower left corner."""
+    """An empty figure with axes in inches from the lower left corner."""
     from matplotlib.backends.backend_agg import FigureCanvasAgg
     from matplotlib.figure import Figure
 
@@ -82,18 +84,18 @@ def blank_figure(width: float, height: float) -> tuple[Figure, Axes]:
 
 
 def save(figure: Figure, path: Path, *, dpi: int) -> Path:
-    """Write a figure as PNG, SVG or PDF (by the suffix), whole or not at all, without date or version.
+    """Write a figure as PNG, SVG or PDF (by the suffix), all or nothing, without date or version.
 
     Raises:
         ToolassayError: the file cannot be written.
     """
     with atomic_target(path) as stream:
-        figure.savefig(stream, format=path.suffix[1:], dpi=dpi, metadata=_NOTHING_TOLD[path.suffix])
+        figure.savefig(stream, format=path.suffix[1:], dpi=dpi, metadata=_NO_METADATA[path.suffix])
     return path
 
 
 def one_line(text: str, *, longest: int = 36) -> str:
-    r"""A name on one line, its middle left out where it is too long.
+    r"""A name on one line of at most `longest` characters; the middle of a longer one is left out.
 
     >>> one_line("a  very\nlong name", longest=9)
     'a ve…name'
@@ -106,7 +108,12 @@ def one_line(text: str, *, longest: int = 36) -> str:
 
 
 def text_width(text: str, size: float) -> float:
-    """The width of a text at a size in points, in inches (near enough where a fallback font draws it)."""
+    """The width of a text in inches; approximate where a fallback font draws it.
+
+    Args:
+        text: the text.
+        size: in points.
+    """
     from matplotlib.font_manager import FontProperties
     from matplotlib.textpath import TextPath
 
@@ -136,7 +143,7 @@ _OTHERS = (
 
 
 def type_colours(types: Iterable[str]) -> dict[str, str]:
-    """A colour for every type, in the given order; neutral where the colours run out, or for no type.
+    """A colour for each type, in the given order; `NEUTRAL` for no type and after the last colour.
 
     >>> type_colours(["text", "table", ""])
     {'text': '#4477AA', 'table': '#66CCEE', '': '#8A8F98'}
@@ -149,12 +156,12 @@ def type_colours(types: Iterable[str]) -> dict[str, str]:
 
 
 def given_type(tool: Tool) -> str:
-    """The type a tool is coloured by: the first one it gives, or `NO_TYPE`."""
+    """The type of a tool's colour: its first output type, or `NO_TYPE`."""
     return tool.outputs[0] if tool.outputs else NO_TYPE
 
 
 def types_by_use(library: ToolLibrary) -> list[str]:
-    """Every resource type of a library, the one most tools touch first, then by name."""
+    """The resource types of a library, those of the most tools first, then by name."""
     uses = Counter(kind for tool in library for kind in dict.fromkeys((*tool.inputs, *tool.outputs)))
     return sorted(uses, key=lambda kind: (-uses[kind], kind))
 

@@ -1,4 +1,4 @@
-"""The types of a tool graph in numbers, the same on every picture and on the page."""
+"""Counts of tools and links by type, for the pictures and the page of a tool graph."""
 
 from __future__ import annotations
 
@@ -9,17 +9,17 @@ from toolassay.errors import UsageError
 from toolassay.graph import ToolGraph
 from toolassay.report.style import is_complete, types_by_use
 
-MOST_TYPES = 24
+MOST_TYPES = 24  # rows of the table of types that fit a page
 
 
 @dataclass(frozen=True)
 class TypeCounts:
-    """How often each type occurs.
+    """Counts by type.
 
     Attributes:
-        givers: how many tools give it.
-        takers: how many tools take it.
-        links: how many links carry it; none in a graph in which every tool can follow every other.
+        givers: tools with the type among their outputs.
+        takers: tools with the type among their inputs.
+        links: links of the type; empty for a complete graph.
     """
 
     givers: Counter[str]
@@ -28,7 +28,7 @@ class TypeCounts:
 
 
 def type_counts(graph: ToolGraph) -> TypeCounts:
-    """Count tools and links by type; links that the types imply are not listed for it."""
+    """Count tools and links by type; links that the types imply are counted without listing them."""
     givers: Counter[str] = Counter()
     takers: Counter[str] = Counter()
     loops: Counter[str] = Counter()
@@ -47,14 +47,14 @@ def type_counts(graph: ToolGraph) -> TypeCounts:
 
 @dataclass(frozen=True)
 class TypeGraph:
-    """A library too large to draw, with types as nodes and tools as links.
+    """A tool library with types as nodes and tools as links.
 
     Attributes:
-        types: the most used types, the one most tools touch first.
-        left_out: how many further types there are.
-        givers: for every type, how many tools give it.
-        takers: for every type, how many tools take it.
-        makers: for a pair (taken, given), how many tools take the one and give the other.
+        types: the most used types, those of the most tools first.
+        left_out: the number of other types.
+        givers: the number of tools with each output type.
+        takers: the number of tools with each input type.
+        makers: the number of tools with each pair of input and output type.
     """
 
     types: tuple[str, ...]
@@ -65,7 +65,11 @@ class TypeGraph:
 
 
 def type_graph(graph: ToolGraph, *, most: int = MOST_TYPES) -> TypeGraph:
-    """The types of a tool graph, and how many tools lead from one to another.
+    """Count the tools between each two types of a graph.
+
+    Args:
+        graph: a resource graph.
+        most: the number of types to keep.
 
     Raises:
         UsageError: no tool has types.

@@ -1,7 +1,7 @@
-"""The pictures of a variety report, one PNG each.
+"""The pictures of a variety report, each a PNG file.
 
-A sunburst of the first two words of requests (the first word inside, the second around it), a map of sizes
-and shapes, and bars of tools, lengths and likeness.
+A sunburst of the first two words of requests (the first word inside), a heat map of sizes and shapes, and bar
+charts of tools, lengths and similarity.
 """
 
 from __future__ import annotations
@@ -22,13 +22,13 @@ __all__ = ["PICTURES", "draw_variety"]
 
 
 SHAPE_COLOURS = {"single": "#CCBB44", "chain": "#4477AA", "dag": "#AA3377"}
-MOST_TOOLS = 40
-MOST_SIZES = 24
+MOST_TOOLS = 40  # bars with legible names; a larger library is drawn as a curve
+MOST_SIZES = 24  # columns of the heat map
 _WARNING = "#EE6677"
 
 
 def tidy(axes: Axes, title: str, x: str, y: str) -> None:
-    """A title at the left, names of the axes, and no box."""
+    """Set the title at the left and the names of the axes, and remove the box."""
     axes.set_title(title, loc="left", size=11, color=INK, weight="bold")
     axes.set_xlabel(x, color=QUIET, size=9)
     axes.set_ylabel(y, color=QUIET, size=9)
@@ -39,7 +39,7 @@ def tidy(axes: Axes, title: str, x: str, y: str) -> None:
 
 
 def _whole_ticks(axes: Axes, *, x: bool = False, y: bool = False) -> None:
-    """No half requests on the scale of a small set."""
+    """Put ticks at integers only; a small set would have half requests on its axis."""
     from matplotlib.ticker import MaxNLocator
 
     for axis, wanted in ((axes.xaxis, x), (axes.yaxis, y)):
@@ -65,7 +65,7 @@ def draw_lengths(axes: Axes, lengths: Mapping[str, Any]) -> None:
 
 
 def draw_likeness(axes: Axes, likeness: Mapping[str, Any]) -> None:
-    """How like each request is to the one that is most like it."""
+    """The similarity of each request with the most similar other one."""
     counts = likeness["histogram"]
     width = 1 / len(counts)
     above = likeness["above"]
@@ -80,7 +80,7 @@ def draw_likeness(axes: Axes, likeness: Mapping[str, Any]) -> None:
 
 
 def draw_tools(axes: Axes, tools: Mapping[str, Any]) -> None:
-    """In how many plans each tool stands; of a large library, the curve from the most used to the least."""
+    """The number of plans that use each tool: bars, or a curve for a large library."""
     uses = tools["uses"]
     title = f"{tools['used']:,} of {tools['tools']:,} tools are used"
     if len(uses) > MOST_TOOLS:
@@ -91,7 +91,7 @@ def draw_tools(axes: Axes, tools: Mapping[str, Any]) -> None:
         tidy(axes, title, "tools, most used first", "plans")
         return
     names = [one_line(name, longest=34) for name in uses]
-    # By place: two names may look the same once they are cut.
+    # Bars are placed by number, as two names may be equal once they are shortened.
     colours = [ACCENT if count else _WARNING for count in uses.values()]
     axes.barh(range(len(names)), list(uses.values()), color=colours, height=0.72)
     for place, count in enumerate(uses.values()):
@@ -103,7 +103,7 @@ def draw_tools(axes: Axes, tools: Mapping[str, Any]) -> None:
 
 
 def draw_sizes(axes: Axes, sizes: Mapping[str, Mapping[str, int]]) -> None:
-    """How many plans there are of each shape and size, as a map."""
+    """The number of plans of each shape and size, as a heat map."""
     columns = sorted({int(size) for counts in sizes.values() for size in counts})
     shown = columns[:MOST_SIZES]
     rows: list[Sequence[int]] = [[counts.get(str(size), 0) for size in shown] for counts in sizes.values()]
@@ -112,7 +112,7 @@ def draw_sizes(axes: Axes, sizes: Mapping[str, Mapping[str, int]]) -> None:
     axes.imshow(shades, cmap="Blues", vmin=0, vmax=1.25, aspect="auto")
     for y, row in enumerate(rows):
         for x, count in enumerate(row):
-            # Colours follow the logarithm, so that rare sizes are seen beside frequent ones.
+            # Colours are on a logarithmic scale, so that rare sizes are visible beside frequent ones.
             colour = "white" if log1p(count) / most > 0.7 else INK if count else NEUTRAL
             axes.text(x, y, f"{count:,}" if count else "·", ha="center", va="center", size=8.5, color=colour)
     axes.set_xticks(range(len(shown)), [str(size) for size in shown])
@@ -129,9 +129,11 @@ _COLOURS = (
 )
 _LIGHT = ("#CCBB44", "#66CCEE", "#DDAA55")
 _FIRST, _SECOND = 2 * len(_COLOURS), 6
-"""How many first words are shown, and how many second words of each."""
-_LEAST_ROOM = 0.055  # the least share of a turn, times its radius, in which a word can be read
-_WIDE_EDGE = 150  # of a slice of this part of a turn, or a wider one, the edge is a point wide
+"""The number of first words shown, and of second words of each."""
+_LEAST_ROOM = 0.055  # the least length of an arc, for a circle of radius 1, with room for a word
+_WIDE_EDGE = (
+    150  # slices from this part of a turn (1/150) have an edge of one point, narrower ones a finer one
+)
 _REST = "…"
 
 
@@ -145,12 +147,12 @@ class _Slice(NamedTuple):
 
 
 def draw_sunburst(axes: Axes, openings: Sequence[Sequence[Any]], total: int) -> None:
-    """Draw a sunburst of `[first word, second word, requests]`; what is rarer is put together.
+    """Draw a sunburst of the first two words of requests, with the rare ones as one slice.
 
     Args:
-        axes: without axes, from -1.1 to 1.1 in both directions.
-        openings: the most frequent ones, in order.
-        total: how many requests there are, those with other openings too.
+        axes: from about -1 to 1 in both directions.
+        openings: `[first word, second word, requests]`, the most frequent ones in order.
+        total: the number of all requests.
     """
     firsts: dict[str, dict[str, int]] = {}
     for first, second, count in openings:
@@ -179,7 +181,7 @@ def _most_frequent(seconds: Mapping[str, int]) -> list[tuple[str, int]]:
 
 
 def _draw_slice(axes: Axes, piece: _Slice, start: float, total: int) -> None:
-    """A slice, from the top, clockwise."""
+    """Draw a slice and its word; `start` is a share of the turn, clockwise from the top."""
     from matplotlib.patches import Wedge
 
     share = piece.requests / total
@@ -220,15 +222,15 @@ _WIDTH, _HEIGHT = 7.0, 3.2  # inches
 
 
 def draw_variety(figures: Mapping[str, Any], folder: Path) -> list[Path]:
-    """Draw what a variety report measured; the same figures give the same bytes.
+    """Draw the pictures of a variety report; the same figures give the same bytes.
 
     Args:
-        figures: as in `variety.json`; a part that is not applicable gets no picture.
-        folder: where `first_words.png`, `sizes_and_shapes.png`, `tools.png`, `lengths.png` and
-            `likeness.png` go; made if missing. A picture of an earlier report that has none now is removed.
+        figures: as in `variety.json`; a part that is not applicable has no picture.
+        folder: where the files of `PICTURES` are written; created if missing. The picture of a part that is
+            not applicable any more is removed.
 
     Returns:
-        The files, in that order.
+        The files, in the order of `PICTURES`.
 
     Raises:
         ToolassayError: the folder cannot be written.

@@ -1,4 +1,4 @@
-"""The outcome of the decisions on each sample, and the human-verification table."""
+"""The decision on each sample from the votes of its reviewers, and the table of human verification."""
 
 from __future__ import annotations
 
@@ -13,20 +13,20 @@ from toolassay.metrics.agreement import Agreement, agreement_of
 from toolassay.review.decision import DECISIONS, Record
 from toolassay.review.samples import ReviewSample
 from toolassay.review.store import Log
-from toolassay.text_formatting import cell_of
+from toolassay.tables import Table, percent
 
 State = Literal["undecided", "conflict", "decided"]
 
 
 @dataclass(frozen=True, slots=True)
 class Outcome:
-    """The decisions on one sample.
+    """The votes on one sample.
 
     Attributes:
         sample: the sample.
-        votes: the decisions of reviewers on the current version, by name.
+        votes: the reviewers' decisions on the current version of the sample, by name.
         stale: the reviewers who decided only on an earlier version.
-        settled: the decision of an adjudicator; of several, the last one.
+        settled: the last decision of an adjudicator.
     """
 
     sample: ReviewSample
@@ -36,13 +36,13 @@ class Outcome:
 
     @property
     def disputed(self) -> bool:
-        """Whether reviewers differ, in the decision or in the fix."""
+        """Whether reviewers differ in the decision or in their fixes."""
         votes = list(self.votes.values())
         return any(not vote.same_as(votes[0]) for vote in votes[1:])
 
     @property
     def state(self) -> State:
-        """Whether the sample is decided, undecided or in conflict."""
+        """Whether the sample is decided; votes that differ are a conflict until an adjudicator settles it."""
         if self.settled is not None:
             return "decided"
         if not self.votes:
@@ -51,18 +51,18 @@ class Outcome:
 
     @property
     def decision(self) -> Record | None:
-        """The decision that counts; None if the sample is undecided or in conflict."""
+        """The adjudicator's decision, else the one that all reviewers share; None if there is neither."""
         if self.settled is not None:
             return self.settled
         return next(iter(self.votes.values())) if self.state == "decided" else None
 
 
 def outcomes(samples: Iterable[ReviewSample], logs: Mapping[str, Log]) -> list[Outcome]:
-    """The outcome of each sample, in the order of the samples.
+    """The outcome of each sample.
 
     Args:
-        samples: the samples.
-        logs: the decisions of each reviewer, by name.
+        samples: in any order, which the result keeps.
+        logs: the log of each person, by name.
     """
     reviews = {name: log.standing("reviewer") for name, log in logs.items()}
     verdicts = [log.standing("adjudicator") for log in logs.values()]
@@ -80,7 +80,7 @@ def outcomes(samples: Iterable[ReviewSample], logs: Mapping[str, Log]) -> list[O
     return found
 
 
-DECISION_NAMES = {
+_DECISION_NAMES = {
     "correct": "correct",
     "discard": "discarded",
     "fix_syntax": "fixed for syntax",
@@ -91,10 +91,10 @@ _ALL = "all"
 
 
 def verification(outcomes: Sequence[Outcome]) -> dict[str, Any]:
-    """The human-verification table: the number of samples by decision, for each shape and for all.
+    """Counts of decisions for each shape and for all samples, and the agreement of the reviewers.
 
-    Shares are of the decided samples; None if there are none. The counts of the five decisions, the undecided
-    and the conflicts add up to the samples. `stale` counts the undecided samples that were decided on an
+    In each group the five decisions, the undecided and the conflicts add up to the samples. `share` is of the
+    decided samples, None where there are none. `stale` counts the undecided samples with decisions on an
     earlier version only.
     """
     groups = {
@@ -108,8 +108,8 @@ def verification(outcomes: Sequence[Outcome]) -> dict[str, Any]:
 
 
 def _row(items: Sequence[Outcome]) -> dict[str, Any]:
-    said = Counter(item.decision.action for item in items if item.decision is not None)
-    decided = said.total()
+    actions = Counter(item.decision.action for item in items if item.decision is not None)
+    decided = actions.total()
     return {
         "samples": len(items),
         "decided": decided,
@@ -119,16 +119,16 @@ def _row(items: Sequence[Outcome]) -> dict[str, Any]:
         "adjudicated": sum(item.settled is not None for item in items),
         "insisted": sum(item.decision is not None and bool(item.decision.insisted) for item in items),
         "decisions": {
-            name: {"count": said[name], "share": said[name] / decided if decided else None}
+            name: {"count": actions[name], "share": actions[name] / decided if decided else None}
             for name in DECISIONS
         },
     }
 
 
 def agreements(outcomes: Sequence[Outcome]) -> dict[str, Any]:
-    """The agreement of reviewers on the decision: of each pair (Cohen), and of all if three or more (Fleiss).
+    """Agreement on the decision: Cohen's kappa of each pair, and Fleiss' kappa of three or more reviewers.
 
-    Decisions of adjudicators are left out. `kappa` is None, with a `reason`, if it is not defined.
+    Decisions of adjudicators do not count. `kappa` is None, with a `reason`, where it is not defined.
     """
     votes = [{name: vote.action for name, vote in item.votes.items()} for item in outcomes]
     names = sorted({name for item in votes for name in item})
@@ -150,38 +150,38 @@ def _figures(agreement: Agreement) -> dict[str, Any]:
         figures["reason"] = (
             "no sample was decided by two or more of them"
             if not agreement.items
-            else "all decisions are the same, so agreement beyond chance is undefined"
+            else "all decisions are the same, so agreement beyond chance is not defined"
         )
     return figures
 
 
 def markdown(table: dict[str, Any]) -> list[tuple[str, str]]:
-    """The result of `verification` as Markdown: pairs of a heading and a table."""
-    rows = [
-        "| samples | all | decided | " + " | ".join(DECISION_NAMES.values()) + " | undecided | conflicts |"
-    ]
-    rows.append("| --- |" + " ---: |" * (len(DECISION_NAMES) + 4))
+    """The tables of `verification` in Markdown, each with its heading."""
+    headings = ("samples", "all", "decided", *_DECISION_NAMES.values(), "undecided", "conflicts")
+    rows = []
     for name, row in table["samples"].items():
         cells = [_counted(**row["decisions"][decision]) for decision in DECISIONS]
-        counts = [row["samples"], row["decided"], *cells, row["undecided"], row["conflicts"]]
-        rows.append(f"| {name} | {' | '.join(map(str, counts))} |")
-    found = [("Human verification, by shape; shares are of the decided samples", "\n".join(rows))]
+        counts = (row["samples"], row["decided"], *cells, row["undecided"], row["conflicts"])
+        rows.append((name, *map(str, counts)))
+    title = "Human verification, by shape; shares are of the decided samples"
+    tables = [(title, Table(headings, rows).markdown())]
     agreement = table["agreement"]
     if agreement["pairs"]:
-        lines = ["| reviewers | samples of both | same decision | kappa |", "| --- | ---: | ---: | --- |"]
-        for pair in agreement["pairs"]:
-            lines.append(_agreement_row(" and ".join(map(cell_of, pair["reviewers"])), pair, "Cohen"))
+        headings = ("reviewers", "samples of both", "same decision", "kappa")
+        rows = [_agreement_row(" and ".join(pair["reviewers"]), pair, "Cohen") for pair in agreement["pairs"]]
         if agreement["all"] is not None:
-            lines.append(_agreement_row("all", agreement["all"], "Fleiss"))
-        found.append(("Agreement of the reviewers on the decision", "\n".join(lines)))
-    return found
+            rows.append(_agreement_row("all", agreement["all"], "Fleiss"))
+        tables.append(
+            ("Agreement of the reviewers on the decision", Table(headings, rows, align="lrrl").markdown())
+        )
+    return tables
 
 
 def _counted(count: int, share: float | None) -> str:
-    return str(count) if share is None else f"{count} ({100 * share:.1f} %)"
+    return str(count) if share is None else f"{count} ({percent(share)})"
 
 
-def _agreement_row(who: str, figures: dict[str, Any], name: str) -> str:
-    raw = "-" if figures["raw"] is None else f"{100 * figures['raw']:.1f} %"
-    kappa = figures["reason"] if figures["kappa"] is None else f"{figures['kappa']:.3f} ({name})"
-    return f"| {who} | {figures['samples']} | {raw} | {kappa} |"
+def _agreement_row(who: str, figures: dict[str, Any], statistic: str) -> tuple[str, ...]:
+    """A row of the table of agreement; `statistic` is whose kappa it is."""
+    kappa = figures["reason"] if figures["kappa"] is None else f"{figures['kappa']:.3f} ({statistic})"
+    return who, str(figures["samples"]), percent(figures["raw"], unknown="-"), kappa

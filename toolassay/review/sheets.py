@@ -1,27 +1,21 @@
-"""Review in a spreadsheet (Excel or CSV): write a sheet, read it back, and save its decisions."""
+"""Review sheets in Excel or CSV: write one for a reviewer, read it, and save its decisions."""
 
 from __future__ import annotations
 
-import codecs
-import csv
-import io
 import json
-import sys
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any
 
 from toolassay.errors import UsageError
-from toolassay.excel import LONGEST_CELL, cell_text, offer_choices, unlock, write_head, write_row
-from toolassay.extras import needed
-from toolassay.files import HALF_PAIRS, atomic_target
 from toolassay.gold import Gold
 from toolassay.review.decision import COMMENT, DECISIONS, FIXES, Record, RequestedDecision, edited, record_of
 from toolassay.review.findings import Findings
 from toolassay.review.samples import ReviewSample
 from toolassay.review.session import Session
 from toolassay.review.store import Log
+from toolassay.spreadsheets import Choices, SheetRow, Workbook, cell_text, fits_cell, read_rows, write_csv
 
 __all__ = ["COLUMNS", "read_sheet", "rows_of", "take_sheet", "write_sheet"]
 
@@ -33,16 +27,18 @@ EDITS = {
     "edited_nodes": "task_nodes",
     "edited_links": "task_links",
 }
-"""The columns to fix a sample in, and the part of the label of each. The request is text, the others JSON."""
+"""The columns for fixes, and the part of the label in each: one text, three as JSON."""
 
-COLUMNS = (*READ_ONLY, "decision", "note", *EDITS)
+EDITABLE = ("decision", "note", *EDITS)
+COLUMNS = (*READ_ONLY, *EDITABLE)
 WIDTHS = dict(zip(COLUMNS, (12, 18, 60, 50, 60, 40, 16, 30, 50, 40, 50, 40), strict=True))
 
 
 def rows_of(samples: tuple[ReviewSample, ...], findings: Findings, log: Log) -> Iterator[dict[str, str]]:
-    """The rows of a reviewer's sheet, by column, with the reviewer's earlier decisions.
+    """The rows of one reviewer's sheet, by column, with the reviewer's decisions so far.
 
-    The columns of `EDITS` have the current parts, with the reviewer's earlier fix. A changed cell is an edit.
+    The columns of `EDITS` hold the parts of the label, with the reviewer's earlier edits: a cell that is
+    changed there is an edit.
     """
     standing = log.standing("reviewer")
     for sample in samples:
@@ -64,18 +60,18 @@ def rows_of(samples: tuple[ReviewSample, ...], findings: Findings, log: Log) -> 
 
 
 def edit_cells(sample: ReviewSample, record: Record | None) -> dict[str, str]:
-    """The columns of `EDITS` for a sample, with the fix of an earlier record."""
+    """The cells of the columns `EDITS`."""
     label = edited(sample.record, record.parts) if record else sample.record
     return {column: part_text(part, label.get(part)) for column, part in EDITS.items()}
 
 
 def part_text(part: str, value: Any) -> str:
-    """A part of a label as the text of a cell: the request unchanged, other parts as ASCII JSON."""
+    """A part of a label in its cell: the request as it is, everything else as JSON in ASCII."""
     return value if part == "user_request" and isinstance(value, str) else json.dumps(value)
 
 
 def id_text(sample: str | int) -> str:
-    """An id as the text of a cell. A text that looks like a number is quoted, to differ from the number.
+    """An id in its cell: a number as it is, a text in quotes where a spreadsheet would change it.
 
     >>> id_text(12), id_text("12"), id_text("a-12")
     ('12', '"12"', 'a-12')
@@ -86,7 +82,7 @@ def id_text(sample: str | int) -> str:
 
 
 def plan_text(gold: Gold) -> str:
-    """A plan as readable text: one line per call, then the links."""
+    """A plan for people: one line for each call, then one for each link."""
     lines = [f"{node.place}. {node.tool}({_arguments(node.arguments)})" for node in gold.nodes]
     return "\n".join([*lines, *(f"{source} -> {target}" for source, target in gold.links)])
 
@@ -101,36 +97,37 @@ def _argument(argument: Any) -> str:
     return argument if isinstance(argument, str) else json.dumps(argument, ensure_ascii=False)
 
 
-EXTRA = "review"
-SHEET = "Review"
-# Spreadsheets take a text that starts with one of these for a formula, half-width or full-width. The
-# apostrophe is the mark that `escape_formula` adds.
-_FORMULA = tuple("=+-@\t\r\n'＝＋－＠")
+_EXTRA = "review"
+_SHEET = "Review"
 
 
 def write_sheet(path: Path, rows: Iterable[Mapping[str, str]]) -> int:
-    """Write rows to an `.xlsx` or a `.csv` file.
-
-    A text that starts like a formula stays a text: in Excel by the type of its cell, in CSV by a leading
-    apostrophe, which `read_sheet` removes. CSV is UTF-8 with a byte order mark, which Excel needs.
+    """Write the rows to an `.xlsx` or a `.csv` file; a text that begins as a formula does stays a text.
 
     Returns:
         The number of rows.
 
     Raises:
-        UsageError: the file has another ending, openpyxl is missing, or a text is too long for a cell.
+        UsageError: another kind of file, openpyxl is missing, or a text is too long for a cell of Excel.
     """
     kind = kind_of(path)
     listed = list(rows)
+    cells = ([row[column] for column in COLUMNS] for row in listed)
     if kind == ".csv":
-        with atomic_target(path) as stream:
-            text = io.TextIOWrapper(stream, encoding="utf-8-sig", errors=HALF_PAIRS, newline="")
-            writer = csv.writer(text)
-            writer.writerow(COLUMNS)
-            writer.writerows([escape_formula(row[column]) for column in COLUMNS] for row in listed)
-            text.detach()
-    else:
-        _write_excel(path, listed)
+        write_csv(path, COLUMNS, cells)
+        return len(listed)
+    for row in listed:
+        long = next((column for column in EDITABLE if not fits_cell(row[column])), None)
+        if long is not None:
+            raise UsageError(
+                f"the {long} of sample {row['id']} is too long for a cell of Excel",
+                file=path,
+                fix="export a .csv, or review this one in the browser",
+            )
+    choices = Choices(["decision"], f'"{",".join(DECISIONS)}"', "a decision")
+    book = Workbook(_EXTRA)
+    book.add_sheet(_SHEET, WIDTHS, cells, unlocked=EDITABLE, choices=[choices], freeze="B2")
+    book.save(path)
     return len(listed)
 
 
@@ -146,159 +143,43 @@ def kind_of(path: Path) -> str:
     return kind
 
 
-def escape_formula(text: str) -> str:
-    """Escape a text so that no spreadsheet takes it for a formula: an apostrophe before it.
-
-    >>> escape_formula("=1+1"), escape_formula("'a"), escape_formula("a")
-    ("'=1+1", "''a", 'a')
-    """
-    return f"'{text}" if text.startswith(_FORMULA) else text
-
-
-def unescape_formula(text: str) -> str:
-    """The inverse of `escape_formula`.
-
-    >>> unescape_formula("'=1+1"), unescape_formula("''a"), unescape_formula("'tis")
-    ('=1+1', "'a", "'tis")
-    """
-    return text[1:] if text.startswith("'") and text[1:].startswith(_FORMULA) else text
-
-
-def _write_excel(path: Path, rows: list[Mapping[str, str]]) -> None:
-    excel = needed("openpyxl", "an Excel sheet", EXTRA)
-    book = excel.Workbook()
-    sheet = book.active
-    sheet.title = SHEET
-    write_head(excel, sheet, WIDTHS)
-    for number, row in enumerate(rows, start=2):
-        for column in COLUMNS[len(READ_ONLY) :]:
-            if len(row[column].encode("utf-16-le", "surrogatepass")) // 2 > LONGEST_CELL:
-                raise UsageError(
-                    f"the {column} of sample {row['id']} is too long for a cell of Excel",
-                    file=path,
-                    fix="export a .csv, or review this sample on the page",
-                )
-        write_row(excel, sheet, number, [cell_text(row[column]) for column in COLUMNS])
-        for place in range(len(READ_ONLY) + 1, len(COLUMNS) + 1):
-            unlock(excel, sheet.cell(number, place))
-    decision = COLUMNS.index("decision") + 1
-    choices = f'"{",".join(DECISIONS)}"'
-    offer_choices(excel, sheet, choices, "a decision", range(decision, decision + 1), len(rows) + 1)
-    sheet.freeze_panes = "B2"
-    with atomic_target(path) as stream:
-        book.save(stream)
-
-
-NEEDED = ("id", "fingerprint", "decision", "note", *EDITS)
-
-
-class SheetRow(NamedTuple):
-    """A row that is not empty; `line` is its number in the sheet, from 1."""
-
-    line: int
-    cells: Mapping[str, str]
+NEEDED = ("id", "fingerprint", *EDITABLE)
 
 
 def read_sheet(path: Path) -> list[SheetRow]:
-    """Read the rows of a sheet. Columns may be in any order, and there may be further ones.
+    """The filled rows of a sheet, in order.
 
     Raises:
         UsageError: the file is missing or not a sheet, a column is missing, or a cell is a formula.
     """
-    lines = _csv_lines(path) if kind_of(path) == ".csv" else _excel_lines(path)
-    header: list[str] | None = None
-    rows: list[SheetRow] = []
-    for number, cells in lines:
-        if header is None:
-            header = [(cell or "").strip().casefold() for cell in cells]
-            for column in NEEDED:
-                if header.count(column) != 1:
-                    raise UsageError(
-                        f"no column '{column}', or two of them",
-                        file=path,
-                        line=number,
-                        fix="use the file that --export wrote",
-                    )
-            continue
-        found = dict(zip(header, [*cells, *[""] * len(header)], strict=False))
-        values = {column: text for column, text in found.items() if text is not None}
-        formula = next((column for column in NEEDED if column not in values), None)
-        if formula is not None:
-            wrong = f"holds a formula (column '{formula}')"
-            raise UsageError(wrong, file=path, line=number, fix="write the value instead")
-        if any(values[column].strip() for column in NEEDED):
-            rows.append(SheetRow(number, values))
+    kind_of(path)
+    rows = [*read_rows(path, NEEDED, extra=_EXTRA, option="--import", sheet=_SHEET, apostrophes=True)]
     if not rows:
         raise UsageError("holds no rows", file=path, fix="use the file that --export wrote")
     return rows
 
 
-def _csv_lines(path: Path) -> Iterator[tuple[int, list[str | None]]]:
-    csv.field_size_limit(sys.maxsize)
-    try:
-        with path.open(encoding=_encoding(path), newline="") as stream:
-            start = stream.readline()
-            stream.seek(0)
-            # Spreadsheets separate cells by the list separator of the system's locale, or by tabs.
-            comma = max(",;\t", key=start.count)
-            for number, cells in enumerate(csv.reader(stream, delimiter=comma), start=1):
-                yield number, [unescape_formula(cell) for cell in cells]
-    except FileNotFoundError:
-        raise UsageError("no such file", file=path, fix="check --import") from None
-    except (csv.Error, UnicodeError, OSError) as error:
-        raise UsageError(f"not a CSV table: {error}", file=path, fix="save it as CSV, UTF-8") from None
-
-
-def _encoding(path: Path) -> str:
-    """The encoding of a text file by its byte order mark. Excel writes UTF-16 as "Unicode text"."""
-    with path.open("rb") as stream:
-        start = stream.read(2)
-    return "utf-16" if start in (codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE) else "utf-8-sig"
-
-
-def _excel_lines(path: Path) -> Iterator[tuple[int, list[str | None]]]:
-    """The cells of each row; None for a formula."""
-    excel = needed("openpyxl", "an Excel sheet", EXTRA)
-    try:
-        with path.open("rb") as stream:
-            book = excel.load_workbook(stream, read_only=True)
-            sheet = book[SHEET] if SHEET in book.sheetnames else book.worksheets[0]
-            sheet.reset_dimensions()  # some programs write wrong ones, and rows would be cut off
-            for number, cells in enumerate(sheet.iter_rows(), start=1):
-                yield number, [None if cell.data_type == "f" else _text(cell.value) for cell in cells]
-    except FileNotFoundError:
-        raise UsageError("no such file", file=path, fix="check --import") from None
-    except Exception as error:  # openpyxl raises many types for a damaged file
-        raise UsageError(f"not an Excel workbook: {error}", file=path, fix="save it as .xlsx") from None
-
-
-def _text(value: Any) -> str:
-    if isinstance(value, float) and value.is_integer():
-        return str(int(value))
-    return "" if value is None else str(value)
-
-
-_SHOWN = 5  # further wrong rows that an error lists
+_SHOWN = 5  # rows that a message names beside the first
 
 
 def take_sheet(
     session: Session, rows: Sequence[SheetRow], reviewer: str, path: Path, *, insist: bool = False
 ) -> int:
-    """Save the decisions and comments of a sheet. Importing the same sheet again changes nothing.
+    """Save the decisions and comments of a sheet, all or none; the same sheet again changes nothing.
 
     Args:
         session: the review.
         rows: the rows of the sheet.
-        reviewer: the reviewer's name.
-        path: the sheet, for errors.
-        insist: save fixes that gates reject; the record says so.
+        reviewer: the reviewer who filled it in.
+        path: of the sheet, for messages.
+        insist: save fixes that gates reject, and record that.
 
     Returns:
-        The number of new records.
+        The number of new decisions and comments.
 
     Raises:
-        UsageError: rows are wrong; the error lists them, and nothing is saved.
-        ToolassayError: the file of decisions cannot be written.
+        UsageError: rows cannot be read (the message names them).
+        ToolassayError: the decisions cannot be written.
     """
     find = _Finder(session.samples)
     saved: list[Record] = []
@@ -327,9 +208,9 @@ def take_sheet(
 
 
 class _Finder:
-    """Finds the sample of a row by its id, or by its fingerprint if that is unique.
+    """Finds the sample of a row by its id, else by its fingerprint if only one sample has that.
 
-    Spreadsheets turn some ids into dates or into numbers with an exponent.
+    Spreadsheets turn ids into dates and numbers with exponents.
     """
 
     def __init__(self, samples: Sequence[ReviewSample]) -> None:
@@ -342,7 +223,7 @@ class _Finder:
         """The sample of a row.
 
         Raises:
-            UsageError: no sample has its id or fingerprint.
+            UsageError: no sample has the id or, alone, the fingerprint.
         """
         sample = self._by_id.get(row.cells["id"].strip())
         if sample is not None:
@@ -356,10 +237,10 @@ class _Finder:
 def _record(
     session: Session, sample: ReviewSample, row: SheetRow, reviewer: str, log: Log, *, insist: bool
 ) -> Record | None:
-    """The new record of a row; None if the row changes nothing.
+    """The decision or comment that a row adds to the earlier ones; None where it adds nothing.
 
     Raises:
-        UsageError: the row is wrong.
+        UsageError: the row cannot be read, or the fix is rejected.
     """
     cells = row.cells
     if cells["fingerprint"].strip() != sample.fingerprint:
@@ -371,8 +252,8 @@ def _record(
     note = old_note if _same_text(cells["note"], old_note) else cells["note"]
     action = "_".join(cells["decision"].casefold().split())
     if action not in ("", *DECISIONS):
-        said = cells["decision"].strip()[:40]
-        raise UsageError(f"decision '{said}' is none of {', '.join(DECISIONS)}")
+        given = cells["decision"].strip()[:40]
+        raise UsageError(f"decision '{given}' is none of {', '.join(DECISIONS)}")
     parts = _parts(sample, before, cells)
     if not action:
         if any(value != sample.record.get(part) for part, value in parts.items()) and before is None:
@@ -380,7 +261,7 @@ def _record(
         if note == old_note:
             return None
     if action not in FIXES and before is not None and parts == dict(before.parts):
-        parts = {}  # the edits of an earlier fix, still in the sheet
+        parts = {}  # the edits of an earlier fix, which the sheet still shows
     wanted = RequestedDecision(
         number=sample.number,
         fingerprint=sample.fingerprint,
@@ -396,7 +277,7 @@ def _record(
 
 
 def _parts(sample: ReviewSample, before: Record | None, cells: Any) -> dict[str, Any]:
-    """The parts that differ from the sample's. An emptied cell is no edit.
+    """The parts of the label that a row changes; an emptied cell changes nothing.
 
     Raises:
         UsageError: a cell is not JSON.
@@ -423,11 +304,12 @@ def _parts(sample: ReviewSample, before: Record | None, cells: Any) -> dict[str,
 
 
 def _same_text(read: str, written: str) -> bool:
-    """Whether a cell is unchanged, apart from the line ends of the spreadsheet."""
+    """Whether a cell still has the written text, apart from line ends, which spreadsheets change."""
     return read == written or _plain(read) == _plain(cell_text(written))
 
 
 def _plain(text: str) -> str:
+    # Excel writes a carriage return as "_x000D_".
     return text.replace("\r\n", "\n").replace("\r", "\n").replace("_x000D_", "")
 
 

@@ -1,4 +1,4 @@
-"""The split stage: data.json -> split_ids.json."""
+"""The stage `split`: `data.json` to `split_ids.json`."""
 
 from __future__ import annotations
 
@@ -13,6 +13,7 @@ from toolassay.gold import Gold
 from toolassay.screen import DEFAULT, WARNING, Screen
 from toolassay.splits import SPLITS, Member, Split, Splitting, near_repeats
 from toolassay.splits.split_file import signature, write_splits
+from toolassay.tables import Table
 from toolassay.text_formatting import count_of
 from toolassay.variety import DEFAULT_THRESHOLD, Thresholds
 
@@ -31,37 +32,35 @@ def split(
     force: bool = False,
     screen: Screen = DEFAULT,
 ) -> Splitting:
-    """Split the samples of a folder, so that no subgraph and no request is in two splits.
-
-    Requests that are nearly the same count as one.
+    """Split the samples of a folder so that no subgraph and no request is in two splits.
 
     The same samples, shares and seed give the same splits, whatever the order of the file.
 
     Args:
-        data_dir: holds `data.json`.
-        train: the share of training; the three are taken in proportion to one another.
-        dev: of what is looked at while developing.
-        test: of what is tested on at the end.
-        seed: of the draws.
-        hold_out_tools: tools that are never trained on: every sample that uses one goes to test.
-        near: keep near duplicates together; without, only requests of the same words.
-        threshold: how alike near duplicates are, as in `toolassay check`.
-        out: the file; default `split_ids.json` of the folder.
-        force: replace a split file that somebody else made; a dated copy is kept.
-        screen: who listens.
+        data_dir: has `data.json`.
+        train: the share of the training split; the three shares are scaled to a sum of 1.
+        dev: the share of the development split.
+        test: the share of the test split.
+        seed: the seed of the random choices.
+        hold_out_tools: tools that never occur in training: every sample that uses one goes to test.
+        near: keep near duplicates in one split; otherwise only requests with the same words.
+        threshold: similarity from which requests are near duplicates, as in `toolassay check`.
+        out: the file; default `split_ids.json` in the folder.
+        force: replace a split file that another program made, and keep a dated copy.
+        screen: where messages go.
 
     Raises:
-        UsageError: files missing or malformed, shares that cannot be, a tool that no sample uses, or a file
-            that must not be replaced.
+        UsageError: a file is missing or malformed, the shares are not valid, no sample uses a held-out tool,
+            or the file may not be replaced.
         ToolassayError: there are no samples.
     """
     folder = DataFolder(Path(data_dir)).require()
     given: dict[Split, float] = {"train": train, "dev": dev, "test": test}
     total = sum(given.values())
     if min(given.values()) < 0 or not 0 < total < float("inf"):
-        told = ", ".join(f"{name} {share:g}" for name, share in given.items())
+        listed = ", ".join(f"{name} {share:g}" for name, share in given.items())
         raise UsageError(
-            f"the shares are no shares: {told}", fix="give e.g. --train 0.8 --dev 0.1 --test 0.1"
+            f"the shares are not valid: {listed}", fix="give e.g. --train 0.8 --dev 0.1 --test 0.1"
         )
     if hold_out_tools and not test:
         raise UsageError("tools are held out for the test split", fix="give --test more than 0")
@@ -70,7 +69,7 @@ def split(
     members: list[Member] = []
 
     def golds() -> Iterator[Gold]:
-        # Nobody knows how many there are before they are read.
+        # The number of samples is not known before the file is read, so the progress has one step.
         with screen.progress(f"read {folder.data}", 1) as advance:
             for line in read_labels(folder.data):
                 gold = Gold.of(line.value, line.number)
@@ -106,10 +105,10 @@ def split(
         screen.say(f"kept {copy}")
     if abs(total - 1) > 1e-9:
         taken = ", ".join(f"{name} {share:.1%}" for name, share in shares.items())
-        screen.say(f"the shares add up to {total:g}, and are taken in proportion: {taken}")
+        screen.say(f"the shares add up to {total:g} and are scaled: {taken}")
     screen.say(
-        f"{count_of(len(members), 'sample')} in {count_of(len(result.groups), 'group')}: those with the same "
-        "plan, and requests that repeat each other, stay together"
+        f"{count_of(len(members), 'sample')} in {count_of(len(result.groups), 'group')}: samples with the "
+        "same plan or with requests that repeat each other stay together"
     )
     screen.table(table(result))
     for sentence in not_held(result):
@@ -120,29 +119,23 @@ def split(
 
 
 def table(result: Splitting) -> str:
-    """How many samples of each shape and size are in each split, as Markdown."""
+    """The number of samples of each shape and size in each split, in Markdown."""
     names = [name for name in SPLITS if result.shares.get(name)]
     wished = [f"{name} ({result.shares[name]:.1%} wished)" for name in names]
     groups, counts = result.group_counts(), result.counts()
-    lines = [
-        f"| stratum | samples | groups | {' | '.join(wished)} |",
-        f"| --- |{' ---: |' * (2 + len(names))}",
-    ]
-    for stratum, found in counts.items():
-        lines.append(_row(str(stratum), found, groups[stratum], names))
     whole = {name: sum(found[name] for found in counts.values()) for name in SPLITS}
-    lines.append(_row("all", whole, len(result.groups), names))
-    return "\n".join(lines)
+    rows = [_row(str(stratum), found, groups[stratum], names) for stratum, found in counts.items()]
+    rows.append(_row("all", whole, len(result.groups), names))
+    return Table(("stratum", "samples", "groups", *wished), rows).markdown()
 
 
-def _row(name: str, found: dict[Split, int], groups: int, names: list[Split]) -> str:
+def _row(name: str, found: dict[Split, int], groups: int, names: list[Split]) -> tuple[str | int, ...]:
     total = sum(found.values())
-    cells = [f"{found[split]:,} ({found[split] / total:.1%})" for split in names]
-    return f"| {name} | {total:,} | {groups:,} | {' | '.join(cells)} |"
+    return name, total, groups, *(f"{found[split]:,} ({found[split] / total:.1%})" for split in names)
 
 
 def not_held(result: Splitting) -> Iterator[str]:
-    """Where a share is missed by more than one sample, or a split has none; a sentence each."""
+    """A sentence for each reason why shares are missed by more than one sample or a split is empty."""
     groups, largest = result.group_counts(), result.largest()
     names = [name for name in SPLITS if result.shares.get(name)]
     empty, missed = [], []
@@ -160,15 +153,15 @@ def not_held(result: Splitting) -> Iterator[str]:
         total = sum(found.values())
         off = max(abs(found[name] - total * result.shares.get(name, 0)) for name in SPLITS)
         if off > 1:
-            told = f"{stratum} by {off:.1f} of {count_of(total, 'sample')}"
+            miss = f"{stratum} by {off:.1f} of {count_of(total, 'sample')}"
             if not result.hold_out:
-                told += f" (the largest of {count_of(groups[stratum], 'group')} has {largest[stratum]})"
-            missed.append(told)
+                miss += f" (the largest of {count_of(groups[stratum], 'group')} has {largest[stratum]})"
+            missed.append(miss)
         elif lacking := [name for name in names if not found[name]]:
             few = f"{count_of(total, 'sample')}, {count_of(groups[stratum], 'group')}"
             empty.append(f"{stratum} ({few}; none in {', '.join(lacking)})")
     if missed:
-        why = "tools are held out" if result.hold_out else "groups are not parted"
+        why = "tools are held out" if result.hold_out else "groups are not divided"
         yield f"shares are missed, as {why}: {', '.join(missed)}"
     if empty:
         yield f"too few samples for a share in every split: {', '.join(empty)}"

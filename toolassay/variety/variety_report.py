@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -10,23 +10,23 @@ from toolassay.files import write_json, write_text
 from toolassay.gold import Gold
 from toolassay.graph import ToolGraph
 from toolassay.report.variety_pictures import PICTURES, draw_variety
-from toolassay.text_formatting import cell_of, count_of
+from toolassay.tables import Table, Value, markdown_escaped, number, percent
+from toolassay.text_formatting import count_of
 from toolassay.tools import ToolLibrary
 from toolassay.variety.diversity import WINDOW
 from toolassay.variety.measures import SAMPLE, measure_variety
 from toolassay.variety.near_duplicates import Repeats, Thresholds
 
-# Rows of the table of openings, and tools named in a sentence.
-_OPENINGS = 10
-_NAMED = 100
+_OPENINGS = 10  # pairs of first words in the table
+_NAMED = 100  # unused tools that the report names
 
 
 def variety_page(figures: Mapping[str, Any], pictures: Sequence[str]) -> str:
     """The text of `variety.md`.
 
     Args:
-        figures: as `measure_variety` returns them.
-        pictures: file names of the pictures in the same folder.
+        figures: the result of `measure_variety`.
+        pictures: names of the picture files in the same folder.
     """
     sample = figures["sample"]["requests"]
     parts = [
@@ -56,41 +56,39 @@ def variety_page(figures: Mapping[str, Any], pictures: Sequence[str]) -> str:
     return "\n\n".join(parts) + "\n"
 
 
-def _part(part: Mapping[str, Any], render: Any) -> Iterable[str]:
+def _part(part: Mapping[str, Any], paragraphs: Callable[[Mapping[str, Any]], list[str]]) -> list[str]:
     if "not_applicable" in part:
         return [f"Not applicable: {part['not_applicable']}."]
-    rendered: Iterable[str] = render(part)
-    return rendered
+    return paragraphs(part)
 
 
 def _picture(name: str, title: str, pictures: Sequence[str]) -> list[str]:
     return [f"![{title}]({name}.png)"] if f"{name}.png" in pictures else []
 
 
-def _table(heads: Sequence[str], rows: Iterable[Sequence[str]]) -> str:
-    lines = [heads, ["---", *["---:"] * (len(heads) - 1)], *rows]
-    return "\n".join("| " + " | ".join(cell_of(cell) for cell in line) + " |" for line in lines)
+def _table(headings: Sequence[str], rows: Sequence[Sequence[Value]]) -> str:
+    return Table(headings, rows).markdown()
 
 
 def _share(value: float | None) -> str:
-    return "" if value is None else f"{value:.1%}"
+    return percent(value, sign="%", unknown="")
 
 
-def _number(value: float | None, digits: int = 2) -> str:
-    return "" if value is None else f"{value:,.{digits}f}"
+def _number(value: float | None, digits: int) -> str:
+    return number(value, digits, unknown="")
 
 
 def _repeats(part: Mapping[str, Any]) -> list[str]:
     rows = [
-        ("exact duplicates (the words of an earlier request)", f"{part['exact']:,}"),
-        (f"near duplicates (threshold {part['threshold']:g}, adjusted by plan)", f"{part['near']:,}"),
+        ("exact: the words of an earlier request", part["exact"]),
+        (f"near: alike from {part['threshold']:g}, by plan", part["near"]),
         ("share of the requests", _share(part["share"])),
-        ("groups of duplicates", f"{part['clusters']:,}"),
-        ("requests in the largest group", f"{part['largest_cluster']:,}"),
+        ("groups that belong together", part["clusters"]),
+        ("requests in the largest", part["largest_cluster"]),
     ]
     if part["plans_said_before"] is not None:
-        again = "plans with the tools, links and values of an earlier plan"
-        rows.append((again, f"{part['plans_said_before']:,}"))
+        again = "plans with the tools, links and values of an earlier one"
+        rows.append((again, part["plans_said_before"]))
     return ["## Repeated requests", _table(("", "requests"), rows)]
 
 
@@ -106,8 +104,8 @@ def _likeness(part: Mapping[str, Any], sample: int) -> list[str]:
 
 def _wording(part: Mapping[str, Any], sample: int) -> list[str]:
     rows = [
-        ("words", f"{part['words']:,}"),
-        ("different words", f"{part['different_words']:,}"),
+        ("words", part["words"]),
+        ("different words", part["different_words"]),
         *((f"distinct-{length}", _number(part[f"distinct_{length}"], 3)) for length in (1, 2, 3, 4)),
         (f"different words in a window of {WINDOW}", _share(part[f"moving_type_token_ratio_{WINDOW}"])),
     ]
@@ -127,7 +125,7 @@ def _lengths(part: Mapping[str, Any]) -> list[str]:
 
 def _first_words(part: Mapping[str, Any], requests: int) -> list[str]:
     rows = [
-        (f"{first} {second}".strip(), f"{count:,}", _share(count / requests))
+        (f"{first} {second}".strip(), count, _share(count / requests))
         for first, second, count in part["openings"][:_OPENINGS]
     ]
     return [
@@ -141,7 +139,7 @@ def _shapes(part: Mapping[str, Any]) -> list[str]:
     rows = [
         (
             shape,
-            f"{row['plans']:,}",
+            row["plans"],
             _number(row["mean_words"], 1),
             _number(row["distinct_2"], 3),
             _number(row["nearest"], 3),
@@ -153,10 +151,10 @@ def _shapes(part: Mapping[str, Any]) -> list[str]:
 
 
 def _tools(part: Mapping[str, Any]) -> list[str]:
-    told = f"{part['used']:,} of {part['tools']:,} tools are used ({_share(part['share'])})"
+    used = f"{part['used']:,} of {part['tools']:,} tools are used ({_share(part['share'])})"
     if part["evenness"] is not None:
-        told += f"; evenness {part['evenness']:.2f} (1: all equally often)"
-    paragraphs = [told + "."]
+        used += f"; evenness {part['evenness']:.2f} (1: all alike)"
+    paragraphs = [used + "."]
     if part["never_used"]:
         paragraphs.append(f"Never used: {_names(part['never_used'])}.")
     if part["unknown"]:
@@ -165,26 +163,26 @@ def _tools(part: Mapping[str, Any]) -> list[str]:
 
 
 def _names(names: Sequence[str]) -> str:
-    told = ", ".join(cell_of(name) for name in names[:_NAMED])
+    listed = ", ".join(markdown_escaped(name, keep_markup=True) for name in names[:_NAMED])
     rest = len(names) - _NAMED
-    return f"{told} and {rest:,} more (all are in variety.json)" if rest > 0 else told
+    return f"{listed} and {rest:,} more (all are in variety.json)" if rest > 0 else listed
 
 
 def _links(part: Mapping[str, Any]) -> list[str]:
     possible = count_of(part["possible"], "possible link")
-    told = [f"{part['used']:,} of {possible} are used ({_share(part['share'])})"]
-    told.append(f"{part['used_once']:,} of them once")
+    facts = [f"{part['used']:,} of {possible} are used ({_share(part['share'])})"]
+    facts.append(f"{part['used_once']:,} of them once")
     if part["not_in_graph"]:
-        told.append(f"{count_of(part['not_in_graph'], 'link')} of the plans are not in the graph")
-    rows = [(f"{source} → {target}", f"{count:,}") for source, target, count in part["most_used"]]
-    return ["; ".join(told) + ".", *([_table(("most used", "plans"), rows)] if rows else [])]
+        facts.append(f"{count_of(part['not_in_graph'], 'link')} of the plans are not in the graph")
+    rows = [(f"{source} → {target}", count) for source, target, count in part["most_used"]]
+    return ["; ".join(facts) + ".", *([_table(("most used", "plans"), rows)] if rows else [])]
 
 
 REPORT_FILES = ("variety.json", "variety.md", *(f"{name}.png" for name in PICTURES))
 
 
 class VarietyReport(NamedTuple):
-    """The figures of `measure_variety` and the files written: `variety.json`, `variety.md`, the pictures."""
+    """The figures, and the files of the report: `variety.json`, `variety.md` and the pictures."""
 
     figures: dict[str, Any]
     files: list[Path]
@@ -201,17 +199,18 @@ def write_variety(
     sample: int = SAMPLE,
     seed: int = 0,
 ) -> VarietyReport:
-    """Measure a data set, and write `variety.json`, `variety.md` and pictures into a folder.
+    """Measure a set, and write `variety.json`, `variety.md` and the pictures into a folder.
 
     Args:
         out: the folder.
-        golds: as for `toolassay.variety.measures.measure_variety`, like the other arguments.
-        library: all tools.
+        golds: the plans and requests; this and the other arguments are those of
+            `toolassay.variety.measures.measure_variety`.
+        library: the tools.
         graph: the tool graph.
-        repeats: the repeated requests, if `DuplicateGate.repeats` has them already.
-        thresholds: minimum similarity of near duplicates.
-        sample: number of sampled requests.
-        seed: seed of the sample.
+        repeats: repeats that are known already, such as those of `DuplicateGate`; None searches for them.
+        thresholds: the thresholds of near duplicates.
+        sample: how many requests the expensive measures take.
+        seed: the seed of that sample.
 
     Raises:
         ToolassayError: the folder cannot be written.
@@ -219,7 +218,7 @@ def write_variety(
     figures = measure_variety(
         golds, library=library, graph=graph, repeats=repeats, thresholds=thresholds, sample=sample, seed=seed
     )
-    write_json(out / "variety.json", figures)  # first, because it marks the folder as that of a report
+    write_json(out / "variety.json", figures)  # first: it marks the folder as one of a report
     pictures = draw_variety(figures, out)
     write_text(out / "variety.md", variety_page(figures, [picture.name for picture in pictures]))
     return VarietyReport(figures, [out / "variety.json", out / "variety.md", *pictures])

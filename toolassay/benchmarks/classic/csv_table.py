@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import csv
-import io
 from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
 from toolassay.errors import UsageError
 from toolassay.files import atomic_writer
+from toolassay.tables import csv_line
 
 # A message may quote a long log; the default limit of a cell is 131,072 characters.
 csv.field_size_limit(10**8)
@@ -108,7 +108,4 @@ def write_table(path: Path, columns: Sequence[str], rows: Iterable[Sequence[obje
     """Write a table in the form that `read_table` reads, atomically."""
     with atomic_writer(path) as stream:
         for row in (columns, *rows):
-            text = io.StringIO()
-            # With this line terminator the writer quotes cells that contain a bare carriage return.
-            csv.writer(text, lineterminator="\r\n").writerow(row)
-            stream.write(text.getvalue().removesuffix("\r\n") + "\n")
+            stream.write(csv_line(row))

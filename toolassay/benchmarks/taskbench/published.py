@@ -12,7 +12,7 @@ from toolassay.errors import UsageError
 from toolassay.metrics.confidence_interval import Interval
 from toolassay.report.leaderboard.ranking import HEADINGS, LeaderboardRow
 
-# The first digits of the SHA-256 of the sorted tool ids of each domain, one a line.
+# The first digits of the SHA-256 of each domain's tool ids, sorted and joined by line feeds.
 _TOOLS = {
     "3babc44135955e0e": "huggingface",
     "4f437dbad5fceb7c": "multimedia",
@@ -22,7 +22,7 @@ DOMAINS = tuple(_TOOLS.values())
 
 
 def published_rows(domain: str) -> list[LeaderboardRow]:
-    """The published rows of a domain, as printed.
+    """The rows of a domain in the published leaderboard of TaskBench.
 
     >>> len(published_rows("multimedia")), published_rows("multimedia")[0].score("n-F1").value
     (17, 90.9)

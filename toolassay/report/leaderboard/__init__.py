@@ -1,4 +1,4 @@
-"""Models side by side: the rows, their order, and a table in each format. Scores are in percent."""
+"""Leaderboards: rows of models in order, and a table in each format. Scores are in percent."""
 
 from toolassay.report.leaderboard.ranking import Board, LeaderboardRow
 from toolassay.report.leaderboard.tables import csv_table, latex_table, markdown_table

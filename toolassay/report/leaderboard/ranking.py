@@ -1,4 +1,4 @@
-"""The rows of a leaderboard, their order, and the captions that every format shows."""
+"""The rows of a leaderboard, their order, and the captions of every format."""
 
 from __future__ import annotations
 
@@ -10,15 +10,15 @@ from toolassay.metrics import legend
 from toolassay.metrics.confidence_interval import NOTHING, Interval
 from toolassay.runs.marks import LOCAL, RowMark, marked
 from toolassay.runs.recorded_usage import RecordedUsage
+from toolassay.tables import UNKNOWN
 
 Kind = Literal["strict", "compat", "published"]
 HEADINGS = ("R1", "R2", "BsF", "n-F1", "e-F1", "t-F1", "v-F1")
 """The published columns, in the published order."""
 ASCENDING = ("model", "cost", "latency", "side effects")
-"""What stands the better the smaller it is."""
+"""The columns in which smaller is better."""
 OTHER_SORTS = ("coverage", "cost", "latency", "model")
-"""What rows can be sorted by beside their scores."""
-UNKNOWN = "–"
+"""The columns that rows can be sorted by, besides the scores."""
 CAPTION = (
     "Percent. strict: every item that was asked counts, 0 where malformed or refused; with 95 % intervals. "
     "compat: as the published evaluator counts, items it cannot read left out."
@@ -30,18 +30,18 @@ PUBLISHED_CAPTION = (
 
 @dataclass(frozen=True)
 class LeaderboardRow:
-    """One model, counted one way.
+    """The scores of one model, counted one way.
 
     Attributes:
-        model: its name.
-        kind: how it was counted.
-        scores: in percent, by heading; a heading without one is unknown.
-        items: the labelled items (strict), those that both files have (compat); None where unknown.
+        model: the name of the model.
+        kind: how items were counted.
+        scores: in percent, by heading; a heading without a score is unknown.
+        items: the number of labelled items (strict) or of items in both files (compat); None where unknown.
         coverage: the share of them that was scored, in percent.
-        usage: what the run used; None where nobody knows.
-        signature: what strict scores were made with.
-        asked: of a partial run, how much was asked: "20 of 300 asked"; empty of a complete one.
-        mark: what a reader must know about it.
+        usage: cost and time of the run; None where unknown.
+        signature: the signature of strict scores.
+        asked: how much of the data a partial run covers, such as "20 of 300 asked"; empty for a complete run.
+        mark: a mark at the name, such as that of a baseline.
     """
 
     model: str
@@ -62,25 +62,25 @@ class LeaderboardRow:
 
     @property
     def name(self) -> str:
-        """The model, with its mark."""
+        """The name of the model with its mark."""
         return marked(self.model, self.mark)
 
     @property
     def is_baseline(self) -> bool:
-        """Whether it is compared with and never ranked."""
+        """Whether the model is a baseline, which is never ranked."""
         return self.mark is not None and self.mark.is_baseline
 
     @property
     def is_local(self) -> bool:
-        """Whether its seconds are those of this machine."""
+        """Whether its seconds are those of a model on this machine."""
         return self.usage is not None and self.usage.is_local and self.usage.seconds is not None
 
     def score(self, heading: str) -> Interval:
-        """The score under a heading."""
+        """The score under a heading; without a value where it is unknown."""
         return self.scores.get(heading, NOTHING)
 
     def key(self, column: str) -> float | str | None:
-        """What the row is sorted by."""
+        """The value that a row is sorted by; None where it is unknown."""
         if column in ("model", "coverage"):
             return self.model if column == "model" else self.coverage
         if column not in OTHER_SORTS:
@@ -92,11 +92,11 @@ class LeaderboardRow:
 
 @dataclass(frozen=True)
 class Board:
-    """Rows in order, with what is to be said about them.
+    """A leaderboard.
 
     Attributes:
         title: one line.
-        rows: a model's rows stand together.
+        rows: in order; the rows of one model follow each other.
         remarks: what a reader has to know, one sentence each.
         headings: the columns of scores.
         caption: what the columns mean.
@@ -110,13 +110,13 @@ class Board:
 
     @property
     def captions(self) -> list[str]:
-        """What the words mean, and the remarks."""
+        """Explanations of columns and marks, then the remarks."""
         return self.captions_of(self.headings)
 
     def captions_of(self, headings: Sequence[str]) -> list[str]:
-        """The same where only these columns are shown."""
+        """The captions of a table with these columns only."""
         published = [PUBLISHED_CAPTION] if any(row.kind == "published" for row in self.rows) else []
-        meanings = [told] if (told := legend(headings)) else []
+        meanings = [meaning] if (meaning := legend(headings)) else []
         local = [LOCAL] if any(row.is_local for row in self.rows) else []
         marks = dict.fromkeys(row.mark.line for row in self.rows if row.mark is not None)
         return [self.caption, *meanings, *published, *local, *marks, *self.remarks]
@@ -134,11 +134,15 @@ class Board:
 
 
 def in_order(models: Sequence[Sequence[LeaderboardRow]], column: str) -> list[LeaderboardRow]:
-    """The rows of all models, sorted by a column of each model's first row; the unknown comes last.
+    """The rows of all models, sorted by a column of each model's first row; unknown values come last.
 
-    Partial runs have no rank among complete ones: they are below all of them. Where the first row of a
-    model is strict, published rows are below all others: the two do not compare. Baselines are never ranked:
-    they are last. By latency, local times come after those of servers.
+    Three kinds of models are not ranked among the others. Partial runs are below complete ones. If the first
+    row of any model is strict, published rows are below all others, as they do not compare. Baselines are
+    last. By latency, local times come after those of servers.
+
+    Args:
+        models: the rows of each model.
+        column: a heading of scores, or one of `OTHER_SORTS`.
 
     >>> low = LeaderboardRow("b", "compat", {})
     >>> rows = [low, LeaderboardRow("a", "published", {"R1": Interval(50.0, None, None)})]

@@ -12,7 +12,7 @@
   let wanted = "";
   const unchecked = new Set();
 
-  // ---- words and elements (texts only ever become text nodes) ----
+  // ---- words and elements (texts become text nodes, never markup) ----
   const count = (number, noun) => `${number.toLocaleString("en")} ${noun}${number === 1 ? "" : "s"}`;
   const element = (name, attributes = {}, ...children) => {
     const made = document.createElement(name);
@@ -70,7 +70,7 @@
   const ruler = document.createElement("canvas").getContext("2d");
   ruler.font = `${FONT.size}px ${FONT.family}`;
   const widthOf = (text) => ruler.measureText(text).width;
-  // Labels are turned about their middle, which stands on the node's ray.
+  // Labels are rotated about their middle, which is on the radius of the node.
   const margins = (away) => ({
     "text-margin-x": (node) => (away + node.data("width") / 2) * Math.cos(node.data("angle")),
     "text-margin-y": (node) => (away + node.data("width") / 2) * Math.sin(node.data("angle")),
@@ -153,7 +153,7 @@
     return graph.zoom() >= READABLE && x > 0 && y > 0 && x < graph.width() && y < graph.height();
   };
 
-  // ---- search, filter and choice decide together what stands out ----
+  // ---- what search, filter and choice show ----
   const matches = () => {
     const text = wanted.toLocaleLowerCase();
     const shown = tools.map((_, number) => number).filter(passes);
@@ -275,10 +275,10 @@
         if (chosen !== null && !passes(chosen)) chosen = null;
         refresh();
       });
-      const told = byResource && known
+      const counts = byResource && known
         ? `${count(known.givers, "tool")}, ${count(known.links, "link")}`
         : count(uses.get(kind), "tool");
-      const name = element("span", {}, kind, " ", element("small", { class: "quiet" }, told));
+      const name = element("span", {}, kind, " ", element("small", { class: "quiet" }, counts));
       $("types").append(element("label", {}, box, ...(byResource && known ? [swatch(known.colour)] : []), name));
     });
     const without = tools.filter((tool) => !tool.gives.length).length;
@@ -287,7 +287,7 @@
     }
   };
 
-  // ---- what people do ----
+  // ---- events ----
   graph.on("tap", "node", (event) => choose(event.target.data("number")));
   graph.on("tap", (event) => { if (event.target === graph) choose(null); });
   $("search").addEventListener("input", () => {

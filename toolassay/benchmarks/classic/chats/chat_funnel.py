@@ -9,6 +9,7 @@ from typing import Any
 
 from toolassay.benchmarks.classic.csv_table import write_table
 from toolassay.files import write_json
+from toolassay.tables import Table
 
 STEPS, DROPPED = "steps.json", "dropped.csv"
 
@@ -19,9 +20,9 @@ class Drop:
 
     Args:
         conversation: its id.
-        messages: number of user messages left out.
-        why: the reason; it quotes nothing from the text.
-        kept: number of user messages that stay; 0 if the whole conversation is left out.
+        messages: how many user messages went.
+        why: the reason, without any words of the conversation.
+        kept: how many user messages before them stayed; 0 where the whole conversation went.
     """
 
     conversation: str
@@ -34,8 +35,18 @@ class Drop:
 class Step:
     """One row of the funnel.
 
-    `conversations` and `messages` (of users) are the numbers before the step. `action` is that of a filter;
-    `counts` are further numbers.
+    Attributes:
+        step: its name.
+        action: what a filter did; empty for other steps.
+        conversations: how many entered.
+        messages: how many user messages entered.
+        dropped_conversations: how many were left out whole.
+        cut_conversations: how many were cut at one of their messages.
+        dropped_messages: how many user messages were left out.
+        left_conversations: how many conversations are left.
+        left_messages: how many user messages are left.
+        why: the reason.
+        counts: further figures by name.
     """
 
     step: str
@@ -53,7 +64,7 @@ class Step:
 
 @dataclass
 class ChatFunnel:
-    """The steps so far, with the numbers of conversations and messages that are left.
+    """The steps so far; `conversations` and `messages` (of users) are those that are left.
 
     >>> funnel = ChatFunnel(conversations=10, messages=14)
     >>> funnel.add("too_short", "fewer than 5 characters", [Drop("c1", 2, "message 0 has 2 characters")])
@@ -75,7 +86,7 @@ class ChatFunnel:
         action: str = "",
         counts: Mapping[str, int] | None = None,
     ) -> None:
-        """Add a step that left out `drops`; `counts` are further numbers to record."""
+        """Add a step that left out `drops`; the other arguments are those of `Step`."""
         whole = sum(not drop.kept for drop in drops)
         gone = sum(drop.messages for drop in drops)
         conversations, messages = self.conversations, self.messages
@@ -90,16 +101,15 @@ class ChatFunnel:
 
     def table(self) -> str:
         """The funnel as a Markdown table."""
-        lines = [
-            "| step | conversations left out | cut | messages left out | conversations | messages |",
-            "| --- | ---: | ---: | ---: | ---: | ---: |",
-        ]
-        lines += [
-            f"| {step.step} | {step.dropped_conversations:,} | {step.cut_conversations:,} "
-            f"| {step.dropped_messages:,} | {step.left_conversations:,} | {step.left_messages:,} |"
+        headings = ("step", "conversations left out", "cut", "messages left out", "conversations", "messages")
+        rows = [
+            (
+                *(step.step, step.dropped_conversations, step.cut_conversations, step.dropped_messages),
+                *(step.left_conversations, step.left_messages),
+            )
             for step in self.steps
         ]
-        return "\n".join(lines)
+        return Table(headings, rows).markdown()
 
     def write(self, folder: Path, **facts: Any) -> None:
         """Write `steps.json` (with `facts` before the steps) and `dropped.csv`."""

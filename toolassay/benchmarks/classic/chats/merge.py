@@ -23,6 +23,7 @@ from toolassay.benchmarks.classic.data import (
 )
 from toolassay.files import read_json, write_json, write_text
 from toolassay.metrics.agreement import Agreement, agreement_of, agreement_on
+from toolassay.tables import Table, number
 from toolassay.text_formatting import count_of
 
 __all__ = ["Agreement", "MergedSet", "Ties", "agreement_of", "merge"]
@@ -33,14 +34,14 @@ Ties = Literal["conflict", "first", "drop"]
 
 @dataclass(frozen=True)
 class MergedLabel:
-    """The merged annotations of one message.
+    """The annotations of one message, merged.
 
     Args:
-        label: id of a workflow, an empty string if no workflow fits, None if there is a conflict.
-        second: id of another correct workflow, or an empty string.
-        voters: number of annotators who made a choice under Workflow 1.
-        flags: reasons to leave out the conversation.
-        conflict: why there is no majority; empty if there is one. A settled conflict has a label as well.
+        label: id of a workflow, an empty text where none fits, None for a conflict.
+        second: id of another workflow that is right too, or an empty text.
+        voters: how many annotators made a choice under Workflow 1.
+        flags: reasons to leave the conversation out.
+        conflict: why there is no majority; empty where there is one. A settled conflict has a label.
     """
 
     label: str | None
@@ -53,17 +54,17 @@ class MergedLabel:
 def majority_label(
     answers: Mapping[str, Annotation], *, settle: bool = False, any_flag: bool = False
 ) -> MergedLabel:
-    """Merge the annotations of one message.
+    """Merge the annotations of one message by majority.
 
-    The label needs the votes of more than half of the annotators who made a choice under Workflow 1. "None of
-    these" is such a choice, an empty cell is not. A second label is added if the label is a workflow and more
-    than half of them named the second one first or second. A flag needs more than half of the annotators who
-    filled in anything in the row.
+    The voters are the annotators who made a choice under Workflow 1; "none of these" is a choice, an empty
+    cell is not. The label is the choice of more than half of the voters. There is a second label if the label
+    is a workflow and more than half of the voters named the second one, first or second. A flag counts if
+    more than half of the annotators who filled in anything in the row raised it.
 
     Args:
         answers: by annotator, in the order of the workbooks.
-        settle: without a majority, use the choice of the first annotator among those with the most votes.
-        any_flag: one annotator suffices for a flag.
+        settle: without a majority, take the first annotator's choice among those with the most votes.
+        any_flag: one annotator is enough for a flag.
 
     >>> majority_label({"a": Annotation("w0"), "b": Annotation("w1"), "c": Annotation("w1")}).label
     'w1'
@@ -75,7 +76,7 @@ def majority_label(
     chosen = [answer for answer in answers.values() if answer.first is not None]
     votes = Counter(answer.first for answer in chosen)
     if not votes:
-        return MergedLabel(None, "", 0, flags, "nobody chose")
+        return MergedLabel(None, "", 0, flags, "no annotator chose")
     most = max(votes.values())
     leading = [label for label, number in votes.items() if number == most]
     label, conflict = leading[0], ""  # in the order of the annotators
@@ -109,11 +110,10 @@ class MergedSet:
 
     Args:
         rows: the released messages with their labels.
-        verdicts: the merged annotations of every message of the sample.
+        verdicts: the merged label of every message of the sample.
         funnel: which conversations were left out, and why.
-        agreement: on primary labels: over all, by domain, by label.
-        open_conflicts: number of messages without a label, in conversations without a flag, left to be
-            decided.
+        agreement: agreement on the first labels: of all messages, by domain, by label.
+        open_conflicts: messages without a label, in conversations without a flag, that `ties` left open.
     """
 
     rows: Sequence[MessageRow]
@@ -126,18 +126,18 @@ class MergedSet:
 def merge(
     data: ClassicData, answers: AnnotationsByName, *, ties: Ties = "conflict", any_flag: bool = False
 ) -> MergedSet:
-    """Merge workbooks.
+    """Merge the annotations of a sample.
 
-    Conversations stay whole: one is left out if one of its messages is flagged by a majority or has no label
-    by majority.
+    Conversations stay whole: one is left out if a majority flags one of its messages, or if one of its
+    messages has no label by majority.
 
     Args:
         data: the sample.
-        answers: of each annotator.
-        ties: the treatment of messages without a majority. `conflict` leaves out their conversations until
-            they are decided, `drop` leaves them out for good, `first` uses the choice of the first annotator
-            among those with the most votes. A message without any choice is never released.
-        any_flag: one annotator suffices to flag a message.
+        answers: the annotations of each annotator.
+        ties: what happens to messages without a majority: `conflict` leaves their conversations out until
+            they are decided, `drop` leaves them out for good, `first` takes the first annotator's choice
+            among those with the most votes. A message without any vote is never released.
+        any_flag: one annotator is enough to flag a message.
     """
     keys = [(example.conversation, example.request_idx) for example in data.examples]
     given = {key: {name: these[key] for name, these in answers.items() if key in these} for key in keys}
@@ -156,7 +156,7 @@ def merge(
     unlabelled = {key for key, verdict in verdicts.items() if verdict.label is None}
     waiting = sum(key in unlabelled for these in chats.values() for key in these)
     unseen = {key for key, verdict in verdicts.items() if not verdict.voters}
-    _leave_out(chats, funnel, "no_vote", "nobody chose a label", unseen)
+    _leave_out(chats, funnel, "no_vote", "no annotator chose a label", unseen)
     _leave_out(chats, funnel, "conflict", "no majority for a label", unlabelled)
     kept = {key for these in chats.values() for key in these}
     rows = [
@@ -206,49 +206,47 @@ def _figures(agreement: Agreement) -> dict[str, Any]:
 
 
 def card(merged: MergedSet, workflows: Sequence[Workflow], annotators: int, rules: Sequence[str]) -> str:
-    """The data set's card, in Markdown.
+    """The card of a merged set, in Markdown.
 
     Args:
-        merged: the data set.
-        workflows: that agents can choose.
-        annotators: their number; their names are not published.
-        rules: how annotations were merged, one sentence each.
+        merged: the set.
+        workflows: the workflows that agents choose from.
+        annotators: how many there are; the card has no names.
+        rules: how their choices were merged, a sentence each.
     """
     offered = Counter(workflow.domain for workflow in workflows)
     domains = sorted({row.domain for row in merged.rows})
+    counts = [_counts(merged, domain, offered[domain]) for domain in domains]
+    counts.append(_counts(merged, None, sum(offered[domain] for domain in domains)))
+    agreement = [_agreement_row(name, found) for name, found in merged.agreement["domains"].items()]
+    agreement.append(_agreement_row(_ALL, merged.agreement["all"]))
     parts = [
         "# Chats and the workflows to start",
         "One example is a chat up to a user message; an agent names the workflow of its domain to start, "
         "or none.",
-        "| domain | messages | conversations | workflows | no workflow | two labels |\n"
-        "| --- | ---: | ---: | ---: | ---: | ---: |\n"
-        + "\n".join(_counts(merged, domain, offered[domain]) for domain in domains)
-        + "\n"
-        + _counts(merged, None, sum(offered[domain] for domain in domains)),
+        Table(("domain", *_COUNTS), counts).markdown(),
         f"## Labels\n\nBy {count_of(annotators, 'annotator')}. " + " ".join(rules),
-        "| domain | messages with two votes or more | raw agreement | kappa |\n| --- | ---: | ---: | ---: |\n"
-        + "\n".join(_agreement_row(name, found) for name, found in _agreement_by_domain(merged.agreement)),
+        Table(("domain", "messages with two votes or more", "raw agreement", "kappa"), agreement).markdown(),
         "First labels of all that was annotated. Kappa is Cohen's for two annotators, Fleiss' for more.",
         f"## What was left out\n\n{merged.funnel.table()}",
     ]
     return "\n\n".join(parts) + "\n"
 
 
-def _counts(merged: MergedSet, domain: str | None, workflows: int) -> str:
+_ALL = "**all**"
+_COUNTS = ("messages", "conversations", "workflows", "no workflow", "two labels")
+
+
+def _counts(merged: MergedSet, domain: str | None, workflows: int) -> tuple[str | int, ...]:
     rows = [row for row in merged.rows if domain in (None, row.domain)]
     chats = len({row.conversation for row in rows})
     none, two = sum(not row.label for row in rows), sum(bool(row.second_label) for row in rows)
-    name = "**all**" if domain is None else domain
-    return f"| {name} | {len(rows):,} | {chats:,} | {workflows:,} | {none:,} | {two:,} |"
+    return _ALL if domain is None else domain, len(rows), chats, workflows, none, two
 
 
-def _agreement_by_domain(agreement: Mapping[str, Any]) -> list[tuple[str, Mapping[str, Any]]]:
-    return [*agreement["domains"].items(), ("**all**", agreement["all"])]
-
-
-def _agreement_row(name: str, found: Mapping[str, Any]) -> str:
-    raw, kappa = ("-" if found[key] is None else f"{found[key]:.3f}" for key in ("raw", "kappa"))
-    return f"| {name} | {found['messages']:,} | {raw} | {kappa} |"
+def _agreement_row(name: str, agreement: Mapping[str, Any]) -> tuple[str | int, ...]:
+    raw, kappa = (number(agreement[key], 3, unknown="-") for key in ("raw", "kappa"))
+    return name, agreement["messages"], raw, kappa
 
 
 CONFLICTS, VOTES, AGREEMENT = "conflicts.csv", "votes.csv", "agreement.json"
@@ -260,7 +258,7 @@ _FILES = {
 
 
 def is_unfinished(folder: Path) -> bool:
-    """Whether a folder has only a merge that waits for decisions, so that it may be overwritten."""
+    """Whether a folder holds only a merge with open conflicts, which another merge may replace."""
     names = {path.name for path in folder.iterdir()} if folder.is_dir() else set()
     if not {CONFLICTS, STEPS} <= names <= _FILES:
         return False
@@ -268,13 +266,16 @@ def is_unfinished(folder: Path) -> bool:
 
 
 def remove_unfinished(folder: Path) -> None:
-    """Remove the files of such a merge. The messages go first, so that an interruption leaves no data set."""
+    """Remove the files of an unfinished merge.
+
+    The messages go first: a folder with messages is taken for a data set, also after an interruption.
+    """
     for name in (MESSAGES, *sorted(_FILES - {MESSAGES, STEPS, CONFLICTS}), STEPS, CONFLICTS):
         (folder / name).unlink(missing_ok=True)
 
 
 def write_reports(folder: Path, merged: MergedSet, answers: AnnotationsByName) -> None:
-    """Write all votes, the conflicts, the agreement and the funnel."""
+    """Write the votes, the conflicts, the agreement and the funnel."""
     rows = {key: _votes(key, merged, answers) for key in merged.verdicts}
     columns = ("conversation_uuid", "request_idx", *answers, "label", "second_label", "voters", "note")
     write_table(folder / VOTES, columns, rows.values())

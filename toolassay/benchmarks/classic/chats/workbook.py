@@ -1,21 +1,16 @@
-"""Annotation workbooks: their layout, writing one for an annotator, and reading the annotations."""
+"""The annotation workbook of one annotator, written from a sample and read back."""
 
 from __future__ import annotations
 
-import csv
 import random
 import re
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
-from itertools import islice, zip_longest
 from pathlib import Path
-from typing import Any
 
 from toolassay.benchmarks.classic.data import ClassicData, Example, Workflow
 from toolassay.errors import UsageError
-from toolassay.excel import cell_text, offer_choices, unlock, wrapped, write_head, write_row
-from toolassay.extras import needed
-from toolassay.files import atomic_target
+from toolassay.spreadsheets import Choices, SheetRow, Workbook, cell_text, read_rows
 
 __all__ = ["read_annotations", "write_workbook"]
 
@@ -32,29 +27,31 @@ FLAGS = {
     "human": "Wants a human",
     "unclear": "Unclear",
 }
-"""Reasons to leave out a conversation, with the titles of their columns."""
+"""Reasons to leave a conversation out, and their columns."""
 
 COLUMNS = (*READ_ONLY, *LABELS, *FLAGS.values())
+_EXTRA = "chats"
 WORKFLOW_COLUMNS = ("workflow_uuid", "Name", "Description")
 INSTRUCTIONS = "Instructions"
 YES, NO = "Yes", "No"
 
-_LONGEST_SHEET_NAME = 31
-# Characters that Excel rejects in sheet names: matches the ":" and "/" of "R&D: new/old"; not "&".
+_LONGEST_SHEET_NAME = 31  # the limit of Excel
+# The characters that Excel refuses in the name of a sheet: matches the ":" of "R&D: new", nothing in "R&D".
 _FORBIDDEN_IN_NAMES = re.compile(r"[\[\]:*?/\\\x00-\x1f]")
-# Excel's escape of a character that XML cannot contain. Matches "_x000D_"; not "_x0D_". In a user's text it
-# would be read back as that character.
+# How Excel writes a character that XML cannot hold. Excel reads a message that contains "_x0041_" itself as
+# "A", so the comparison ignores them all: matches "_x0041_", not "_x41_".
 _EXCEL_ESCAPE = re.compile(r"_x[0-9A-Fa-f]{4}_")
 
 
 def sheet_name(wanted: str, taken: Collection[str], ending: str = "") -> str:
-    r"""A valid name for a sheet that no other sheet has, ignoring case.
+    r"""A sheet name that Excel allows and that is unique among `taken`, ignoring case.
 
     >>> sheet_name("R&D: new/old " + "x" * 40, [], "_workflows")
     'R&D_ new_old xxxxxxxx_workflows'
     >>> sheet_name("HR", ["hr"])
     'HR~2'
     """
+    # Excel keeps the name "History" for itself.
     clean = _FORBIDDEN_IN_NAMES.sub("_", wanted).strip(" '") or "_"
     used = {name.casefold() for name in (*taken, "History", INSTRUCTIONS)}
     number, more = 1, ""
@@ -67,7 +64,7 @@ def sheet_name(wanted: str, taken: Collection[str], ending: str = "") -> str:
 
 
 def comparable_name(text: str) -> str:
-    """The form of a name in which spellings are compared: single blanks, case-folded.
+    """A name without differences of case and spacing.
 
     >>> comparable_name("Book  Leave ") == comparable_name("book leave")
     True
@@ -76,7 +73,7 @@ def comparable_name(text: str) -> str:
 
 
 def is_same_text(written: str, read: str) -> bool:
-    r"""Whether a cell still has its original text. Spreadsheet programs may change line ends and spaces.
+    r"""Whether a cell still has the written text, apart from line ends and spaces, which programs change.
 
     >>> is_same_text("one\r\ntwo ", "one\ntwo"), is_same_text("one", "One")
     (True, False)
@@ -104,35 +101,24 @@ These five take {YES} or {NO}; empty means {NO}. The other columns are locked: d
 
 
 def write_workbook(path: Path, data: ClassicData, *, shuffle: str | None = None) -> None:
-    """Write the workbook of one annotator.
-
-    Texts are never interpreted as formulas. The workflow that the bot started is not shown.
+    """Write the workbook of one annotator, without the workflows that the bot started.
 
     Args:
         path: an `.xlsx` file.
         data: the sample.
-        shuffle: a seed for the order of the conversations; None keeps the order.
+        shuffle: a seed for the order of the conversations; None keeps the order of the sample.
 
     Raises:
-        UsageError: openpyxl is not installed, or a workflow has the name of the choice of none.
+        UsageError: openpyxl is missing, or a workflow has the name of the choice of none.
     """
-    excel = needed("openpyxl", "a workbook", "chats")
-    book = excel.Workbook()
-    sheet = book.active
-    sheet.title = INSTRUCTIONS
-    sheet.column_dimensions["A"].width = 120
-    for line in _INSTRUCTIONS_TEXT.split("\n"):
-        sheet.append([line])
-    for (cell,) in sheet.iter_rows():
-        cell.alignment = wrapped(excel)
-    sheet["A1"].font = excel.styles.Font(bold=True)
-    sheet.protection.sheet = True
+    book = Workbook(_EXTRA)
+    question, *instructions = _INSTRUCTIONS_TEXT.split("\n")
+    book.add_sheet(INSTRUCTIONS, {question: 120}, [(line,) for line in instructions])
     for domain, workflows in data.workflows.items():
         examples = [example for example in data.examples if example.domain == domain]
         if examples:
-            _add_domain(excel, book, domain, workflows, _ordered(examples, shuffle, domain))
-    with atomic_target(path) as stream:
-        book.save(stream)
+            _add_domain(book, domain, workflows, _ordered(examples, shuffle, domain))
+    book.save(path)
 
 
 def _ordered(examples: Sequence[Example], seed: str | None, domain: str) -> list[Example]:
@@ -148,53 +134,43 @@ def _ordered(examples: Sequence[Example], seed: str | None, domain: str) -> list
 
 
 def _add_domain(
-    excel: Any, book: Any, domain: str, workflows: Sequence[Workflow], examples: Sequence[Example]
+    book: Workbook, domain: str, workflows: Sequence[Workflow], examples: Sequence[Example]
 ) -> None:
-    taken = book.sheetnames
-    sheet = book.create_sheet(sheet_name(domain, taken))
-    choices = book.create_sheet(sheet_name(domain, [*taken, sheet.title], "_workflows"))
-    write_head(excel, choices, _WORKFLOW_WIDTHS)
-    write_row(excel, choices, 2, ("", NONE, "No workflow of this domain fits."))
-    for number, workflow in enumerate(workflows, start=3):
+    for workflow in workflows:
         if comparable_name(workflow.name) == comparable_name(NONE):
             raise UsageError(
-                f"the workflow {workflow.id!r} has the name {workflow.name!r}, which means no workflow here",
-                fix="choose another name for it",
+                f"the workflow {workflow.id!r} has the name of the choice of none, {workflow.name!r}",
+                fix="give it another name",
             )
-        write_row(excel, choices, number, (workflow.id, workflow.name, workflow.description))
-    write_head(excel, sheet, _WIDTHS)
-    for number, example in enumerate(examples, start=2):
-        texts = (example.question.turns[-1].content, example.response)
-        write_row(excel, sheet, number, (example.conversation, example.request_idx, *texts))
-        for column in range(len(READ_ONLY) + 1, len(COLUMNS) + 1):
-            unlock(excel, sheet.cell(number, column))
-    last = len(examples) + 1
-    quoted = choices.title.replace("'", "''")
-    names = f"'{quoted}'!$B$2:$B${len(workflows) + 2}"
-    offer_choices(
-        excel,
-        sheet,
-        names,
-        "a workflow of the list",
-        range(len(READ_ONLY) + 1, 1 + len(READ_ONLY + LABELS)),
-        last,
-    )
-    flags = range(len(READ_ONLY + LABELS) + 1, len(COLUMNS) + 1)
-    offer_choices(excel, sheet, f'"{YES},{NO}"', f"{YES} or {NO}", flags, last)
+    taken = book.titles
+    title = sheet_name(domain, taken)
+    list_title = sheet_name(domain, [*taken, title], "_workflows")
+    quoted = list_title.replace("'", "''")
+    choices = [
+        Choices(LABELS, f"'{quoted}'!$B$2:$B${len(workflows) + 2}", "a workflow of the list"),
+        Choices([*FLAGS.values()], f'"{YES},{NO}"', f"{YES} or {NO}"),
+    ]
+    messages = [
+        (example.conversation, example.request_idx, example.question.turns[-1].content, example.response)
+        for example in examples
+    ]
+    book.add_sheet(title, _WIDTHS, messages, unlocked=[*LABELS, *FLAGS.values()], choices=choices)
+    offered = [(workflow.id, workflow.name, workflow.description) for workflow in workflows]
+    book.add_sheet(list_title, _WORKFLOW_WIDTHS, [("", NONE, "No workflow of this domain fits."), *offered])
 
 
 MessageKey = tuple[str, int]
-"""A message: its conversation and its `request_idx`."""
+"""A message: the id of its conversation and its number in it."""
 
 
 @dataclass(frozen=True)
 class Annotation:
-    """The annotations of one row.
+    """What an annotator chose for one message.
 
     Args:
-        first: id of a workflow, an empty string for the choice of none, None if no choice was made.
-        second: id of another correct workflow.
-        flags: reasons to leave out the conversation.
+        first: id of a workflow, an empty text for the choice of none, None for no choice.
+        second: id of another workflow that would be right too.
+        flags: reasons to leave the conversation out.
     """
 
     first: str | None
@@ -202,31 +178,24 @@ class Annotation:
     flags: frozenset[str] = frozenset()
 
 
-_INDEX = re.compile("[0-9]{1,9}")  # `str.isdigit` would also accept "²"
-_HEADER_SEARCH_ROWS = 20  # rows searched for a header that is not in the first row
+# At most 9 digits, as int() refuses more than 4,300: matches "12", not "-1" or "1.5".
+_INDEX = re.compile("[0-9]{1,9}")
 _YES_NO = {"yes": True, "y": True, "true": True, "no": False, "n": False, "false": False, "": False}
 
 
-@dataclass(frozen=True)
-class _WorkbookRow:
-    sheet: str
-    line: int
-    cells: Mapping[str, str]
-
-
 def read_annotations(path: Path, data: ClassicData) -> dict[MessageKey, Annotation]:
-    """Read the annotations in one workbook, or in a CSV file with the same columns.
+    """Read the answers from a workbook, or from a CSV file with the same columns.
 
     Args:
         path: `.xlsx` or `.csv`.
         data: the sample that was annotated.
 
     Returns:
-        The annotations of each row that has any, by message.
+        The annotations of the rows with any answer, by message.
 
     Raises:
-        UsageError: the file does not exist or is not such a table; or a row is invalid (with file, sheet and
-            row): an unknown or duplicate message, a changed text, a label that is not in the list.
+        UsageError: the file is missing or has no such table; or a row has an unknown message, a message that
+            occurs twice, a changed text, or a label that is not in the list (the first such row is named).
     """
     examples = {(example.conversation, example.request_idx): example for example in data.examples}
     names = {
@@ -235,17 +204,18 @@ def read_annotations(path: Path, data: ClassicData) -> dict[MessageKey, Annotati
         for domain, these in data.workflows.items()
     }
     answers: dict[MessageKey, Annotation] = {}
-    problems: list[tuple[_WorkbookRow, str]] = []
+    problems: list[tuple[SheetRow, str]] = []
     seen: set[MessageKey] = set()
-    for row in _rows_of_csv(path) if path.suffix.lower() == ".csv" else _rows_of_excel(path):
+    for row in read_rows(path, COLUMNS, extra=_EXTRA, option="--workbooks", computed=True):
+        row = row._replace(cells={column: text.strip() for column, text in row.cells.items()})
         try:
             example = _example(row, examples)
             key = example.conversation, example.request_idx
             if key in seen:
-                raise _Wrong(f"duplicate message {key[1]} of {key[0]!r}")
+                raise _RowError(f"message {key[1]} of {key[0]!r} occurs twice")
             seen.add(key)
             answer = _annotation(row, names[example.domain])
-        except _Wrong as wrong:
+        except _RowError as wrong:
             problems.append((row, str(wrong)))
             continue
         if answer is not None:
@@ -264,44 +234,44 @@ def read_annotations(path: Path, data: ClassicData) -> dict[MessageKey, Annotati
     return answers
 
 
-class _Wrong(Exception):
-    """A row is invalid; the message says why."""
+class _RowError(Exception):
+    """A row that cannot be read."""
 
 
-def _example(row: _WorkbookRow, examples: Mapping[MessageKey, Example]) -> Example:
+def _example(row: SheetRow, examples: Mapping[MessageKey, Example]) -> Example:
     name, place = row.cells["conversation_uuid"], row.cells["request_idx"].removesuffix(".0")
     example = examples.get((name, int(place))) if _INDEX.fullmatch(place) else None
     if example is None:
-        raise _Wrong(f"the sample has no message {place[:20]!r} of {name[:60]!r}")
+        raise _RowError(f"the sample has no message {place[:20]!r} of {name[:60]!r}")
     for column, text in zip(
         READ_ONLY[2:], (example.question.turns[-1].content, example.response), strict=True
     ):
         if not is_same_text(text, row.cells[column]):
-            raise _Wrong(f"{column} of {name!r} differs from the sample")
+            raise _RowError(f"{column} of {name!r} differs from the sample")
     return example
 
 
-def _annotation(row: _WorkbookRow, names: Mapping[str, str]) -> Annotation | None:
+def _annotation(row: SheetRow, names: Mapping[str, str]) -> Annotation | None:
     first, second = (_label(row.cells[column], column, names) for column in LABELS)
     flags = frozenset(flag for flag, column in FLAGS.items() if _yes(row.cells[column], column))
     if second is not None and first is None:
-        raise _Wrong("Workflow 2 is filled in, but Workflow 1 is not")
+        raise _RowError("Workflow 2 is filled in and Workflow 1 is not")
     if second and not first:
-        raise _Wrong(f"Workflow 1 is {NONE!r}, but Workflow 2 names a workflow")
+        raise _RowError(f"Workflow 1 says {NONE!r} and Workflow 2 names one")
     if first is None and not any(row.cells[column] for column in FLAGS.values()):
         return None
     return Annotation(first, second if second and second != first else None, flags)
 
 
 def _label(text: str, column: str, names: Mapping[str, str]) -> str | None:
-    """An id, an empty string for the choice of none, None if no choice was made."""
+    """The id of a workflow, an empty text for the choice of none, None for no choice."""
     wanted = comparable_name(text)
     if not wanted:
         return None
     if wanted == comparable_name(NONE):
         return ""
     if wanted not in names:
-        raise _Wrong(f"{column} {text[:60]!r} is not in the list")
+        raise _RowError(f"{column} {text[:60]!r} is not in the list")
     return names[wanted]
 
 
@@ -309,89 +279,4 @@ def _yes(text: str, column: str) -> bool:
     try:
         return _YES_NO[text.casefold()]
     except KeyError:
-        raise _Wrong(f"{column} {text[:60]!r} is neither Yes nor No") from None
-
-
-def _rows_of_csv(path: Path) -> Iterator[_WorkbookRow]:
-    try:
-        with path.open(encoding="utf-8-sig", newline="") as file:
-            reader = csv.reader(file)
-            header = next(reader, [])
-            _check_header(header, path, "")
-            for cells in reader:
-                if any(cells):
-                    yield _WorkbookRow("", reader.line_num, _named(header, cells))
-    except FileNotFoundError:
-        raise UsageError("no such file", file=path, fix="check --workbooks") from None
-    except (csv.Error, UnicodeDecodeError, OSError) as error:
-        raise UsageError(f"not a CSV table: {error}", file=path, fix="save it as CSV, UTF-8") from None
-
-
-def _rows_of_excel(path: Path) -> Iterator[_WorkbookRow]:
-    excel = needed("openpyxl", "a workbook", "chats")
-    try:
-        with path.open("rb") as stream, path.open("rb") as again:
-            book = excel.load_workbook(stream, read_only=True, data_only=True)
-            written = excel.load_workbook(again, read_only=True)
-            for sheet, same in zip(book.worksheets, written.worksheets, strict=True):
-                yield from _rows_of_sheet(path, sheet, same)
-    except UsageError:
-        raise
-    except FileNotFoundError:
-        raise UsageError("no such file", file=path, fix="check --workbooks") from None
-    except Exception as error:  # openpyxl raises many types for a damaged file, e.g. KeyError, BadZipFile
-        raise UsageError(f"not an Excel workbook: {error}", file=path, fix="save it as .xlsx") from None
-
-
-def _rows_of_sheet(path: Path, sheet: Any, written: Any) -> Iterator[_WorkbookRow]:
-    """The rows of one sheet; none if it has no messages.
-
-    Args:
-        path: of the workbook.
-        sheet: with the values.
-        written: the same sheet with formulas, to distinguish a formula without a computed value from an empty
-            cell.
-    """
-    lines = sheet.iter_rows(values_only=True)
-    header = [_cell_text(value) for value in next(lines, ())]
-    if COLUMNS[0] not in header:
-        if any(_is_header(cells) for cells in (header, *islice(lines, _HEADER_SEARCH_ROWS))):
-            _check_header([], path, sheet.title)
-        return
-    _check_header(header, path, sheet.title)
-    formulas = written.iter_rows(min_row=2, values_only=True)
-    for line, (cells, source) in enumerate(zip_longest(lines, formulas, fillvalue=()), start=2):
-        for value, formula, name in zip_longest(cells, source, header):
-            if value is None and formula is not None and name in COLUMNS:
-                raise UsageError(
-                    f"sheet {sheet.title!r}: {name} is a formula without a value",
-                    file=path,
-                    line=line,
-                    fix="write the value instead",
-                )
-        if any(cell is not None for cell in cells):
-            yield _WorkbookRow(sheet.title, line, _named(header, [_cell_text(cell) for cell in cells]))
-
-
-def _is_header(cells: Iterable[object]) -> bool:
-    return len(set(COLUMNS) & {_cell_text(cell).strip() for cell in cells}) > 1
-
-
-def _cell_text(value: Any) -> str:
-    return "" if value is None else str(value)
-
-
-def _check_header(header: list[str], path: Path, sheet: str) -> None:
-    for column in COLUMNS:
-        if header.count(column) != 1:
-            where = f"sheet {sheet!r}: " if sheet else ""
-            raise UsageError(
-                f"{where}the first row has no column {column!r}, or has it twice",
-                file=path,
-                line=1,
-                fix="restore the header in the first row",
-            )
-
-
-def _named(header: list[str], cells: list[str]) -> dict[str, str]:
-    return {name: cell.strip() for name, cell in zip(header, [*cells, *[""] * len(header)], strict=False)}
+        raise _RowError(f"{column} {text[:60]!r} is neither Yes nor No") from None

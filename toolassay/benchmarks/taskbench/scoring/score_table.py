@@ -1,12 +1,9 @@
-"""The scores as tables for the terminal: strict beside compat, in percent."""
+"""Tables of scores for the terminal: strict above compat, in percent."""
 
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping, Sequence
-from typing import Any, NamedTuple
-
-from rich import box
-from rich.table import Table
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from toolassay.benchmarks.taskbench.scoring.leaderboard import COLUMNS, Column
 from toolassay.benchmarks.taskbench.scoring.strict import RATES, SCORES
@@ -14,6 +11,10 @@ from toolassay.evaluation.evaluation import Evaluation
 from toolassay.evaluation.signature import read_signature
 from toolassay.metrics import legend
 from toolassay.runs.outcomes import asked_phrase
+from toolassay.tables import Cell, Table, percent, whole_percent
+
+if TYPE_CHECKING:
+    import rich.table
 
 
 class _ScoreRow(NamedTuple):
@@ -23,8 +24,9 @@ class _ScoreRow(NamedTuple):
 
 
 _ONLY_IF_WIDE = ("RL", "ED")
-_WIDE = 96
-_NAME = 16  # minimum width of the name column, in characters
+_WIDE = 96  # characters of a terminal on which every published column fits
+_NAME = 16  # characters of a name before it folds, at least
+_LEAST_NAME = 12  # characters of the column of names, which keep it from disappearing on a narrow terminal
 
 
 def model_table(
@@ -33,15 +35,14 @@ def model_table(
     group: str = "overall_overall",
     width: int = 120,
     with_caption: bool = True,
-) -> Table:
+) -> rich.table.Table:
     """One group of several models.
 
     Args:
         models: the scores of each model.
-        group: the group to show; models without it are left out.
-        width: of the terminal, in characters. If it is narrow, less important columns are left out unless
-            they were requested by name.
-        with_caption: whether to add a caption that explains the columns.
+        group: the group shown; a model without it is left out.
+        width: of the terminal, in characters; a narrow one has no RL and ED unless the user selected them.
+        with_caption: whether a caption explains the headings.
     """
     rows = [
         _ScoreRow(name, scores.groups[group], group not in scores.without_links)
@@ -49,29 +50,28 @@ def model_table(
         if group in scores.groups
     ]
     columns = _columns(rows, {metric for scores in models.values() for metric in scores.asked}, width)
-    caption = _caption(columns, rows) if with_caption else None
-    return _table(f"Scores: {group}", "model", columns, rows, caption, width)
+    return _table(f"Scores: {group}", "model", columns, rows, width, with_caption=with_caption)
 
 
-def group_table(model: str, evaluation: Evaluation, *, width: int = 120, with_caption: bool = True) -> Table:
-    """All groups of one model; groups without labels are left out. Arguments as in `model_table`."""
+def group_table(
+    model: str, evaluation: Evaluation, *, width: int = 120, with_caption: bool = True
+) -> rich.table.Table:
+    """All groups of one model that have labels; `width` and `with_caption` are those of `model_table`."""
     rows = [
         _ScoreRow(key, numbers, key not in evaluation.without_links)
         for key, numbers in evaluation.groups.items()
         if numbers["strict"]["n_labels"] or numbers["all_samples"]
     ]
     columns = _columns(rows, set(evaluation.asked), width)
-    table = _table(
-        f"Scores of {model}", "group", columns, rows, _caption(columns, rows) if with_caption else None, width
-    )
+    table = _table(f"Scores of {model}", "group", columns, rows, width, with_caption=with_caption)
     table.columns[0].no_wrap, table.columns[0].max_width = True, None
     return table
 
 
 def _columns(rows: Sequence[_ScoreRow], asked: Collection[str], width: int) -> list[Column]:
-    """The columns that have a number in any row, and fit the width or were requested by name.
+    """The columns with a number in any row that fit the terminal or that the user selected by name.
 
-    BERTScore is kept even without numbers if it was requested by name, to show that its model is missing.
+    BERTScore is kept when selected by name even without a number: its column then shows that it is missing.
     """
     chosen = []
     for column in (*COLUMNS, *_installed(rows)):
@@ -88,7 +88,7 @@ def _columns(rows: Sequence[_ScoreRow], asked: Collection[str], width: int) -> l
 
 
 def _installed(rows: Sequence[_ScoreRow]) -> list[Column]:
-    """A column for each metric from another package, under its own name; compat has no value for it."""
+    """A column for each metric that another package adds; it has no compat number."""
     names = dict.fromkeys(
         name
         for row in rows
@@ -103,65 +103,52 @@ def _table(
     first: str,
     columns: Sequence[Column],
     rows: Sequence[_ScoreRow],
-    caption: str | None,
     width: int,
-) -> Table:
+    *,
+    with_caption: bool,
+) -> rich.table.Table:
     headings = [column.heading for column in columns]
     longest = max([12, *(len(row.name) for row in rows)])
-    # Besides the names, the table takes 22 characters + 8 per column with padding, 19 + 7 without, and more
-    # if a heading is longer than its numbers.
+    # The columns beside the names take up to 22 characters and 8 for each score with padding, 19 and 7
+    # without, and more where a heading is longer than its six characters of numbers.
     more = sum(max(0, len(heading) - 6) for heading in headings)
     is_roomy = width >= longest + 22 + 8 * len(columns) + more
-    table = Table(
-        title=_escaped(title),
-        caption=caption,
-        box=box.SIMPLE_HEAD,
-        padding=(0, 1 if is_roomy else 0),
-        collapse_padding=True,
-        pad_edge=False,
-        title_justify="left",
-        caption_justify="left",
-    )
-    room = None if is_roomy else max(_NAME, width - 19 - 7 * len(columns) - more)
-    table.add_column(first, overflow="fold", min_width=12, max_width=room)
-    table.add_column("scores", no_wrap=True)
-    for heading in ("n", "%", *headings):
-        table.add_column(heading, justify="right", no_wrap=True)
+    cells: list[list[str | Cell]] = []
     for row in rows:
-        strict = row.numbers["strict"]
-        table.add_row(
-            _escaped(row.name),
-            "[bold]strict",
-            asked_phrase(strict),
-            _whole_percent(strict["coverage"]),
-            *(f"[bold]{_percent(_strict_value(strict, column.strict))}" for column in columns),
-        )
-        scored, samples = row.numbers["node_supports"], row.numbers["all_samples"]
-        table.add_row(
-            "",
-            "compat",
-            str(samples),
-            _whole_percent(scored / samples if samples else None),
-            *(_percent(_compat_value(row, column.compat)) for column in columns),
-        )
+        strict, scored, samples = (row.numbers[key] for key in ("strict", "node_supports", "all_samples"))
+        cells += [
+            [
+                *(row.name, Cell("strict", bold=True), asked_phrase(strict), _whole(strict["coverage"])),
+                *(Cell(_points(_strict_value(strict, column.strict)), bold=True) for column in columns),
+            ],
+            [
+                *("", "compat", str(samples), _whole(scored / samples if samples else None)),
+                *(_points(_compat_value(row, column.compat)) for column in columns),
+            ],
+        ]
+    captions = _captions(columns, rows) if with_caption else []
+    shown = Table((first, "scores", "n", "%", *headings), cells, align="nl", title=title, captions=captions)
+    table = shown.terminal(padding=1 if is_roomy else 0)
+    table.columns[0].min_width = _LEAST_NAME
+    table.columns[0].max_width = None if is_roomy else max(_NAME, width - 19 - 7 * len(columns) - more)
     return table
 
 
-def _caption(columns: Sequence[Column], rows: Sequence[_ScoreRow]) -> str:
+def _captions(columns: Sequence[Column], rows: Sequence[_ScoreRow]) -> list[str]:
     by_model = ""
     if any(column.heading == "BsF" for column in columns):
         names = {read_signature(row.numbers["strict"]["signature"]).get("bertscore", "none") for row in rows}
         by_model = f" BsF: {', '.join(sorted(names))}."
-    return (
+    return [
         "Percent; %: scored of the labels. "
         "strict: every item that was asked counts, 0 where malformed or refused. "
-        "compat: as the published evaluator counts, items it cannot read left out."
-        f"{_escaped(by_model)}\n{legend(column.heading for column in columns)}"
-    )
+        f"compat: as the published evaluator counts, items it cannot read left out.{by_model}",
+        legend(column.heading for column in columns),
+    ]
 
 
 def _compat_value(row: _ScoreRow, key: str) -> float | None:
-    """The published number; None for the links of a group without links, for which the file says 0."""
+    """The published number; none for links in a group without links, where the published file has 0."""
     if key == "link_binary_f1" and not row.has_links:
         return None
     value: float | None = row.numbers.get(key)
@@ -169,20 +156,14 @@ def _compat_value(row: _ScoreRow, key: str) -> float | None:
 
 
 def _strict_value(strict: Mapping[str, Any], key: str) -> float | None:
-    value: float | None = strict.get(key, {}).get("value")  # absent if this model was scored without it
+    # Another model may have been scored without this metric.
+    value: float | None = strict.get(key, {}).get("value")
     return 1 - value if key == "edit_similarity" and value is not None else value
 
 
-def _whole_percent(value: float | None) -> str:
-    """Rounded down, so that 100 is shown only for all."""
-    return "–" if value is None else str(int(100 * value))
+def _whole(share: float | None) -> str:
+    return whole_percent(None if share is None else 100 * share)
 
 
-def _percent(value: float | None) -> str:
-    return "–" if value is None else f"{100 * value:.2f}"
-
-
-def _escaped(text: str) -> str:
-    from rich.markup import escape
-
-    return escape(text)
+def _points(share: float | None) -> str:
+    return percent(share, 2, sign="")
