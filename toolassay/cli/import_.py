@@ -1,4 +1,4 @@
-"""`toolassay import …`: published data sets as data folders."""
+"""`toolassay import …`: turns published data sets into data folders."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from toolassay.cli.screen import SCREEN
 
 @click.group("import", cls=CommandGroup)
 def command() -> None:
-    """Make a data folder of a published data set."""
+    """Create a data folder from a published data set."""
 
 
 @command.command("taskbench")
@@ -23,9 +23,9 @@ def command() -> None:
     "domain",
     type=click.Choice(["huggingface", "multimedia", "dailylifeapis"]),
     required=True,
-    help="Which of its three domains.",
+    help="Which of the three domains to import.",
 )
-@options.option("hub", default="microsoft/Taskbench", help="The data set on the Hugging Face hub.")
+@options.option("hub", default="microsoft/Taskbench", help="Data set on the Hugging Face hub.")
 @options.option("revision", default=None, help="Of it: a branch, tag or commit [default: the newest].")
 @click.option(
     "--from",
@@ -33,19 +33,19 @@ def command() -> None:
     "folder",
     type=options.PATH,
     default=None,
-    help="A folder with its files, instead of the hub.",
+    help="Local folder with the files of the data set, instead of the hub.",
 )
-@options.option("file", default=None, help="The file with the labels, e.g. improved.parquet.")
+@options.option("file", default=None, help="File with the labels, e.g. improved.parquet.")
 @options.option(
     "tools",
     type=options.PATH,
     default=None,
-    help="A tool_desc.json [default: that beside the data, else that of this checkout].",
+    help="A tool_desc.json [default: the one beside the data, else the one of this checkout].",
 )
 def taskbench(data_dir: Path, **settings: Any) -> None:
-    """TaskBench, in the form of its repository or of the hub: JSON, JSON Lines, Parquet, or a saved data set.
+    """Import TaskBench from its repository or the hub: JSON, JSON Lines, Parquet, or a saved data set.
 
-    From the hub it needs a package more, in the checkout: pip install '.[hub]'.
+    The hub needs an extra; in the checkout: pip install '.[hub]'.
     """
     from toolassay.stages.import_taskbench import import_taskbench
 
@@ -54,15 +54,19 @@ def taskbench(data_dir: Path, **settings: Any) -> None:
 
 @command.command("classic")
 @options.option("data_dir", type=options.PATH, required=True, help="The data folder; made if missing.")
-@options.option("repo", "--hub", default=None, help="The data set on the Hugging Face hub, e.g. acme/chats.")
+@options.option("repo", "--hub", default=None, help="Data set on the Hugging Face hub, e.g. acme/chats.")
 @options.option("revision", default=None, help="Of it: a branch, tag or commit [default: the newest].")
 @options.option(
-    "folder", "--from", type=options.PATH, default=None, help="A folder with its files, instead of the hub."
+    "folder",
+    "--from",
+    type=options.PATH,
+    default=None,
+    help="Local folder with the files of the data set, instead of the hub.",
 )
 def classic(data_dir: Path, **settings: Any) -> None:
-    """The four tables of CLASSic, CSV or Parquet.
+    """Import the four tables of CLASSic, CSV or Parquet.
 
-    From the hub, and for Parquet, it needs a package more, in the checkout: pip install '.[hub]'.
+    The hub and Parquet need an extra; in the checkout: pip install '.[hub]'.
     """
     from toolassay.stages.import_classic import import_classic
 
