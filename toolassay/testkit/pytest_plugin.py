@@ -24,4 +24,4 @@ def fake_server() -> Iterator[FakeServer]:
 @pytest.fixture(autouse=True)
 def no_waits(monkeypatch: pytest.MonkeyPatch) -> None:
     """No test waits between tries."""
-    monkeypatch.setattr("toolassay.models.retry.wait_before", lambda number, error: 0)
+    monkeypatch.setattr("toolassay.models.retry.retry_delay", lambda number, error: 0)
