@@ -302,7 +302,7 @@ class Client:
             error.stops_run = True
         if self._breaker.failed(error, sent):
             raise ModelError(
-                f"the server is down ({error}); all answers are kept, run the same command to continue",
+                f"the server is down ({error}); all answers are kept, and the same command continues the run",
                 kind=error.kind,
                 stops_run=True,
             ) from error

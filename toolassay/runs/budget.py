@@ -1,7 +1,7 @@
 """Limits and estimates of a run's requests, tokens and cost.
 
-`BudgetKeeper` reserves the worst case of each request before it is sent; `Estimate` gives the upper bound of a
-run before it starts.
+`BudgetKeeper` reserves the worst case of each request before it is sent; `Estimate` computes the upper
+bound of a run before it starts.
 """
 
 from __future__ import annotations
@@ -68,8 +68,9 @@ class _Reservation:
 class BudgetKeeper:
     """Checks before each request that its worst case fits the budget, and replaces it by the actual use.
 
-    The worst case is the tokens of the prompt plus `max_tokens` for each of `n` answers. The tokens of a prompt
-    are its bytes divided by the fewest bytes per token of earlier prompts of that model and role, at first 4.
+    The worst case is the tokens of the prompt plus `max_tokens` for each of `n` answers. The tokens of a
+    prompt are its bytes divided by the fewest bytes per token of earlier prompts of that model and role, at
+    first 4.
     A request that may have been billed without a report of its tokens (a time-out, a broken connection, an
     answer without usage) stays counted at its worst case.
 

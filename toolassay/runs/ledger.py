@@ -170,7 +170,7 @@ class Ledger:
 
     - `cost`: US dollars; null if the price or the tokens are unknown. 0 for an attempt that did not reach the
       server or that it rejected with an HTTP status of 400 or more.
-    - `at_most_tokens`, `at_most_cost`: the worst case at which an attempt with unknown tokens is counted in the
+    - `at_most_tokens`, `at_most_cost`: the worst case at which an attempt with unknown tokens counts in the
       budget.
     - `local`: true if the attempt costs nothing because of a local address.
     - `count`: number of calls that the line stands for (`UNTIMED`).

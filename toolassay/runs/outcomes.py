@@ -21,7 +21,7 @@ it wrote the file. The same `infer` command writes it."""
 MISSING = "missing"
 """No line in a prediction file without a manifest: the item was expected and counts as wrong."""
 CHOSEN = "|chosen:"
-"""Part of the signature of scores of items selected with --ids or --limit, which differ from scores of all."""
+"""Marks the signature of scores of items selected with --ids or --limit, which differ from those of all."""
 _NEVER_ASKED = (NOT_RUN, "budget stop")
 EXCLUDED = frozenset((*_NEVER_ASKED, "provider error", UNWRITTEN))
 
