@@ -1,7 +1,7 @@
-"""`data_raw.json` to a data set: labels, requests, what was refused, and the critics' ids and tables.
+"""Formats `data_raw.json` as a data set: labels, requests, refused records, and the critics' ids and tables.
 
-A data set this did not write is never touched without being told to: `benchmark.json` remembers the
-fingerprint of the `data.json` it wrote, which stands for all five files.
+Never replaces a data set that it did not write, unless forced: `benchmark.json` has the fingerprint of the
+`data.json` that it wrote, which represents all five files.
 """
 
 from __future__ import annotations
@@ -32,7 +32,16 @@ FINGERPRINT = "data_sha256"
 
 @dataclass(frozen=True)
 class Formatted:
-    """What formatting gave: labels kept, records refused by reason, verdicts, and files set aside."""
+    """The result of `format_data`.
+
+    Attributes:
+        kept: Number of labels.
+        refused: Number of records that give no label.
+        left_out: Number of labels that the critics did not pass.
+        reasons: Refused records by reason.
+        alignment: Verdicts on the kept labels.
+        copies: Dated copies of replaced files.
+    """
 
     kept: int
     refused: int
@@ -53,15 +62,15 @@ def format_data(
     """Format one data folder.
 
     Args:
-        folder: holds `data_raw.json`; the five files are written here, all or none.
-        library: its tools.
-        dependency_type: how arguments are to be read; noted in `benchmark.json` only if it names none.
-        critics: keep only labels that this alignment mode lets pass; None keeps all.
-        force: replace a data set this did not write, after keeping dated copies of it.
+        folder: Folder with `data_raw.json`; the five files are written there, all or none.
+        library: Tools of the folder.
+        dependency_type: How to read arguments; recorded in `benchmark.json` only if it has none.
+        critics: Keep only labels that pass this alignment mode; None keeps all.
+        force: Replace a data set that was not written by this function, after making dated copies.
 
     Raises:
-        UsageError: no `data_raw.json`, or a data set that must not be replaced.
-        ToolassayError: `data_raw.json` is empty, or no sample gives a label; no file is touched then.
+        UsageError: `data_raw.json` is missing, or the data set must not be replaced.
+        ToolassayError: `data_raw.json` is empty, or no sample gives a label; no file is changed.
     """
     if not folder.data_raw.exists():
         raise UsageError("no such file", file=folder.data_raw, fix="make it with data_engine.py")
@@ -77,7 +86,7 @@ def format_data(
         for number, record in read_json_lines(folder.data_raw):
             if not isinstance(record, dict) or not isinstance(record.get("id"), str | int):
                 raise UsageError(
-                    "is not a sample with an id", file=folder.data_raw, line=number, fix="remove that line"
+                    "not a sample with an id", file=folder.data_raw, line=number, fix="remove that line"
                 )
             label, problems = labeller.label(record)
             if record["id"] in seen:
@@ -97,7 +106,7 @@ def format_data(
             data.write(_line(label))
             requests.write(_line({"id": label["id"], "user_request": label["user_request"]}))
         if not kept:
-            # Raised in here, so that none of the files is replaced.
+            # Raised inside the block, so that no file is replaced.
             raise _nothing(folder.data_raw, refused, left_out, reasons, critics)
         ids.write(json.dumps(alignment.ids, indent=2, ensure_ascii=False) + "\n")
         markdown.write("\n".join(f"{heading}\n\n{table}\n" for heading, table in tables(alignment)))
@@ -118,10 +127,10 @@ def _data_set(folder: DataFolder) -> tuple[Path, ...]:
 
 
 def _to_keep(folder: DataFolder, dependency_type: DependencyType, *, force: bool) -> list[Path]:
-    """The files of which dated copies are needed: a data set somebody else wrote, or of the other type.
+    """The files that need dated copies: of a data set that this did not write, or of the other type.
 
     Raises:
-        UsageError: somebody else wrote it, and there is no leave to replace it.
+        UsageError: This did not write the data set, and `force` is false.
     """
     present = [path for path in _data_set(folder) if path.exists()]
     if not present:
@@ -140,17 +149,17 @@ def _to_keep(folder: DataFolder, dependency_type: DependencyType, *, force: bool
 def _nothing(
     path: Path, refused: int, left_out: int, reasons: Counter[str], critics: str | None
 ) -> ToolassayError:
-    """The complaint where there is no label at all, with the most common reasons."""
+    """The error if there is no label, with the most common reasons."""
     if not refused and not left_out:
-        return ToolassayError("is empty", file=path, fix="make samples with data_engine.py")
+        return ToolassayError("is empty", file=path, fix="generate samples with data_engine.py")
     why = [f"{count} x {reason}" for reason, count in reasons.most_common(3)]
-    why += [f"{left_out} x not let pass by the critics ({critics})"] * bool(left_out)
+    why += [f"{left_out} x not passed by the critics ({critics})"] * bool(left_out)
     return ToolassayError(
         f"none of the {refused + left_out} samples can be formatted: {'; '.join(why)}",
         file=path,
-        fix="mend or make the samples again; nothing was written"
+        fix="correct the samples or generate new ones; nothing was written"
         if not left_out
-        else "choose other --critics, or none; nothing was written",
+        else "use other --critics, or none; nothing was written",
     )
 
 
@@ -159,7 +168,7 @@ def _line(value: Mapping[str, Any]) -> str:
 
 
 def tables(alignment: Alignment) -> list[tuple[str, str]]:
-    """The two tables, each a heading and Markdown: samples by critic and shape, and sizes and reviews."""
+    """The two tables as (heading, Markdown): samples by critic and shape; plan sizes and reviews."""
     critics = ["| samples | single | chain | dag | overall |", "| --- | ---: | ---: | ---: | ---: |"]
     critics += [f"| {name} | {' | '.join(map(str, counts))} |" for name, counts in alignment.by_shape()]
     total = sum(alignment.labels.values())
@@ -171,12 +180,12 @@ def tables(alignment: Alignment) -> list[tuple[str, str]]:
         f"| {total} | {' | '.join(mean)} | {' | '.join(said)} |",
     ]
     return [
-        ("Samples that each critic lets pass, by shape", "\n".join(critics)),
-        ("Size of the plans, and what the LLM critic said", "\n".join(sizes)),
+        ("Samples that pass each critic, by shape", "\n".join(critics)),
+        ("Size of the plans, and verdicts of the LLM critic", "\n".join(sizes)),
     ]
 
 
 def _kind_of(problem: str) -> str:
-    """A problem without its particulars, for counting."""
+    """A problem without its quoted names, so that problems of one kind are counted together."""
     words = problem.split("'")
     return " … ".join(part.strip() for part in words[::2] if part.strip()) if len(words) > 1 else problem
