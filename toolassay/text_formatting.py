@@ -1,10 +1,10 @@
-"""Text for reports: a count with its noun, and the text of a Markdown table cell."""
+"""Text formatting for reports: counts with nouns, and cells of Markdown tables."""
 
 from __future__ import annotations
 
 
 def count_of(number: int, noun: str) -> str:
-    """A count with its noun.
+    """A number with its noun, in the plural unless it is 1.
 
     >>> count_of(1, "tool"), count_of(1560, "link")
     ('1 tool', '1,560 links')
@@ -13,7 +13,7 @@ def count_of(number: int, noun: str) -> str:
 
 
 def cell_of(text: str) -> str:
-    r"""A text that breaks no Markdown table.
+    r"""Escape a text for a cell of a Markdown table, on one line.
 
     >>> print(cell_of("a | b"))
     a \| b

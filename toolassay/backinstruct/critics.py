@@ -143,7 +143,7 @@ class Alignment:
                 self.ids[f"{mode}_alignment_id"][label["type"]].append(label["id"])
 
     def by_shape(self) -> Iterable[tuple[str, list[int]]]:
-        """Yield rows (critic, [single, chain, dag, overall]): all samples, then those that pass each critic."""
+        """Yield rows (critic, [single, chain, dag, overall]): all samples, then those a critic passes."""
         counts = [self.labels[shape] for shape in SHAPES]
         yield "all samples", [*counts, sum(counts)]
         for mode in MODES:

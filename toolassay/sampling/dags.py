@@ -5,10 +5,10 @@ may get further links between its tools at the end. Published samplers add a lin
 tool, so they can sample only forests.
 
 `largest_tree` finds the largest dag of a small graph by enumerating trees. That is enough, because a
-connected dag that is not a chain contains a spanning tree that is not a chain: every undirected cycle has a tool with
-two outgoing links, and a link elsewhere in the cycle can be dropped. Each such tree contains a fork or a join
-and grows from it one tool at a time. How a tree can grow depends only on its tools and its occupied input
-slots, so every such state is visited once.
+connected dag that is not a chain contains a spanning tree that is not a chain: every undirected cycle
+has a tool with two outgoing links, and a link elsewhere in the cycle can be dropped. Each such tree contains
+a fork or a join and grows from it one tool at a time. How a tree can grow depends only on its tools and its
+occupied input slots, so every such state is visited once.
 """
 
 from __future__ import annotations
