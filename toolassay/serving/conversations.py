@@ -1,7 +1,7 @@
 """Recovers the task behind a request of an agent of WorkBench or CLASSic.
 
-A prompt holds all that the offline agents act on, with three exceptions: a workflow whose name contains ":
-" is cut there, and `--agent tools` joins successive chat messages of one sender and cuts descriptions at
+A prompt contains everything that the offline agents use, except that a workflow whose name contains ": " is
+cut there, and that `--agent tools` joins successive chat messages of one sender and cuts descriptions at
 1,000 characters.
 """
 
@@ -21,14 +21,14 @@ MessageObject = Mapping[str, Any]
 _OBSERVATION = "Observation: "
 _SENDERS = {"User": "user", "Bot": "bot"}
 _ROLES = {"user": "user", "assistant": "bot"}
-_FURTHER = "  "  # before each further line of a message or a description
+_FURTHER = "  "  # indent of the further lines of a message or description
 
 
 def conversation_task(body: Mapping[str, Any]) -> AgentTask | ChoiceTask | None:
-    """The work behind a request of an agent; None where it is none of ours.
+    """The task behind an agent's request; None if the request is not from a built-in agent.
 
     Args:
-        body: of a chat-completions request, with at least one message.
+        body: Body of a chat-completions request with at least one message.
     """
     messages: Sequence[MessageObject] = body["messages"]
     try:
@@ -36,24 +36,24 @@ def conversation_task(body: Mapping[str, Any]) -> AgentTask | ChoiceTask | None:
             return _acting(messages, "tool") or _calling(messages, body["tools"])
         return _acting(messages, "user") or _writing(messages)
     except (AttributeError, KeyError, TypeError, ValueError):
-        return None  # looks like ours and is not
+        return None  # similar to a built-in prompt, but not one
 
 
-def _acting(messages: Sequence[MessageObject], told_by: str) -> AgentTask | None:
-    """A task of WorkBench; its observations are the messages of one role that follow the request."""
+def _acting(messages: Sequence[MessageObject], observation_role: str) -> AgentTask | None:
+    """A task of WorkBench, whose observations are the messages of `observation_role` after the request."""
     if len(messages) < 2 or messages[0].get("role") != "system" or messages[1].get("role") != "user":
         return None
     now = moment_of(text_of(messages[0]))
     if now is None:
         return None
-    react = told_by == "user"
-    told = [text_of(message) for message in messages[2:] if message.get("role") == told_by]
-    observations = tuple(text.removeprefix(_OBSERVATION) if react else text for text in told)
+    react = observation_role == "user"
+    texts = [text_of(message) for message in messages[2:] if message.get("role") == observation_role]
+    observations = tuple(text.removeprefix(_OBSERVATION) if react else text for text in texts)
     return AgentTask(text_of(messages[1]), now, observations, react)
 
 
 def _writing(messages: Sequence[MessageObject]) -> ChoiceTask | None:
-    """A chat of CLASSic in one prompt."""
+    """A task of CLASSic whose chat is in one prompt."""
     if len(messages) != 1:
         return None
     prompt = text_of(messages[0])
@@ -62,13 +62,13 @@ def _writing(messages: Sequence[MessageObject]) -> ChoiceTask | None:
             found = fields_of(with_reference(template(name), reference), prompt)
             if found is not None:
                 offered = tuple(_named(item) for item in _items(found["workflows"]))
-                chat = tuple(_said(turn) for turn in _entries(found["chat"]))
+                chat = tuple(_chat_message(turn) for turn in _entries(found["chat"]))
                 return ChoiceTask(chat, offered, found["nothing"])
     return None
 
 
 def _calling(messages: Sequence[MessageObject], tools: Sequence[Any]) -> ChoiceTask | None:
-    """A chat of CLASSic as messages, with a function for each workflow and one for none."""
+    """A task of CLASSic whose chat is in messages, with a function for each workflow and one for none."""
     if messages[0].get("role") != "system" or len(messages) < 2:
         return None
     system = text_of(messages[0])
@@ -83,16 +83,16 @@ def _calling(messages: Sequence[MessageObject], tools: Sequence[Any]) -> ChoiceT
 
 
 def _named(text: str) -> tuple[str, str]:
-    """A workflow as a candidate: its name, and name and description below each other."""
+    """A workflow as a candidate: its name, and its name and description on two lines."""
     name, _, description = text.partition(": ")
     return name, f"{name}\n{description}"
 
 
 def _items(text: str) -> Iterator[str]:
-    """The entries of a numbered list.
+    """Yield the entries of a numbered list.
 
     Raises:
-        ValueError: the numbers are not 1, 2, 3, …
+        ValueError: The numbers are not 1, 2, 3, …
     """
     for number, entry in enumerate(_entries(text), start=1):
         written, point, item = entry.partition(". ")
@@ -101,18 +101,18 @@ def _items(text: str) -> Iterator[str]:
         yield item
 
 
-def _said(entry: str) -> tuple[str, str]:
-    """The sender and the text of a message.
+def _chat_message(entry: str) -> tuple[str, str]:
+    """The sender and the text of a chat message.
 
     Raises:
-        KeyError: neither of the two senders.
+        KeyError: The sender is unknown.
     """
     sender, _, text = entry.partition(": ")
     return _SENDERS[sender], text
 
 
 def _entries(text: str) -> list[str]:
-    """The entries of a list; further lines of one are indented."""
+    """Split a list into entries; further lines of an entry are indented."""
     entries: list[str] = []
     for line in text.split("\n") if text else ():
         if entries and line.startswith(_FURTHER):

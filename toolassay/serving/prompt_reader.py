@@ -1,7 +1,7 @@
-"""Recovers the task behind one of the built-in prompts by matching its template.
+"""`PromptReader`: recovers the task behind a built-in prompt by matching its template.
 
-Over the network a model receives the prompt alone, while the offline model acts on the task. What a prompt
-does not show is taken from the known libraries, if one of them has the tools that it shows.
+Over the network a model receives only the prompt, while the offline model needs the task. What a prompt does
+not show is taken from a known library that has the tools of the prompt.
 """
 
 from __future__ import annotations
@@ -27,18 +27,18 @@ from toolassay.tools import ToolLibrary
 PromptTask = BackInstructTask | CritiqueTask | PlanTask | ReformatTask
 
 _NODE = re.compile(r"Node \d+: ")  # matches "Node 1: {" up to the brace, and nothing of "- Crop: Cuts."
-_KEPT = 16  # libraries
+_KEPT = 16  # graphs that are cached
 
 
 class PromptReader:
-    """Reads built-in prompts; a wording of the user's own is not known.
+    """Parses built-in prompts; users' own templates are not recognised.
 
-    An inference prompt shows the tools, not the links between them, and of temporal tools the names of the
-    parameters only; a back-instruct prompt shows the tools of the sample, not the others. Without the
-    library the links are those that the types imply.
+    An inference prompt shows the tools without their links, and of temporal tools only the names of the
+    parameters; a Back-Instruct prompt shows only the tools of the sample. For tools that are not known, the
+    links are those that the types imply.
 
     Args:
-        known: graphs of the tools that will be shown, as far as they are at hand.
+        known: Known graphs.
     """
 
     def __init__(self, known: Sequence[ToolGraph] = ()) -> None:
@@ -46,7 +46,7 @@ class PromptReader:
         self._graph = lru_cache(_KEPT)(self._graph_of)
 
     def task(self, prompt: str) -> PromptTask | None:
-        """The task behind a prompt; None where it is none of ours."""
+        """The task behind a prompt; None if it is not a built-in prompt."""
         asked = fields_of(critic.template(), prompt)
         if asked is not None:
             try:
@@ -65,7 +65,7 @@ class PromptReader:
                     try:
                         return read(fields, kind)
                     except (ValueError, KeyError, ToolassayError):
-                        return None  # looks like ours and is not
+                        return None  # similar to a built-in prompt, but not one
         return None
 
     def _plan(self, fields: Mapping[str, str], kind: DependencyType) -> PromptTask:
@@ -85,18 +85,18 @@ class PromptReader:
         return BackInstructTask(sample, graph.library, kind, check=bool(fields["check"]))
 
     def _graph_of(self, tools: str, kind: DependencyType, part: bool) -> ToolGraph:
-        """The graph of the tools shown, one a line: known, or as the tools imply it.
+        """The graph of the shown tools: a known one, or the one that the tools imply.
 
         Args:
-            tools: the lines.
-            kind: of dependency.
-            part: a known graph may have more tools than are shown.
+            tools: The tools, one per line.
+            kind: Dependency type.
+            part: Whether a known graph may have more tools than are shown.
 
         Raises:
-            ValueError: a line is neither JSON nor a sentence of ours.
-            ToolassayError: the objects are no tools.
+            ValueError: A line is neither JSON nor a tool sentence.
+            ToolassayError: An object is not a tool.
         """
-        # Not splitlines: a description may hold line separators that JSON leaves as they are.
+        # Not `splitlines`: descriptions may contain line separators that JSON does not escape.
         shown = ToolLibrary.from_json([_tool(line) for line in tools.split("\n")], normalise_types=False)
         for graph in self._known:
             fits = (
@@ -108,16 +108,16 @@ class PromptReader:
 
 
 def _tool(line: str) -> Any:
-    """The tool that a line shows, as an object of `tool_desc.json`.
+    """The tool on a line, as an object of `tool_desc.json`.
 
     Raises:
-        ValueError: neither JSON nor a sentence of ours.
+        ValueError: The line is neither JSON nor a tool sentence.
     """
     return read_tool_sentence(line) if line.startswith("- ") else json.loads(line)
 
 
 def _as_shown(graph: ToolGraph, shown: ToolLibrary) -> ToolGraph:
-    """A known graph with the descriptions of the prompt, where these differ."""
+    """A known graph with the descriptions of the prompt."""
     tools = [
         tool
         if tool.description == (text := shown[tool.id].description)
@@ -128,11 +128,11 @@ def _as_shown(graph: ToolGraph, shown: ToolLibrary) -> ToolGraph:
 
 
 def _critique(fields: Mapping[str, str]) -> PromptTask:
-    """The review of a sample; the tools of its plan are shown, and its arguments tell the kind.
+    """The critique task of a prompt, which shows the tools of the plan.
 
     Raises:
-        ValueError: a part is no JSON.
-        ToolassayError: the objects are no tools.
+        ValueError: A part is not JSON.
+        ToolassayError: An object is not a tool.
     """
     shown = [json.loads(line) for line in fields["tools"].split("\n")]
     tools = [tool for tool in shown if not tool.get("unknown")]
@@ -147,17 +147,17 @@ def _reformat(fields: Mapping[str, str], kind: DependencyType) -> PromptTask:
 
 
 def _links(text: str, names: Sequence[str], graph: ToolGraph) -> list[Link]:
-    """The links shown, each with the type that flows: the first that is not spoken for.
+    """The shown links, each with a type: the first shared one whose input slot is still free.
 
     Raises:
-        ValueError: a link between other tools.
+        ValueError: A link is between other tools.
     """
     between = {f"Link: {one} -> {two}": (one, two) for one in names for two in names}
     links: list[Link] = []
     fed: dict[str, list[str]] = {name: list(graph.library[name].inputs) for name in names}
     for line in text.split("\n") if text != "(none)" else []:
         if line not in between:
-            raise ValueError(f"no link: {line}")
+            raise ValueError(f"not a link: {line}")
         source, target = between[line]
         types = graph.link_types(source, target)
         kind = next((kind for kind in types if kind in fed[target]), types[0] if types else "")
@@ -168,12 +168,12 @@ def _links(text: str, names: Sequence[str], graph: ToolGraph) -> list[Link]:
 
 
 def _last(template: str) -> str:
-    """The message of a template that is read back: a worked example before it says nothing."""
+    """The last message of a template, without the worked example before it."""
     return turns_of(template)[-1]["content"]
 
 
 def fields_of(template: str, prompt: str) -> dict[str, str] | None:
-    """What stands in the fields of a template; None where the prompt is not that template filled in.
+    """The values of a template's fields in a prompt; None if the prompt was not made from the template.
 
     >>> fields_of("Say $word to $name, $word!", "Say hello to Ann, hello!")
     {'word': 'hello', 'name': 'Ann'}
@@ -184,7 +184,10 @@ def fields_of(template: str, prompt: str) -> dict[str, str] | None:
 
 @lru_cache
 def _pattern(template: str) -> re.Pattern[str]:
-    """The template as an expression with a group for each of its fields; a repeated one repeats its text."""
+    """A pattern for prompts made from a template, with a group per field; repeated fields must be equal.
+
+    For "Say $word, $word!" it matches "Say hi, hi!", not "Say hi, ho!".
+    """
     parts: list[str] = []
     end = 0
     for field in Template.pattern.finditer(template):
