@@ -47,7 +47,7 @@ def test_without_rules_all_is_well() -> None:
 @pytest.mark.parametrize(
     ("rules", "said"),
     [
-        (["500=lots"], "cannot read '500=lots'"),
+        (["500=lots"], "cannot parse '500=lots'"),
         (["500=-0.1"], "cannot read"),
         (["500=1.5"], "cannot read"),
         (["500=nan"], "cannot read"),

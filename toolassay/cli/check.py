@@ -52,8 +52,8 @@ from toolassay.stages.screen import WARNING
     "critic",
     multiple=True,
     metavar="LLM",
-    help="Model that reviews each sample; may be repeated. A sample that one model turns down is "
-    "quarantined; two, rejected. 'offline' needs no server.",
+    help="Model that reviews each sample; may be repeated. One model that finds a fault "
+    "quarantines a sample, two reject it. 'offline' needs no server.",
 )
 @options.option(
     "solver",

@@ -18,7 +18,7 @@ def command() -> None:
 
 
 @command.command("taskbench")
-@options.option("data_dir", type=options.PATH, required=True, help="The data folder; made if missing.")
+@options.option("data_dir", type=options.PATH, required=True, help="The data folder; created if missing.")
 @options.option(
     "domain",
     type=click.Choice(["huggingface", "multimedia", "dailylifeapis"]),
@@ -26,7 +26,7 @@ def command() -> None:
     help="Which of the three domains to import.",
 )
 @options.option("hub", default="microsoft/Taskbench", help="Data set on the Hugging Face hub.")
-@options.option("revision", default=None, help="Of it: a branch, tag or commit [default: the newest].")
+@options.option("revision", default=None, help="Branch, tag or commit of the data set [default: the newest].")
 @click.option(
     "--from",
     "--folder",
@@ -53,9 +53,9 @@ def taskbench(data_dir: Path, **settings: Any) -> None:
 
 
 @command.command("classic")
-@options.option("data_dir", type=options.PATH, required=True, help="The data folder; made if missing.")
+@options.option("data_dir", type=options.PATH, required=True, help="The data folder; created if missing.")
 @options.option("repo", "--hub", default=None, help="Data set on the Hugging Face hub, e.g. acme/chats.")
-@options.option("revision", default=None, help="Of it: a branch, tag or commit [default: the newest].")
+@options.option("revision", default=None, help="Branch, tag or commit of the data set [default: the newest].")
 @options.option(
     "folder",
     "--from",

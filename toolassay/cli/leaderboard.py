@@ -18,13 +18,13 @@ from toolassay.stages.screen import WARNING
     "prediction_dir",
     type=options.PATH,
     default="predictions",
-    help="Prediction folder, relative to the data folder or to the current one.",
+    help="Prediction folder, in the data folder or else relative to the current one.",
 )
 @options.option(
     "metrics_dir",
     type=options.PATH,
     default=None,
-    help="Metrics folder [default: named after the prediction folder, e.g. metrics].",
+    help="Metrics folder [default: as --prediction_dir, with metrics for predictions].",
 )
 @options.option(
     "group", default="overall_overall", help="Group of samples in the metrics, e.g. chain_overall."

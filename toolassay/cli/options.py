@@ -144,7 +144,8 @@ def dependency_type() -> Callable[[Function], Function]:
         "dependency_type",
         default=None,
         metavar="resource|temporal",
-        help="Meaning of a link in the tool graph [default: the one in benchmark.json, else resource].",
+        help="What a link means. resource: one tool's output type is the other's input type; temporal: any order "
+        "[default: the one in benchmark.json, else resource].",
     )
 
 

@@ -28,13 +28,13 @@ from toolassay.cli.screen import SCREEN, show
     "prediction_dir",
     type=options.PATH,
     default="predictions",
-    help="Prediction folder, relative to each data folder or to the current one.",
+    help="Prediction folder, in each data folder or else relative to the current one.",
 )
 @options.option(
     "metrics_dir",
     type=options.PATH,
     default=None,
-    help="Metrics folder [default: named after the prediction folder, e.g. metrics].",
+    help="Metrics folder [default: as --prediction_dir, with metrics for predictions].",
 )
 @options.option("out", type=options.PATH, default="report", help="Output folder.")
 def command(
