@@ -153,6 +153,8 @@ class _AnswerReader:
         self._meter = [_READS]
         self.echoed = False
         names = "|".join(re.escape(name).replace("_", r"\\{0,2}_") for name in sorted(wanted)) or r"\Z."
+        # For the key task_nodes: `_key` matches "task_nodes" and "task\_nodes" anywhere, `_key_of_object`
+        # 'task_nodes":' but not "task_nodes are", and `_bare_start` '"task_nodes":' at the start, not "{".
         self._key = re.compile(names)
         self._key_of_object = re.compile(rf"(?:{names})\W{{0,4}}:")
         self._bare_start = re.compile(rf"\s*[\"'“](?:{names})[\"'”]\s*:")

@@ -32,6 +32,7 @@ _SMART_STRING = "[“”]" + _QUOTED.format(q="“”")
 # Everything that matters for nesting: strings, brackets and comments; matches "{" in '{"a"', not in '"{"'.
 _TOKEN = re.compile(rf"{STRICT_STRING}|{_SMART_STRING}|[{{}}\[\]]|{_COMMENT}", re.DOTALL)
 _SINGLE_STRING = "['‘]" + _QUOTED.format(q="'’")
+# The same with strings in single quotes: matches "'a'" in "{'a'" as one string.
 SINGLE_QUOTED_TOKEN = re.compile(
     rf"{STRICT_STRING}|{_SINGLE_STRING}|{_SMART_STRING}|[{{}}\[\]]|{_COMMENT}", re.DOTALL
 )

@@ -40,6 +40,7 @@ _VALUES = {
     **dict.fromkeys(("no", "false", "n", "fail", "failed", "incorrect", "not executable"), False),
     "not correct": False,
 }
+# A value: matches "yes" and "not correct", not "yesterday".
 _VALUE = re.compile(rf"(?:{'|'.join(sorted(_VALUES, key=len, reverse=True))})\b")
 
 
@@ -79,6 +80,7 @@ def value_of(text: str) -> bool | None:
     return _VALUES.get(text.strip(" .!()[]").lower())
 
 
+# A keyword: matches "executable" and "correctness", not "correctly".
 _LABEL_KEY = re.compile(_ASPECT)
 # A second keyword: matches " and correct" after "executable", not " and runs".
 _PAIR = re.compile(rf"\s*(?:and|&|/|,)\s*{_ASPECT}")
@@ -179,6 +181,7 @@ _CONDITION = re.compile(
 _UNSURE = re.compile(
     r"\b(?:not|n't|cannot|doubt|unsure|think|believe|seems?|appears?|probably|maybe|perhaps)\b"
 )
+# A word or a single other character: matches "isn't" and ",", no blanks.
 _TOKEN = re.compile(r"[a-z]+(?:'[a-z]+)?|[^\sa-z]")
 _PADDING = {
     *("fully", "completely", "entirely", "perfectly", "indeed", "also", "clearly", "therefore", "thus"),
@@ -416,10 +419,10 @@ def read_review(review: Any) -> Review:
     for sign, word in _SIGNS.items():
         text = text.replace(sign, word)
     plain, tabled = without_tables(_plain(text))
-    said = [*tabled, *labelled_conclusions(plain)]
-    told = list(sentence_conclusions(plain))
-    found = {aspect: _concluded(aspect, said, told) for aspect in ASPECTS}
-    used = [*said, *told]
+    stated = [*tabled, *labelled_conclusions(plain)]
+    sentences = list(sentence_conclusions(plain))
+    found = {aspect: _concluded(aspect, stated, sentences) for aspect in ASPECTS}
+    used = [*stated, *sentences]
     verdict = _verdict(found)
     if verdict == "pass" and _TURN.match(plain, max(one.end for one in used)):
         verdict = "unknown"
@@ -440,14 +443,14 @@ def _plain(text: str) -> str:
     return _QUOTE.sub(" ", text.lower().translate(_MARKS))
 
 
-def _concluded(aspect: str, said: Iterable[Conclusion], told: Iterable[Conclusion]) -> bool | None:
+def _concluded(aspect: str, stated: Iterable[Conclusion], sentences: Iterable[Conclusion]) -> bool | None:
     """The last label or table about an aspect, unless a later sentence contradicts it; else the sentences."""
-    stated = sorted((one for one in said if one.aspect == aspect), key=lambda one: one.place)
-    spoken = [one for one in told if one.aspect == aspect]
-    if not stated:
+    labels = sorted((one for one in stated if one.aspect == aspect), key=lambda one: one.place)
+    spoken = [one for one in sentences if one.aspect == aspect]
+    if not labels:
         return agreed(one.value for one in spoken)
-    last = stated[-1]
-    value = agreed(one.value for one in stated) if last.scoped else last.value
+    last = labels[-1]
+    value = agreed(one.value for one in labels) if last.scoped else last.value
     later = [one.value for one in spoken if one.place > last.place]
     return agreed([value, *later])
 

@@ -144,8 +144,8 @@ def dependency_type() -> Callable[[Function], Function]:
         "dependency_type",
         default=None,
         metavar="resource|temporal",
-        help="What a link means. resource: one tool's output type is the other's input type; temporal: any order "
-        "[default: the one in benchmark.json, else resource].",
+        help="What a link means. resource: an output type of one tool is an input type of the other; "
+        "temporal: any order [default: the one in benchmark.json, else resource].",
     )
 
 

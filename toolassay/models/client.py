@@ -99,10 +99,10 @@ class Client:
         self._transport = transport or _transport(name, options)
         self._breaker = breaker or retry.Breaker()
         self._sleep = sleep
-        self._heard = False
+        self._responded = False
         self._answers = 0
         self._tell = options.tell
-        self._told_wait = 0.0
+        self._reported_wait = 0.0
 
     async def complete(self, request: ChatRequest) -> ChatResponse:
         """Answer one request.
@@ -218,7 +218,7 @@ class Client:
         """Redact an answer, learn from it and report it to the meter."""
         response = self._without_credentials(response)
         self.limiter.release(sent.permit)
-        self._heard = True
+        self._responded = True
         self._answers += 1
         self._breaker.answered()
         # An answer of reasoning alone does not show whether the server enforces the schema.
@@ -235,9 +235,9 @@ class Client:
     def _report_wait(self, error: ModelError) -> None:
         """Report a long `Retry-After`; again only if a later one is at least half as long again."""
         asked = error.retry_after or 0.0
-        if self._tell is None or asked < _LONG_WAIT or asked < 1.5 * self._told_wait:
+        if self._tell is None or asked < _LONG_WAIT or asked < 1.5 * self._reported_wait:
             return
-        self._told_wait = asked
+        self._reported_wait = asked
         longest = retry.LONGEST_RETRY_AFTER
         most = f"; waiting {longest:.0f} s" if asked > longest else ""
         self._tell(f"the server asks to wait {asked:.0f} s before the next attempt ({error.kind}){most}")
@@ -289,12 +289,12 @@ class Client:
         Raises:
             ModelError: The breaker found that the server is down.
         """
-        if error.kind == UNREACHABLE and not self._heard:
+        if error.kind == UNREACHABLE and not self._responded:
             # Unreachable from the first request on: the address is probably wrong, so a retry will not help.
             error.transient, error.stops_run = False, True
             return
         if error.kind not in (UNREACHABLE, RESET) and not error.stops_run:
-            self._heard = True
+            self._responded = True
             self._breaker.answered()
         if error.status == 403 and not self._answers:
             # Before the first answer a 403 means the key. After one it concerns a single request: moderation,
