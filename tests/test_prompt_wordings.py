@@ -42,7 +42,7 @@ def test_a_tool_is_one_line(tool: Tool, sentence: str) -> None:
 
 @pytest.mark.parametrize("line", ["", "a: does it.", '{"id": "a"}', "- a"])
 def test_another_line_is_no_tool(line: str) -> None:
-    with pytest.raises(ValueError, match="no tool"):
+    with pytest.raises(ValueError, match="not a tool"):
         read_tool_sentence(line)
 
 
