@@ -419,10 +419,10 @@ def read_review(review: Any) -> Review:
     for sign, word in _SIGNS.items():
         text = text.replace(sign, word)
     plain, tabled = without_tables(_plain(text))
-    stated = [*tabled, *labelled_conclusions(plain)]
+    labelled = [*tabled, *labelled_conclusions(plain)]
     sentences = list(sentence_conclusions(plain))
-    found = {aspect: _concluded(aspect, stated, sentences) for aspect in ASPECTS}
-    used = [*stated, *sentences]
+    found = {aspect: _concluded(aspect, labelled, sentences) for aspect in ASPECTS}
+    used = [*labelled, *sentences]
     verdict = _verdict(found)
     if verdict == "pass" and _TURN.match(plain, max(one.end for one in used)):
         verdict = "unknown"
