@@ -202,7 +202,7 @@ def test_what_has_no_schema_refuses_the_flag(
         done = infer(capsys, fake_server, root / "data_workbench", *given)
         assert done.code == 2 and f"--structured auto: the agent {agent} sends no schema" in done.error
     done = infer(capsys, fake_server, folder, "--structured", "often")
-    assert done.code == 2 and "none of auto, true, false" in done.err
+    assert done.code == 2 and "is not one of auto, true, false" in done.err
     assert not fake_server.received
 
 
