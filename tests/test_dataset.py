@@ -103,13 +103,13 @@ def test_of_repeated_ids_the_last_line_counts(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("line", "message"),
     [
-        ("[1]", "is not an object"),
+        ("[1]", "not an object"),
         ('{"user_request": "x"}', "has no 'id'"),
         ('{"id": "a"}', "no 'user_request' text"),
         ('{"id": "a", "user_request": 3}', "no 'user_request' text"),
         ("{", "not valid JSON"),
         (f'{{"id": {"9" * 5000}}}', "not valid JSON"),
-        ('{"id": true}', "has an 'id' that is no text or whole number"),
+        ('{"id": true}', "has an 'id' that is not a text or whole number"),
     ],
 )
 def test_a_bad_request_line_is_named(tmp_path: Path, line: str, message: str) -> None:

@@ -42,14 +42,14 @@ def test_a_tool_is_one_line(tool: Tool, sentence: str) -> None:
 
 @pytest.mark.parametrize("line", ["", "a: does it.", '{"id": "a"}', "- a"])
 def test_another_line_is_no_tool(line: str) -> None:
-    with pytest.raises(ValueError, match="no tool"):
+    with pytest.raises(ValueError, match="not a tool"):
         read_tool_sentence(line)
 
 
 def test_a_wording_is_known_and_alone() -> None:
     assert check_wording("published", with_template=True) == "published"
     assert check_wording("example", with_template=False) == "example"
-    with pytest.raises(UsageError, match="leave one of them out"):
+    with pytest.raises(UsageError, match="remove one of them"):
         check_wording("example", with_template=True)
     with pytest.raises(UsageError, match="choose from published, example"):
         check_wording("short", with_template=False)

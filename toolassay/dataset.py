@@ -1,8 +1,8 @@
-"""Requests, plans and labels: every published form in, one form out.
+"""Requests, plans and labels: reads every published form and converts it to that of the repository.
 
-The one form is that of the TaskBench repository: `user_request`, `task_steps`, `task_nodes`,
-`task_links`. The hub form (`instruction`, `tool_steps`, `tool_nodes`, `tool_links`, `sampled_*`, some of
-them JSON inside a string) is renamed and decoded on reading.
+The form of the TaskBench repository has the keys `user_request`, `task_steps`, `task_nodes`, `task_links`.
+The form of the hub (`instruction`, `tool_steps`, `tool_nodes`, `tool_links`, `sampled_*`, some of them JSON
+inside a string) is renamed and decoded on reading.
 """
 
 from __future__ import annotations
@@ -31,7 +31,8 @@ _HUB_NAMES = {
     "tool_links": "task_links",
 }
 _MAY_BE_TEXT = ("task_steps", "task_nodes", "task_links", "sampled_nodes", "sampled_links")
-# Of more digits than any plan has nodes, it is no reference (and `int` would refuse thousands of them).
+# A reference to a node: matches "<node-2>", not "<node-x>". Longer numbers are not references, and `int`
+# rejects those with thousands of digits.
 _REFERENCE = re.compile(r"<node-(\d{1,18})>")
 
 RequestId = str | int
@@ -49,9 +50,13 @@ class Request(NamedTuple):
 class Sample:
     """A sampled subgraph of the tool graph.
 
-    `nodes` are tool ids, each once, in an order in which every link points forward (for a chain: the
-    chain itself). `links` say which type of resource flows ("complete" in a temporal graph); two links
-    never feed the same input slot.
+    Attributes:
+        index: Number of the sample.
+        seed: Seed of the sampler.
+        shape: Shape of the subgraph.
+        nodes: Distinct tool ids in topological order; for a chain, the chain itself.
+        links: The links with the type of their resource ("complete" in a temporal graph); at most one per
+            input slot.
     """
 
     index: int
@@ -63,11 +68,14 @@ class Sample:
 
 @dataclass(frozen=True, slots=True)
 class TaskGraph:
-    """A plan: steps in words, nodes (tool calls with arguments), links between tools.
+    """A plan.
 
-    `nodes` are objects `{"task": tool id, "arguments": […]}`, `links` objects
-    `{"source": tool id, "target": tool id}`. A resource argument is a text, where `<node-j>` stands for
-    the output of node j, counted from 0; a temporal argument is `{"name": …, "value": …}`.
+    Attributes:
+        steps: The steps as sentences.
+        nodes: Tool calls `{"task": tool id, "arguments": […]}`. A resource argument is a text, in which
+            `<node-j>` stands for the output of node j, counted from 0; a temporal argument is
+            `{"name": …, "value": …}`.
+        links: Links `{"source": tool id, "target": tool id}`.
     """
 
     steps: Sequence[str]
@@ -84,7 +92,7 @@ class TaskGraph:
 
 
 def repository_form(value: Mapping[str, Any]) -> dict[str, Any]:
-    """A label or prediction line in the repository's form; other keys are kept.
+    """Convert a label or prediction line to the repository's form; other keys are kept.
 
     >>> repository_form({"id": 1, "instruction": "Hi", "tool_steps": '["a"]'})
     {'id': 1, 'user_request': 'Hi', 'task_steps': ['a']}
@@ -102,7 +110,7 @@ def repository_form(value: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def reference_index(argument: Any) -> int | None:
-    """The node an argument refers to (`<node-j>` as a whole), or None.
+    """The index of the node that an argument refers to, if all of it is `<node-j>`; else None.
 
     >>> reference_index("<node-2>"), reference_index("text about <node-2>")
     (2, None)
@@ -112,11 +120,15 @@ def reference_index(argument: Any) -> int | None:
 
 
 def shape_of(size: int, links: Iterable[tuple[Any, Any]], *, tools: Sequence[Any] = ()) -> Shape:
-    """The shape of a plan of `size` nodes: `single`, `chain` (one simple path over all nodes) or `dag`.
+    """The shape of a plan: `single`, `chain` (one simple path over all nodes) or `dag`.
 
-    Links name tools, so where a tool is used twice they do not say which of its nodes they mean: then
-    `tools` (the tool of each node, in order) must be given, and a plan is a chain if each node is linked
-    to the next.
+    Links name tools, so they are ambiguous if a tool is used twice. Then `tools` is needed, and the plan is a
+    chain if each node is linked to the next.
+
+    Args:
+        size: Number of nodes.
+        links: Links as (source tool, target tool).
+        tools: The tool of each node, in order.
 
     >>> shape_of(1, []), shape_of(2, [("a", "b")]), shape_of(3, [("a", "b"), ("a", "c")])
     ('single', 'chain', 'dag')
@@ -139,12 +151,12 @@ def shape_of(size: int, links: Iterable[tuple[Any, Any]], *, tools: Sequence[Any
 
 
 def is_paths(size: int, links: Iterable[tuple[Any, Any]], *, tools: Sequence[Any] = ()) -> bool:
-    """Whether a plan has no branch, join or cycle: it is a chain, or what is left of one without some links.
+    """Whether a plan has no branch, join or cycle: it is a chain, possibly with missing links.
 
     Args:
-        size: how many nodes it has.
-        links: as in `shape_of`.
-        tools: likewise.
+        size: Number of nodes.
+        links: As for `shape_of`.
+        tools: As for `shape_of`.
 
     >>> is_paths(3, [("a", "b")]), is_paths(3, [("a", "b"), ("a", "c")])
     (True, False)
@@ -160,14 +172,14 @@ def is_paths(size: int, links: Iterable[tuple[Any, Any]], *, tools: Sequence[Any
         place = start
         while place in following:
             place, steps = following[place], steps + 1
-    return steps == len(pairs) < size  # a cycle has no start
+    return steps == len(pairs) < size  # the links of a cycle are not counted, because it has no start
 
 
 def read_requests(path: str | Path) -> Iterator[Request]:
-    """Each request of `user_requests.json` (or of `data.json`), one at a time, in file order.
+    """Yield the requests of `user_requests.json` or `data.json`, in file order.
 
     Raises:
-        UsageError: missing or malformed file or line (with its number).
+        UsageError: The file is missing or a line is malformed (names its number).
     """
     path = Path(path)
     for number, value in read_json_lines(path, fix="make it with format_data.py"):
@@ -179,10 +191,10 @@ def read_requests(path: str | Path) -> Iterator[Request]:
 
 
 def read_labels(path: str | Path) -> Iterator[Line]:
-    """Each label of `data.json` as an object in the repository's form, with its line number.
+    """Yield the labels of `data.json` in the repository's form, with their line numbers.
 
     Raises:
-        UsageError: missing or malformed file or line (with its number).
+        UsageError: The file is missing or a line is malformed (names its number).
     """
     path = Path(path)
     for number, value in read_json_lines(path, fix="make it with format_data.py"):
@@ -190,21 +202,26 @@ def read_labels(path: str | Path) -> Iterator[Line]:
 
 
 def label_record(path: Path, number: int, value: Any) -> dict[str, Any]:
-    """The value of a line of requests or labels as an object in the repository's form.
+    """Convert the value of a line of requests or labels to the repository's form.
+
+    Args:
+        path: The file, for messages.
+        number: Number of the line.
+        value: Value of the line.
 
     Raises:
-        UsageError: it is no object, or has no id.
+        UsageError: The value is not an object, or has no id.
     """
     if not isinstance(value, dict):
-        raise UsageError("is not an object", file=path, line=number, fix='write {"id": …, …}')
+        raise UsageError("not an object", file=path, line=number, fix='write {"id": …, …}')
     if not isinstance(value.get("id"), str | int) or isinstance(value["id"], bool):
-        wrong = "has no 'id'" if value.get("id") is None else "has an 'id' that is no text or whole number"
+        wrong = "has no 'id'" if value.get("id") is None else "has an 'id' that is not a text or whole number"
         raise UsageError(wrong, file=path, line=number, fix="give every line an id (text or whole number)")
     return repository_form(value)
 
 
 def last_of_each(requests: Collection[Request]) -> tuple[list[Request], list[RequestId]]:
-    """The requests with repeated ids reduced to the last line, in file order; and the repeated ids."""
+    """Keep the last request of each id; returns them in file order, and the ids that were repeated."""
     last: dict[RequestId, int] = {request.id: request.line for request in requests}
     kept = [request for request in requests if last[request.id] == request.line]
     repeated = dict.fromkeys(request.id for request in requests if last[request.id] != request.line)
@@ -212,15 +229,15 @@ def last_of_each(requests: Collection[Request]) -> tuple[list[Request], list[Req
 
 
 def ids_by_shape(value: Any, path: Path) -> list[RequestId]:
-    """The ids in a part of `split_ids.json`: a list of them, or shape -> list.
+    """The ids in a part of `split_ids.json`, which is a list, or an object shape -> list.
 
     Raises:
-        UsageError: it is something else.
+        UsageError: It is neither.
     """
     lists = list(value.values()) if isinstance(value, dict) else [value]
     ids = [name for part in lists if isinstance(part, list) for name in part]
     if not all(isinstance(part, list) for part in lists) or not all(
         isinstance(name, str | int) and not isinstance(name, bool) for name in ids
     ):
-        raise UsageError("is not made of lists of ids", file=path, fix='write {"test_ids": {"chain": ["1"]}}')
+        raise UsageError("not lists of ids", file=path, fix='write {"test_ids": {"chain": ["1"]}}')
     return ids

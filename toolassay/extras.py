@@ -1,4 +1,4 @@
-"""Libraries that only some commands need, and that come with an extra."""
+"""Imports of optional libraries, which are installed with an extra."""
 
 from __future__ import annotations
 
@@ -9,15 +9,18 @@ from toolassay.errors import UsageError, install
 
 
 def needed(module: str, purpose: str, extra: str) -> Any:
-    """A module of an extra, imported when it is needed.
+    """Import a module that belongs to an extra.
 
     Args:
-        module: its name.
-        purpose: what needs it, as the error says it.
-        extra: the optional dependencies of `pyproject.toml` that bring it.
+        module: Name of the module.
+        purpose: What needs it, as the subject of the error message.
+        extra: The extra of `pyproject.toml` that installs it.
+
+    Returns:
+        The module.
 
     Raises:
-        UsageError: it is not installed.
+        UsageError: It is not installed.
 
     >>> needed("json", "reading", "chats").loads("1")
     1

@@ -1,6 +1,6 @@
-"""The gold plan of a label as it stands: read leniently, so that what is wrong with it can be told.
+"""`Gold`: the gold plan of a label, parsed leniently so that its errors can be reported.
 
-Every part that has the wrong form becomes a `Fault`; what is left is what other code may rely on.
+Every malformed part becomes a `Fault`; all other parts are valid, and other code may rely on them.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ Ends = tuple[str, str]
 
 
 class Fault(NamedTuple):
-    """A part of a label that has the wrong form: what is wrong, and where (`task_nodes[1].arguments`)."""
+    """A malformed part of a label: what is wrong, and where (`task_nodes[1].arguments`)."""
 
     reason: str
     where: str
@@ -25,11 +25,11 @@ class GoldNode(NamedTuple):
     """One tool call of a gold plan.
 
     Attributes:
-        place: its index in `task_nodes`, which is what `<node-j>` counts.
-        tool: the tool's name as the label writes it.
-        arguments: as the label writes them: texts (resource) or `{"name": …, "value": …}` (temporal);
-            None where the label has no arguments at all.
-        output: what the call gave, where the label says so (`output` of the node); else None.
+        place: Index in `task_nodes`, to which `<node-j>` refers.
+        tool: Name of the tool, as in the label.
+        arguments: Arguments as in the label: texts (resource) or `{"name": …, "value": …}` (temporal); None
+            if the node has none.
+        output: Output of the call, if the label has one.
     """
 
     place: int
@@ -39,7 +39,7 @@ class GoldNode(NamedTuple):
 
     @property
     def where(self) -> str:
-        """Where the node stands in its label."""
+        """The path of the node in its label."""
         return f"task_nodes[{self.place}]"
 
 
@@ -48,16 +48,16 @@ class Gold:
     """A request and its gold plan.
 
     Attributes:
-        id: of the request.
-        line: of `data.json`, counted from 1; 0 where there is no file.
-        request: the user's words; empty where there are none.
-        steps: the steps in words.
-        nodes: the tool calls, in order; a node without a readable tool is left out (see `faults`).
-        links: (source tool, target tool).
-        sampled_nodes: the tools of the sampled subgraph; None where the label does not say.
-        sampled_links: its links; None where the label does not say.
-        faults: the parts that have the wrong form.
-        record: the whole label, in the repository's form.
+        id: Id of the request.
+        line: Line in `data.json`, from 1; 0 without a file.
+        request: Text of the request; "" if missing.
+        steps: The steps as sentences.
+        nodes: The tool calls, in order; nodes without a valid tool are left out (see `faults`).
+        links: Links as (source tool, target tool).
+        sampled_nodes: Tools of the sampled subgraph; None if the label has none.
+        sampled_links: Links of the sampled subgraph; None if the label has none.
+        faults: The malformed parts.
+        record: The complete label, in the repository's form.
     """
 
     id: RequestId
@@ -73,12 +73,12 @@ class Gold:
 
     @property
     def has_arguments(self) -> bool:
-        """Whether the label says any arguments at all."""
+        """Whether any node has arguments, even an empty list."""
         return any(node.arguments is not None for node in self.nodes)
 
     @classmethod
     def of(cls, record: Mapping[str, Any], line: int = 0) -> Gold:
-        """Read a label in any published form; it must have an `id` (see `toolassay.dataset.read_labels`).
+        """Parse a label in any published form; it must have an `id` (see `toolassay.dataset.read_labels`).
 
         >>> gold = Gold.of({"id": 1, "user_request": "Hi", "task_nodes": [{"task": "a"}, {"tusk": "b"}]})
         >>> [node.tool for node in gold.nodes], [fault.where for fault in gold.faults]

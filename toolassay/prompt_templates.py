@@ -1,4 +1,4 @@
-"""The built-in prompt templates: worked examples as turns, and tools as sentences that can be parsed back."""
+"""Prompt templates: worked examples as chat turns, and tools as sentences that can be parsed again."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from toolassay.errors import UsageError
 from toolassay.tools import Tool
 
 Wording = Literal["published", "example"]
-"""The built-in wordings of a prompt: as published, or with a worked example instead of placeholders."""
+"""The built-in prompts: as published, or with a worked example instead of placeholders."""
 
 # Matches the line "=== assistant ===", not "=== system ===".
 _TURN = re.compile(r"^=== (user|assistant) ===\n", re.MULTILINE)
@@ -26,9 +26,9 @@ _SENTENCE = re.compile(
 
 
 def turns_of(template: str) -> list[dict[str, str]]:
-    r"""The messages of a template; one without marks is one message, as it is.
+    r"""The messages of a template; a template without turn marks is a single message.
 
-    A worked example is an exchange of its own before the user's message: where both were one message, a model
+    A worked example is a separate exchange before the user's message: when both were in one message, a model
     of 135M parameters copied tools and texts of the example in 15 of 15 answers.
 
     >>> turns_of("1 + 1?\n=== assistant ===\n2\n=== user ===\n$a + $b?")[1:]
@@ -41,12 +41,12 @@ def turns_of(template: str) -> list[dict[str, str]]:
 
 
 def size_of(messages: Sequence[dict[str, str]]) -> int:
-    """The bytes of some messages."""
+    """The size of the messages' texts in bytes."""
     return sum(len(message["content"].encode(errors="replace")) for message in messages)
 
 
 def tool_sentence(tool: Tool) -> str:
-    """A tool in plain words, on one line; parameters by their names.
+    """Describe a tool in plain text on one line; of parameters only the names.
 
     >>> tool_sentence(Tool("Crop", "Cuts a picture", inputs=("image", "text"), outputs=("image",)))
     '- Crop: Cuts a picture. Takes image, text; gives image.'
@@ -62,19 +62,17 @@ def tool_sentence(tool: Tool) -> str:
 
 
 def read_tool_sentence(line: str) -> dict[str, Any]:
-    """The tool in a sentence, as an object of `tool_desc.json`.
-
-    A name that contains ": " is cut there.
+    """Parse a line of `tool_sentence` to an object of `tool_desc.json`; an id is cut at its first ": ".
 
     Raises:
-        ValueError: the line is no such sentence.
+        ValueError: The line is not such a sentence.
 
     >>> read_tool_sentence("- ask: Asks. Parameters: whom, what.")
     {'id': 'ask', 'desc': 'Asks.', 'parameters': ['whom', 'what']}
     """
     found = _SENTENCE.fullmatch(line)
     if found is None:
-        raise ValueError(f"no tool: {line[:80]}")
+        raise ValueError(f"not a tool: {line[:80]}")
     tool: dict[str, Any] = {"id": found["id"], "desc": found["desc"]}
     if found["inputs"] is not None:
         tool |= {"input-type": _listed(found["inputs"]), "output-type": _listed(found["outputs"])}
@@ -84,21 +82,21 @@ def read_tool_sentence(line: str) -> dict[str, Any]:
 
 
 def check_wording(wording: str, *, with_template: bool) -> Wording:
-    """The value of `--prompt`, verified.
+    """Check the value of `--prompt`.
 
     Args:
-        wording: the value.
-        with_template: whether a template file is given as well.
+        wording: The value.
+        with_template: Whether `--prompt_template` is given too.
 
     Raises:
-        UsageError: an unknown wording, or one beside a template file.
+        UsageError: The wording is unknown, or both options are given.
     """
     for known in get_args(Wording):
         if wording == known:
             if with_template and known != "published":
                 raise UsageError(
-                    f"--prompt {known} and --prompt_template are two wordings of one prompt",
-                    fix="leave one of them out",
+                    f"--prompt {known} and --prompt_template exclude each other",
+                    fix="remove one of them",
                 )
             return known  # type: ignore[no-any-return]
     raise UsageError(f"unknown --prompt {wording!r}", fix=f"choose from {', '.join(get_args(Wording))}")

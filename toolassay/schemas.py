@@ -1,8 +1,8 @@
 """JSON schemas of plans and samples over a tool library, for structured output.
 
-They keep to what OpenAI's strict mode, vLLM and llama.cpp take: every property required, no others, no
-`pattern`, no `minItems`. `maxItems` ends the loops of small models; `toolassay.models.structured_output`
-omits it where a server refuses it.
+They use only what OpenAI's strict mode, vLLM and llama.cpp support: every property required, no additional
+ones, no `pattern`, no `minItems`. `maxItems` stops small models that repeat items endlessly;
+`toolassay.models.structured_output` omits it for servers that refuse it.
 """
 
 from __future__ import annotations
@@ -16,18 +16,19 @@ from toolassay.tools import Tool, ToolLibrary
 Schema = dict[str, Any]
 
 MOST_NODES = 12
-"""Tools in a plan at most; the published data sets have up to 10."""
-_MOST_LINKS = 32
-_MOST_ARGUMENTS = 8
+"""Maximum nodes of a plan; the published data sets have up to 10."""
+_MOST_LINKS = 32  # maximum links of a plan
+_MOST_ARGUMENTS = 8  # maximum arguments of a node, unless a tool has more inputs
 _MANY = 64
-"""Tools from which on the parameters of all share one form: a form for each slows constrained decoding."""
+"""Number of distinct parameter sets above which all tools share one: many forms slow down constrained
+decoding."""
 _TEXT: Schema = {"type": "string"}
 
 
 def plan_schema(library: ToolLibrary, dependency_type: DependencyType) -> Schema:
-    """The schema of a plan: known tools, and of a temporal one known parameters and links between tools.
+    """The schema of a plan. Tools, and in temporal plans parameters and links, are limited to known ones.
 
-    Arguments and values are texts of any content, `<node-j>` included.
+    Arguments and values may be any text, `<node-j>` included.
 
     >>> schema = plan_schema(ToolLibrary([Tool("a"), Tool("b")]), "resource")
     >>> schema["properties"]["task_nodes"]["items"]["properties"]["task"]
@@ -43,13 +44,13 @@ def plan_schema(library: ToolLibrary, dependency_type: DependencyType) -> Schema
 def sample_schema(
     tools: Sequence[Tool], links: int, dependency_type: DependencyType, *, check: bool
 ) -> Schema:
-    """The schema of what a model writes for a sampled subgraph.
+    """The schema of a Back-Instruct answer for a sampled subgraph.
 
     Args:
-        tools: of the sample.
-        links: how many it has.
-        dependency_type: says what arguments look like.
-        check: whether the model reviews its sample, too.
+        tools: Tools of the sample.
+        links: Number of its links.
+        dependency_type: Determines the form of arguments.
+        check: Whether the answer also has a review of the sample.
     """
     arguments = "input" if dependency_type == "resource" else "arguments"
     node = _nodes(tools, dependency_type, name="id", arguments=arguments)
@@ -64,7 +65,7 @@ def sample_schema(
 
 
 def _nodes(tools: Sequence[Tool], dependency_type: DependencyType, *, name: str, arguments: str) -> Schema:
-    """The schema of a node: one form for all tools, or for temporal plans one for each set of parameters."""
+    """The schema of a node: one for all tools, or in temporal plans one for each set of parameters."""
     if dependency_type == "resource":
         most = max(_MOST_ARGUMENTS, *(len(tool.inputs) for tool in tools))
         return _object({name: _enum(tool.id for tool in tools), arguments: _list(_TEXT, most)})
@@ -82,7 +83,7 @@ def _nodes(tools: Sequence[Tool], dependency_type: DependencyType, *, name: str,
 
 
 def _arguments(names: Sequence[str]) -> Schema:
-    """The arguments of a temporal tool; any name where it declares none."""
+    """The schema of the arguments of a temporal tool; without `names`, any name is allowed."""
     argument = _object({"name": _enum(names) if names else _TEXT, "value": _TEXT})
     return _list(argument, max(_MOST_ARGUMENTS, len(names)))
 

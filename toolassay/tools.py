@@ -1,7 +1,7 @@
-"""What a tool is, and the library of all tools, read from either published form of `tool_desc.json`.
+"""Tools and the tool library, read from either published form of `tool_desc.json`.
 
-A *resource* tool says which types of resource it takes and gives (`input-type`, `output-type`);
-a *temporal* tool says which parameters it takes (`parameters`). A tool may have neither.
+A *resource* tool declares the types of resources that it takes and gives (`input-type`, `output-type`); a
+*temporal* tool declares its parameters (`parameters`). A tool may declare neither.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ from toolassay.files import line_of_item, read_json
 
 @dataclass(frozen=True, slots=True)
 class Parameter:
-    """A named argument of a tool; `type` is the library's own word for it (`string`, `date`, …)."""
+    """A named argument of a tool; `type` is any text that the library uses (`string`, `date`, …)."""
 
     name: str
     type: str = "string"
@@ -30,10 +30,15 @@ class Parameter:
 
 @dataclass(frozen=True, slots=True)
 class Tool:
-    """One tool.
+    """A tool.
 
-    `inputs` and `outputs` are resource types, one entry a slot: `("text", "text")` takes two texts.
-    `source` is the JSON object the tool came from; `to_json` gives it back.
+    Attributes:
+        id: Unique id.
+        description: What the tool does.
+        inputs: Resource types of its inputs, one entry per slot: `("text", "text")` takes two texts.
+        outputs: Resource types of its outputs.
+        parameters: Named parameters.
+        source: JSON object from which the tool was read; `to_json` keeps its other keys.
 
     >>> tool = Tool("Text Translator", "Translates a text.", inputs=("text",), outputs=("text",))
     >>> tool.is_resource
@@ -53,7 +58,7 @@ class Tool:
         return bool(self.inputs or self.outputs)
 
     def to_json(self) -> dict[str, Any]:
-        """The tool as an object of `tool_desc.json`, its types normalised, its other keys untouched."""
+        """The tool as an object of `tool_desc.json`; other keys of `source` are kept."""
         value: dict[str, Any] = {"id": self.id, "desc": self.description, **self.source}
         if self.is_resource:
             value |= {"input-type": list(self.inputs), "output-type": list(self.outputs)}
@@ -65,7 +70,7 @@ class Tool:
 
 
 def normal_type(name: str) -> str:
-    """The one spelling of a resource type.
+    """Normalise the spelling of a resource type.
 
     >>> normal_type("Image ")
     'image'
@@ -74,16 +79,16 @@ def normal_type(name: str) -> str:
 
 
 class ToolLibrary:
-    """All tools of a team, in file order, with unique ids.
+    """Tools with unique ids, in file order.
 
     Args:
-        tools: the tools.
-        normalised: what reading has mended, one sentence each (for the user to see).
-        path: the file they come from, for complaints.
-        list_name: the key of the list of tools in that file; None where the file itself is the list.
+        tools: The tools.
+        normalised: Notices about types whose spelling was normalised, one sentence each.
+        path: File that they come from, for messages.
+        list_name: Key of the list of tools in that file; None if the file itself is the list.
 
     Raises:
-        UsageError: no tools, or an id twice.
+        UsageError: There are no tools, or an id occurs twice.
 
     >>> library = ToolLibrary([Tool("a"), Tool("b")])
     >>> library.index("b"), library["b"].id, "c" in library
@@ -122,10 +127,10 @@ class ToolLibrary:
         return tool_id in self._positions
 
     def index(self, tool_id: str) -> int:
-        """The position of a tool in file order.
+        """The position of a tool in file order, from 0.
 
         Raises:
-            KeyError: no tool has this id.
+            KeyError: No tool has this id.
         """
         return self._positions[tool_id]
 
@@ -155,27 +160,26 @@ class ToolLibrary:
 
     @classmethod
     def load(cls, path: str | Path, *, normalise_types: bool = True) -> ToolLibrary:
-        """Read `tool_desc.json` (or the `nodes` of a `graph_desc.json`).
+        """Read `tool_desc.json`, or the `nodes` of a `graph_desc.json`.
 
         Args:
-            path: the file.
-            normalise_types: spell resource types one way (`Image` becomes `image`); False keeps the
-                published spelling.
+            path: The file.
+            normalise_types: Whether to normalise the spelling of types (`Image` becomes `image`).
 
         Raises:
-            UsageError: missing or malformed file, with the line of the offending tool.
+            UsageError: The file is missing or malformed; names the line of the tool.
         """
         path = Path(path)
         return cls.from_json(read_json(path), path=path, normalise_types=normalise_types)
 
     @classmethod
     def from_json(cls, value: Any, *, path: Path | None = None, normalise_types: bool = True) -> ToolLibrary:
-        """Build a library from the object `{"nodes": [...]}` or a bare list of tools."""
+        """Build a library from the object `{"nodes": [...]}` or a bare list of tools; raises as `load`."""
         return _Reader(path, normalise_types).library(value)
 
 
 class _Reader:
-    """Turns the JSON of a tool file into tools, naming file, line and tool in every complaint."""
+    """Parses the JSON of a tool file; every error names the file, line and tool."""
 
     def __init__(self, path: Path | None, normalise_types: bool) -> None:
         self.path = path
@@ -185,7 +189,7 @@ class _Reader:
         self.number = 0
 
     def fail(self, message: str, fix: str, *, key: str | None = None) -> UsageError:
-        """A complaint about the tool being read (or the whole file), at the line of its `key`."""
+        """An error about the current tool (or the whole file), at the line of its `key`."""
         line = None
         if self.path is not None and self.number:
             line = line_of_item(self.path, self.list_name, self.number, key=key)
@@ -206,11 +210,11 @@ class _Reader:
                 raise self.fail(f"tool id '{tool.id}' occurs twice", "give every tool its own id", key="id")
             seen.add(tool.id)
             tools.append(tool)
-        mended: dict[str, list[str]] = {}
+        changed: dict[str, list[str]] = {}
         for spelling, name in self.type_names.items():
             if spelling != name:
-                mended.setdefault(name, []).append(repr(spelling))
-        normalised = [f"resource type {', '.join(those)} read as '{name}'" for name, those in mended.items()]
+                changed.setdefault(name, []).append(repr(spelling))
+        normalised = [f"resource type {', '.join(those)} read as '{name}'" for name, those in changed.items()]
         return ToolLibrary(tools, normalised=normalised, path=self.path, list_name=self.list_name)
 
     def tool(self, node: Any) -> Tool:
@@ -275,13 +279,15 @@ class _Reader:
         return tuple(parameters)
 
 
+# A description of an optional parameter: matches "Optional day", "the day (optional)" and "today if not
+# given", not "an optional extra of the hotel".
 _OPTIONAL = re.compile(
     r"^\W*optional\b|\(\s*optional\b|\boptional\W*$|\bif not (?:given|specified)\b", re.IGNORECASE
 )
 
 
 def source_of(parameter: Parameter, tool: Tool) -> Mapping[str, Any]:
-    """The parameter's object in the library file; empty where there is none."""
+    """The JSON object of a parameter in the library file; {} without one."""
     given = tool.source.get("parameters")
     for item in given if isinstance(given, list) else []:
         if isinstance(item, Mapping) and item.get("name") == parameter.name:
@@ -290,16 +296,16 @@ def source_of(parameter: Parameter, tool: Tool) -> Mapping[str, Any]:
 
 
 def declares_parameters(tool: Tool) -> bool:
-    """Whether the tool says which parameters it takes, be it none."""
+    """Whether the tool has a list of parameters, even an empty one."""
     return bool(tool.parameters) or isinstance(tool.source.get("parameters"), list)
 
 
 def is_required(parameter: Parameter, tool: Tool) -> bool:
-    """Whether a call without the parameter is wrong.
+    """Whether a call needs the parameter.
 
-    Every declared parameter is, unless the library says otherwise: a list `required` of the tool, a word
-    of the parameter (`required`, `optional`, `default`, "Optional[int]", "(optional)"), or other
-    parameters of the tool that are marked as required where this one is not.
+    Every declared parameter is required unless the library says otherwise: by a list `required` of the tool;
+    by a mark of the parameter (`required`, `optional`, `default`, type "Optional[int]", description
+    "(optional)"); or because other parameters of the tool are marked as required and this one is not.
 
     >>> [is_required(Parameter("day", "date", text), Tool("t")) for text in ("the day", "Optional day")]
     [True, False]

@@ -1,6 +1,6 @@
-"""The name and the version of the package, importable from every layer."""
+"""Version of the package, and its former name."""
 
 __version__ = "0.3.0"
 
 OLD_NAME = "toolgraph"
-"""The package's name before it was renamed: files that carry it are read like files with the new name."""
+"""Former name of the package; files that contain it are read like files with the new name."""

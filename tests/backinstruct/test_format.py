@@ -170,7 +170,7 @@ def test_where_nothing_can_be_formatted_nothing_is_overwritten(folder: DataFolde
 
 def test_where_the_critics_let_nothing_pass_nothing_is_overwritten(folder: DataFolder) -> None:
     write_json_lines(folder.data_raw, [raw(1, review=BAD)])
-    with pytest.raises(ToolassayError, match="1 x not let pass by the critics"):
+    with pytest.raises(ToolassayError, match="1 x not passed by the critics"):
         format_data(folder, LIBRARY, "resource", critics="all")
     assert not folder.data.exists()
 

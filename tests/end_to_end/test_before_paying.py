@@ -167,7 +167,7 @@ def test_trials_of_a_dry_run_are_summed(tmp_path: Path, capsys: Capture, fake_se
     assert infer(capsys, fake_server, folder, "--limit", "1").code == 0
     done = infer(capsys, fake_server, folder, "--trials", "3", "--dry_run", "--prices", prices)
     assert done.code == 0, done.err
-    assert done.out.count("price: $0 read, $1000 written, a million tokens (--prices, 2026-01-01)") == 3
+    assert done.out.count("price: $0 input, $1000 output per million tokens (--prices, 2026-01-01)") == 3
     together = done.out.splitlines()[-1]
     assert together.startswith("all 3 trials together: 11 requests, about ")
     assert together.endswith("up to 22000 to write, up to about $22.0000")

@@ -131,7 +131,7 @@ def test_the_price_that_was_used_is_said_with_its_origin(
     folder = data_folder(tmp_path, 2)
     (prices := tmp_path / "prices.csv").write_text(f"{HEAD}gpt-4,10,20,2026-01-01\n")
     done = infer(capsys, fake_server, folder, "--prices", prices)
-    assert "price of gpt-4: $10 read, $20 written, a million tokens (--prices, 2026-01-01)" in done.err
+    assert "price of gpt-4: $10 input, $20 output per million tokens (--prices, 2026-01-01)" in done.err
     summary = json.loads((folder / "predictions/runs/gpt-4/summary.json").read_text())
     assert "--prices, 2026-01-01" in summary["used"]["prices"]["gpt-4"]
 

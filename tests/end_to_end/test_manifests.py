@@ -159,7 +159,6 @@ def test_a_field_taken_out_by_hand(tmp_path: Path, capsys: Capture, fake_server:
 def test_azure_from_the_command_line(
     tmp_path: Path, capsys: Capture, fake_server: FakeServer, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    pytest.importorskip("openai")
     monkeypatch.setenv("AZURE_OPENAI_API_KEY", "AZURE-SECRET")
     folder = data_folder(tmp_path, 1)
     azure = ("--api_base", fake_server.base.removesuffix("/v1"), "--api_version", "2024-10-21")

@@ -160,7 +160,7 @@ def test_figures_of_a_run(
     assert "0 failed" in line and "tokens" not in line and "cost" not in line
 
 
-WARNED = "warning: --api_key can be read by every user of this machine"
+WARNED = "warning: every user of this machine can read --api_key"
 
 
 def test_a_key_on_the_command_line_is_warned_of(

@@ -128,7 +128,7 @@ def test_another_seed_is_refused_and_leaves_no_trace(
     before = files_below(folder)
     done = generate(capsys, fake_server, folder, "--seed", "4", "--number_of_samples", "3")
     assert done.code == 2
-    assert "data_raw.json:1: holds a sample of seed 3, not 4" in done.error
+    assert "data_raw.json:1: has a sample of seed 3, not 4" in done.error
     assert files_below(folder) == before
     # The refused seed was not remembered: the folder's own is continued, without its runs/.
     fake_server.forget()

@@ -119,7 +119,7 @@ def test_a_port_that_is_taken(tmp_path: Path) -> None:
         taken.listen()
         done = shell("serve", "--port", str(taken.getsockname()[1]), cwd=tmp_path)
     assert done.code == 2
-    assert "give another --port" in done.error
+    assert "use another --port" in done.error
 
 
 def test_a_folder_that_is_not_there(tmp_path: Path) -> None:

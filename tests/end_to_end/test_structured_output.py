@@ -84,7 +84,7 @@ def test_where_no_form_is_taken_true_ends_the_run_in_one_line(
         fake_server.forget()
         done, _ = start(stage, capsys, fake_server, folder, "--structured", "true", "--multiworker", "1")
         assert done.code == 1
-        assert "--structured true: the server takes no JSON schema for answers" in done.error
+        assert "--structured true: the server accepts no JSON schema for answers" in done.error
         assert forms(fake_server) == ["json_schema", "json_object"]
 
 
@@ -202,7 +202,7 @@ def test_what_has_no_schema_refuses_the_flag(
         done = infer(capsys, fake_server, root / "data_workbench", *given)
         assert done.code == 2 and f"--structured auto: the agent {agent} sends no schema" in done.error
     done = infer(capsys, fake_server, folder, "--structured", "often")
-    assert done.code == 2 and "none of auto, true, false" in done.err
+    assert done.code == 2 and "is not one of auto, true, false" in done.err
     assert not fake_server.received
 
 

@@ -82,7 +82,7 @@ def test_other_descriptions_are_used_with_one_notice() -> None:
     assert [tool.description for tool in merged] == ["Draws.", "Reads."]
     assert merged.to_json() == tools.to_json()
     assert said == [
-        "d/tool_desc.json: its descriptions are used; d/graph_desc.json has others for 'paint', 'read'"
+        "using the descriptions of d/tool_desc.json; d/graph_desc.json has others for 'paint', 'read'"
     ]
 
 

@@ -173,8 +173,8 @@ def test_a_malformed_link_is_named_with_its_line(link: Any, line: int, message: 
 @pytest.mark.parametrize(
     ("value", "message"),
     [
-        ({"nodes": [SPEAK]}, "holds no links"),
-        ([SPEAK], "holds no links"),
+        ({"nodes": [SPEAK]}, "has no links"),
+        ([SPEAK], "has no links"),
         ({"nodes": [SPEAK], "links": {}}, "'links' is not a list"),
         ({"nodes": [], "links": []}, "the tool library is empty"),
         ({"nodes": [SPEAK], "links": None, "dependency_type": "causal"}, "unknown dependency type 'causal'"),

@@ -14,13 +14,13 @@ from measurements.simulated_time import run
 from toolassay.models import ModelError
 from toolassay.models.adaptive_concurrency import START
 from toolassay.models.concurrency_limiter import QUEUE_TURN, Limiter, QueueTurn
-from toolassay.models.retry import over_time_limit, timed_out, wait_before
+from toolassay.models.retry import over_time_limit, retry_delay, timed_out
 
 
 @pytest.fixture(autouse=True)
 def waits(monkeypatch: pytest.MonkeyPatch) -> None:
     """Time is simulated: here nothing needs to set the waits to zero."""
-    monkeypatch.setattr("toolassay.models.retry.wait_before", wait_before)
+    monkeypatch.setattr("toolassay.models.retry.retry_delay", retry_delay)
 
 
 @pytest.mark.parametrize("computes_on", [False, True])

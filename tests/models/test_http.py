@@ -36,8 +36,6 @@ def client(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> C
     for variable in ("OPENAI_BASE_URL", "OPENAI_API_KEY", "AZURE_OPENAI_ENDPOINT", "AZURE_OPENAI_API_KEY"):
         monkeypatch.delenv(variable, raising=False)
     name: ClientName = request.param
-    if name == "openai":
-        pytest.importorskip("openai")
     monkeypatch.setattr("test_http.chosen", name)
     return name
 

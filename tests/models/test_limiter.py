@@ -10,13 +10,13 @@ from measurements.simulated_time import now, run
 from toolassay.models import ModelError
 from toolassay.models.adaptive_concurrency import LONGEST_DWELL, MOST, PAUSE, START
 from toolassay.models.concurrency_limiter import Limiter, limiter_of
-from toolassay.models.retry import LONGEST_RETRY_AFTER, wait_before
+from toolassay.models.retry import LONGEST_RETRY_AFTER, retry_delay
 
 
 @pytest.fixture(autouse=True)
 def waits(monkeypatch: pytest.MonkeyPatch) -> None:
     """Time is simulated: here nothing needs to set the waits to zero."""
-    monkeypatch.setattr("toolassay.models.retry.wait_before", wait_before)
+    monkeypatch.setattr("toolassay.models.retry.retry_delay", retry_delay)
 
 
 @pytest.mark.parametrize("retry_after", [None, 1.0])

@@ -81,7 +81,7 @@ def test_complaints_about_something_else(complaint: Any) -> None:
 
 def test_each_is_told_once_and_others_that_met_it_may_go_again() -> None:
     told: list[Any] = []
-    refusals = Refusals(told=lambda name, instead: told.append((name, instead)))
+    refusals = Refusals(on_change=lambda name, instead: told.append((name, instead)))
     complaint = json.dumps(MAX_TOKENS)
     assert refusals.fit({"max_tokens": 7}) == {"max_tokens": 7}
     assert refusals.learn(complaint, SENT) and refusals.learn(complaint, SENT)

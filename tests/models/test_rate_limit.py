@@ -12,13 +12,13 @@ from measurements.simulated_time import now, run
 from toolassay.models import ChatRequest, ModelError, ModelOptions
 from toolassay.models.client import Client
 from toolassay.models.concurrency_limiter import Limiter
-from toolassay.models.retry import wait_before
+from toolassay.models.retry import retry_delay
 
 
 @pytest.fixture(autouse=True)
 def waits(monkeypatch: pytest.MonkeyPatch) -> None:
     """Time is simulated: here nothing needs to set the waits to zero."""
-    monkeypatch.setattr("toolassay.models.retry.wait_before", wait_before)
+    monkeypatch.setattr("toolassay.models.retry.retry_delay", retry_delay)
 
 
 def lost_and_minutes(endpoint: PerMinute, count: int, fixed: int | None) -> tuple[int, float]:

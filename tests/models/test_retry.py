@@ -15,7 +15,7 @@ from toolassay.models.retry import (
     Tries,
     failed_answer,
     retry_after_seconds,
-    wait_before,
+    retry_delay,
 )
 
 PLACE = "http://host/v1/chat/completions"
@@ -74,16 +74,16 @@ def test_what_a_status_means(status: int, text: str, transient: bool, stops: boo
 def test_waits_grow_and_end(number: int) -> None:
     error = failure(500)
     longest = min(2.0 ** (number - 1), LONGEST_BACKOFF)
-    assert longest / 2 <= wait_before(number, error) <= longest
+    assert longest / 2 <= retry_delay(number, error) <= longest
 
 
 def test_thousands_of_tries_are_no_overflow() -> None:
-    assert wait_before(5000, failure(500)) <= LONGEST_BACKOFF
+    assert retry_delay(5000, failure(500)) <= LONGEST_BACKOFF
 
 
 @given(st.floats(0, 1e9), st.integers(1, 20))
 def test_the_server_says_how_long_to_wait(asked: float, number: int) -> None:
-    waited = wait_before(number, failure(429, retry_after=repr(asked)))
+    waited = retry_delay(number, failure(429, retry_after=repr(asked)))
     assert min(asked, LONGEST_RETRY_AFTER) <= waited <= min(asked, LONGEST_RETRY_AFTER) + 6.1
 
 
@@ -124,7 +124,7 @@ def test_one_answer_in_between_is_enough() -> None:
     gone = ModelError("cannot reach", transient=True, kind="unreachable")
     for number in range(100):
         if number % 15 == 0:
-            breaker.heard()
+            breaker.answered()
         assert not breaker.failed(gone, float("inf"))
 
 
@@ -135,7 +135,7 @@ def test_failures_with_an_answer_do_not_count() -> None:
 
 def test_the_wait_asked_for_has_a_tenth_of_the_backoff_on_top() -> None:
     def waits(number: int, asked: str) -> list[float]:
-        return [wait_before(number, failure(429, retry_after=asked)) for _ in range(200)]
+        return [retry_delay(number, failure(429, retry_after=asked)) for _ in range(200)]
 
     assert all(30 + 0.2 <= wait <= 30 + 0.4 for wait in waits(3, "30"))  # backoff: 2 to 4 s
     assert set(waits(5, "1")) == {1.1}  # backoff: 8 to 16 s, but no more than what was asked for
@@ -143,9 +143,9 @@ def test_the_wait_asked_for_has_a_tenth_of_the_backoff_on_top() -> None:
 
 
 def test_waits_differ_within_their_bounds() -> None:
-    waits = [wait_before(3, failure(500)) for _ in range(300)]
+    waits = [retry_delay(3, failure(500)) for _ in range(300)]
     assert 2 <= min(waits) < 2.2 and 3.8 < max(waits) <= 4
-    assert all(0.5 <= wait_before(1, failure(500)) <= 1 for _ in range(100))
+    assert all(0.5 <= retry_delay(1, failure(500)) <= 1 for _ in range(100))
 
 
 def test_the_count_begins_anew_when_others_are_answered() -> None:
@@ -190,7 +190,7 @@ def test_the_breaker_opens_at_the_number_and_after_the_seconds_it_is_given() -> 
     time = [1000.0]
     breaker = Breaker(2, 5, clock=lambda: time[0])
     assert not breaker.failed(gone, 1000.0)
-    breaker.heard()
+    breaker.answered()
     time[0] = 1010.0
     assert not breaker.failed(gone, 1010.0)  # the first of a new row
     time[0] = 1015.0

@@ -70,7 +70,7 @@ def test_llama_cpp_gets_the_schema_as_json_object_and_its_500_is_no_try(
 ) -> None:
     fake_server.complaint = taking("json_object")
     told: list[Form] = []
-    (answer,), _ = ask(fake_server, client=client, schemas=SchemaForms(told=told.append), max_tries=1)
+    (answer,), _ = ask(fake_server, client=client, schemas=SchemaForms(on_change=told.append), max_tries=1)
     assert sent(fake_server) == ["json_schema", "json_object"]
     assert fake_server.received[1].body["response_format"] == {"type": "json_object", "schema": SCHEMA}
     assert (answer.text, answer.attempts, told) == (GOOD, 2, ["json_object"])
@@ -92,7 +92,7 @@ def test_a_server_that_takes_no_form_is_asked_without(
 ) -> None:
     fake_server.complaint = taking(refusal=refusal)
     told: list[Form] = []
-    ask(fake_server, schemas=SchemaForms(told=told.append), max_tries=1)
+    ask(fake_server, schemas=SchemaForms(on_change=told.append), max_tries=1)
     assert sent(fake_server) == ["json_schema", "json_object", None]
     assert fake_server.received[-1].body["max_tokens"] == 50
     assert told == ["json_object", "none"]
@@ -104,7 +104,7 @@ def test_a_strict_mode_without_limits_of_lists_gets_the_schema_without_them(fake
 
     fake_server.complaint = complaint
     told: list[Form] = []
-    ask(fake_server, 3, schemas=SchemaForms(told=told.append))
+    ask(fake_server, 3, schemas=SchemaForms(on_change=told.append))
     assert told == ["plain_json_schema"]
     form = fake_server.received[-1].body["response_format"]
     assert form["type"] == "json_schema" and form["json_schema"]["strict"]
@@ -118,7 +118,7 @@ def test_all_that_are_in_flight_at_the_first_refusal_are_sent_again_in_the_next_
     fake_server.complaint = taking(refusal=refusal)
     told: list[Form] = []
     books = Books()
-    schemas = SchemaForms(told=told.append)
+    schemas = SchemaForms(on_change=told.append)
     answers, _ = ask(fake_server, 40, books=books, connections=20, schemas=schemas, max_tries=1)
     assert len(answers) == 40 and told == ["json_object", "none"]
     outcomes = Counter(attempt.outcome for attempt in books.attempts)
@@ -138,7 +138,7 @@ def test_a_form_that_no_version_knows_is_the_first(fake_server: FakeServer) -> N
 
 def test_where_a_schema_is_required_its_refusal_ends_the_run(fake_server: FakeServer) -> None:
     fake_server.complaint = taking()
-    with pytest.raises(ModelError, match="--structured true: the server takes no JSON schema") as caught:
+    with pytest.raises(ModelError, match="--structured true: the server accepts no JSON schema") as caught:
         ask(fake_server, schemas=SchemaForms(required=True))
     assert caught.value.stops_run and sent(fake_server) == ["json_schema", "json_object"]
     assert SchemaForms("none", required=True).form == "json_schema"

@@ -139,7 +139,7 @@ def test_sheets_go_out_and_in(session: Session, tmp_path: Path, capsys: Capture,
         (["--export", "a.ods"], "is not a sheet"),
         (["--reviewer", "x" * 61], "no name for a reviewer"),
         (["--gates", "none.jsonl"], "no such file"),
-        (["--queue", "conflicts", "--export", "a.csv"], "--queue is for the page alone"),
+        (["--queue", "conflicts", "--export", "a.csv"], "--queue only applies to the page"),
         (
             ["--reviewers", "Ann,Bob", "--export", "a.csv"],
             "--reviewer is missing. Fix: use one of Ann",

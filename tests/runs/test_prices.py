@@ -20,7 +20,7 @@ def test_a_price_is_that_of_the_library_and_says_where_it_is_from() -> None:
     found = price("gpt-4o")
     assert found is not None
     assert found.of(1_000_000, 100_000) == 3.5
-    assert "$2.5 read ($1.25 cached), $10 written" in found.words
+    assert "$2.5 input ($1.25 cached), $10 output" in found.words
     assert "(gpt-4o of OpenAI, genai-prices 0." in found.words
 
 

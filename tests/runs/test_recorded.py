@@ -40,7 +40,7 @@ def test_a_broken_line_in_the_middle_is_named(tmp_path: Path) -> None:
     path.write_text('{"key": "a"}\nx\n{"key": "b"}\n')
     with pytest.raises(UsageError, match=r"journal\.jsonl:2: broken line in a journal"):
         recorded_journal(path)
-    with pytest.raises(UsageError, match="no journal can be read"):
+    with pytest.raises(UsageError, match="there is no journal"):
         recorded_journal(tmp_path / "none.jsonl")
 
 

@@ -72,7 +72,7 @@ def test_a_cost_that_is_known_in_part_says_so(tmp_path: Path) -> None:
     found = spending([ledger(tmp_path / "a.jsonl", ANSWER, lost)])
     cost = found.cost(tasks=1, correct=0)
     assert cost and cost["usd"] == 0.0003 and cost["usd_per_correct_task"] is None
-    assert cost["requests_of_unknown_cost"] == 1 and "without 1 requests" in found.notes["cost"]
+    assert cost["requests_of_unknown_cost"] == 1 and "excludes 1 requests" in found.notes["cost"]
 
 
 OFFLINE = replace(ANSWER, model="offline", prompt_tokens=None, completion_tokens=None)
@@ -100,7 +100,7 @@ def test_calls_that_were_only_counted_have_no_time(tmp_path: Path) -> None:
     found = spending([path])
     cost = found.cost(tasks=2, correct=1)
     assert cost and cost["tasks"] == 2
-    assert found.latency() is None and "not timed" in found.notes["latency"]
+    assert found.latency() is None and "did not time" in found.notes["latency"]
     continued = spending([path, ledger(tmp_path / "b.jsonl", OFFLINE)])
     assert (cost := continued.cost(tasks=3, correct=1)) and cost["tasks"] == 3
     assert (latency := continued.latency()) and latency["tasks"] == 1
@@ -133,7 +133,7 @@ def test_what_was_not_said_is_counted_at_its_worst_and_added_up(tmp_path: Path) 
     )
     assert cost["usd_at_most"] == pytest.approx(0.0006 + 4 * 0.0006)
     assert found.notes == {
-        "cost": "usd is without 4 requests whose cost nobody knows; usd_at_most is with their worst case"
+        "cost": "usd excludes 4 requests of unknown cost; usd_at_most includes their worst case"
     }
     assert (found.ledgers, cost["tasks"]) == (2, 2)
 
@@ -167,9 +167,7 @@ def test_the_use_of_a_run_is_that_of_the_trials_that_have_a_ledger(tmp_path: Pat
         {"failed": 1},
     )
     assert found["cost"]["usd_per_correct_task"] == 0.0 and found["latency"] is None
-    assert found["notes"] == {
-        "latency": "calls of built-in models were not timed when this run was made: run it again"
-    }
+    assert found["notes"] == {"latency": "this run did not time the calls of built-in models: run it again"}
     ledger(ledgers[1], ANSWER)
     found = usage(ledgers, tasks=[1, 10, 100], correct=[0, 0, 0])
     assert (found["cost"]["tasks"], found["cost"]["usd_per_correct_task"]) == (111, None)

@@ -145,8 +145,8 @@ def test_shapes_the_graph_cannot_give_are_left_out() -> None:
     samples = Sampler(graph, 0)
 
     assert {sample.shape for sample in samples.samples(100)} == {"single", "chain"}
-    assert "no dag of the wanted sizes (there is no dag at all): left out" in samples.cuts()
-    with pytest.raises(UsageError, match="no dag of the wanted sizes: there is no dag at all"):
+    assert "no dag of the requested sizes (there is no dag at all): left out" in samples.cuts()
+    with pytest.raises(UsageError, match="no dag of the requested sizes: there is no dag at all"):
         Sampler(graph, 0, shapes={"dag": 1}).sample(0)
 
 

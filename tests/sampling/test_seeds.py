@@ -65,7 +65,7 @@ def test_what_cannot_be_sampled_is_said_in_full() -> None:
         Sampler(path, 0, shapes={"chain": 1, "dag": 1}, sizes={6: 1}).sample(0)
     assert str(caught.value) == (
         "the graph has no chain or dag of 6 tools: the largest chain has 4, there is no dag at all. "
-        "Fix: ask for other shapes or sizes, or add tools or links"
+        "Fix: use other shapes or sizes, or add tools or links"
     )
 
 
@@ -74,7 +74,7 @@ def test_what_is_left_out_is_said_in_full() -> None:
     sampler = Sampler(path, 0, shapes={"single": 1, "chain": 1, "dag": 1}, sizes={2: 1, 4: 1, 6: 1})
     assert sampler.cuts() == [
         "no chain of more than 4 tools was found: larger ones are left out",
-        "no dag of the wanted sizes (there is no dag at all): left out",
+        "no dag of the requested sizes (there is no dag at all): left out",
     ]
     assert sampler.reachable == {"single": {1: 1.0}, "chain": {2: 1, 4: 1}}
     sampler = Sampler(

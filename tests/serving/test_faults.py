@@ -47,11 +47,11 @@ def test_without_rules_all_is_well() -> None:
 @pytest.mark.parametrize(
     ("rules", "said"),
     [
-        (["500=lots"], "cannot read '500=lots'"),
-        (["500=-0.1"], "cannot read"),
-        (["500=1.5"], "cannot read"),
-        (["500=nan"], "cannot read"),
-        (["500=first:x"], "cannot read"),
+        (["500=lots"], "cannot parse '500=lots'"),
+        (["500=-0.1"], "cannot parse"),
+        (["500=1.5"], "cannot parse"),
+        (["500=nan"], "cannot parse"),
+        (["500=first:x"], "cannot parse"),
         (["500=0.6", "429=0.6"], "add up to more than 1"),
     ],
 )

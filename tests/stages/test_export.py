@@ -267,8 +267,8 @@ def test_libraries_beyond_what_a_request_may_offer(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("arguments", "code", "message"),
     [
-        (["--tools", "many"], 2, "--tools says 'many'. Fix: write all, gold, or a number from 1"),
-        (["--tools", "0"], 2, "--tools says '0'"),
+        (["--tools", "many"], 2, "--tools is 'many'. Fix: write all, gold, or a number from 1"),
+        (["--tools", "0"], 2, "--tools is '0'"),
         (["--splits", "gone.json"], 2, "gone.json: no such file. Fix: make it with toolassay split"),
         (["--level", "pass"], 2, "gates.jsonl: no such file. Fix: make it with toolassay check"),
         (["--to", "csv"], 2, "'csv' is not one of"),

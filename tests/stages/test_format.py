@@ -79,8 +79,8 @@ def test_the_tables_stand_apart_under_their_headings(folder: Path) -> None:
     done = CliRunner().invoke(command, ["--data_dir", str(folder)])
     assert done.exit_code == 0, done.output
     lines = done.stdout.splitlines()
-    assert lines[0] == "Samples that each critic lets pass, by shape"
-    second = lines.index("Size of the plans, and what the LLM critic said")
+    assert lines[0] == "Samples that pass each critic, by shape"
+    second = lines.index("Size of the plans, and verdicts of the LLM critic")
     assert lines[second - 1] == ""
     assert lines[second + 1].startswith("| samples |")
     assert lines[-1] == "Format 3 out of 3"

@@ -15,7 +15,7 @@ from toolassay.files import write_json
 from toolassay.testkit import FakeServer
 
 DIFFERS = "tool_desc.json: differs from graph_desc.json"
-NOTICE = "its descriptions are used"
+NOTICE = "using the descriptions of"
 
 STAGES: dict[str, tuple[str, ...]] = {
     "infer": ("--llm", "offline"),

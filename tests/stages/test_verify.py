@@ -175,4 +175,4 @@ def test_the_command_says_it_with_its_exit_code(folder: Path, capsys: pytest.Cap
     shown = capsys.readouterr()
     assert shown.out == ""
     (error,) = shown.err.splitlines()
-    assert "journal.jsonl: no journal can be read" in error
+    assert "journal.jsonl: there is no journal" in error

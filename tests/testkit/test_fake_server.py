@@ -46,7 +46,7 @@ def test_the_fixtures_of_the_plugin_in_somebody_elses_tests(tmp_path: Path, root
 
 
 def test_no_test_waits_between_tries() -> None:
-    assert retry.wait_before(7, ModelError("down")) == 0
+    assert retry.retry_delay(7, ModelError("down")) == 0
 
 
 def test_canned_answers_are_the_same_for_the_same_prompt() -> None:

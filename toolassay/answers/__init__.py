@@ -1,7 +1,7 @@
-"""Parses the JSON object out of a model's answer.
+"""Parses the JSON object in a model's answer.
 
-The object may be surrounded by prose, fences and reasoning, and may have mistakes. Nothing is executed,
-nothing raises, and the work is bounded: a text made to be slow is given up.
+The object may be surrounded by prose, fences and reasoning, and may be malformed. No function here executes
+anything or raises for any text, and the work is bounded, so that a hostile text cannot make it slow.
 """
 
 from toolassay.answers.parsed_answer import CUT_OFF, ECHO, ParsedAnswer, read_answer, shown_forms

@@ -1,6 +1,6 @@
-"""Repairs JSON that models misspell.
+"""Repairs malformed JSON of models.
 
-Foreign quotes and literals, comments, trailing commas, Markdown escapes.
+Handles typographic and single quotes, Python literals, comments, trailing commas and Markdown escapes.
 """
 
 from __future__ import annotations
@@ -12,27 +12,32 @@ from typing import Any, SupportsIndex
 
 from toolassay.answers.spans import SINGLE_QUOTED_TOKEN, STRICT_STRING, token_of
 
-_REPAIRED = 50_000  # characters of an object that is repaired; a plan has a few thousand
+_REPAIRED = 50_000  # maximum characters of an object to repair; a plan has a few thousand
 
 NOTHING = object()
-"""What is there instead of a value, where a text is not JSON."""
+"""Returned instead of a value for a text that is not JSON; None is a valid JSON value."""
 
+# The next two match a whole string first (group 1), so that its content is never changed.
+# A trailing comma: matches the last comma of '{"a": 1, }', not that of '{"a": 1, "b": 2}' or '"a, }"'.
 _TRAILING_COMMA = re.compile(rf"({STRICT_STRING})|,(?=\s{{0,200}}[}}\]])", re.DOTALL)
 _PYTHON_LITERALS = {"True": "true", "False": "false", "None": "null"}
+# A Python literal: matches True in "{'a': True}", not in "Truely" or '"True"'.
 _PYTHON_LITERAL = re.compile(rf"({STRICT_STRING})|\b(True|False|None)\b", re.DOTALL)
+# A double quote or an escape inside a string: matches '"' and "\'", not a bare apostrophe.
 _INNER_QUOTE = re.compile(r"\\.|\"", re.DOTALL)
 _INNER_QUOTES = {r"\'": "'", '"': r"\""}
+# A backslash with its character: matches "\_" and, as one escape, "\\"; not a backslash at the end.
 _ESCAPE = re.compile(r"\\(.)", re.DOTALL)
-_MARKDOWN = frozenset("_*[]{}()<>#~`|!-.+&$'")
+_MARKDOWN = frozenset("_*[]{}()<>#~`|!-.+&$'")  # characters that Markdown escapes with a backslash
 
 
 def repaired_values(span: str, *, whole: bool, meter: list[int]) -> Iterator[Any]:
-    """The values that a misspelled object may mean, the safest first; `NOTHING` where a way fails.
+    """Yield the possible values of a malformed object, the most reliable first; `NOTHING` for a failure.
 
     Args:
-        span: the object as it is written.
-        whole: whether it is closed; one that is not is left to json_repair.
-        meter: how many characters json_repair may still look at, as its only item.
+        span: Text of the object.
+        whole: Whether the object is closed; an unclosed one is repaired by json_repair only.
+        meter: A list with one number, the characters that json_repair may still read; it is reduced.
     """
     if len(span) > _REPAIRED:
         return
@@ -43,7 +48,7 @@ def repaired_values(span: str, *, whole: bool, meter: list[int]) -> Iterator[Any
 
 
 def load(text: str, *, strict: bool = True) -> Any:
-    """The JSON value of a text; `NOTHING` if it is not JSON. `strict=False` allows raw line ends."""
+    """The JSON value of a text, or `NOTHING`. `strict=False` allows control characters in strings."""
     try:
         return json.loads(text, strict=strict, parse_constant=_refuse)
     except (ValueError, RecursionError):
@@ -55,10 +60,10 @@ def _refuse(constant: str) -> Any:
 
 
 def _respelled(text: str) -> str:
-    """The text with JSON's quotes and literals, without comments and trailing commas.
+    """Replace quotes and literals by those of JSON, and remove comments and trailing commas.
 
-    json_repair knows these mistakes too, but drops empty strings next to comments and cuts what stands
-    in typographic quotes at its commas; here every string keeps its content.
+    json_repair handles these too, but it drops empty strings next to comments and cuts text in typographic
+    quotes at its commas. Here every string keeps its content.
     """
     plain = token_of(text, 0).sub(lambda token: _respelled_token(token[0]), text)
     plain = _TRAILING_COMMA.sub(lambda match: match[1] or "", plain)
@@ -74,10 +79,10 @@ def _respelled_token(token: str) -> str:
 
 
 class _Metered(str):
-    """A text that can be read only so often.
+    """A string that raises `_TooMuchWork` after a number of reads.
 
-    json_repair reads on from every odd quote and bracket to see what it may mean: a few kilobytes of
-    them would keep it busy for minutes.
+    json_repair looks ahead from every unpaired quote and bracket, so a few kilobytes of them would take it
+    minutes.
     """
 
     __slots__ = ("meter",)
@@ -109,13 +114,13 @@ def _repair(text: str, meter: list[int]) -> Any:
 
     try:
         value = repair_json(_Metered.of(text, meter), return_objects=True, skip_json_loads=True)
-        return json.loads(json.dumps(value))  # plain strings again
-    except Exception:  # a repair that fails in any way is no repair, and must not end a run
+        return json.loads(json.dumps(value))  # converts `_Metered` back to plain strings
+    except Exception:  # whatever json_repair raises, a failed repair must not end a run
         return NOTHING
 
 
 def _without_markdown_escapes(text: str) -> str:
-    r"""Take back escapes that Markdown knows and JSON does not: `task\_nodes` for `task_nodes`."""
+    r"""Remove backslashes of Markdown escapes that JSON does not have: `task\_nodes` -> `task_nodes`."""
     kept = "'" if token_of(text, 0) is SINGLE_QUOTED_TOKEN else ""
     return _ESCAPE.sub(
         lambda escape: escape[1] if escape[1] in _MARKDOWN and escape[1] != kept else escape[0], text

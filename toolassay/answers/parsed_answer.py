@@ -1,8 +1,8 @@
-"""The object that a model's answer means.
+"""Finds the wanted JSON object in a model's answer.
 
-Ways to read it, the safest first: the text as JSON; each object in it as JSON; the same with Markdown
-escapes, comments and foreign quotes undone; repaired by the `json_repair` library. Valid JSON is never
-altered, and what was cut off is never taken for complete.
+The methods, the most reliable first: the whole text as JSON; each object in it as JSON; each object with
+Markdown escapes, comments and foreign quotes removed; repair by the `json_repair` library. Valid JSON is
+never changed, and a truncated object never counts as complete.
 """
 
 from __future__ import annotations
@@ -16,29 +16,34 @@ from toolassay.answers.malformed_json import NOTHING, load, repaired_values
 from toolassay.answers.reasoning import without_reasoning
 from toolassay.answers.spans import DEEPEST, Span, spans
 
-CUT_OFF = ("length", "max_tokens", "model_length")  # what providers call a spent token limit
-_TRIED = 24  # objects read, from the last; more than a few means that the text is no answer
-_READS = 250_000  # characters json_repair may look at for one answer, repeats counted; 25,000 is usual
-_UNWRAPPED = 3  # levels of JSON written inside a JSON string
+CUT_OFF = ("length", "max_tokens", "model_length")
+"""Finish reasons with which providers report a token limit."""
+_TRIED = 24  # maximum objects to parse, from the last; a text with more is not an answer
+_READS = 250_000  # maximum characters json_repair may read for one answer, rereads included; 25,000 is usual
+_UNWRAPPED = 3  # maximum levels of JSON inside a JSON string
 
-# Between two objects of one list: `}, {`.
+# The separator of two objects in one list: matches the text between "}" and "{" in "}, {", not that in
+# "} and {".
 _NEXT_IN_LIST = re.compile(r"\s{0,200},\s{0,200}")
-# Before an object that belongs to an object around it: `"arguments": [` or `}, `; not `Answer.` in prose.
+# The text before an object that is a value of an object around it: matches `"arguments": [` and `}, `, not
+# `Answer.`.
 _VALUE_PLACE = re.compile(r"(?:[\"'”’\w]\s{0,9}:|[\[,])\Z")
+# An opening fence: matches "```json\n" at the start, not "```" at the end.
 _OPENING_FENCE = re.compile(r"\A```\w*\s+")
 
 
 ECHO = "the answer repeats the form that the prompt shows"
-"""The problem of an answer that holds nothing else."""
+"""`ParsedAnswer.problem` of an answer without any other object."""
 
 
 class ParsedAnswer(NamedTuple):
-    """What a model's answer holds.
+    """The parsed answer.
 
-    `value` is the wanted object, or None if there is none. `truncated` says that the answer was cut off:
-    `value`, if any, is then what had arrived. `repaired` says that the object was not valid JSON.
-    `problem` says in words why there is no complete object; it is None exactly if `value` can be taken as
-    the model's complete answer.
+    Attributes:
+        value: The wanted object, or None. Of a truncated answer, the part that arrived.
+        truncated: Whether the answer was cut off.
+        repaired: Whether the object was not valid JSON.
+        problem: Why there is no complete object; None exactly if `value` is the model's complete answer.
     """
 
     value: dict[str, Any] | None
@@ -62,23 +67,26 @@ def read_answer(
     nested: bool = True,
     finish_reason: str | None = None,
 ) -> ParsedAnswer:
-    r"""The object with the given keys in a model's answer.
+    r"""Find the object with the given keys in a model's answer.
 
-    Reasoning (`<think>…</think>` and its like) is left out first. Of several objects the last complete one
-    that fits counts; an incomplete one after it does not replace it. Objects of one list are one answer: the
-    first that fits counts. An object that fits is never looked into, so nothing nested replaces it. Where
-    none fits, the one with the most of `keys` counts, complete or not; of equals the last.
+    Reasoning (`<think>…</think>` and similar) is removed first. An object fits if it has the required keys.
+    The last complete object that fits counts, even if an incomplete one follows; of the objects of one list,
+    the first one that fits. Objects nested in one that fits are ignored. If no object fits, the one with the
+    most of `keys` counts, complete or not; of several, the last.
+
+    Lone surrogates, which cannot be encoded in a file, become U+FFFD; nothing else in valid JSON changes.
 
     Args:
-        text: the answer as it came.
-        keys: the keys the wanted object has.
-        required: those of `keys` that an object needs to fit [default: all].
-        forms: objects in the prompt that show the form of an answer. An object that has the same values
-            under `keys`, ellipses aside, is an echo and no answer.
-        nested: whether an object may also be inside another, or in a string.
-        finish_reason: why the model stopped, as the provider says; "length" marks the answer truncated.
+        text: The raw answer.
+        keys: The keys of the wanted object.
+        required: The keys that an object needs to fit [default: all of `keys`].
+        forms: Objects that the prompt shows as the form of an answer. An object with the same values under
+            `keys`, ellipses aside, is an echo of the prompt and is ignored.
+        nested: Whether the object may also be inside another object, or in a string.
+        finish_reason: Finish reason of the provider; one of `CUT_OFF` marks the answer as truncated.
 
-    Half of a surrogate pair, which no file can hold, becomes U+FFFD; nothing else in valid JSON changes.
+    Returns:
+        The parsed answer; never raises.
 
     >>> read_answer('Sure!\n```json\n{"a": "C:\\\\temp"}\n```', keys={"a"})
     ParsedAnswer(value={'a': 'C:\\temp'}, truncated=False, repaired=False, problem=None)
@@ -110,13 +118,13 @@ def shown_forms(
 ) -> tuple[dict[str, Any], ...]:
     """The objects that prompts show as the form of an answer, for `forms` of `read_answer`.
 
-    They may hold `["…", …]`, which is no JSON. Each is read word for word, as an echo of it is, and without
-    what it leaves open, as a model writes it in valid JSON. A text without such an object adds nothing.
+    A form may contain `["…", …]`, which is not JSON. It is read in three variants: verbatim, with "..." for
+    "…", and without ", …", as a model would echo it in valid JSON. Texts without an object are skipped.
 
     Args:
-        texts: each with one form.
-        keys: as in `read_answer`.
-        required: as in `read_answer`.
+        texts: Texts with one form each.
+        keys: As for `read_answer`.
+        required: As for `read_answer`.
 
     >>> shown_forms(['Answer {"a": ["x", …]}'], keys={"a"})[-1]
     {'a': ['x']}
@@ -127,7 +135,11 @@ def shown_forms(
 
 
 class _AnswerReader:
-    """Looks for one kind of object in one text. `echoed` says that it met an echo of a form."""
+    """Searches one text for the wanted object.
+
+    Attributes:
+        echoed: Whether it found an echo of a form.
+    """
 
     def __init__(
         self,
@@ -141,12 +153,14 @@ class _AnswerReader:
         self._meter = [_READS]
         self.echoed = False
         names = "|".join(re.escape(name).replace("_", r"\\{0,2}_") for name in sorted(wanted)) or r"\Z."
+        # For the key task_nodes: `_key` matches "task_nodes" and "task\_nodes" anywhere, `_key_of_object`
+        # 'task_nodes":' but not "task_nodes are", and `_bare_start` '"task_nodes":' at the start, not "{".
         self._key = re.compile(names)
         self._key_of_object = re.compile(rf"(?:{names})\W{{0,4}}:")
         self._bare_start = re.compile(rf"\s*[\"'“](?:{names})[\"'”]\s*:")
 
     def find(self, text: str) -> tuple[_Found | None, bool]:
-        """The wanted object, and whether the text ends before one could be complete."""
+        """The wanted object, and whether the text ends inside an object, a fence or reasoning."""
         for _ in range(_UNWRAPPED):
             value = load(text)
             if not isinstance(value, str):
@@ -160,12 +174,12 @@ class _AnswerReader:
         text, unclosed = without_reasoning(text)
         found, open_end = self._search(text)
         if found is None and self._bare_start.match(bare := _OPENING_FENCE.sub("", text, count=1)):
-            # The opening brace was part of the prompt, and the model continued it.
+            # The prompt ended with the opening brace, and the model continued after it.
             found, open_end = self._search("{" + bare)
         return found, unclosed or open_end or text.count("```") == 1
 
     def _search(self, text: str) -> tuple[_Found | None, bool]:
-        """The object that counts among those in the text, and whether one of them has no end."""
+        """The best object in the text, and whether any object is unclosed."""
         best: _Found | None = None
         groups, open_end = self._groups(text)
         tried = 0
@@ -184,11 +198,11 @@ class _AnswerReader:
         return best, open_end
 
     def _groups(self, text: str) -> tuple[list[list[Span]], bool]:
-        """The objects that may be the answer, those of one list together; and whether one has no end."""
+        """The candidate objects, grouped by list, and whether any object is unclosed."""
         groups: list[list[Span]] = []
         open_end = False
         before: Span | None = None
-        owners: list[tuple[Span, int]] = []  # unclosed objects, and where their first key is
+        owners: list[tuple[Span, int]] = []  # unclosed objects with the position of their first wanted key
         for span in spans(text):
             open_end = open_end or not span.whole
             key = self._key.search(span.source, span.start, span.end)
@@ -211,7 +225,7 @@ class _AnswerReader:
         return len(self._wanted & found.value.keys()), found.whole
 
     def _read(self, span: Span) -> _Found | None:
-        """The wanted object of one span, by the safest way that works."""
+        """The wanted object in one span, by the most reliable method that works."""
         if span.whole:
             best = self._best(load(span.text))
             if best is not None:
@@ -223,7 +237,7 @@ class _AnswerReader:
         return None
 
     def _best(self, value: Any, *, is_shallow: bool = False) -> dict[str, Any] | None:
-        """The first object in a value that fits, from the outside in; else the first with the most keys."""
+        """The first object in a value that fits, outermost first; else the first with the most keys."""
         best: dict[str, Any] | None = None
         most, fits = 0, False
         waiting: list[tuple[Any, int, int]] = [(value, 0, 0)]
@@ -249,13 +263,13 @@ class _AnswerReader:
             if not item:
                 continue
             if level >= DEEPEST:
-                return None  # no plan, and too deep to be written again
+                return None  # not a plan, and `json.dumps` of it could exceed the recursion limit
             children = list(item.values()) if isinstance(item, dict) else item
             waiting += [(child, level + 1, unwrapped) for child in reversed(children) if _may_hold(child)]
         return best
 
     def _compared(self, value: Mapping[str, Any]) -> Any:
-        """What an echo has in common with its form; an empty list that the form lacks is no difference."""
+        """The part of an object by which echoes are recognised; empty lists do not count."""
         return _plain({key: item for key, item in value.items() if key in self._wanted and item != []})
 
     def _is_echo(self, item: Mapping[str, Any]) -> bool:
@@ -263,7 +277,7 @@ class _AnswerReader:
 
 
 def _belongs(span: Span, owners: Collection[tuple[Span, int]]) -> bool:
-    """Whether an object is a value inside an unclosed object that has a wanted key before it."""
+    """Whether an object is a value inside an unclosed object whose wanted key comes before it."""
     if not any(own.source is span.source and key < span.start < own.end for own, key in owners):
         return False
     before = span.source[max(0, span.start - 200) : span.start].rstrip()[-12:]
@@ -271,12 +285,12 @@ def _belongs(span: Span, owners: Collection[tuple[Span, int]]) -> bool:
 
 
 def _may_hold(child: Any) -> bool:
-    """Whether an object can be inside: numbers and prose, most of an answer, hold none."""
+    """Whether a value can contain an object; skips numbers and prose, which are most of an answer."""
     return child.lstrip()[:1] in ("{", "[") if isinstance(child, str) else isinstance(child, (dict, list))
 
 
 def _plain(value: Any, level: int = 0) -> Any:
-    """The value as forms are compared: all ellipses alike, and none as an item of a list ("and so on")."""
+    """Normalise a value for comparison: "..." equals "…", and list items that are only an ellipsis go."""
     if isinstance(value, str):
         return value.replace("...", "…")
     if level > DEEPEST:
@@ -289,7 +303,7 @@ def _plain(value: Any, level: int = 0) -> Any:
 
 
 def _encodable(value: dict[str, Any]) -> tuple[dict[str, Any], bool]:
-    """The value with halves of surrogate pairs replaced, and whether there were any."""
+    """Replace lone surrogates by U+FFFD; also whether there were any."""
     text = json.dumps(value, ensure_ascii=False)
     try:
         text.encode()

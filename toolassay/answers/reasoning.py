@@ -1,4 +1,4 @@
-"""Separating what a model answers from what it thinks before."""
+"""Separates a model's answer from the reasoning before it."""
 
 from __future__ import annotations
 
@@ -7,16 +7,19 @@ import re
 from toolassay.answers.spans import OBJECT_START, SCANNED, end_of_object
 
 _REASONING = r"(?:seed:)?(?:think|thinking|thought|thoughts|reasoning|reflection|scratchpad|analysis)"
+# An opening or closing tag of any model: matches "<think>", "</seed:think>" and "[/THINK]", not "<thinker>".
 _REASONING_TAG = re.compile(
     rf"(?P<open><{_REASONING}>|\[THINK\]|◁think▷)|"
     rf"(?P<close></{_REASONING}>|\[/THINK\]|◁/think▷|<\|channel\|>final<\|message\|>)",
     re.IGNORECASE,
 )
+# The text after a real closing tag: matches a line end, "{", "[", "`" and the end of the text, not '", "b"',
+# which follows a tag inside a JSON string.
 _AFTER_REASONING = re.compile(r"[ \t]{0,8}(?:[\r\n{\[`]|\Z)")
 
 
 def without_reasoning(text: str) -> tuple[str, bool]:
-    r"""The text without its reasoning blocks; and whether the last of them never ends.
+    r"""The text without its reasoning blocks, and whether the last block is unclosed.
 
     >>> without_reasoning("<think>{draft}</think>\n{answer}"), without_reasoning("{draft}</think>No.")
     (('{answer}', False), ('No.', False))
@@ -26,11 +29,11 @@ def without_reasoning(text: str) -> tuple[str, bool]:
 
 
 def visible_parts(text: str) -> tuple[list[tuple[int, int]], bool]:
-    """Where the text is outside of reasoning blocks; and whether the last block never ends.
+    """Find the parts of a text outside of reasoning blocks.
 
-    A closing tag without an opening one ends a block that began in the prompt: all before it is reasoning.
-    A tag inside a closed JSON object is part of a string, unless it looks like a tag: an opening one at the
-    start of a line, a closing one at the end of a line or before a brace, a bracket or a fence.
+    A closing tag without an opening one ends a block that began in the prompt, so everything before it is
+    reasoning. A tag inside a closed JSON object is part of a string, except for an opening tag at the start
+    of a line and a closing tag at the end of a line or before a brace, bracket or fence.
 
     Returns:
         Start and end of each part in order, and whether the text ends inside a block.
@@ -62,10 +65,10 @@ def visible_parts(text: str) -> tuple[list[tuple[int, int]], bool]:
 
 
 def _is_in_object(text: str, brace: int, place: int, budget: list[int]) -> bool:
-    """Whether a closed object that begins at `brace` or later spans `place`.
+    """Whether a closed object that begins at or after `brace` contains `place`.
 
-    `budget` is the number of characters that may still be read. Where it is spent the answer is no: what may
-    be reasoning is rather left out than acted on.
+    `budget` holds the number of characters that may still be read. When it is used up the answer is False,
+    because it is safer to drop possible reasoning than to act on it.
     """
     position = brace
     while budget[0] > 0 and 0 <= position < place:

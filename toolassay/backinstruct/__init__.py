@@ -1,1 +1,1 @@
-"""Back-instruct: from a sampled subgraph to a user request with steps and gold plan, and the critics."""
+"""Back-Instruct: generates a user request, steps and gold plan for a sampled subgraph; and the critics."""

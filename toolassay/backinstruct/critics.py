@@ -1,9 +1,8 @@
-"""Critics: does what was written match what was sampled, and what does the teacher say? And
-`alignment_ids.json`.
+"""The two critics of generated samples, and `alignment_ids.json`.
 
-The rule critic compares nodes and links (TaskBench, section 3.2). The LLM critic is the teacher's review,
-read from its text; a review that cannot be read is unknown, never a pass or a fail. `Alignment` collects
-which samples each critic passes.
+The rule critic checks that the nodes and links of a plan are those of the sample (TaskBench, section 3.2).
+The LLM critic is the teacher model's review, parsed from its text; a review that cannot be parsed is
+"unknown", never a pass or fail. `Alignment` collects the samples that each critic passes.
 """
 
 from __future__ import annotations
@@ -18,19 +17,19 @@ from toolassay.dataset import SHAPES
 
 
 class RuleVerdict(NamedTuple):
-    """Whether nodes and links are those of the sample."""
+    """Whether the nodes and the links of a plan are those of its sample."""
 
     node: bool
     link: bool
 
     @property
     def both(self) -> bool:
-        """Nodes and links both match."""
+        """Whether both nodes and links match."""
         return self.node and self.link
 
 
 class Verdicts(NamedTuple):
-    """What both critics say of one plan."""
+    """The verdicts of both critics on one plan."""
 
     rule: RuleVerdict
     teacher: TeacherVerdict
@@ -43,7 +42,7 @@ def verdicts(
     links: Iterable[tuple[str, str]],
     review: Any,
 ) -> Verdicts:
-    """The verdicts of the rule critic on a plan and its sample, and of the teacher by its review."""
+    """The verdicts of both critics; arguments as for `rule_critic` and `teacher_verdict`."""
     return Verdicts(rule_critic(sampled_nodes, sampled_links, nodes, links), teacher_verdict(review))
 
 
@@ -53,9 +52,9 @@ def rule_critic(
     nodes: Iterable[str],
     links: Iterable[tuple[str, str]],
 ) -> RuleVerdict:
-    """Compare a plan with its sample: the same tools as often, the same links.
+    """Compare a plan with its sample: the same multiset of tools, the same set of links.
 
-    A name is that of the sample as it stands, else the only sampled one that `same_tool` takes for the same.
+    Names match exactly, or else the only sampled name that is equal under `same_tool`.
 
     >>> rule_critic(["a b"], [], ["a_b"], [])
     RuleVerdict(node=True, link=True)
@@ -71,7 +70,7 @@ def rule_critic(
 
 
 def same_tool(name: str) -> str:
-    """A tool name with case, underscores and blanks made one.
+    """Normalise case, underscores and blanks of a tool name.
 
     >>> same_tool(" Text_Search") == same_tool("text search")
     True
@@ -80,7 +79,7 @@ def same_tool(name: str) -> str:
 
 
 class Spellings:
-    """Names, and which of them a text means: the name as it stands, else the only one spelt alike.
+    """Resolves spellings of names: an exact match, else the only name that is equal under `same_tool`.
 
     >>> names = Spellings(["Text Search", "a b", "a_b"])
     >>> names.meant("text_search"), names.meant("A B"), names.read("A B")
@@ -93,16 +92,16 @@ class Spellings:
         self._only = {name: tool for tool in self._exact if spellings[name := same_tool(tool)] == 1}
 
     def meant(self, name: str) -> str | None:
-        """The name that is meant; None where there is none, or more than one."""
+        """The name that a text means; None if there is none or more than one."""
         return name if name in self._exact else self._only.get(same_tool(name))
 
     def read(self, name: str) -> str:
-        """The name that is meant, else the text itself."""
+        """The name that a text means, else the text itself."""
         return self.meant(name) or name
 
 
 def teacher_verdict(review: Any) -> TeacherVerdict:
-    """What a teacher's review concludes: "pass" if executable and correct, "unknown" if it does not say.
+    """The verdict of a teacher's review: "pass" if executable and correct, "unknown" if it is not clear.
 
     >>> teacher_verdict("Step 1 is fine. Executable: yes. Correct: no"), teacher_verdict("Looks good!")
     ('fail', 'unknown')
@@ -115,9 +114,14 @@ MODES = ("node", "link", "both_node_link", "self-check", "all")
 
 @dataclass
 class Alignment:
-    """Verdicts gathered label by label.
+    """Collects the verdicts on all labels.
 
-    `ids` is the object of `alignment_ids.json`: `{mode}_alignment_id` -> shape -> ids.
+    Attributes:
+        ids: The object of `alignment_ids.json`: `{mode}_alignment_id` -> shape -> ids.
+        labels: Number of labels by shape.
+        teacher: Number of labels by verdict of the LLM critic.
+        nodes: Total number of nodes.
+        links: Total number of links.
     """
 
     ids: dict[str, dict[str, list[Any]]] = field(
@@ -129,7 +133,7 @@ class Alignment:
     links: int = 0
 
     def add(self, label: Mapping[str, Any], said: Verdicts) -> None:
-        """Note one label and who lets it pass."""
+        """Add one label with its verdicts."""
         self.labels[label["type"]] += 1
         self.teacher[said.teacher] += 1
         self.nodes += len(label["task_nodes"])
@@ -139,7 +143,7 @@ class Alignment:
                 self.ids[f"{mode}_alignment_id"][label["type"]].append(label["id"])
 
     def by_shape(self) -> Iterable[tuple[str, list[int]]]:
-        """Rows (critic, [single, chain, dag, overall]): all samples, then those each critic lets pass."""
+        """Yield rows (critic, [single, chain, dag, overall]): all samples, then those a critic passes."""
         counts = [self.labels[shape] for shape in SHAPES]
         yield "all samples", [*counts, sum(counts)]
         for mode in MODES:
@@ -157,7 +161,7 @@ _CRITIC_NAMES = {
 
 
 def verdicts_of(label: Mapping[str, Any]) -> Verdicts:
-    """What the rule critic and the teacher say of a label."""
+    """The verdicts of both critics on a label."""
     return verdicts(
         (node["task"] for node in label["sampled_nodes"]),
         ((link["source"], link["target"]) for link in label["sampled_links"]),
@@ -168,7 +172,7 @@ def verdicts_of(label: Mapping[str, Any]) -> Verdicts:
 
 
 def passes(said: Verdicts) -> dict[str, bool]:
-    """Whether a sample passes, by mode; an unknown teacher's verdict never does."""
+    """Whether a sample passes, by mode; an unknown verdict of the LLM critic does not pass."""
     rule, approved = said.rule, said.teacher == "pass"
     return {
         "node": rule.node,

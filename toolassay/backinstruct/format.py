@@ -87,7 +87,7 @@ def format_data(
         for number, record in read_json_lines(folder.data_raw):
             if not isinstance(record, dict) or not isinstance(record.get("id"), str | int):
                 raise UsageError(
-                    "is not a sample with an id", file=folder.data_raw, line=number, fix="remove that line"
+                    "not a sample with an id", file=folder.data_raw, line=number, fix="remove that line"
                 )
             label, problems = labeller.label(record)
             if record["id"] in seen:
@@ -152,15 +152,15 @@ def _nothing(
 ) -> ToolassayError:
     """The error about a folder without any label, with the most common reasons."""
     if not refused and not left_out:
-        return ToolassayError("is empty", file=path, fix="make samples with data_engine.py")
+        return ToolassayError("is empty", file=path, fix="generate samples with data_engine.py")
     why = [f"{count} x {reason}" for reason, count in reasons.most_common(3)]
-    why += [f"{left_out} x not let pass by the critics ({critics})"] * bool(left_out)
+    why += [f"{left_out} x not passed by the critics ({critics})"] * bool(left_out)
     return ToolassayError(
         f"none of the {refused + left_out} samples can be formatted: {'; '.join(why)}",
         file=path,
         fix="correct or regenerate the samples; nothing was written"
         if not left_out
-        else "choose other --critics, or none; nothing was written",
+        else "use other --critics, or none; nothing was written",
     )
 
 

@@ -1,4 +1,4 @@
-"""The generator: samples in, raw records (`data_raw.json`) out, through one model and one journal."""
+"""`Generator`: has a model write a record of `data_raw.json` for each sample, through one journal."""
 
 from __future__ import annotations
 
@@ -21,16 +21,21 @@ from toolassay.runs.budget import Estimate
 from toolassay.sampling import Sampler
 
 PARAMETERS: Mapping[str, Any] = {"frequency_penalty": 0, "presence_penalty": 0, "max_tokens": 2500}
+"""Request parameters of the published script."""
 
 MEASURED = 500
-"""So many prompts are rendered to estimate how long all of them are."""
+"""Number of prompts that are rendered to estimate the length of all."""
 
 
 @dataclass(frozen=True)
 class Generation:
-    """How a generation ended: records written, how many were there before, and what happened to the rest.
+    """The result of a generation.
 
-    `refused` counts the samples the model declined before; they are not asked for again.
+    Attributes:
+        written: Records in the file.
+        already: Samples that had a record before this start.
+        summary: Outcomes of the samples of this start.
+        refused: Samples that the model refused in earlier starts; they are not requested again.
     """
 
     written: int
@@ -40,21 +45,21 @@ class Generation:
 
     @property
     def usable(self) -> int:
-        """How many of the samples asked for have an answer, now or from before."""
+        """Number of requested samples with a record, from this or an earlier start."""
         return self.already + self.summary.outcomes["answered"]
 
 
 class Generator:
-    """Writes `data_raw.json` for samples 0 to count-1 of a sampler, continuing where it left off.
+    """Writes `data_raw.json` for samples 0 to count-1 of a sampler; continues an interrupted run.
 
     Args:
-        graph: the tool graph.
-        sampler: where samples come from.
-        prompt: how the model is asked.
-        model: who is asked.
-        parameters: of the request (temperature, top_p, …), over the published ones.
-        check: ask for the teacher's review too.
-        shape: more parameters of the request for a sample, e.g. the schema of its answer.
+        graph: The tool graph.
+        sampler: Draws the samples.
+        prompt: Renders the prompt of a sample.
+        model: The model.
+        parameters: Request parameters (temperature, top_p, …), which override the published ones.
+        check: Whether to request the teacher's review too.
+        shape: Additional request parameters of a sample, e.g. the schema of its answer.
     """
 
     def __init__(
@@ -85,16 +90,22 @@ class Generator:
         *,
         each: Callable[[Sample], None] = lambda _: None,
     ) -> Generation:
-        """Generate what is missing of `count` samples and write `output`, in the order of the samples.
+        """Generate the missing ones of `count` samples, and write `output` in order of the samples.
 
-        Records that `output` holds already are kept. Answers that could not be read are asked again,
-        those the model declined are not.
-        Where there is nothing to write, nothing is written.
+        Records in `output` are kept. Samples with a malformed answer are requested again, those that the
+        model refused are not. Without any record, no file is written.
+
+        Args:
+            output: The file, `data_raw.json`.
+            journal: Journal of the run.
+            count: Total number of samples.
+            loop: Concurrency and callbacks.
+            each: Called with each sample before its request.
 
         Raises:
-            UsageError: `output` holds records of another seed.
-            ToolassayError: the run cannot go on.
-            KeyboardInterrupt: at Ctrl-C, when what was in flight is answered and written.
+            UsageError: `output` has records of another seed.
+            ToolassayError: The run cannot continue.
+            KeyboardInterrupt: At Ctrl-C, when the answers in flight have arrived and are written.
         """
         kept = read_kept(output, self._sampler.seed)
         refused = 0
@@ -162,12 +173,19 @@ class Generator:
         return Generation(len(keys), settled_before - refused, loop.summary, refused)
 
     def foresee(self, output: Path, journal: Journal, count: int, estimate: Estimate) -> int:
-        """Add what is missing of `count` samples to `estimate`; nothing is sent or written.
+        """Add the missing ones of `count` samples to `estimate`; sends and writes nothing.
 
-        Returns how many are there. `journal` may be open for reading only.
+        Args:
+            output: The file, `data_raw.json`.
+            journal: Journal of the run; may be read-only.
+            count: Total number of samples.
+            estimate: The estimate to add to.
+
+        Returns:
+            Number of samples that need no request.
 
         Raises:
-            UsageError: `output` holds records of another seed.
+            UsageError: `output` has records of another seed.
         """
         kept = read_kept(output, self._sampler.seed)
         already = measured = learnt = 0
@@ -192,37 +210,37 @@ class Generator:
 
 
 def read_kept(output: Path, seed: int) -> dict[str, Any]:
-    """The records of `data_raw.json` by id; empty where there is no such file.
+    """The records of `data_raw.json` by id; {} if the file is missing.
 
     Raises:
-        UsageError: malformed, or holds records of another seed (names line and seed).
+        UsageError: The file is malformed or has records of another seed (names line and seed).
     """
     if not output.exists():
         return {}
     kept = {}
     for number, record in read_json_lines(output):
         if not isinstance(record, dict) or not isinstance(record.get("id"), str | int):
-            raise UsageError("is not a sample with an id", file=output, line=number, fix="remove that line")
+            raise UsageError("not a sample with an id", file=output, line=number, fix="remove that line")
         if record.get("seed") != seed:
             raise UsageError(
-                f"holds a sample of seed {record.get('seed')}, not {seed}",
+                f"has a sample of seed {record.get('seed')}, not {seed}",
                 file=output,
                 line=number,
-                fix="use the seed it was made with, another --data_dir, or --force true (keeps a dated copy)",
+                fix="use that seed, another --data_dir, or --force true (keeps a dated copy)",
             )
         kept[str(record["id"])] = record
     return kept
 
 
 def _record(journal: Journal, key: str) -> dict[str, Any] | None:
-    """The record of an answered sample."""
+    """The record of a sample in the journal; None without a usable answer."""
     entry = journal.get(key)
     record = entry.get("record") if entry.get("outcome") == "answered" else None
     return record if isinstance(record, dict) else None
 
 
 def _in_order(kept: Mapping[str, Any], journal: Journal) -> list[str]:
-    """The ids of all records there are, kept or new, by sample number."""
+    """The ids of all records, kept or new, by sample number."""
     answered = (key for key in journal if _record(journal, key) is not None)
     return sorted({*kept, *answered}, key=_by_number)
 

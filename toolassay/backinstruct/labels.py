@@ -1,9 +1,8 @@
-"""From a raw record to a label: tool names of the library, arguments with references `<node-j>`, all
-checked.
+"""Turns raw records into labels: resolves tool names and references `<node-j>`, and checks every part.
 
-What the published formatter gets wrong is not repeated: a text is a reference only if the whole of it
-names another node that the plan links to this one, never because it contains a tool's name; more than two
-inputs are allowed; nothing is silently replaced by a self reference.
+Differs from the published formatter, which is wrong in three ways: a text becomes a reference only if all of
+it names another node that the plan links to this one, not if it contains a tool's name; a node may have more
+than two inputs; and no argument is silently replaced by a reference to its own node.
 """
 
 from __future__ import annotations
@@ -21,24 +20,26 @@ from toolassay.dataset import Shape, is_paths, reference_index, shape_of
 from toolassay.graph import DependencyType
 from toolassay.tools import ToolLibrary
 
+# A name with a wrapping around it: matches "<Text Search>" and "output of Text Search", not "Text Search".
 _WRAPPED = re.compile(r"<(?P<bracketed>.+)>|output[_ ]of[_ ](?P<named>.+)", re.IGNORECASE)
+# A step number: matches "Step 2" in "Step 2: use it", not "2 steps".
 _STEP = re.compile(r"\b(step\s+)(\d+)\b", re.IGNORECASE)
 
 
 @dataclass(frozen=True)
 class References:
-    """Which node of one plan a text names.
+    """Resolves the texts of one plan to its nodes.
 
-    Args:
-        tools: the tool of each node, in order; None where it is unknown.
-        links: the links of the plan, (source tool, target tool); with none, any node may feed any other.
+    Attributes:
+        tools: The tool of each node, in order; None for an unknown tool.
+        links: The links of the plan as (source tool, target tool); without any, any node may feed any other.
     """
 
     tools: Sequence[str | None]
     links: Collection[tuple[str, str]]
 
     def resource_arguments(self, values: Any, place: int, problems: list[str]) -> list[str]:
-        """The arguments of the resource node at `place`; what is wrong is added to `problems`."""
+        """The arguments of the resource node at index `place`; errors are added to `problems`."""
         if values is None:
             values = []
         if isinstance(values, str | int | float):
@@ -56,7 +57,7 @@ class References:
         return arguments
 
     def _argument(self, text: str, place: int, problems: list[str]) -> str:
-        """`<node-j>` if the whole text names another node that feeds this one, else the text."""
+        """`<node-j>` if all of the text names another node that feeds this one, else the text."""
         index = reference_index(text)
         if index is not None:
             if index >= len(self.tools) or index == place:
@@ -66,16 +67,16 @@ class References:
         others = [other for other in named if other != place and self._feeds(other, place)]
         if not others:
             return text
-        # Of two nodes of one tool, the nearest earlier one is meant.
+        # Of several nodes with this tool, the nearest earlier one is meant.
         earlier = [other for other in others if other < place]
         return f"<node-{earlier[-1] if earlier else others[0]}>"
 
     def _readings(self, text: str) -> Iterator[list[int]]:
-        """The nodes a text names: as it stands, spelled otherwise, and without what is wrapped around it."""
+        """Yield the nodes that a text names: verbatim, in another spelling, and without its wrappings."""
         for name in _unwrapped(text.strip()):
             yield [place for place, tool in enumerate(self.tools) if tool is not None and tool == name]
             alike = [tool for tool in self.tools if tool is not None and same_tool(tool) == same_tool(name)]
-            # A spelling that could be two tools names neither.
+            # A spelling that fits two different tools is ambiguous and names neither.
             yield [p for p, tool in enumerate(self.tools) if tool in alike] if len(set(alike)) == 1 else []
 
     def _feeds(self, source: int, target: int) -> bool:
@@ -83,7 +84,7 @@ class References:
 
 
 def _unwrapped(text: str) -> Iterator[str]:
-    """A text as it stands, then with one wrapping after the other taken off: `<…>`, `output of …`."""
+    """Yield a text, then the text with each wrapping (`<…>`, `output of …`) removed in turn."""
     yield text
     while match := _WRAPPED.fullmatch(text):
         text = (match["bracketed"] or match["named"]).strip()
@@ -92,7 +93,7 @@ def _unwrapped(text: str) -> Iterator[str]:
 
 
 def temporal_arguments(tool: str, values: Any, problems: list[str]) -> list[Any]:
-    """The arguments of a temporal node, each with a name and a value; complaints go to `problems`."""
+    """The arguments of a temporal node, each with a name and a value; errors are added to `problems`."""
     if values is None:
         return []
     if isinstance(values, Mapping):
@@ -109,9 +110,10 @@ def temporal_arguments(tool: str, values: Any, problems: list[str]) -> list[Any]
 def in_order(
     nodes: list[dict[str, Any]], steps: list[str], problems: list[str]
 ) -> tuple[list[dict[str, Any]], list[str]]:
-    """Nodes, and the step of each, in an order in which every reference points back.
+    """Sort nodes and their steps so that every reference points to an earlier node.
 
-    Unchanged if it is so already, or if the references go in a circle (which is added to `problems`).
+    They are unchanged if they are in such an order, or if the references form a cycle, which is added to
+    `problems`.
     """
     graph: nx.DiGraph[int] = nx.DiGraph()
     graph.add_nodes_from(range(len(nodes)))
@@ -138,7 +140,13 @@ def in_order(
 
 
 def steps_in_order(steps: list[str], order: list[int], position: Mapping[int, int]) -> list[str]:
-    """The steps in `order`; where they are counted from one number on, "step k" says the new number."""
+    """Reorder the steps; if they are numbered consecutively, "step k" gets the new numbers.
+
+    Args:
+        steps: The steps.
+        order: Old index of each new step.
+        position: New index of each old step.
+    """
     if not steps:
         return steps
     leading = ((place, _STEP.match(step.lstrip())) for place, step in enumerate(steps))
@@ -159,9 +167,11 @@ Ends = tuple[str, str]
 
 
 class Labeller:
-    """Turns raw records of one library into labels.
+    """Turns raw records into labels of one library; names are resolved as by `Spellings`.
 
-    Names are those of the library as they stand, else its only name that `same_tool` takes for the same.
+    Args:
+        library: The tools.
+        dependency_type: How arguments are written.
     """
 
     def __init__(self, library: ToolLibrary, dependency_type: DependencyType) -> None:
@@ -169,7 +179,7 @@ class Labeller:
         self._names = Spellings(library.ids)
 
     def label(self, record: Mapping[str, Any]) -> tuple[dict[str, Any] | None, list[str]]:
-        """The label of a record, or None and what is wrong with it."""
+        """The label of a record and no problems, or None and the problems."""
         result = record.get("result")
         if not isinstance(result, Mapping):
             return None, ["there is no result"]
@@ -246,9 +256,10 @@ def _shape(
     sampled_nodes: Sequence[Any],
     sampled_links: Sequence[Mapping[str, Any]],
 ) -> Shape:
-    """The shape a plan has. A chain that lost a link stays a chain, for the gate of the graph to find.
+    """The shape of a plan.
 
-    Paths side by side are a dag only if they were sampled as one, or if arguments make a branch of them.
+    A chain that lost a link stays a chain, so that the graph gate finds the error. Disjoint paths are a dag
+    only if they were sampled as one, or if references in arguments connect them to a branch.
     """
     tools = [node["task"] for node in nodes]
     shape = shape_of(len(tools), links, tools=tools)
@@ -269,7 +280,7 @@ def _shape(
 
 
 def _sampled(record: Mapping[str, Any], problems: list[str]) -> tuple[list[dict[str, str]], list[Any]]:
-    """`sampled_nodes` (objects or plain names) and `sampled_links` of a record; empty where it has none."""
+    """`sampled_nodes` (objects or plain names) and `sampled_links` of a record; [] if missing."""
     nodes, links = record.get("sampled_nodes"), record.get("sampled_links")
     nodes, links = [] if nodes is None else nodes, [] if links is None else links
     names: list[Any] = []

@@ -1,4 +1,4 @@
-"""The back-instruct prompt, and the instruction parsed from its answer (the `result` of a raw record)."""
+"""The Back-Instruct prompt, and parsing of its answer (the `result` of a raw record)."""
 
 from __future__ import annotations
 
@@ -25,14 +25,14 @@ class BackInstructPrompt:
     """Renders the prompt of a sample.
 
     Args:
-        library: the tools.
-        dependency_type: which of the two built-in templates to use.
-        check: ask for the teacher's review in the same answer.
-        wording: which built-in template; "example" shows tools as sentences and a worked example.
-        template: a template file to use instead.
+        library: The tools.
+        dependency_type: Selects one of the two built-in templates.
+        check: Whether to request the teacher's review in the same answer.
+        wording: Selects the built-in template; "example" shows tools as sentences and a worked example.
+        template: A template file to use instead of the built-in one.
 
     Raises:
-        UsageError: the template is missing, or lacks `$nodes` or `$links`.
+        UsageError: The template file is missing, or lacks `$nodes` or `$links`.
     """
 
     def __init__(
@@ -55,17 +55,17 @@ class BackInstructPrompt:
             name not in self._template.get_identifiers() for name in REQUIRED
         ):
             raise UsageError(
-                "is not a prompt template",
+                "not a prompt template",
                 file=template,
                 fix="it needs $nodes and $links; write $$ for a dollar",
             )
 
     def messages(self, sample: Sample) -> list[dict[str, str]]:
-        """What is sent for one sample: the worked example, if the wording has one, and the prompt."""
+        """The messages for a sample: the turns of the worked example, if there is one, and the prompt."""
         return [*self._example, {"role": "user", "content": self.render(sample)}]
 
     def render(self, sample: Sample) -> str:
-        """The prompt for one sample: the last message."""
+        """The prompt for a sample, which is the last message."""
         nodes = (self._line(number, tool) for number, tool in enumerate(sample.nodes, start=1))
         links = (f"Link: {link.source} -> {link.target}" for link in sample.links)
         return self._template.safe_substitute(
@@ -84,7 +84,7 @@ class BackInstructPrompt:
 
 
 def built_in(name: str) -> str:
-    """The text of a template: "resource", "temporal", these after "example_", or "check"."""
+    """The text of a template: "resource", "temporal", "example_resource", "example_temporal" or "check"."""
     return files("toolassay.backinstruct").joinpath("templates", f"{name}.txt").read_text(encoding="utf-8")
 
 
@@ -94,13 +94,13 @@ INSTRUCTION_KEYS = ("task_steps", "user_request", "invoking_graph")
 def read_instruction(
     text: str, dependency_type: DependencyType, finish_reason: str | None = None
 ) -> tuple[dict[str, Any] | None, ParsedAnswer]:
-    """The instruction in an answer, or None where one of its three parts is missing or cut off.
+    """Parse the instruction in an answer.
 
-    The form or the worked example that a built-in prompt shows, repeated, is no instruction.
+    An answer that only repeats the form or the worked example of a built-in prompt is not an instruction.
 
     Returns:
-        The object with `task_steps`, `user_request`, `invoking_graph` and, if there, `check_by_teacher`;
-        and how the answer was read, with a `problem` where there is no instruction.
+        The object with `task_steps`, `user_request`, `invoking_graph` and possibly `check_by_teacher`, or
+        None if a part is missing or truncated; and the parsed answer, with a `problem` in that case.
     """
     answer = read_answer(
         text, keys=INSTRUCTION_KEYS, forms=_shown_forms(dependency_type), finish_reason=finish_reason
@@ -123,6 +123,6 @@ _INCOMPLETE = "there is no list task_steps, text user_request, or invoking_graph
 
 @cache
 def _shown_forms(dependency_type: DependencyType) -> tuple[dict[str, Any], ...]:
-    """What the built-in prompts show as the form of an answer, that of the worked example included."""
+    """The forms of an answer that the built-in prompts show, worked example included."""
     worked = turns_of(built_in(f"example_{dependency_type}"))[1]["content"]
     return shown_forms((built_in(dependency_type).replace("$check_key", ""), worked), keys=INSTRUCTION_KEYS)

@@ -1,4 +1,4 @@
-"""The line of `data_raw.json`: one sample, what a model wrote for it, and what the critics say."""
+"""The records of `data_raw.json`: a sample, what a model wrote for it, and the critics' verdicts."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from toolassay.tools import Tool, ToolLibrary
 
 
 def sample_id(sample: Sample) -> str:
-    """The id of a sample: unique for every seed and index, and telling both."""
+    """The id of a sample, made of its seed and index."""
     return numbered_id(sample.seed, sample.index)
 
 
@@ -25,7 +25,7 @@ def numbered_id(seed: int, index: int) -> str:
 
 
 def raw_record(sample: Sample, library: ToolLibrary, result: Mapping[str, Any]) -> dict[str, Any]:
-    """The record in the published form, with the verdicts of the critics under `critics`."""
+    """The record in the published form, with the critics' verdicts added under `critics`."""
     nodes, links = plan_of(result)
     rule, teacher = verdicts(
         sample.nodes,
@@ -52,7 +52,7 @@ def raw_record(sample: Sample, library: ToolLibrary, result: Mapping[str, Any]) 
 
 
 def plan_of(result: Mapping[str, Any]) -> tuple[list[tuple[str, Any]], list[tuple[str, str]]]:
-    """Nodes as (tool, inputs) and links as (source, target) of a result; what is malformed is left out."""
+    """Nodes as (tool, inputs) and links as (source, target) of a result; malformed ones are skipped."""
     graph = result.get("invoking_graph")
     graph = graph if isinstance(graph, Mapping) else {}
     raw_nodes, raw_links = graph.get("nodes"), graph.get("links")

@@ -1,6 +1,6 @@
-"""What the teacher's review of a plan concludes: executable, correct, or unknown where in doubt.
+"""Parses the teacher model's review of a plan: whether it is executable and correct, or unknown if unclear.
 
-Conclusions may be labels ("Executable: yes"), sentences ("The plan is executable and correct"), tables or
+A conclusion may be a label ("Executable: yes"), a sentence ("The plan is executable and correct"), a table or
 JSON.
 """
 
@@ -21,29 +21,38 @@ EXECUTABLE, CORRECT = "executable", "correct"
 ASPECTS = (EXECUTABLE, CORRECT)
 
 _ASPECT = r"\b(executab(?:le|ility)|correct(?:ness)?)\b"
+# The patterns here see text in lower case without Markdown.
+# Words that make a "yes" unclear: matches "mostly" in "yes, mostly", not "yes, indeed".
 _HEDGE = re.compile(
     r"\b(?:but|however|mostly|mainly|largely|partially|partly|almost|nearly|probably|likely|maybe|perhaps|"
     r"possibly|unless|except|unclear|unsure|somewhat|depends|depending|assuming|provided|if|"
     r"not (?:sure|entirely|fully|quite|completely)|in part|with reservations)\b"
 )
+# Words that make a "no" unclear: matches "perhaps" in "no, perhaps", not "no, but it runs".
 _DOUBT = re.compile(
     r"\b(?:maybe|perhaps|probably|likely|possibly|unclear|unsure|not sure|unless|depends|partially|partly)\b"
 )
+# The start of a retraction of the conclusion before it: matches ". However, …", not ". It works".
 _TURN = re.compile(r"[\s.;!,]*\b(?:but|however|although|though|except|unless)\b")
-"""What follows takes a conclusion back."""
 
 _VALUES = {
     **dict.fromkeys(("yes", "true", "y", "pass", "passed"), True),
     **dict.fromkeys(("no", "false", "n", "fail", "failed", "incorrect", "not executable"), False),
     "not correct": False,
 }
+# A value: matches "yes" and "not correct", not "yesterday".
 _VALUE = re.compile(rf"(?:{'|'.join(sorted(_VALUES, key=len, reverse=True))})\b")
 
 
 class Conclusion(NamedTuple):
-    """A conclusion: about what, yes or no (None: it cannot be told), and where in the text.
+    """A conclusion of a review.
 
-    `scoped` marks one about a single step.
+    Attributes:
+        aspect: "executable" or "correct".
+        value: Yes or no; None if it is unclear.
+        place: Position in the text.
+        end: Position after it.
+        scoped: Whether it is about a single step.
     """
 
     aspect: str
@@ -54,7 +63,7 @@ class Conclusion(NamedTuple):
 
 
 def aspect_of(key: str) -> str:
-    """What a key is about.
+    """The aspect that a keyword names.
 
     >>> aspect_of("Correctness")
     'correct'
@@ -63,7 +72,7 @@ def aspect_of(key: str) -> str:
 
 
 def value_of(text: str) -> bool | None:
-    """Yes or no, if the whole text is that.
+    """Yes or no if that is the whole text, else None.
 
     >>> value_of(" Yes. "), value_of("no idea")
     (True, None)
@@ -71,21 +80,33 @@ def value_of(text: str) -> bool | None:
     return _VALUES.get(text.strip(" .!()[]").lower())
 
 
+# A keyword: matches "executable" and "correctness", not "correctly".
 _LABEL_KEY = re.compile(_ASPECT)
+# A second keyword: matches " and correct" after "executable", not " and runs".
 _PAIR = re.compile(rf"\s*(?:and|&|/|,)\s*{_ASPECT}")
+# A negation before a keyword: matches "is not fully " and "non-", not "does it ".
 _NEGATED = re.compile(r"(?:\b(?:not|non|never|neither|in|un)|n't)(?:[\s-]+[a-z]+ly)?[\s-]*$")
+# A remark between keyword and mark: matches " (yes/no)" in "executable (yes/no): no", not " (see below)".
 _ASIDE = re.compile(r"\s*\([^()\n]{0,40}\)(?=\s*[:=?])")
+# A mark that announces a value: matches ": ", "? " and " | ", not " and ".
 _MARK = re.compile(r"\s*\)?\s*[:=?|→]+[\s:=|(\[→–—-]*")
+# Weaker connections, which count only before a value: matches " is ", " - " and " (", not ", ".
 _LINK = re.compile(r"\s*(?:[–—-]+>?|\bis\b|\bare\b)[ \t:=(\[–—-]*|[ \t]*\([ \t]*|[ \t]+")
+# The text after a value that stands alone: matches the line end, ", " and " because", not " idea".
 _CLOSED = re.compile(
     r"[ \t]*(?:$|\n|[.,;!()\]}|:–—-]|/[ \t]*(?:executab|correct)|executab|correct|"
     r"(?:and|because|since|as|but|yet|however|it|they|indeed)\b)"
 )
+# The start of a line about a single part: matches "1. step", not "plan: ".
 _SCOPE = re.compile(r"^\W*(?:\d+\W+)?(?:step|node|tool|link|argument|call)\b")
 
 
 def labelled_conclusions(text: str) -> Iterator[Conclusion]:
-    """Each conclusion of this form in a text in lower case, in order; several words may share one value."""
+    """Yield the conclusions in the form of labels, in order; two keywords may share one value.
+
+    Args:
+        text: Text in lower case, without Markdown and tables.
+    """
     place = 0
     while (key := _LABEL_KEY.search(text, place)) is not None:
         place = key.end()
@@ -99,12 +120,12 @@ def labelled_conclusions(text: str) -> Iterator[Conclusion]:
         found = _labelled_value(text, start)
         if found is None:
             if len(aspects) == 2:
-                place = key.end()  # "executable, correct: yes": the second may have its own value
+                place = key.end()  # as in "executable, correct: yes", where only the second has a value
             continue
         value, end = found
         if _NEGATED.search(text[max(0, key.start() - 40) : key.start()]):
             if value is None:
-                continue  # a sentence: see `sentence_conclusions`
+                continue  # a sentence, for `sentence_conclusions`
             value = None
         line = text.rfind("\n", 0, key.start()) + 1
         scoped = _SCOPE.match(text[line : key.start()]) is not None
@@ -113,7 +134,7 @@ def labelled_conclusions(text: str) -> Iterator[Conclusion]:
 
 
 def _labelled_value(text: str, start: int) -> tuple[bool | None, int] | None:
-    """The value that stands after a word and where it ends; None where none is meant to."""
+    """The value after a keyword (None: unclear) and its end; None if no value follows."""
     mark = _MARK.match(text, start)
     link = mark or _LINK.match(text, start)
     if link is None:
@@ -128,7 +149,7 @@ def _labelled_value(text: str, start: int) -> tuple[bool | None, int] | None:
 
 
 def _rest(text: str, start: int) -> str:
-    """What else is said of a value: to the end of the line, or the next word of this kind."""
+    """The text after a value, to the end of the line or the next keyword."""
     following = _LABEL_KEY.search(text, start)
     end = text.find("\n", start)
     ends = [place for place in (end, following.start() if following else -1) if place >= 0]
@@ -140,19 +161,27 @@ def _turned(rest: str) -> bool:
 
 
 _PLAN = "plan|task graph|graph|workflow|solution|sequence|pipeline|instruction|sample|answer"
+# A sentence with its end mark: matches each of "It runs." and " It is correct", and no line end.
 _SENTENCE = re.compile(r"[^.;!?\n]+[.;!?]?")
+# The subject of a conclusion: matches "the plan is" and "it is", not "step 1 is".
 _OPINION = re.compile(rf"\b(?:({_PLAN})|it|everything|this|they)\s+(?:is|are|was|were)\b")
+# A heading before adjectives: matches "final verdict: " in "final verdict: executable and correct", and
+# nothing of "step 1: executable".
 _HEADING = re.compile(
     r"\W{0,9}(?:(?:final |overall )?(?:verdict|conclusion|result|judge?ment|assessment|overall)\s*[:–—-]+)?"
 )
-_LONGEST_SENTENCE = 400  # characters of a sentence that concludes
+_LONGEST_SENTENCE = 400  # characters; a longer sentence is not a conclusion
+# Words before the subject that limit it to a part: matches "the rest of", not "in short,".
 _PART = re.compile(r"\b(?:steps?|nodes?|tools?|links?|arguments?|part|rest|most|half|of)\b")
+# Words before the subject that make it a condition or a task: matches "check that", not "therefore".
 _CONDITION = re.compile(
     r"\b(?:if|whether|would|should|could|check|verify|decide|ensure|sure that|when|asked?|judge)\b"
 )
+# Words before the subject that make the conclusion unclear: matches "i think", not "clearly".
 _UNSURE = re.compile(
     r"\b(?:not|n't|cannot|doubt|unsure|think|believe|seems?|appears?|probably|maybe|perhaps)\b"
 )
+# A word or a single other character: matches "isn't" and ",", no blanks.
 _TOKEN = re.compile(r"[a-z]+(?:'[a-z]+)?|[^\sa-z]")
 _PADDING = {
     *("fully", "completely", "entirely", "perfectly", "indeed", "also", "clearly", "therefore", "thus"),
@@ -163,7 +192,11 @@ _TURNS = {"but", "yet", "though", "although", "however"}
 
 
 def sentence_conclusions(text: str) -> Iterator[Conclusion]:
-    """Each such conclusion about the whole plan, in a text in lower case, in order."""
+    """Yield the conclusions about the whole plan in the form of sentences, in order.
+
+    Args:
+        text: Text in lower case, without Markdown and tables.
+    """
     for sentence in _SENTENCE.finditer(text):
         words = sentence[0]
         if len(words) <= _LONGEST_SENTENCE and not words.endswith("?"):
@@ -172,7 +205,7 @@ def sentence_conclusions(text: str) -> Iterator[Conclusion]:
 
 
 def _opinion(sentence: str) -> dict[str, bool | None]:
-    """What a sentence says of the whole plan."""
+    """The value of each aspect that a sentence states about the whole plan."""
     sentence = sentence.replace("n't", " not").replace("nonexecutable", "not executable")
     found = _OPINION.search(sentence)
     if found is None:
@@ -184,12 +217,12 @@ def _opinion(sentence: str) -> dict[str, bool | None]:
         return {}
     said, _ = _adjectives(sentence[found.end() :].rstrip(".;! "))
     if found[1] is None and len(said) < len(ASPECTS):
-        return {}  # "it" may be a step
+        return {}  # "it" may refer to a step
     return dict.fromkeys(said) if _UNSURE.search(before) else said
 
 
 def _adjectives(tail: str) -> tuple[dict[str, bool | None], bool]:
-    """What is said of each aspect after "is", and whether nothing else is said."""
+    """The value of each aspect in the adjectives after "is", and whether nothing else follows."""
     said: dict[str, bool | None] = {}
     negated = carried = neither = unclear = False
     before = ""
@@ -207,7 +240,8 @@ def _adjectives(tail: str) -> tuple[dict[str, bool | None], bool]:
         elif word in ("executable", "correct", *_NO):
             is_no = word in _NO
             unclear |= negated and is_no and (neither or not carried)
-            # "not executable and correct": does "not" reach that far? "neither … nor", "not … or" do.
+            # Whether "not" applies to "correct" in "not executable and correct" is unclear; in "neither …
+            # nor" and "not … or" it does.
             reached = carried and negated and not (neither or is_no) and before not in ("or", "nor")
             said[_NO.get(word, word)] = None if reached else not (negated or is_no)
             carried = negated
@@ -220,15 +254,21 @@ def _adjectives(tail: str) -> tuple[dict[str, bool | None], bool]:
     return ({aspect: None if unclear else value for aspect, value in said.items()}, True)
 
 
+# A column heading or key: matches "executable?" and "is correct", not "correct steps".
 _TABLE_KEY = re.compile(r"(?:is )?(executab(?:le|ility)|correct(?:ness)?)\W*")
+# The line below a table's heading: matches "| --- | :-: |", not "| yes | no |".
 _RULE = re.compile(r"[\s|:–—-]+")
+# The first cell of a row about the whole plan: matches "overall", not "step 1".
 _WHOLE_PLAN = re.compile(r"\b(?:overall|total|plan|conclusion|verdict|final)\b")
 
 
 def without_tables(text: str) -> tuple[str, list[Conclusion]]:
-    """A text in lower case with its tables of this kind blanked, and what they say.
+    """Replace tables with a column for each aspect by blanks; returns the text and their conclusions.
 
-    A row for the whole plan ("Overall") counts alone; else the rows count if they agree.
+    If a table has a row for the whole plan ("Overall"), only that row counts; else the rows must agree.
+
+    Args:
+        text: Text in lower case.
     """
     lines, said, place, offset = text.split("\n"), list[Conclusion](), 0, 0
     while place < len(lines):
@@ -250,7 +290,7 @@ def _cells(line: str) -> list[str]:
 
 
 def _columns(line: str) -> dict[str, int]:
-    """Which columns a heading has: both aspects, or it is none."""
+    """The column of each aspect in a table heading; {} unless it has both."""
     if "|" not in line:
         return {}
     found = {
@@ -278,7 +318,7 @@ def _rows(columns: Mapping[str, int], rows: list[list[str]], place: int, end: in
 
 
 def agreed(values: Iterable[bool | None]) -> bool | None:
-    """The one value that all are; None where they differ or there is none.
+    """The common value; None if values differ or there are none.
 
     >>> agreed([True, True]), agreed([True, False]), agreed([])
     (True, None, None)
@@ -288,7 +328,7 @@ def agreed(values: Iterable[bool | None]) -> bool | None:
 
 
 def of_json(value: Any) -> dict[str, bool | None]:
-    """What a JSON value says of each aspect: at its top, else below, where all must agree.
+    """The value of each aspect in a JSON value: at the top level, else nested, where all must agree.
 
     >>> of_json({"Executable": "yes", "steps": [{"correct": True}, {"correct": False}]})
     {'executable': True, 'correct': None}
@@ -317,7 +357,7 @@ def of_json(value: Any) -> dict[str, bool | None]:
 
 
 def texts_in(value: Any) -> Iterator[str]:
-    """The texts in a JSON value, in order.
+    """Yield the strings in a JSON value, in order.
 
     >>> list(texts_in({"a": ["x", 1], "b": "y"}))
     ['x', 'y']
@@ -333,19 +373,20 @@ def texts_in(value: Any) -> Iterator[str]:
 
 TeacherVerdict = Literal["pass", "fail", "unknown"]
 
-_LONGEST_REVIEW = 20_000  # characters that are read: the last ones, where the conclusion stands
-_QUOTED = 160
+_LONGEST_REVIEW = 20_000  # characters that are read, from the end, where the conclusion is
+_QUOTED = 160  # maximum characters of `Review.conclusion`
 _MARKS = str.maketrans({**dict.fromkeys('*`"“”#>_', " "), "’": "'", "‘": "'"})
+# An apostrophe that is a quote: matches those of "'yes'", not that of "isn't".
 _QUOTE = re.compile(r"(?<![a-z])'|'(?![a-z])")
 _SIGNS = {"✅": " yes ", "✔": " yes ", "✓": " yes ", "❌": " no ", "✗": " no ", "✘": " no ", "\ufe0f": " "}
 
 
 class Review(NamedTuple):
-    """What a review concludes.
+    """The result of a review.
 
     Attributes:
-        verdict: "pass" if executable and correct, "fail" if surely not both, else "unknown".
-        conclusion: the words that say so, cut to 160 characters; of an unknown one its last words.
+        verdict: "pass" if executable and correct, "fail" if both are clear and one is a no, else "unknown".
+        conclusion: Quote of the conclusion, up to 160 characters; without one, the end of the review.
     """
 
     verdict: TeacherVerdict
@@ -353,10 +394,10 @@ class Review(NamedTuple):
 
 
 def read_review(review: Any) -> Review:
-    r"""Read a review: its text, or the JSON value it is.
+    r"""Parse a review, given as text or as a JSON value.
 
     A verdict needs both conclusions, executable and correct. Of several the last counts. A hedge, a
-    contradiction, or steps that differ while nobody sums up, give "unknown".
+    contradiction, or different values for steps without a summary give "unknown".
 
     >>> read_review("Is it executable? Yes.\n**Correct** - no, the link is wrong.")
     Review(verdict='fail', conclusion='Is it executable? Yes. / Correct - no, the link is wrong.')
@@ -365,7 +406,7 @@ def read_review(review: Any) -> Review:
     """
     value = review
     if isinstance(review, str):
-        review, _ = without_reasoning(review)  # what a model thinks before it answers concludes nothing
+        review, _ = without_reasoning(review)  # conclusions inside the reasoning do not count
         value = _json(review)
     if isinstance(value, Mapping | list):
         stated = of_json(value)
@@ -378,10 +419,10 @@ def read_review(review: Any) -> Review:
     for sign, word in _SIGNS.items():
         text = text.replace(sign, word)
     plain, tabled = without_tables(_plain(text))
-    said = [*tabled, *labelled_conclusions(plain)]
-    told = list(sentence_conclusions(plain))
-    found = {aspect: _concluded(aspect, said, told) for aspect in ASPECTS}
-    used = [*said, *told]
+    labelled = [*tabled, *labelled_conclusions(plain)]
+    sentences = list(sentence_conclusions(plain))
+    found = {aspect: _concluded(aspect, labelled, sentences) for aspect in ASPECTS}
+    used = [*labelled, *sentences]
     verdict = _verdict(found)
     if verdict == "pass" and _TURN.match(plain, max(one.end for one in used)):
         verdict = "unknown"
@@ -389,7 +430,7 @@ def read_review(review: Any) -> Review:
 
 
 def _json(text: str) -> Any:
-    """The value of a text that is JSON as a whole, a fence around it or not."""
+    """The value of a text that is JSON as a whole, possibly in a fence; else None."""
     bare = re.sub(r"^\s*```\w*\n|\n```\s*$", "", text).strip()
     if bare[:1] in ("{", "["):
         with contextlib.suppress(ValueError, RecursionError):
@@ -398,18 +439,18 @@ def _json(text: str) -> Any:
 
 
 def _plain(text: str) -> str:
-    """The text in lower case without Markdown; each letter stays at its place."""
+    """The text in lower case without Markdown; marks become blanks, so that positions do not change."""
     return _QUOTE.sub(" ", text.lower().translate(_MARKS))
 
 
-def _concluded(aspect: str, said: Iterable[Conclusion], told: Iterable[Conclusion]) -> bool | None:
-    """The last conclusion about one aspect, if nothing that comes after it says otherwise."""
-    stated = sorted((one for one in said if one.aspect == aspect), key=lambda one: one.place)
-    spoken = [one for one in told if one.aspect == aspect]
-    if not stated:
+def _concluded(aspect: str, stated: Iterable[Conclusion], sentences: Iterable[Conclusion]) -> bool | None:
+    """The last label or table about an aspect, unless a later sentence contradicts it; else the sentences."""
+    labels = sorted((one for one in stated if one.aspect == aspect), key=lambda one: one.place)
+    spoken = [one for one in sentences if one.aspect == aspect]
+    if not labels:
         return agreed(one.value for one in spoken)
-    last = stated[-1]
-    value = agreed(one.value for one in stated) if last.scoped else last.value
+    last = labels[-1]
+    value = agreed(one.value for one in labels) if last.scoped else last.value
     later = [one.value for one in spoken if one.place > last.place]
     return agreed([value, *later])
 
@@ -422,7 +463,7 @@ def _verdict(found: Mapping[str, bool | None]) -> TeacherVerdict:
 
 
 def _quoted(text: str, plain: str, used: list[Conclusion]) -> str:
-    """The lines of the last conclusion of each aspect."""
+    """The lines with the last conclusion of each aspect; the end of the text without one."""
     if len(text) != len(plain):
         return _cut(text)
     lines: dict[tuple[int, int], None] = {}
@@ -438,6 +479,6 @@ def _quoted(text: str, plain: str, used: list[Conclusion]) -> str:
 
 
 def _cut(text: str) -> str:
-    """The end of a text, on one line."""
+    """The last 160 characters of a text, on one line."""
     line = " ".join(re.sub(r"[*`#]+", "", text).split())
     return line if len(line) <= _QUOTED else f"…{line[1 - _QUOTED :]}"

@@ -1,4 +1,4 @@
-"""`toolassay check`: data.json -> what passes the gates, what is doubtful, what is wrong."""
+"""`toolassay check`: sorts the samples of data.json into passed, quarantined and rejected."""
 
 from __future__ import annotations
 
@@ -13,67 +13,71 @@ from toolassay.screen import WARNING
 
 
 @click.command("check")
-@options.option("data_dir", type=options.PATH, required=True, help="The data folder; nothing in it changes.")
+@options.option("data_dir", type=options.PATH, required=True, help="The data folder; it is not changed.")
 @options.option(
     "out",
     type=options.PATH,
     required=True,
-    help="The folder to write: what passes, quarantine/, rejected.json, gates.jsonl, funnel.json.",
+    help="Output folder: the samples that pass, quarantine/, rejected.json, gates.jsonl, funnel.json.",
 )
 @options.option(
     "against",
     type=options.PATH,
     default=None,
-    help="Another data folder or file: requests that repeat one of its are held back.",
+    help="Another data folder or file; requests that repeat one of its requests do not pass.",
 )
 @options.option(
-    "threshold", type=float, default=None, help="How alike near duplicates are, 0.2 to 1 [default: 0.6]."
+    "threshold",
+    type=float,
+    default=None,
+    help="Similarity from which two requests are near duplicates, 0.2 to 1 [default: 0.6].",
 )
-@options.flag("repair", "Mend first what is mechanical; every change stands in repairs.jsonl.")
+@options.flag("repair", "First repair mechanical errors; repairs.jsonl lists every change.")
 @options.option(
     "gates",
     default=None,
-    help="Only these gates, with commas between, of id, schema, graph, wiring, knowability, leak, duplicate, "
-    "contamination (with --against), llm_critic, second_opinion (with --solver).",
+    help="Comma-separated gates to run: id, schema, graph, wiring, knowability, leak, duplicate, "
+    "contamination (needs --against), llm_critic, second_opinion (needs --solver) [default: all].",
 )
-@options.option("without", default=None, help="All gates but these, with commas between.")
+@options.option("without", default=None, help="Comma-separated gates to skip.")
 @options.option(
     "min_pass",
     type=click.FloatRange(0, 1),
     default=None,
     metavar="SHARE",
-    help="Exit with 3 where a smaller share passes, e.g. 0.9.",
+    help="Exit with code 3 if a smaller share of the samples passes, e.g. 0.9.",
 )
 @options.dependency_type()
 @options.option(
     "critic",
     multiple=True,
     metavar="LLM",
-    help="A model that reviews each sample; may be repeated. The no of one model quarantines, that of two "
-    "rejects. 'offline' needs no server.",
+    help="Model that reviews each sample; may be repeated. One model that finds a fault "
+    "quarantines a sample, two reject it. 'offline' needs no server.",
 )
 @options.option(
     "solver",
     multiple=True,
     metavar="LLM",
-    help="A model that solves the requests blind; may be repeated. What none gets is put in quarantine.",
+    help="Model that solves the requests without seeing the gold; may be repeated. A sample that no solver "
+    "gets right is quarantined.",
 )
 @options.option(
     "prediction_dir",
     default=None,
-    help="Where the solvers' predictions lie or are put, below the data folder [default: OUT/predictions].",
+    help="Folder of the solvers' predictions, relative to the data folder [default: OUT/predictions].",
 )
 @options.server()
 @options.multiworker()
 @options.budget("for each model, earlier starts included")
 @options.flag(
-    "force", "Begin anew where a model's run had other settings, and replace what was changed in OUT."
+    "force", "Restart a model's run whose settings differ, and replace files that were edited in OUT."
 )
 def command(data_dir: Path, out: Path, min_pass: float | None, **settings: Any) -> int:
-    """Send every label through the gates, and sort the set by what they say.
+    """Run every sample through the gates and sort the data set: pass, quarantine, reject.
 
-    The same command continues where the critic or a solver stopped. Exit code 3: a model left samples
-    without an answer, or fewer pass than --min_pass asks for.
+    An interrupted run of a critic or solver continues with the same command. Exit code 3: a model left
+    samples without an answer, or a smaller share than --min_pass passes.
     """
     from toolassay.stages.check import check
 
@@ -84,6 +88,6 @@ def command(data_dir: Path, out: Path, min_pass: float | None, **settings: Any) 
     settings["solvers"] = settings.pop("solver")
     checked = check(data_dir, out=out, command=options.typed(), screen=SCREEN, **settings)
     if min_pass is not None and checked.share < min_pass:
-        say(f"{WARNING}{checked.share:.1%} pass, fewer than the {min_pass:.1%} of --min_pass")
+        say(f"{WARNING}{checked.share:.1%} pass, less than --min_pass ({min_pass:.1%})")
         return 3
     return 0 if checked.complete else 3

@@ -1,4 +1,4 @@
-"""`toolassay compare`: the items of several models -> which is better, and how sure that is."""
+"""`toolassay compare`: paired significance tests between the models of a folder."""
 
 from __future__ import annotations
 
@@ -14,14 +14,26 @@ from toolassay.cli.screen import SCREEN
 @click.argument("models", nargs=-1, required=True, metavar="A B [C …]")
 @options.option("data_dir", type=options.PATH, default="data_huggingface", help="The data folder.")
 @options.option(
-    "prediction_dir", type=options.PATH, default="predictions", help="Whose metrics; as in evaluate."
+    "prediction_dir",
+    type=options.PATH,
+    default="predictions",
+    help="Prediction folder whose metrics are compared, as in evaluate.",
 )
-@options.option("metric", "-m", multiple=True, help="A strict score, e.g. node_f1; may be repeated [all].")
-@options.option("split", "-s", default="overall", help="overall, single, chain, dag.")
-@options.option("n_tools", "-n", default="overall", help="overall, 1 to 10.")
-@options.option("resamples", type=click.IntRange(1), default=10_000, help="Of bootstrap and randomisation.")
-@options.option("seed", type=int, default=0, help="Of both.")
-@options.option("save", type=options.PATH, default=None, help="Write the result to this JSON file.")
+@options.option(
+    "metric", "-m", multiple=True, help="Strict metric, e.g. node_f1; may be repeated [default: all]."
+)
+@options.option("split", "-s", default="overall", help="Shape of the gold plan: overall, single, chain, dag.")
+@options.option(
+    "n_tools", "-n", default="overall", help="Number of tools of the gold plan: overall, 1 to 10."
+)
+@options.option(
+    "resamples",
+    type=click.IntRange(1),
+    default=10_000,
+    help="Resamples of the bootstrap and of the randomisation test.",
+)
+@options.option("seed", type=int, default=0, help="Random seed of the resamples.")
+@options.option("save", type=options.PATH, default=None, help="Also write the result to this JSON file.")
 def command(
     models: tuple[str, ...],
     data_dir: Path,
@@ -33,9 +45,10 @@ def command(
     seed: int,
     save: Path | None,
 ) -> None:
-    """Compare models on the items they share: is B better than A, or is that chance?
+    """Test whether one model scores better than another, or whether the difference may be chance.
 
-    A model is a name in the folder's metrics, or the path of its metrics file. The first is the baseline.
+    Compares the items that all models share. A model is a name in the folder's metrics or the path of a
+    metrics file; the first is the baseline.
     """
     from rich.console import Console
 

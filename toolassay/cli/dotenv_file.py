@@ -1,4 +1,4 @@
-"""Reads `.env` of the current folder into the environment."""
+"""Loads the `.env` file of the current folder."""
 
 from __future__ import annotations
 
@@ -8,10 +8,10 @@ from toolassay.errors import UsageError
 
 
 def load_environment() -> None:
-    """Read `.env` of the current folder, if there is one.
+    """Set environment variables from `.env` in the current folder; existing variables keep their values.
 
     Raises:
-        UsageError: it is not UTF-8.
+        UsageError: The file is not UTF-8.
     """
     from dotenv import load_dotenv
 

@@ -1,4 +1,4 @@
-"""`toolassay export`: gold for training and sharing."""
+"""`toolassay export`: writes gold plans as training files."""
 
 from __future__ import annotations
 
@@ -20,51 +20,59 @@ _TEXTS = (".txt", ".md")
     "to",
     type=click.Choice(["hf", "openai", "sharegpt", "jsonl"]),
     required=True,
-    help="hf: Parquet and a card; jsonl: the same rows; openai, sharegpt: chats with tool calls.",
+    help="Format. hf: Parquet; jsonl: the same rows as JSON Lines; openai, sharegpt: chats with tool calls. "
+    "Each comes with a data card.",
 )
 @options.option(
-    "out", type=options.PATH, required=True, help="The folder; that of an earlier export is replaced."
+    "out", type=options.PATH, required=True, help="Output folder; an earlier export in it is replaced."
 )
 @options.option(
     "splits",
     default=None,
-    help="A split file, or 'none' [default: DATA_DIR/split_ids.json, where there is one].",
+    help="Split file, or 'none' [default: DATA_DIR/split_ids.json if it exists].",
 )
 @options.option(
     "level",
     type=click.Choice(["pass", "quarantine"]),
     default=None,
-    help="Only what the gates let pass, or quarantine: that and what is doubtful (DATA_DIR/gates.jsonl).",
+    help="Filter by DATA_DIR/gates.jsonl. pass: only samples that passed; quarantine: also quarantined "
+    "samples [default: no filter].",
 )
 @options.option(
     "tools",
     default=None,
-    help="Functions a chat offers: all, gold (those of its plan), or a number [default: all, 128 at most].",
+    help="Functions that a chat offers: all, gold (those of its plan), or a number "
+    "[default: all, up to 128].",
 )
-@options.option("system", default=None, help="The system message of chats, or a text file of it.")
+@options.option("system", default=None, help="System message of the chats, or a text file that holds it.")
 @options.option(
     "closing",
     default="Done: $results",
-    help="The last words of a chat, $results being the results; none: it ends with its last call.",
+    help="Last message of a chat; $results is replaced by the results. none: the chat ends with its last "
+    "call.",
 )
-@options.flag("parallel", "Chats: make calls that do not need one another in one turn.")
+@options.flag("parallel", "Chats: put calls that do not depend on each other in one turn.")
 @options.option(
     "arguments",
     type=click.Choice(["text", "object"]),
     default="text",
-    help="openai: of calls; text as OpenAI wants them, object for most chat templates.",
+    help="openai: form of the arguments of a call. text: a JSON string, as in OpenAI's API; object: for most "
+    "chat templates.",
 )
-@options.option("seed", type=int, default=0, help="Seed of the draws of --tools.")
+@options.option("seed", type=int, default=0, help="Random seed of the functions that --tools draws.")
 @options.option(
-    "licence", "--license", default=None, help="For the card, e.g. mit [default: of benchmark.json]."
+    "licence",
+    "--license",
+    default=None,
+    help="Licence in the data card, e.g. mit [default: the one in benchmark.json].",
 )
 @options.dependency_type()
-@options.flag("skip", "End with 0 though samples were refused.")
-@options.flag("force", "Replace files that somebody else made; dated copies are kept.")
+@options.flag("skip", "Exit with code 0 even if samples were refused.")
+@options.flag("force", "Replace files that no earlier export wrote; dated copies are kept.")
 def command(
     data_dir: Path, tools: str | None, system: str | None, closing: str, skip: bool, **settings: Any
 ) -> int:
-    """Write the gold of a data folder in a form for training or sharing."""
+    """Write the gold plans of a data folder as files for training or publishing."""
     from toolassay.stages.export import export
 
     result = export(
@@ -82,18 +90,19 @@ def _tools(text: str | None) -> int | Literal["all", "gold"] | None:
     if text is None or text == "all" or text == "gold":
         return text  # type: ignore[return-value]
     if not text.isascii() or not text.isdigit() or int(text) < 1:
-        raise UsageError(f"--tools says '{text}'", fix="write all, gold, or a number from 1")
+        raise UsageError(f"--tools is '{text}'", fix="write all, gold, or a number from 1")
     return int(text)
 
 
 def _text(given: str | None) -> str:
-    """The text of a file where there is one of that name, else the text itself."""
+    """The text of the file `given` if there is such a file, else `given` itself; "" for None."""
     from toolassay.files import read_text
 
     if given is None:
         return ""
     one_line = len(given) < 256 and "\n" not in given
-    # One word that ends like a text file is meant as one: where it is missing, no chat should hold its name.
+    # A single word that ends in .txt or .md is a file name: if the file is missing, reading it fails, so that
+    # its name never becomes the system message.
     if one_line and (Path(given).is_file() or (given.split() == [given] and Path(given).suffix in _TEXTS)):
         return read_text(Path(given), fix="check --system").strip()
     return given

@@ -1,4 +1,4 @@
-"""`toolassay generate`: graph -> data_raw.json."""
+"""`toolassay generate`: tool graph -> data_raw.json."""
 
 from __future__ import annotations
 
@@ -13,39 +13,48 @@ from toolassay.errors import UsageError
 
 
 @click.command("generate")
-@options.option("data_dir", type=options.PATH, default=None, help="The work folder [default: a new one].")
-@options.option("graph_desc", type=options.PATH, default=None, help="The graph, for a new folder.")
-@options.option("tool_desc", type=options.PATH, default=None, help="The tools, for a new folder.")
+@options.option("data_dir", type=options.PATH, default=None, help="The data folder [default: a new one].")
+@options.option("graph_desc", type=options.PATH, default=None, help="Tool graph of a new folder.")
+@options.option("tool_desc", type=options.PATH, default=None, help="Tools of a new folder.")
 @options.model(temperature=0.7, top_p=1.0)
 @options.max_tokens("2500")
 @options.structured(
-    "auto", "Have the server hold answers to a JSON schema: auto where it can, true or the run ends."
+    "auto",
+    "Structured output: the server constrains answers to a JSON schema. auto: if it supports that; true: "
+    "the run ends if it does not.",
 )
 @options.multiworker()
 @options.budget()
 @options.dry_run()
 @options.dependency_type()
-@options.flag("check", "Ask for the teacher's review in the same answer.")
+@options.flag("check", "Also request the model's review of its own sample, in the same answer.")
 @options.option(
     "number_of_samples",
     type=click.IntRange(1),
     default=None,
-    help="The total, those there included [default: the published 5000; its cost is said first].",
+    help="Total number of samples, existing ones included [default: the published 5000; the estimated cost "
+    "is shown first].",
 )
 @options.seed()
-@options.flag("use_async", "Kept from the published script; requests are always sent concurrently.")
+@options.flag("use_async", "Ignored; kept for the published script. Requests are always concurrent.")
 @options.flag("save_figure", "Draw each new sample into task_graphs/.")
-@options.option("method", type=click.Choice(["single", "chain", "dag"]), default=None, help="One shape only.")
-@options.option("tool_number", type=click.IntRange(1), default=None, help="One number of tools only.")
+@options.option(
+    "method", type=click.Choice(["single", "chain", "dag"]), default=None, help="Sample only this shape."
+)
+@options.option(
+    "tool_number", type=click.IntRange(1), default=None, help="Sample only subgraphs with this many tools."
+)
 @options.sampler_weights()
 @options.prompt()
-@options.option("prompt_template", type=options.PATH, default=None, help="Your own wording of the prompt.")
-@options.flag("play", "Make one sample, show what the model writes, and keep nothing.")
-@options.flag("force", "Begin anew where settings differ; the old run is kept.")
+@options.option(
+    "prompt_template", type=options.PATH, default=None, help="Text file with your own prompt template."
+)
+@options.flag("play", "Generate one sample and show the model's answer; writes nothing.")
+@options.flag("force", "Start a new run if the settings differ; the old run is kept.")
 def command(data_dir: Path | None, use_async: bool, play: bool, **settings: Any) -> int:
-    """Write requests with gold plans for sampled subgraphs (back-instruct).
+    """Generate requests with gold plans for sampled subgraphs (Back-Instruct).
 
-    The last line names the data folder. With that as --data_dir the same command continues.
+    The last line of the output is the data folder. Pass it as --data_dir to continue an interrupted run.
     """
     from toolassay.stages.generate import generate
     from toolassay.stages.play import play as play_one

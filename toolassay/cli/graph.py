@@ -13,26 +13,26 @@ from toolassay.cli.screen import SCREEN
 
 @click.command("graph")
 @options.option(
-    "data_dir", type=options.PATH, default=None, help="The data folder; graph_desc.json goes there."
+    "data_dir", type=options.PATH, default=None, help="The data folder; graph_desc.json is written there."
 )
 @options.option(
-    "tool_desc", type=options.PATH, default=None, help="The tools [default: DATA_DIR/tool_desc.json]."
+    "tool_desc", type=options.PATH, default=None, help="Tool file [default: DATA_DIR/tool_desc.json]."
 )
 @options.dependency_type()
 @options.option(
     "max_links",
     type=click.IntRange(0),
     default=None,
-    help="More implied links are not written [default: 2000000].",
+    help="Do not write links that follow from the types if there are more than this [default: 2000000].",
 )
-@options.flag("materialise", "Write every link, however many.")
+@options.flag("materialise", "Write every link, whatever their number.")
 @options.flag(
-    "normalise_types", "Read 'Image' and 'image' as one type; false for the published graph.", default=True
+    "normalise_types", "Treat 'Image' and 'image' as one type; false gives the published graph.", default=True
 )
 def command(data_dir: Path | None, **settings: Any) -> None:
     """Build the tool graph of a library.
 
-    The tool file is only read. A graph that is there already is kept as a dated copy if it differs.
+    The tool file is not changed. If the folder has a different graph, a dated copy of it is kept.
     """
     from toolassay.stages.graph import build_graph
 

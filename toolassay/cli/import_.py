@@ -1,4 +1,4 @@
-"""`toolassay import …`: published data sets as data folders."""
+"""`toolassay import …`: turns published data sets into data folders."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from toolassay.cli.options import CommandGroup
 
 @click.group("import", cls=CommandGroup)
 def command() -> None:
-    """Make a data folder of a published data set."""
+    """Create a data folder from a published data set."""
 
 
 for _benchmark in benchmarks():

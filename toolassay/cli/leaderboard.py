@@ -1,4 +1,4 @@
-"""`toolassay leaderboard`: the models of a folder side by side."""
+"""`toolassay leaderboard`: one table with the scores of every model of a folder."""
 
 from __future__ import annotations
 
@@ -14,35 +14,53 @@ from toolassay.screen import WARNING
 
 @click.command("leaderboard")
 @options.option("data_dir", type=options.PATH, default="data_huggingface", help="The data folder.")
-@options.option("prediction_dir", type=options.PATH, default="predictions", help="Below it, or as given.")
 @options.option(
-    "metrics_dir", type=options.PATH, default=None, help="Where the metrics are [default: metrics…]."
+    "prediction_dir",
+    type=options.PATH,
+    default="predictions",
+    help="Prediction folder, in the data folder or else relative to the current one.",
 )
-@options.option("group", default="overall_overall", help="Which group of the metrics, e.g. chain_overall.")
 @options.option(
-    "mode", type=click.Choice(["both", "strict", "compat"]), default="both", help="Which rows each model has."
+    "metrics_dir",
+    type=options.PATH,
+    default=None,
+    help="Metrics folder [default: as --prediction_dir, with metrics for predictions].",
+)
+@options.option(
+    "group", default="overall_overall", help="Group of samples in the metrics, e.g. chain_overall."
+)
+@options.option(
+    "mode",
+    type=click.Choice(["both", "strict", "compat"]),
+    default="both",
+    help="Scoring modes to show for each model.",
 )
 @options.option(
     "sort_by",
     default=None,
-    help="A column, coverage, cost, latency or model; strict where there is strict "
-    "[default: n-F1, of WorkBench and CLASSic accuracy].",
+    help="Sort by a column, or by coverage, cost, latency or model; uses the strict score if there is one "
+    "[default: n-F1; accuracy for WorkBench and CLASSic].",
 )
-@options.flag("with_published", "Add the published rows of this domain.")
+@options.flag("with_published", "Add the published rows of the folder's domain.")
 @options.option(
-    "published", default=None, metavar="huggingface|multimedia|dailylifeapis", help="Add those of this one."
+    "published",
+    default=None,
+    metavar="huggingface|multimedia|dailylifeapis",
+    help="Add the published rows of this domain.",
 )
 @options.option(
     "format",
     type=click.Choice(["terminal", "markdown", "csv", "latex"]),
     default=None,
-    help="[default: by the suffix of --save, else terminal]",
+    help="Output format [default: by the suffix of --save, else terminal].",
 )
-@options.option("save", type=options.PATH, default=None, help="Write it to a file (.md, .csv, .tex, .txt).")
+@options.option(
+    "save", type=options.PATH, default=None, help="Write the table to this file (.md, .csv, .tex, .txt)."
+)
 def command(data_dir: Path, format: str | None, save: Path | None, **settings: Any) -> None:
-    """Show the models of a folder side by side: strict beside compat, with intervals, cost and time.
+    """Show the scores of every model of a folder: strict and compat, confidence intervals, cost and time.
 
-    Numbers are in percent, as published.
+    Scores are in percent, as published.
     """
     from toolassay.files import write_text
     from toolassay.stages.leaderboard import format_of, leaderboard, render
@@ -52,7 +70,7 @@ def command(data_dir: Path, format: str | None, save: Path | None, **settings: A
     if wanted == "csv":
         from toolassay.report.leaderboard.tables import printable
 
-        # Every other format has the remarks below the table.
+        # CSV has no room for remarks; every other format shows them below the table.
         for remark in board.remarks:
             say(f"{WARNING}{printable(remark.removeprefix(WARNING))}")
     if save is not None:

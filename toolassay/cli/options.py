@@ -1,4 +1,7 @@
-"""Options that several commands share, spelled with underscores or dashes, and the layout of their help."""
+"""Options that several commands share, and the layout of help pages.
+
+Every option is accepted with underscores or dashes: `--data_dir` and `--data-dir` are the same.
+"""
 
 from __future__ import annotations
 
@@ -17,10 +20,10 @@ from toolassay.screen import WARNING
 
 
 class CommandGroup(click.Group):
-    """As click's, but its list of commands cuts no sentence off."""
+    """`click.Group`, except that its help shows the first paragraph of each command in full."""
 
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
-        """The commands with the first paragraph of their help."""
+        """Write the list of commands with the first paragraph of each one's help."""
         rows = [
             (name, " ".join((command.help or "").partition("\n\n")[0].split()))
             for name, command in self.commands.items()
@@ -30,16 +33,16 @@ class CommandGroup(click.Group):
 
 
 class SectionedOption(click.Option):
-    """An option that help shows in one spelling, and in the section it was put in.
+    """An option that the help shows once, without its spelling with dashes.
 
     Attributes:
-        section: of the help; empty for the one that every command has.
+        section: Title of the help section that lists the option; empty for the section "Options".
     """
 
     section = ""
 
     def get_help_record(self, ctx: click.Context) -> tuple[str, str] | None:
-        """As click's, without the spelling with dashes."""
+        """The option's line of help as click writes it, without the spelling with dashes."""
         spellings = self.opts
         dashed = {f"--{name[2:].replace('_', '-')}" for name in spellings if "_" in name}
         self.opts = [name for name in spellings if name not in dashed]
@@ -50,10 +53,10 @@ class SectionedOption(click.Option):
 
 
 class SectionedCommand(click.Command):
-    """A command whose help has its options in sections."""
+    """A command whose help groups its options by `SectionedOption.section`."""
 
     def format_options(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
-        """The options by section, in the order in which sections begin."""
+        """Write the options by section; sections appear in the order of their first option."""
         sections: dict[str, list[tuple[str, str]]] = {}
         for parameter in self.get_params(ctx):
             record = parameter.get_help_record(ctx)
@@ -68,15 +71,15 @@ Function = TypeVar("Function", bound=Callable[..., Any])
 Decorator = Callable[[Function], Function]
 
 LLM = "gpt-4"
-"""The model of every command that takes one."""
+"""Default of `--llm`, as in the published scripts."""
 PATH = click.Path(path_type=Path)
 
 
 class FloatRange(click.FloatRange):
-    """click's, without `nan`, which no range excludes."""
+    """`click.FloatRange` that also rejects `nan`, which compares false with every bound."""
 
     def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
-        """A number in the range."""
+        """Parse a number and check that it is in the range and not `nan`."""
         number = super().convert(value, param, ctx)
         if math.isnan(number):
             self.fail(f"{value!r} is not a number", param, ctx)
@@ -84,9 +87,12 @@ class FloatRange(click.FloatRange):
 
 
 def option(name: str, *more: str, **settings: Any) -> Callable[[Function], Function]:
-    """An option called `--some_name` and `--some-name` (and `more`), its default shown in the help.
+    """An option with both spellings, `--some_name` and `--some-name`; the help shows the first.
 
-    The help shows the first spelling.
+    Args:
+        name: Name of the parameter, with underscores.
+        more: Further flags with the same meaning, e.g. `-m`.
+        settings: Passed to `click.option`. The default is shown in the help unless it is None.
     """
     settings.setdefault("show_default", settings.get("default") is not None)
     spellings = dict.fromkeys([f"--{name}", f"--{name.replace('_', '-')}"])
@@ -95,12 +101,12 @@ def option(name: str, *more: str, **settings: Any) -> Callable[[Function], Funct
 
 
 def flag(name: str, text: str, *, default: bool = False) -> Callable[[Function], Function]:
-    """A true/false option that takes its value, as the published scripts write it; bare means true."""
+    """A true/false option: `--name` and `--name true` mean true, as in the published scripts."""
     return option(name, type=bool, default=default, is_flag=False, flag_value=True, help=text)
 
 
 def names(*lists: str) -> list[str]:
-    """The names in lists that were typed with commas between.
+    """Split comma-separated lists of names; empty names are dropped.
 
     >>> names("Ann, Zoë,", "Bob")
     ['Ann', 'Zoë', 'Bob']
@@ -109,7 +115,7 @@ def names(*lists: str) -> list[str]:
 
 
 def together(*decorators: Callable[[Any], Any]) -> Callable[[Function], Function]:
-    """Several options as one decorator, in the given order."""
+    """Combine several options into one decorator; the help lists them in the given order."""
 
     def decorate(function: Function) -> Function:
         for decorator in reversed(decorators):
@@ -120,7 +126,7 @@ def together(*decorators: Callable[[Any], Any]) -> Callable[[Function], Function
 
 
 def section(title: str, *decorators: Callable[[Any], Any]) -> Callable[[Function], Function]:
-    """Several options as one decorator, in a section of the help (of a `group.Command`)."""
+    """Combine several options into one decorator that lists them under `title` (`SectionedCommand`)."""
 
     def decorate(function: Function) -> Function:
         known = len(getattr(function, "__click_params__", ()))
@@ -138,7 +144,8 @@ def dependency_type() -> Callable[[Function], Function]:
         "dependency_type",
         default=None,
         metavar="resource|temporal",
-        help="What a link means; default: what benchmark.json says, else resource.",
+        help="What a link means. resource: an output type of one tool is an input type of the other; "
+        "temporal: any order [default: the one in benchmark.json, else resource].",
     )
 
 
@@ -148,95 +155,119 @@ def prompt() -> Callable[[Function], Function]:
         "prompt",
         type=click.Choice(["published", "example"]),
         default="published",
-        help="Built-in wording; example: a short worked example instead of placeholders, for small models.",
+        help="Built-in prompt. 'example' shows a short worked example instead of placeholders, "
+        "for small models.",
     )
 
 
 def seed() -> Callable[[Function], Function]:
     """`--seed`."""
-    return option("seed", type=int, default=-1, help="-1 draws one, prints it and records it.")
+    return option("seed", type=int, default=-1, help="Random seed; -1 draws one, prints it and records it.")
 
 
 def sampler_weights() -> Callable[[Function], Function]:
     """`--shape_weights` and `--size_weights`."""
     return together(
-        option("shape_weights", default=None, help="E.g. single=3,chain=7,dag=8 (the default)."),
-        option("size_weights", default=None, help="Weights of numbers of tools, e.g. 2=0.1,3=0.2,4=0.3."),
+        option(
+            "shape_weights",
+            default=None,
+            help="Relative frequency of each shape [default: single=3,chain=7,dag=8].",
+        ),
+        option(
+            "size_weights",
+            default=None,
+            help="Relative frequency of each number of tools, e.g. 2=0.1,3=0.2,4=0.3.",
+        ),
     )
 
 
 def server() -> Callable[[Function], Function]:
-    """Where served models are."""
+    """Address, credentials, client and time-outs of the server that answers for served models."""
     return together(
-        option("api_addr", default=None, help="Address of an OpenAI-compatible server [default: localhost]."),
-        option("api_port", type=click.IntRange(1, 65535), default=None, help="Its port [default: 4000]."),
+        option("api_addr", default=None, help="Host of an OpenAI-compatible server [default: localhost]."),
         option(
-            "api_base", default=None, help="Its whole base URL, e.g. https://host/v1; or OPENAI_BASE_URL."
+            "api_port",
+            type=click.IntRange(1, 65535),
+            default=None,
+            help="Port of the server [default: 4000].",
         ),
-        option("api_key", default=None, help="Better OPENAI_API_KEY, or a .env file; never written down."),
+        option(
+            "api_base",
+            default=None,
+            help="Base URL of the server, e.g. https://host/v1; replaces --api_addr and --api_port "
+            "[default: OPENAI_BASE_URL].",
+        ),
+        option(
+            "api_key",
+            default=None,
+            help="API key. Never stored. Prefer OPENAI_API_KEY, in the environment or in a .env file.",
+        ),
         option(
             "extra_body",
             type=PATH,
             default=None,
-            help="A JSON file with more fields of the request body; null omits one that would be sent by "
-            'default, e.g. {"presence_penalty": null}.',
+            help="JSON file with additional fields of the request body; null omits a parameter that would be "
+            'sent by default, e.g. {"presence_penalty": null}.',
         ),
-        option("extra_headers", type=PATH, default=None, help="A JSON file with more headers."),
+        option("extra_headers", type=PATH, default=None, help="JSON file with additional HTTP headers."),
         option(
             "client",
             type=click.Choice(["aiohttp", "openai"]),
             default="aiohttp",
-            help="openai: its SDK, for hosted services and custom authentication.",
+            help="HTTP client. 'openai' is OpenAI's SDK, for hosted services, Azure and proxies.",
         ),
         option(
             "api_version",
             default=None,
-            help="Azure's, e.g. 2024-10-21; with --client openai and --api_base or AZURE_OPENAI_ENDPOINT.",
+            help="Azure API version, e.g. 2024-10-21; needs --client openai and --api_base or "
+            "AZURE_OPENAI_ENDPOINT.",
         ),
-        flag("stream", "Have answers sent token by token; shows the time to the first."),
+        flag("stream", "Stream answers token by token; also measures the time to the first token."),
         option(
             "max_tries",
             type=click.IntRange(1),
             default=8,
-            help="Maximum tries for one request; counted again from 0 after a 429 while others are answered.",
+            help="Maximum attempts per request. The count restarts after a 429 while the server answers "
+            "other requests.",
         ),
         option(
             "timeout",
             type=FloatRange(0, min_open=True),
             default=600.0,
-            help="Seconds without a byte that end one try (a stream that goes on is alive).",
+            help="Seconds without a byte from the server after which an attempt ends.",
         ),
         option(
             "total_timeout",
             type=FloatRange(0, min_open=True),
             default=3600.0,
-            help="Seconds that end one try in any case.",
+            help="Maximum seconds of one attempt.",
         ),
     )
 
 
 def model(*, temperature: float, top_p: float) -> Callable[[Function], Function]:
-    """Who is asked, where and how."""
+    """`--llm`, the options of its server, and the sampling parameters with the given defaults."""
     return together(
         option(
             "llm",
             default=LLM,
-            help="A served model, or one without a server: offline; to compare with: nothing, random.",
+            help="Name of a served model, or a built-in model that needs no server: offline, or one of the "
+            "baselines nothing and random.",
         ),
         server(),
-        option("temperature", type=float, default=temperature, help="From 0: how freely it answers."),
-        option("top_p", type=float, default=top_p, help="From 0 to 1: the likely words it draws from."),
+        option("temperature", type=float, default=temperature, help="Sampling temperature, 0 or more."),
+        option("top_p", type=float, default=top_p, help="Nucleus sampling probability, 0 to 1."),
     )
 
 
 def max_tokens(default: str) -> Callable[[Function], Function]:
-    """`--max_tokens`; `default` says in words what is sent without it."""
+    """`--max_tokens`; the help shows `default` as the value that is sent without the option."""
     return option(
         "max_tokens",
         type=click.IntRange(1),
         default=None,
         metavar="N",
-        help=f"Maximum tokens of an answer, thinking included [default: {default}].",
+        help=f"Maximum tokens of an answer, reasoning included [default: {default}].",
     )
 
 
@@ -252,12 +283,12 @@ def multiworker() -> Callable[[Function], Function]:
 
 def dry_run() -> Callable[[Function], Function]:
     """`--dry_run`."""
-    return flag("dry_run", "Show what would be sent, and what it may cost; nothing is sent or written.")
+    return flag("dry_run", "Show what would be sent and its estimated cost. Sends and writes nothing.")
 
 
 def allow_tools() -> Callable[[Function], Function]:
     """`--allow_tools`."""
-    return flag("allow_tools", "WorkBench: run the tools that the folder brings; they are a program.")
+    return flag("allow_tools", "WorkBench: run the tools.py of the data folder, which is Python code.")
 
 
 def structured(default: Structured | None, text: str) -> Decorator[Any]:
@@ -282,7 +313,7 @@ class _StructuredType(click.ParamType[Structured]):
         try:
             return bool(click.BOOL.convert(value, param, ctx))
         except click.BadParameter:
-            self.fail(f"{value!r} is none of auto, true, false", param, ctx)
+            self.fail(f"{value!r} is not one of auto, true, false", param, ctx)
 
 
 def with_published() -> Callable[[Function], Function]:
@@ -293,28 +324,38 @@ def with_published() -> Callable[[Function], Function]:
         default=None,
         is_flag=False,
         flag_value=True,
-        help="CLASSic: published figures beside yours: true by domain too, false none [default: over all].",
+        help="CLASSic: add the published figures: true adds those of each domain, false none "
+        "[default: the overall figures].",
     )
 
 
 def typed() -> tuple[str, ...]:
-    """What was typed, for the manifest."""
+    """The command line of this call, for the manifest."""
     command: tuple[str, ...] = click.get_current_context().find_root().obj
     return command
 
 
 def budget(over_all: str = "for the whole run, earlier starts included") -> Callable[[Function], Function]:
-    """What a run may use."""
+    """The limits of a run (`--max_cost`, `--max_tokens_total`, `--max_requests`) and `--prices`.
+
+    Args:
+        over_all: What the limits are summed over, as the help says it.
+    """
     return together(
-        option("max_cost", type=FloatRange(0), default=None, help=f"US dollars at most, {over_all}."),
-        option("max_tokens_total", type=click.IntRange(1), default=None, help=f"Tokens at most, {over_all}."),
-        option("max_requests", type=click.IntRange(1), default=None, help=f"Requests at most, {over_all}."),
-        option("prices", type=PATH, default=None, help="A CSV table of prices; it goes before genai-prices."),
+        option("max_cost", type=FloatRange(0), default=None, help=f"Maximum cost in US dollars, {over_all}."),
+        option("max_tokens_total", type=click.IntRange(1), default=None, help=f"Maximum tokens, {over_all}."),
+        option("max_requests", type=click.IntRange(1), default=None, help=f"Maximum requests, {over_all}."),
+        option(
+            "prices",
+            type=PATH,
+            default=None,
+            help="CSV table of prices; takes precedence over the prices of genai-prices.",
+        ),
     )
 
 
 def with_budget(settings: dict[str, Any]) -> dict[str, Any]:
-    """`settings` with the limits made one `budget`."""
+    """Replace the three limits in `settings` by one `budget`."""
     from toolassay.runs import Budget
 
     names = {"max_cost": "cost", "max_tokens_total": "tokens", "max_requests": "requests"}
@@ -323,40 +364,44 @@ def with_budget(settings: dict[str, Any]) -> dict[str, Any]:
 
 
 def with_model_options(settings: dict[str, Any]) -> dict[str, Any]:
-    """`settings` with the flags of the server made one `options`; the environment and `.env` are read."""
+    """Replace the options of `server` in `settings` by one `options`; reads the environment and `.env`.
+
+    Raises:
+        UsageError: `--api_version` without `--client openai`, or a file that is not a JSON object.
+    """
     from toolassay.models import ModelOptions
 
     load_environment()
     body, headers = _fields(settings.pop("extra_body")), _fields(settings.pop("extra_headers"))
     names = ("api_base", "api_addr", "api_port", "api_key", "client", "stream", "max_tries", "api_version")
     if settings["api_version"] and settings["client"] != "openai":
-        raise UsageError("--api_version is for Azure", fix="add --client openai")
+        raise UsageError("--api_version is only for Azure", fix="add --client openai")
     if settings["api_key"]:
         say(
-            f"{WARNING}--api_key can be read by every user of this machine, in its list of processes: "
-            "better set OPENAI_API_KEY, or write it into a .env file"
+            f"{WARNING}every user of this machine can read --api_key in the list of processes: "
+            "set OPENAI_API_KEY instead, or write it to a .env file"
         )
     server = {name: settings.pop(name) for name in (*names, "timeout", "total_timeout")}
     options = ModelOptions(
         **server, extra_body=body, extra_headers=headers, connections=settings["multiworker"]
     )
     if options.names_a_request:
-        say(f"the address ends in the path of a request, which is left out: {options.endpoint} is asked")
+        say(f"the address ends in the path of a request, which is dropped: requests go to {options.endpoint}")
     return {**settings, "options": options}
 
 
 def _fields(path: Path | None) -> dict[str, Any]:
-    """The object in a JSON file; an empty one without a file."""
+    """The object in a JSON file; an empty dict for None."""
     from toolassay.files import read_json
 
     value = read_json(path) if path else {}
     if not isinstance(value, dict):
-        raise UsageError("is not an object", file=path, fix='write {"field": value}')
+        raise UsageError("the file is not a JSON object", file=path, fix='write {"field": value}')
     return value
 
 
 def parsed_weights(settings: dict[str, Any]) -> dict[str, Any]:
-    """`settings` with the texts of the weights read."""
+    """Parse the values of `--shape_weights` and `--size_weights` in `settings`."""
     from toolassay.sampling import parse_weights
 
     for name in ("shape_weights", "size_weights"):

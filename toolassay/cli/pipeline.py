@@ -1,4 +1,4 @@
-"""`toolassay pipeline`: all stages in a row."""
+"""`toolassay pipeline`: every stage from the tool list to the scores."""
 
 from __future__ import annotations
 
@@ -12,23 +12,23 @@ from toolassay.cli.screen import SCREEN, show
 
 
 @click.command("pipeline")
-@options.option("data_dir", type=options.PATH, required=True, help="The data folder; made if missing.")
+@options.option("data_dir", type=options.PATH, required=True, help="The data folder; created if missing.")
 @options.option(
-    "tool_desc", type=options.PATH, default=None, help="The tools [default: DATA_DIR/tool_desc.json]."
+    "tool_desc", type=options.PATH, default=None, help="Tool file [default: DATA_DIR/tool_desc.json]."
 )
 @options.dependency_type()
-@options.option("llm", multiple=True, default=("offline",), help="A model to test; may be repeated.")
-@options.option("generator", default="offline", help="The model that writes requests and gold plans.")
+@options.option("llm", multiple=True, default=("offline",), help="Model to test; may be repeated.")
+@options.option("generator", default="offline", help="Model that writes the requests and gold plans.")
 @options.server()
-@options.option("number_of_samples", type=click.IntRange(1), default=300, help="How many requests.")
-@options.option("seed", type=click.IntRange(0), default=0)
+@options.option("number_of_samples", type=click.IntRange(1), default=300, help="Number of requests.")
+@options.option("seed", type=click.IntRange(0), default=0, help="Random seed.")
 @options.multiworker()
-@options.budget("for each run: the generation, and the plans of each model")
+@options.budget("for each run: the generation, and the inference of each model")
 def command(data_dir: Path, llm: tuple[str, ...], **settings: Any) -> int:
-    """From a tool list to scored models: graph, pictures, requests, gold, predictions, scores.
+    """Run every stage from a tool list to scored models: graph, requests with gold, predictions, scores.
 
-    Without further flags everything runs offline, on a machine with nothing but Python. What a served model
-    would cost is told by `generate --dry_run` and `infer --dry_run`; this command has no such flag.
+    By default everything runs offline, without a server. To estimate the cost of a served model first, use
+    `generate --dry_run` and `infer --dry_run`; this command has no such flag.
     """
     from toolassay.benchmarks.registry import default_benchmark
     from toolassay.stages.pipeline import files_of, pipeline

@@ -1,4 +1,4 @@
-"""`toolassay report`: cost, latency, accuracy, stability and security in one table, picture and page."""
+"""`toolassay report`: cost, latency, accuracy, stability and security as a table, a picture and a page."""
 
 from __future__ import annotations
 
@@ -15,15 +15,28 @@ from toolassay.cli.screen import SCREEN, show
     "data_dir",
     type=options.PATH,
     multiple=True,
-    help="A data folder of any benchmark; more may follow [default: data_huggingface].",
+    help="Data folder of any benchmark; may be repeated [default: data_huggingface].",
 )
 @click.argument("more", nargs=-1, type=options.PATH, metavar="[DATA_DIR]...")
 @options.option(
-    "llm", multiple=True, default=("all",), help="A model; may be repeated; all: every one there."
+    "llm",
+    multiple=True,
+    default=("all",),
+    help="Model to include; may be repeated. 'all': every model found.",
 )
-@options.option("prediction_dir", type=options.PATH, default="predictions", help="Below them, or as given.")
-@options.option("metrics_dir", type=options.PATH, default=None, help="Where metrics are [default: metrics…].")
-@options.option("out", type=options.PATH, default="report", help="The folder to write into.")
+@options.option(
+    "prediction_dir",
+    type=options.PATH,
+    default="predictions",
+    help="Prediction folder, in each data folder or else relative to the current one.",
+)
+@options.option(
+    "metrics_dir",
+    type=options.PATH,
+    default=None,
+    help="Metrics folder [default: as --prediction_dir, with metrics for predictions].",
+)
+@options.option("out", type=options.PATH, default="report", help="Output folder.")
 def command(
     data_dir: tuple[Path, ...],
     more: tuple[Path, ...],
@@ -32,9 +45,9 @@ def command(
     metrics_dir: Path | None,
     out: Path,
 ) -> int:
-    """Put models on several benchmarks side by side by five axes.
+    """Compare models on several benchmarks: cost, latency, accuracy, stability and security.
 
-    Reads what evaluate.py wrote. Exits with 3 where metrics of a model that was asked for are missing.
+    Reads the metrics that `evaluate` wrote. Exit code 3: a requested model has no metrics.
     """
     from toolassay.cli.score_tables import print_table
     from toolassay.report.axes.tables import mark_lines, terminal_table

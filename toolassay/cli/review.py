@@ -1,4 +1,4 @@
-"""`toolassay review`: people look at the samples."""
+"""`toolassay review`: human review of the samples, on a local page or in a spreadsheet."""
 
 from __future__ import annotations
 
@@ -14,21 +14,23 @@ from toolassay.errors import UsageError
 
 @click.command("review")
 @options.option("data_dir", type=options.PATH, required=True, help="The data folder to review.")
-@options.option("reviewer", default="", show_default=False, help="Your name [default: the page asks].")
+@options.option("reviewer", default="", show_default=False, help="Your name [default: the page asks for it].")
 @options.option(
     "queue",
     type=click.Choice(["all", "conflicts"]),
     default="all",
-    help="Of the page; conflicts: settle what the reviewers differ on.",
+    help="Samples that the page shows. conflicts: only those on which reviewers disagree.",
 )
 @options.option(
     "reviewers",
     default="",
     show_default=False,
-    help="Share the samples out among these, with commas [default: everybody looks at all].",
+    help="Comma-separated names to divide the samples among [default: everyone reviews all].",
 )
-@options.option("each", type=click.IntRange(1), default=None, help="How many of --reviewers look at each.")
-@options.option("port", type=click.IntRange(0, 65535), default=0, help="On 127.0.0.1; 0 takes a free one.")
+@options.option("each", type=click.IntRange(1), default=None, help="Number of --reviewers per sample.")
+@options.option(
+    "port", type=click.IntRange(0, 65535), default=0, help="Port of the page on 127.0.0.1; 0: any free port."
+)
 @click.option(
     "--open",
     "open_browser",
@@ -36,24 +38,28 @@ from toolassay.errors import UsageError
     default=False,
     is_flag=False,
     flag_value=True,
-    help="Open the browser.",
+    help="Open the page in the browser.",
 )
 @options.option(
     "gates",
     type=options.PATH,
     default=None,
-    help="A gates.jsonl that toolassay check wrote [default: the folder's own].",
+    help="A gates.jsonl written by toolassay check [default: the one in the folder].",
 )
 @options.dependency_type()
-@options.flag("table", "Print the human-verification table and the agreement, and write them; no page.")
-@options.option("export", type=options.PATH, default=None, help="Write a sheet to fill in: .xlsx or .csv.")
-@click.option(
-    "--import", "import_", type=options.PATH, default=None, help="Take in a sheet that was filled in."
+@options.flag("table", "Print and write the human-verification table and the agreement; opens no page.")
+@options.option(
+    "export", type=options.PATH, default=None, help="Write a spreadsheet to fill in: .xlsx or .csv."
 )
-@options.flag("insist", "With --import: save fixes that the gates reject; it is noted.")
+@click.option(
+    "--import", "import_", type=options.PATH, default=None, help="Read the decisions of a filled-in sheet."
+)
+@options.flag("insist", "With --import: save fixes that the gates reject; the review records that.")
 @options.option("apply", type=options.PATH, default=None, help="Write the reviewed data set to this folder.")
-@options.flag("keep_undecided", "With --apply: keep what nobody has decided on.")
-@options.flag("with_passed", "With --apply, of the quarantine of a check: take along what passed the gates.")
+@options.flag("keep_undecided", "With --apply: keep samples that have no decision.")
+@options.flag(
+    "with_passed", "With --apply, on the quarantine of a check: also include the samples that passed."
+)
 def command(
     data_dir: Path,
     reviewer: str,
@@ -69,16 +75,16 @@ def command(
     each: int | None,
     **page: Any,
 ) -> None:
-    """Have people look at every sample: a page on this machine, or a sheet; then the table, and the new set.
+    """Review samples on a local page or in a spreadsheet; then show the agreement and write the reviewed set.
 
-    Every decision is saved at once, in reviews/<reviewer>.jsonl of the folder. Ctrl-C ends the page.
+    Every decision is saved at once, in reviews/<reviewer>.jsonl of the data folder. Ctrl-C stops the page.
     """
     from toolassay.stages import review as stage
 
     if sum([export is not None, import_ is not None, apply is not None, table]) > 1:
-        raise UsageError("--export, --import, --apply and --table are one command each", fix="choose one")
+        raise UsageError("--export, --import, --apply and --table exclude one another", fix="choose one")
     if page["queue"] != "all" and not (export is import_ is apply is None and not table):
-        raise UsageError("--queue is for the page alone", fix="leave it out, or settle conflicts on the page")
+        raise UsageError("--queue only applies to the page", fix="omit it, or settle conflicts on the page")
     shared: dict[str, Any] = {
         "reviewers": options.names(reviewers),
         "each": each or 0,
@@ -89,7 +95,7 @@ def command(
         stage.export_reviews(data_dir, export, reviewer=reviewer, **shared)
     elif import_ is not None:
         if not reviewer:
-            raise UsageError("--import needs to know whose sheet it is", fix="add --reviewer NAME")
+            raise UsageError("--import needs the name of the reviewer", fix="add --reviewer NAME")
         stage.import_reviews(data_dir, import_, reviewer=reviewer, insist=insist, screen=SCREEN)
     elif apply is not None:
         stage.apply_review(

@@ -1,4 +1,4 @@
-"""`toolassay sample`: sampled subgraphs, shown and drawn without a model."""
+"""`toolassay sample`: prints and draws sampled subgraphs, without a model."""
 
 from __future__ import annotations
 
@@ -13,19 +13,33 @@ from toolassay.cli.screen import SCREEN
 
 @click.command("sample")
 @options.option("data_dir", type=options.PATH, default="data_huggingface", help="The data folder.")
-@options.option("graph_desc", "--file_name", type=options.PATH, default=None, help="Another graph.")
-@options.option("sample_method", type=click.Choice(["single", "chain", "dag", "any"]), default="chain")
 @options.option(
-    "num_nodes", type=click.IntRange(1), default=None, help="Tools [default: 3; by weight for 'any']."
+    "graph_desc",
+    "--file_name",
+    type=options.PATH,
+    default=None,
+    help="Graph file [default: DATA_DIR/graph_desc.json].",
 )
-@options.option("number_of_samples", type=click.IntRange(1), default=1, help="How many.")
+@options.option(
+    "sample_method",
+    type=click.Choice(["single", "chain", "dag", "any"]),
+    default="chain",
+    help="Shape of the subgraphs.",
+)
+@options.option(
+    "num_nodes",
+    type=click.IntRange(1),
+    default=None,
+    help="Number of tools of a subgraph [default: 3; drawn by --size_weights for 'any'].",
+)
+@options.option("number_of_samples", type=click.IntRange(1), default=1, help="Number of subgraphs.")
 @options.seed()
 @options.sampler_weights()
 @options.dependency_type()
 @options.flag("save_figure", "Draw each sample into DATA_DIR/task_graphs/.")
-@options.flag("as_json", "Print one JSON object a line.")
+@options.flag("as_json", "Print one JSON object per line.")
 def command(data_dir: Path, sample_method: str, num_nodes: int | None, **settings: Any) -> None:
-    """Draw samples from a tool graph and show them."""
+    """Sample subgraphs of a tool graph and show them."""
     from toolassay.stages.sample import sample
 
     sample(

@@ -1,4 +1,4 @@
-"""What a person sees while a command runs: notices and progress on stderr, results on stdout."""
+"""Output of a command: notices and progress on stderr, results on stdout."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ _QUIET = ContextVar("quiet", default=False)
 
 @contextlib.contextmanager
 def quietly(quiet: bool) -> Iterator[None]:
-    """Within this, where `quiet`: no progress, and of the notices the warnings only."""
+    """If `quiet`, hide progress and every notice that is not a warning, within this block."""
     token = _QUIET.set(quiet)
     try:
         yield
@@ -24,18 +24,18 @@ def quietly(quiet: bool) -> Iterator[None]:
 
 
 def say(text: str) -> None:
-    """A notice, on stderr."""
+    """Print a notice on stderr."""
     if text.startswith(WARNING) or not _QUIET.get():
         click.echo(text, err=True)
 
 
 def show(text: str) -> None:
-    """A result, on stdout."""
+    """Print a result on stdout."""
     click.echo(text)
 
 
 def show_table(markdown: str) -> None:
-    """A Markdown table, on stdout: drawn for a terminal, as it is for a file or a pipe."""
+    """Print a Markdown table on stdout: rendered on a terminal, as Markdown in a file or a pipe."""
     from rich.console import Console
     from rich.markdown import Markdown
 
@@ -49,7 +49,7 @@ def show_table(markdown: str) -> None:
 def progress(
     what: str, total: int, figures: Callable[[], Figures] | None = None
 ) -> contextlib.AbstractContextManager[Advance]:
-    """A progress bar on stderr, plain lines where nobody watches, nothing where quiet is wanted."""
+    """Progress on stderr: a bar on a terminal, plain lines elsewhere, nothing with `--quiet`."""
     return (no_progress if _QUIET.get() else shown_progress)(what, total, figures)
 
 

@@ -1,4 +1,4 @@
-"""`toolassay serve`: the offline models as a chat-completions server."""
+"""`toolassay serve`: the offline models behind an OpenAI-compatible server."""
 
 from __future__ import annotations
 
@@ -15,31 +15,44 @@ _LIST = "\n".join(f"  {name:<15}{text}" for name, text in KINDS.items())
 
 
 @click.command("serve", epilog=f"\b\nFaults:\n{_LIST}")
-@options.option("port", type=click.IntRange(0, 65535), default=4000, help="On 127.0.0.1; 0 takes a free one.")
+@options.option(
+    "port", type=click.IntRange(0, 65535), default=4000, help="Port on 127.0.0.1; 0: any free port."
+)
 @options.option(
     "data_dir",
     type=options.PATH,
     multiple=True,
-    help="Folders that will be asked about: plans are then those of --llm offline.",
+    help="Data folder that requests will be about; may be repeated. Plans are then those of --llm offline.",
 )
 @options.option(
     "fault",
     multiple=True,
     metavar="NAME=WHEN",
-    help="WHEN is a share (0.05), first:K, once (every prompt the first time) or always. Repeatable.",
+    help="Fault to inject; may be repeated. WHEN is a share of the requests (0.05), first:K, once (the first "
+    "time of each prompt) or always.",
 )
-@options.option("seed", type=int, default=0, help="Of the faults.")
-@options.option("delay", type=click.FloatRange(0), default=0.0, help="Seconds every answer takes.")
-@options.option("capacity", type=click.IntRange(1), default=None, help="Requests at once; the rest gets 429.")
+@options.option("seed", type=int, default=0, help="Random seed of the faults.")
+@options.option("delay", type=click.FloatRange(0), default=0.0, help="Seconds before each answer.")
 @options.option(
-    "retry_after", type=click.FloatRange(0), default=1.0, help="Seconds that faults 429 and 500 ask to wait."
+    "capacity",
+    type=click.IntRange(1),
+    default=None,
+    help="Maximum concurrent requests; further ones get a 429.",
 )
-@options.option("pause", type=click.FloatRange(0), default=0.1, help="Seconds between the pieces of a drip.")
-@options.option("outage", type=click.FloatRange(0), default=1.0, help="Seconds that fault refused lasts.")
+@options.option(
+    "retry_after",
+    type=click.FloatRange(0),
+    default=1.0,
+    help="Seconds in the Retry-After header of the faults 429 and 500.",
+)
+@options.option(
+    "pause", type=click.FloatRange(0), default=0.1, help="Seconds between the pieces of the fault drip."
+)
+@options.option("outage", type=click.FloatRange(0), default=1.0, help="Seconds that the fault refused lasts.")
 def command(data_dir: tuple[Path, ...], fault: tuple[str, ...], **settings: Any) -> None:
-    """Answer as an OpenAI-compatible server on this machine, without a model; with faults if asked.
+    """Run a local OpenAI-compatible server that answers with the offline models, with faults on request.
 
-    Any model name is answered by the offline models. Ctrl-C ends it.
+    Every model name gets answers from the offline models. Ctrl-C stops the server.
     """
     from toolassay.stages.serve import serve
 

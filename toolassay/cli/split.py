@@ -1,4 +1,4 @@
-"""`toolassay split`: which samples are for training, and which for testing."""
+"""`toolassay split`: divides the samples into train, dev and test."""
 
 from __future__ import annotations
 
@@ -16,30 +16,35 @@ SHARE = click.FloatRange(0)
 
 @click.command("split")
 @options.option("data_dir", type=options.PATH, required=True, help="The data folder.")
-@options.option("train", type=SHARE, default=0.8, help="Share for training.")
-@options.option("dev", type=SHARE, default=0.1, help="Share for developing.")
-@options.option("test", type=SHARE, default=0.1, help="Share for testing.")
-@options.option("seed", type=int, default=0, help="Seed of the draws.")
+@options.option("train", type=SHARE, default=0.8, help="Share of the training split.")
+@options.option("dev", type=SHARE, default=0.1, help="Share of the development split.")
+@options.option("test", type=SHARE, default=0.1, help="Share of the test split.")
+@options.option("seed", type=int, default=0, help="Random seed.")
 @options.option(
     "hold_out_tools",
     multiple=True,
     metavar="TOOL[,TOOL…]",
-    help="Tools that are never trained on: samples that use them go to test; may be repeated.",
+    help="Tools to keep out of training: samples that use them go to test; may be repeated.",
 )
 @options.flag(
     "near",
-    "Keep requests together that are nearly the same, not only those of the same words.",
+    "Keep near-duplicate requests in the same split, not only identical ones.",
     default=True,
 )
 @options.option(
-    "threshold", type=float, default=DEFAULT_THRESHOLD, help="How alike these are, as in toolassay check."
+    "threshold",
+    type=float,
+    default=DEFAULT_THRESHOLD,
+    help="Similarity from which two requests are near duplicates, as in toolassay check.",
 )
-@options.option("out", type=options.PATH, default=None, help="The file [default: DATA_DIR/split_ids.json].")
-@options.flag("force", "Replace a file that somebody else made; a dated copy is kept.")
+@options.option(
+    "out", type=options.PATH, default=None, help="Split file to write [default: DATA_DIR/split_ids.json]."
+)
+@options.flag("force", "Replace a file that this command did not write; a dated copy is kept.")
 def command(data_dir: Path, hold_out_tools: tuple[str, ...], **settings: Any) -> None:
-    """Split a data set; no subgraph and no request is in two splits.
+    """Split a data set into train, dev and test; no subgraph and no request is in two splits.
 
-    The file is what export takes by itself, infer as --ids FILE:test, and evaluate as --alignment test.
+    `export` uses the file by default; `infer` takes it as --ids FILE:test, `evaluate` as --alignment test.
     """
     from toolassay.stages.split import split
 

@@ -1,4 +1,4 @@
-"""`toolassay variety`: how varied a data set is."""
+"""`toolassay variety`: measures the variety of a data set."""
 
 from __future__ import annotations
 
@@ -18,23 +18,24 @@ from toolassay.variety.near_duplicates import DEFAULT_THRESHOLD
     "out",
     type=options.PATH,
     default="variety",
-    help="The folder to write variety.json, variety.md and the pictures into.",
+    help="Output folder for variety.json, variety.md and the pictures.",
 )
 @options.option(
     "threshold",
     type=float,
     default=DEFAULT_THRESHOLD,
-    help="How alike near duplicates are (Jaccard of their shingles).",
+    help="Jaccard similarity of shingles from which two requests are near duplicates.",
 )
 @options.option(
     "sample",
     type=click.IntRange(2),
     default=SAMPLE,
-    help="Requests that distinct-n and likeness are measured on; compare only sets of one number.",
+    help="Number of requests on which distinct-n and self-similarity are measured. Data sets are comparable "
+    "only at the same number.",
 )
-@options.option("seed", type=click.IntRange(0), default=0, help="What they are drawn with.")
+@options.option("seed", type=click.IntRange(0), default=0, help="Random seed of the sampled requests.")
 def command(data_dir: Path, out: Path, threshold: float, sample: int, seed: int) -> None:
-    """Say how varied a data set is: repeats, wording, first words, tools, links, sizes and shapes."""
+    """Measure the variety of a data set: repeats, wording, first words, tools, links, sizes and shapes."""
     from toolassay.stages.variety import measure_variety
 
     measure_variety(data_dir, out=out, threshold=threshold, sample=sample, seed=seed, screen=SCREEN)

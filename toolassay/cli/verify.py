@@ -1,4 +1,4 @@
-"""`toolassay verify`: predictions and scores anew from the raw answers, compared with the files."""
+"""`toolassay verify`: recomputes predictions and scores from the raw answers and compares them."""
 
 from __future__ import annotations
 
@@ -14,10 +14,18 @@ from toolassay.cli.screen import SCREEN
 
 @click.command("verify")
 @options.option("data_dir", type=options.PATH, default="data_huggingface", help="The data folder.")
-@options.option("llm", required=True, help="The model whose run is verified.")
-@options.option("prediction_dir", type=options.PATH, default="predictions", help="Below it, or as given.")
+@options.option("llm", required=True, help="Model whose run is verified.")
 @options.option(
-    "metrics_dir", type=options.PATH, default=None, help="Where its scores are [default: metrics…]."
+    "prediction_dir",
+    type=options.PATH,
+    default="predictions",
+    help="Prediction folder, in the data folder or else relative to the current one.",
+)
+@options.option(
+    "metrics_dir",
+    type=options.PATH,
+    default=None,
+    help="Metrics folder [default: as --prediction_dir, with metrics for predictions].",
 )
 @verify_options()
 def command(
@@ -27,9 +35,9 @@ def command(
     metrics_dir: Path | None,
     **settings: Any,
 ) -> int:
-    """Compute predictions and scores anew from a run's raw answers and say what differs.
+    """Recompute predictions and scores from a run's raw answers and report every difference.
 
-    Nothing is written to the folder. Ends with 0 where all is equal, with 1 where something differs.
+    Writes nothing to the folder. Exit code 0: everything is equal; 1: something differs.
     """
     from toolassay.stages.verify import verify
 

@@ -1,4 +1,4 @@
-"""`toolassay visualize`: graph_desc.json -> pictures and a page."""
+"""`toolassay visualize`: graph_desc.json -> PNG, PDF and HTML."""
 
 from __future__ import annotations
 
@@ -12,7 +12,9 @@ from toolassay.cli.screen import SCREEN
 
 @click.command("visualize")
 @options.option("data_dir", type=options.PATH, default="data_huggingface", help="The data folder.")
-@options.option("graph_desc", type=options.PATH, default=None, help="Another graph than the folder's.")
+@options.option(
+    "graph_desc", type=options.PATH, default=None, help="Graph file [default: DATA_DIR/graph_desc.json]."
+)
 def command(data_dir: Path, graph_desc: Path | None) -> None:
     """Draw the tool graph: graph_desc.png, graph_desc.pdf and graph_desc.html."""
     from toolassay.stages.visualize import visualize

@@ -1,4 +1,4 @@
-"""The tool graph: which tool's result can feed, or be followed by, which other tool."""
+"""The tool graph: which tool's output can be the input of which tool, or which tool can follow which."""
 
 from toolassay.graph.agreement import ToolFilesDiffer, agreed_tools, tools_agree
 from toolassay.graph.tool_graph import (

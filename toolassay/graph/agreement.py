@@ -1,4 +1,4 @@
-"""Whether `tool_desc.json` and the `nodes` of `graph_desc.json` describe the same tools."""
+"""Checks that `tool_desc.json` and the `nodes` of `graph_desc.json` describe the same tools."""
 
 from __future__ import annotations
 
@@ -13,24 +13,23 @@ _MOST_NAMED = 3
 
 
 class ToolFilesDiffer(UsageError):
-    """The two files differ in ids, types or parameters: links and tools do not belong together."""
+    """The two files differ in ids, types or parameters, so the links belong to other tools."""
 
 
 def agreed_tools(
     tools: ToolLibrary, nodes: ToolLibrary, *, say: Callable[[str], None] = lambda _: None
 ) -> ToolLibrary:
-    """The tools of `tool_desc.json`, for the links of a graph with these nodes.
+    """The tools of `tool_desc.json` with the type spelling of the graph, from which implied links follow.
 
-    Types are spelled as in the graph, because implied links follow from that spelling; everything else
-    (descriptions, order, further keys) is that of `tool_desc.json`.
+    Descriptions, order and further keys are those of `tool_desc.json`.
 
     Args:
-        tools: of `tool_desc.json`.
-        nodes: of `graph_desc.json`.
-        say: receives one notice if descriptions or other details differ.
+        tools: Tools of `tool_desc.json`.
+        nodes: Nodes of `graph_desc.json`.
+        say: Called with one notice if descriptions or other details differ.
 
     Raises:
-        ToolFilesDiffer: ids, types, or names or types of parameters differ. The spelling of types
+        ToolFilesDiffer: Ids, types, or names or types of parameters differ. The spelling of types
             (`Image`, `image`) and the order of parameters do not count.
     """
     found = list(_differences(tools, nodes))
@@ -46,17 +45,17 @@ def agreed_tools(
     if edited:
         named = ", ".join(f"'{name}'" for name in edited[:_MOST_NAMED])
         more = f" and {len(edited) - _MOST_NAMED} more" if len(edited) > _MOST_NAMED else ""
-        say(f"{tools.path}: its descriptions are used; {nodes.path} has others for {named}{more}")
+        say(f"using the descriptions of {tools.path}; {nodes.path} has others for {named}{more}")
     return ToolLibrary(merged, normalised=tools.normalised, path=tools.path, list_name=tools.list_name)
 
 
 def tools_agree(tools: ToolLibrary, nodes: ToolLibrary) -> bool:
-    """Whether `agreed_tools` accepts the two."""
+    """Whether `agreed_tools` accepts the two files."""
     return next(_differences(tools, nodes), None) is None
 
 
 def _differences(tools: ToolLibrary, nodes: ToolLibrary) -> Iterator[str]:
-    """What the links or a plan would notice, one phrase per tool."""
+    """The differences that affect links or plans, one phrase per tool."""
     for tool in tools:
         if tool.id not in nodes:
             yield f"'{tool.id}' is not in the graph"
@@ -86,14 +85,14 @@ def _listed(types: Sequence[str]) -> str:
 
 
 def _shown(path: Path | None, beside: Path | None) -> str:
-    """The graph's file, by its name where it is in the same folder."""
+    """The path of the graph's file; its name alone if it is in the same folder."""
     if path is None:
         return "the graph"
     return path.name if beside is not None and path.parent == beside.parent else str(path)
 
 
 def _flags(tools: Path | None, graph: Path | None) -> str:
-    """The flags that regenerate the graph of a tool file."""
+    """The flags of `generate_graph.py` for these files."""
     folder = f"--data_dir {graph.parent}" if graph is not None else "--data_dir FOLDER"
     is_beside = tools is None or (graph is not None and tools.parent == graph.parent)
     return folder if is_beside else f"{folder} --tool_desc {tools}"

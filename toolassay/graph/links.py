@@ -1,11 +1,11 @@
-"""Links of a tool graph in less than n² memory, and the tools that have one of several types.
+"""The links of a tool graph, in less than n² memory.
 
-Tools are numbered 0..n-1 here. `ListedLinks` holds what a file lists, `TypedLinks` follows from the
-tools' types, `CompleteLinks` joins every tool with every other.
+Tools are numbered from 0 here. `ListedLinks` are listed in a file, `TypedLinks` follow from the tools' types,
+`CompleteLinks` connect every tool with every other.
 
-With 100,000 tools of 20 types, a tool may have tens of thousands of neighbours. `TypeIndex` keeps tools
-with the same set of types as one group; the tools with one of several types are then a few hundred
-disjoint groups, and the k-th of them is found by bisection.
+With 100,000 tools of 20 types, a tool may have tens of thousands of neighbours. `TypeIndex` therefore groups
+the tools by their set of types: the tools that have one of several types are a few hundred disjoint groups,
+and the k-th of these tools is found by bisection.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ from toolassay.tools import ToolLibrary
 
 
 class Without(Sequence[int]):
-    """A sequence of numbers without the one at `place`, in no memory of its own.
+    """A view of a sequence without the number at `place`; it copies nothing.
 
     >>> list(Without(range(4), 1))
     [0, 2, 3]
@@ -50,7 +50,7 @@ class Without(Sequence[int]):
 
 
 class Union(Sequence[int]):
-    """Disjoint groups of numbers, one after the other.
+    """A concatenated view of disjoint groups of numbers; it copies nothing.
 
     >>> union = Union([[1, 5], [2]])
     >>> len(union), union[2], list(union)
@@ -75,22 +75,22 @@ class Union(Sequence[int]):
         return chain.from_iterable(self._groups)
 
     def start_of(self, place: int) -> int:
-        """Where group number `place` starts."""
+        """The position at which group number `place` starts."""
         return self._ends[place] - len(self._groups[place])
 
 
 class TypeIndex:
-    """The tools that have each type.
+    """An index from types to tools.
 
     Args:
-        types: the types of each tool, no type twice.
+        types: The types of each tool, without repeats.
 
     >>> index = TypeIndex([("text",), ("image", "text"), ("image",), ("audio",)])
     >>> sorted(index.tools_with(["text", "image"], but=2))
     [0, 1]
     """
 
-    # In groups, not in unions: what a union holds is one number for each of its groups.
+    # Maximum size of the cache, counted in groups, because a cached union stores one number per group.
     _kept = 1_000_000
 
     def __init__(self, types: Iterable[Sequence[str]]) -> None:
@@ -111,11 +111,11 @@ class TypeIndex:
 
     @property
     def kinds(self) -> list[str]:
-        """Every type, in the order of the tools."""
+        """Every type, in order of first occurrence."""
         return list(self._groups)
 
     def count(self, kind: str) -> int:
-        """How many tools have a type."""
+        """The number of tools that have a type."""
         return sum(len(self._tools[group]) for group in self._groups.get(kind, ()))
 
     def tools_with(self, kinds: Iterable[str], *, but: int) -> Sequence[int]:
@@ -144,7 +144,7 @@ COMPLETE = "complete"
 
 
 class NumberedLink(NamedTuple):
-    """A link between tool numbers, with the type of resource that flows (or "complete")."""
+    """A link between tool numbers; `type` is the type of the resource, or "complete"."""
 
     source: int
     target: int
@@ -152,13 +152,13 @@ class NumberedLink(NamedTuple):
 
 
 class Links(Protocol):
-    """What a tool graph asks of its links.
+    """The links of a tool graph.
 
-    Neighbours come without repeats, never with the tool itself, and in the same order every time.
+    Neighbours are listed without repeats and without the tool itself, in the same order every time.
     """
 
     def count(self) -> int:
-        """The number of links, one for every shared type of every pair."""
+        """The number of links: one for every shared type of every pair of tools."""
 
     def successors(self, tool: int) -> Sequence[int]:
         """The tools that can follow `tool`."""
@@ -173,11 +173,11 @@ class Links(Protocol):
         """
 
     def __iter__(self) -> Iterator[NumberedLink]:
-        """Every link, by source, then target; two types of one pair in the order of `types`."""
+        """Iterate over all links, by source, then target, then in the order of `types`."""
 
 
 class ListedLinks:
-    """Links as a file lists them: adjacency lists in memory."""
+    """Links that a file lists, as adjacency lists."""
 
     def __init__(self, size: int, links: Iterable[NumberedLink]) -> None:
         self._types: dict[tuple[int, int], tuple[str, ...]] = {}
@@ -210,9 +210,9 @@ class ListedLinks:
 
 
 class TypedLinks:
-    """Links implied by resource types: one for every type a tool gives and another takes.
+    """Links implied by resource types: one for every type that is an output of one tool and input of another.
 
-    Memory is that of the tools and types, not of the links.
+    Memory grows with the number of tools and types, not of links.
     """
 
     def __init__(self, library: ToolLibrary) -> None:
@@ -235,7 +235,7 @@ class TypedLinks:
         return self._givers.tools_with(self._takes[tool], but=tool)
 
     def predecessors_by(self, tool: int, kinds: Collection[str]) -> Sequence[int]:
-        """The tools that can feed `tool` with one of `kinds`."""
+        """The tools whose output has one of the types `kinds` that `tool` takes."""
         return self._givers.tools_with([kind for kind in self._takes[tool] if kind in kinds], but=tool)
 
     def types(self, source: int, target: int) -> tuple[str, ...]:
@@ -252,7 +252,7 @@ class TypedLinks:
 
 
 class CompleteLinks:
-    """Every tool can follow every other: temporal dependencies."""
+    """Links of a temporal graph: every tool can follow every other."""
 
     def __init__(self, size: int) -> None:
         self._size = size

@@ -1,7 +1,7 @@
-"""The tool graph: which tool's result can feed, or be followed by, which other tool; and its file.
+"""The tool graph, and reading and writing `graph_desc.json`.
 
-Two kinds of dependency: *resource* (a type one tool gives is a type another takes) and *temporal* (any
-order is possible). Links that the types imply are not listed until they are requested.
+There are two dependency types. *resource*: a tool can follow another if it takes a type that the other gives.
+*temporal*: any order is possible. Links that follow from the types are computed on demand.
 """
 
 from __future__ import annotations
@@ -22,14 +22,14 @@ from toolassay.tools import ToolLibrary, normal_type
 
 
 class LinkReader:
-    """Turns the listed links of a graph file into numbered ones, naming file and line in complaints."""
+    """Parses the listed links of a graph file; errors name the file and line."""
 
     def __init__(self, path: Path, library: ToolLibrary, *, resource: bool, normalise_types: bool) -> None:
         self.path, self.library, self.resource = path, library, resource
         self.normalise_types = normalise_types
 
     def read(self, number: int, link: Any) -> list[NumberedLink]:
-        """The links an entry stands for: one, or in a resource graph one for every shared type."""
+        """The links of an entry: one, or in a resource graph without a given type one per shared type."""
         if not isinstance(link, dict):
             raise self.fail(f"link {number} is not an object", 'write {"source": …, "target": …}', number)
         source, target = self.end(number, link, "source"), self.end(number, link, "target")
@@ -81,7 +81,7 @@ DEFAULT_MAX_LINKS = 2_000_000
 
 
 class Link(NamedTuple):
-    """A link between tool ids; `type` is the resource that flows, or "complete" in a temporal graph."""
+    """A link between tool ids; `type` is the type of the resource, or "complete" in a temporal graph."""
 
     source: str
     target: str
@@ -94,7 +94,12 @@ class Link(NamedTuple):
 
 @dataclass(frozen=True)
 class ToolGraph:
-    """A library with the links between its tools.
+    """A tool library with the links between its tools.
+
+    Attributes:
+        library: The tools.
+        dependency_type: What a link means.
+        numbered: The links, between tool numbers.
 
     >>> from toolassay.tools import Tool
     >>> graph = ToolGraph.build(
@@ -114,12 +119,12 @@ class ToolGraph:
 
     @property
     def number_of_links(self) -> int:
-        """How many links there are, counted without writing them down."""
+        """The number of links, computed without listing implied ones."""
         return self.numbered.count()
 
     @property
     def is_implied(self) -> bool:
-        """Whether the links follow from the tools alone (rather than from a list in a file)."""
+        """Whether the links follow from the tools, rather than from a list in a file."""
         return not isinstance(self.numbered, ListedLinks)
 
     def links(self) -> Iterator[Link]:
@@ -129,7 +134,7 @@ class ToolGraph:
             yield Link(ids[source], ids[target], kind)
 
     def link_types(self, source: str, target: str) -> tuple[str, ...]:
-        """The types of the links from one tool to another; empty if there is none (or no such tool)."""
+        """The types of the links from one tool to another; empty without a link or for an unknown tool."""
         if source not in self.library or target not in self.library:
             return ()
         return self.numbered.types(self.library.index(source), self.library.index(target))
@@ -146,13 +151,13 @@ class ToolGraph:
 
     @classmethod
     def build(cls, library: ToolLibrary, dependency_type: str) -> ToolGraph:
-        """Build the graph a library implies.
+        """Build the graph that follows from a library (TaskBench, section 3.1).
 
-        Resource: a link for every type that one tool gives and another takes, in the order of the
-        giver's `output-type`. Temporal: every ordered pair, type "complete". (TaskBench, section 3.1.)
+        Resource: a link for every type that one tool gives and another takes, in the order of the first
+        tool's `output-type`. Temporal: a link of type "complete" for every ordered pair.
 
         Raises:
-            UsageError: unknown dependency type; a tool without types in a resource graph.
+            UsageError: The dependency type is unknown, or a tool has no types in a resource graph.
         """
         kind = check_dependency_type(dependency_type)
         if kind == "temporal":
@@ -170,24 +175,24 @@ class ToolGraph:
         tools: ToolLibrary | None = None,
         say: Callable[[str], None] = lambda _: None,
     ) -> ToolGraph:
-        """Read `graph_desc.json`: `nodes`, and `links` or null where the links are implied.
+        """Read `graph_desc.json`: `nodes`, and `links`, which is null if the links are implied.
 
         Args:
-            path: the file.
-            dependency_type: what the graph is, if known; else the file's own word, else what its links say.
-            normalise_types: as in `ToolLibrary.load`.
-            tools: those of `tool_desc.json`, used instead of the file's nodes.
-            say: receives a notice if `tools` are described differently there.
+            path: The file.
+            dependency_type: Dependency type [default: the one in the file, else by the types of its links].
+            normalise_types: As for `ToolLibrary.load`.
+            tools: Tools of `tool_desc.json`, used instead of the file's nodes.
+            say: Called with a notice if the descriptions of `tools` differ.
 
         Raises:
-            UsageError: missing or malformed file, a link to an unknown tool (with its line).
-            ToolFilesDiffer: `tools` are not those of the file.
+            UsageError: The file is missing or malformed, or a link names an unknown tool (with its line).
+            ToolFilesDiffer: `tools` are not the tools of the file.
         """
         path = Path(path)
         value = read_json(path, fix="make it with generate_graph.py")
         if not isinstance(value, dict) or "links" not in value:
-            raise UsageError("holds no links", file=path, fix="make the graph with generate_graph.py")
-        # Implied links follow from the spelling they were implied by.
+            raise UsageError("has no links", file=path, fix="make the graph with generate_graph.py")
+        # Implied links depend on the spelling of types with which the file was written.
         normalise_types = normalise_types and value.get("normalise_types") is not False
         library = ToolLibrary.from_json(value, path=path, normalise_types=normalise_types)
         if tools is not None:
@@ -208,11 +213,14 @@ class ToolGraph:
         return cls(library, kind, ListedLinks(len(library), numbered))
 
     def write(self, stream: IO[str], *, max_links: int | None = DEFAULT_MAX_LINKS) -> None:
-        """Write the graph as `graph_desc.json`, a link at a time.
+        """Write the graph as `graph_desc.json`, one link at a time.
 
-        Above `max_links` implied links, `links` is null and `dependency_type` says what they are (and
-        `normalise_types` is false where they follow from types spelt in several ways). The layout is
-        TaskBench's to the byte: an indent of 2, no line end after the last brace.
+        The layout equals TaskBench's to the byte: an indent of 2, no newline at the end.
+
+        Args:
+            stream: Where to write.
+            max_links: Maximum number of implied links to write; None for no limit. Above it, `links` is null,
+                `dependency_type` is added, and also `normalise_types: false` if types have several spellings.
         """
         stream.write('{\n  "nodes": [')
         for separator, tool in zip(chain("\n", repeat(",\n")), self.library, strict=False):
@@ -241,10 +249,14 @@ class ToolGraph:
 
 
 def check_dependency_type(name: object, *, file: Path | None = None) -> DependencyType:
-    """`name` if it is a dependency type (found in `file`, if so).
+    """Return `name` if it is a dependency type.
+
+    Args:
+        name: The value to check.
+        file: File that it comes from, for the message.
 
     Raises:
-        UsageError: it is not.
+        UsageError: It is not.
     """
     if name not in get_args(DependencyType):
         raise UsageError(f"unknown dependency type '{name}'", file=file, fix="use resource or temporal")
@@ -252,7 +264,7 @@ def check_dependency_type(name: object, *, file: Path | None = None) -> Dependen
 
 
 def _check_types(library: ToolLibrary) -> None:
-    """Refuse a library that cannot make a resource graph."""
+    """Raise a UsageError if a tool has no types, which a resource graph needs."""
     for number, tool in enumerate(library, start=1):
         if not tool.is_resource:
             path = library.path

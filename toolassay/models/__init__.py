@@ -1,4 +1,7 @@
-"""Chat models: the protocol, the transports, and who `--llm NAME` is. Nothing here knows a tool."""
+"""Chat models: the `ChatModel` protocol, the HTTP client with its transports, and `create_model`.
+
+This package is independent of benchmarks and tools.
+"""
 
 from toolassay.models.errors import ModelError
 from toolassay.models.options import ModelOptions

@@ -1,6 +1,6 @@
-"""The adaptive concurrency limit of an endpoint, from its answers, refusals and time-outs.
+"""`ConcurrencyControl`: the adaptive concurrency limit of an endpoint, from its answers, 429s and time-outs.
 
-No event loop, no waiting: `Limiter` reports what happened, and reads `limit`.
+It does not wait and needs no event loop: `Limiter` reports each result and reads `limit`.
 """
 
 from __future__ import annotations
@@ -14,34 +14,34 @@ from typing import NamedTuple
 from toolassay.models.errors import TIME_LIMIT, ModelError
 from toolassay.models.retry import LONGEST_RETRY_AFTER
 
-START = 8
-SLOW_START = 2  # the same, where the first answer was slow: eight would wait for a minute at a laptop
-SLOW = 1.0  # seconds
-MOST = 512
-CUT = 0.8  # of what was in flight when the endpoint said 429
-NUDGE = 0.95  # the same, where the 429 only confirms what was known
-USED = 0.8  # of the limit: unused room says nothing about what the endpoint bears
-PAUSE = 4  # answers after a 5xx before growth goes on
+START = 8  # limit after a fast first answer
+SLOW_START = 2  # limit after a slow first answer: on a laptop, eight requests would queue for a minute
+SLOW = 1.0  # seconds from which the first answer is slow
+MOST = 512  # maximum limit
+CUT = 0.8  # new limit after a 429, as a share of the requests in flight
+NUDGE = 0.95  # the same for a 429 near the known ceiling, which is no news
+USED = 0.8  # share of the limit that must have been in use: an unused limit shows nothing about capacity
+PAUSE = 4  # answers after a 5xx before the limit grows again
 FIRST_DWELL, LONGEST_DWELL = 8, 64  # round trips at the known ceiling before the next probe
-FIRST_REST = 1  # windows at a limit before the next probe, where the endpoint never said 429
-STEP = 1.5  # of a probe; a smaller one drowns in the differences between answer lengths
-SHARE = 0.2  # of the step that the rate has to follow: 15 % for a doubling
-FEW, MANY = 8, 32  # answers that a window holds at least, for their lengths differ: in slow start, later
-CLEAR = 0.5  # logarithm of the growth of the rate (65 %) after which slow start needs no further answers
-HEADROOM = 1.5  # over what the endpoint works on: a short queue keeps it busy, and covers the error
-REMEASURE = 4  # each so many probes one goes down
-WAIT_SHARE = 0.25  # of the time-out: the longest mean wait in the server's queue that growth may lead to
-ALWAYS = 3  # growth up to here ignores that: at two in flight one first answer is all that is known
-QUEUED = 1.5  # times the latency without a queue: less may be the lengths of the answers
-SHORT_QUEUE = 1.9  # requests: fewer waiting at the server are welcome
-OWN_FAULT = 4.0  # a time-out so many times as long as the usual answer says nothing about the load
-_TIMED_OUT = frozenset({408, 504, 524})  # how servers and gateways report a time-out
-_HISTORY = 500
-_TICK = 1e-9  # seconds: no answer is faster
+FIRST_REST = 1  # windows at a limit before the next probe, at an endpoint that never sent a 429
+STEP = 1.5  # factor of a probe; a smaller one is lost in the variance of answer lengths
+SHARE = 0.2  # share of the step (in logarithms) by which the rate must grow: 15 % for a doubling
+FEW, MANY = 8, 32  # minimum answers of a window, because their lengths vary: in slow start, later
+CLEAR = 0.5  # log growth of the rate (65 %) from which slow start needs no further answers
+HEADROOM = 1.5  # times the requests the endpoint processes: a short queue keeps it busy and covers the error
+REMEASURE = 4  # every fourth probe goes down
+WAIT_SHARE = 0.25  # maximum mean wait in the server's queue, as a share of the time-out
+ALWAYS = 3  # growth up to this limit ignores `WAIT_SHARE`: too few answers are known to estimate the wait
+QUEUED = 1.5  # latency over unqueued latency that shows a queue; less may be the variance of answer lengths
+SHORT_QUEUE = 1.9  # requests waiting at the server that do not count as a queue
+OWN_FAULT = 4.0  # a time-out this many times longer than the usual answer says nothing about the load
+_TIMED_OUT = frozenset({408, 504, 524})  # statuses with which servers and gateways report a time-out
+_HISTORY = 500  # changes that are kept
+_TICK = 1e-9  # seconds; a lower bound on latency, against division by zero
 
 
 class LimitChange(NamedTuple):
-    """A change of the limit: seconds since the start, the new limit, and why."""
+    """A change of the limit: seconds since the start, the new limit, and the reason."""
 
     seconds: float
     limit: int
@@ -49,9 +49,12 @@ class LimitChange(NamedTuple):
 
 
 class Permit(NamedTuple):
-    """The right to have one request in flight.
+    """One request in flight.
 
-    `number` counts the requests sent; `sent` is the time of the clock; `in_flight` counts this one too.
+    Attributes:
+        number: Sequence number of the request, from 1.
+        sent: Clock time when it was sent.
+        in_flight: Requests in flight at that moment, this one included.
     """
 
     number: int
@@ -61,15 +64,15 @@ class Permit(NamedTuple):
 
 @dataclass(slots=True)
 class Window:
-    """What was measured at one limit, of the requests sent under it.
+    """Measurements of the requests that were sent under one limit.
 
     Attributes:
-        limit: that limit.
-        first: the number of the first request that counts.
-        answers: how many came.
-        seconds: their latencies, added up.
-        in_flight: for each, the requests in flight when it was sent, itself included; added up.
-        peak: most requests in flight.
+        limit: The limit.
+        first: Sequence number of the first request that counts.
+        answers: Number of answers.
+        seconds: Sum of their latencies.
+        in_flight: Sum of the requests in flight when each was sent, itself included.
+        peak: Maximum of requests in flight.
     """
 
     limit: int
@@ -81,57 +84,62 @@ class Window:
 
     @property
     def latency(self) -> float:
-        """Mean seconds to an answer."""
+        """Mean latency in seconds."""
         return max(self.seconds / max(self.answers, 1), _TICK)
 
     @property
     def rate(self) -> float:
-        """Answers a second, by Little's law: requests in flight over latency."""
+        """Answers per second, by Little's law: requests in flight divided by latency."""
         return self.in_flight / max(self.answers, 1) / self.latency
 
     def log_ratio(self, before: Window) -> float:
-        """Logarithm of this rate over that of `before`."""
+        """Natural logarithm of this rate divided by that of `before`."""
         return math.log(self.rate / before.rate)
 
     def add(self, other: Window) -> None:
-        """Add what another window at this limit measured; what is older counts half."""
+        """Add the measurements of a newer window at the same limit; the older ones count half."""
         self.answers = self.answers / 2 + other.answers
         self.seconds = self.seconds / 2 + other.seconds
         self.in_flight = self.in_flight / 2 + other.in_flight
 
 
 class ConcurrencyControl:
-    """The limit of one endpoint, after TCP's BBR (Cardwell et al. 2016); for 429, after TCP's CUBIC.
+    """The limit of one endpoint, after TCP's BBR (Cardwell et al. 2016); for 429s, after TCP's CUBIC.
 
-    What decides is the delivery rate, measured over windows of at least a round trip: the requests sent
-    since the limit changed, as many as the limit, and enough for answers of very different lengths.
+    It maximises the delivery rate, measured over windows of at least one round trip. A window counts the
+    requests sent since the limit changed: at least as many as the limit, and enough that the varying lengths
+    of answers average out.
 
-    - Start: one request goes ahead, so that a wrong key costs one; then 8, or 2 where the first answer took
-      a second or more. The limit doubles each window, until the rate grows by less than 15 % (BBR: 25 %).
-    - Drain: the limit becomes what the endpoint works on at a time (the rate times the latency at the last
-      limit that was worth it), and half as much again.
-    - Growth stops where the mean wait in the server's queue, at the rate so far, would exceed a quarter of
-      the time-out: one in twenty answers takes three times as long as the usual one.
-    - Then the limit rests. A probe up by half is kept where the rate follows, or no queue shows. A probe down
-      by a third comes where more than half of what is in flight waits at the server (TCP Vegas's estimate),
-      and each fourth time; it measures the latency without a queue again, and is kept where the rate stays.
-      After each failed probe the rest is twice as long. A batch server whose latency rises while its rate
-      grows is not throttled.
-    - A time-out halves the limit, once per round trip; not where later requests were answered, and answers
-      usually take less than a quarter of its time or show no queue, because then that one was stuck or long.
-    - A 429 cuts the limit to 80 % of what was in flight, once per round trip; a 429 to a request that was
-      sent before the last cut only lowers the ceiling, the number the endpoint is known to bear. Below the
-      ceiling the limit grows each round trip by a twentieth of it, there it rests, then it probes one more;
-      a probe refused costs 5 %, and the next rest is twice as long. Nothing grows in the seconds that a 429
-      asked for (`Retry-After`).
-    - A 5xx or a broken connection cuts nothing; it pauses growth for four answers, many of them for a round
-      trip at most. Nothing grows unless 80 % of the limit was in use.
+    - Start: a single request first, so that a wrong key costs only one; then 8, or 2 if the first answer took
+      a second or more. The limit doubles every window until the rate grows by less than 15 % (BBR: 25 %).
+    - Drain: the limit becomes 1.5 times the number of requests that the endpoint processes at a time: the
+      current rate times the latency at the last limit that increased the rate.
+    - Growth stops where the mean wait in the server's queue, at the current rate, would exceed a quarter of
+      the time-out, because one answer in twenty takes three times as long as the usual one.
+    - Rest: then the limit rests. A probe raises it by half; it is kept if the rate follows or no queue shows.
+      A probe lowers it by a third if more than half of the requests in flight wait at the server (TCP Vegas's
+      estimate), and every fourth time; it measures the latency without a queue and is kept if the rate stays
+      the same. After each failed probe the rest is twice as long. A batch server, whose latency rises while
+      its rate grows, is not throttled.
+    - A time-out halves the limit, once per round trip. It does not if later requests were answered and
+      answers usually take less than a quarter of its time or show no queue: then that request was stuck or
+      its answer long.
+    - A 429 cuts the limit to 80 % of the requests in flight, once per round trip, and sets the ceiling: the
+      number that the endpoint accepts. A 429 to a request sent before the last cut only lowers the ceiling.
+      Below the ceiling the limit grows by a twentieth of it per round trip; at the ceiling it rests, then
+      probes one more. A refused probe costs 5 %, and the next rest is twice as long. Nothing grows during the
+      seconds of a `Retry-After`.
+    - A 5xx or a broken connection does not cut the limit; it pauses growth for four answers, and several of
+      them for at most a round trip. Nothing grows unless 80 % of the limit was in use.
 
     Args:
-        most: never more than this.
-        start: the limit after a fast first answer.
-        timeout: seconds after which a request without a byte is given up.
-        clock: seconds that never go back.
+        most: Maximum limit.
+        start: Limit after a fast first answer.
+        timeout: Seconds without a byte after which a request times out.
+        clock: Monotonic clock, in seconds.
+
+    Attributes:
+        limit: Current maximum of requests in flight.
     """
 
     def __init__(self, *, most: int, start: int, timeout: float, clock: Callable[[], float]) -> None:
@@ -140,37 +148,37 @@ class ConcurrencyControl:
         self._most, self._start, self._clock = most, start, clock
         self._started = clock()
         self._sent = 0
-        self._latency: float | None = None  # of answers lately
-        self._newest = 0  # request that was answered
-        self._heed_from = 0  # what comes of requests before this one says nothing new
-        self._pause_until = float("-inf")
-        self._paused = 0  # answers to come before growth goes on
+        self._latency: float | None = None  # moving average of latencies
+        self._newest = 0  # highest sequence number that was answered
+        self._heed_from = 0  # requests before this one were sent under an older limit and are ignored
+        self._pause_until = float("-inf")  # clock time of the end of a `Retry-After`
+        self._paused = 0  # answers to wait for before the limit grows again
         self._starting = True
         self._window = Window(1, 1)
-        self._held: Window | None = None  # what is known of the limit that rests, or of the one before
-        self._unqueued: float | None = None  # seconds to an answer, without a queue
+        self._held: Window | None = None  # measurements of the resting limit; of the previous one in a probe
+        self._unqueued: float | None = None  # latency without a queue, in seconds
         self._probe = 0  # 1: up, -1: down, 0: at rest
         self._probes = 0
-        self._rest = FIRST_REST
+        self._rest = FIRST_REST  # windows to rest
         self._rested = 0
-        self._ceiling: int | None = None
-        self._floor = 1  # of the ceiling, within one round trip
-        self._dwell = FIRST_DWELL
+        self._ceiling: int | None = None  # requests that the endpoint accepts, after a 429
+        self._floor = 1  # lowest value of the ceiling within one round trip
+        self._dwell = FIRST_DWELL  # round trips to rest at the ceiling
         self._history: deque[LimitChange] = deque([LimitChange(0.0, 1, "start")], maxlen=_HISTORY)
 
     @property
     def history(self) -> list[LimitChange]:
-        """The changes of the limit, the last 500 of them."""
+        """The last 500 changes of the limit."""
         return list(self._history)
 
     def send(self, in_flight: int) -> Permit:
-        """Count a request that is sent, `in_flight` with itself."""
+        """Register a request that is sent; `in_flight` includes it."""
         self._sent += 1
         self._window.peak = max(self._window.peak, in_flight)
         return Permit(self._sent, self._clock(), in_flight)
 
     def answered(self, permit: Permit) -> None:
-        """Learn from an answer."""
+        """Register an answer, and end the window if it has enough of them."""
         now = self._clock()
         seconds = now - permit.sent
         self._latency = seconds if self._latency is None else 0.9 * self._latency + 0.1 * seconds
@@ -188,7 +196,7 @@ class ConcurrencyControl:
             self._end_window(window)
 
     def failed(self, permit: Permit, error: ModelError, in_flight: int) -> None:
-        """Learn from a failure, with `in_flight` others still under way."""
+        """Register a failure; `in_flight` counts the other requests."""
         if error.status == 429:
             self._refused(permit, error, in_flight)
         elif error.transient and (error.kind == "timeout" or error.status in _TIMED_OUT):
@@ -197,12 +205,12 @@ class ConcurrencyControl:
             self._trouble()
 
     def _is_over(self, window: Window) -> bool:
-        """Whether a window holds enough answers to judge by."""
+        """Whether a window has enough answers to decide."""
         limit, answers = window.limit, window.answers
         if self._ceiling is not None or limit == 1:
             return answers >= limit
         if not self._starting:
-            # Two round trips: after one, only the short answers are back. Probes up cost nothing.
+            # A probe up lasts two round trips, because after one only the short answers are back.
             return answers >= (2 * max(MANY, limit) if self._probe > 0 else max(MANY, 2 * limit))
         if answers < max(FEW, limit):
             return False
@@ -224,12 +232,12 @@ class ConcurrencyControl:
             self._open_window()
 
     def _open_window(self) -> None:
-        # At a ceiling every answer counts: it is no rate that is measured, but that nothing was refused.
+        # At a ceiling answers to earlier requests count too: no rate is measured, only the absence of 429s.
         first = self._sent + 1 if self._ceiling is None else self._heed_from
         self._window = Window(self.limit, first)
 
     def _go_on(self, window: Window, used: bool) -> None:
-        """Slow start."""
+        """End a window of slow start: double the limit, or drain the queue if the rate did not grow."""
         if self.limit == 1:
             slow = window.latency >= SLOW
             self._unqueued = window.latency
@@ -250,7 +258,7 @@ class ConcurrencyControl:
             self._set(max(limit, self.limit), "slow start")
 
     def _stay(self, window: Window, used: bool) -> None:
-        """A window at rest."""
+        """End a window at rest: probe down if there is a queue, or probe when the rest is over."""
         if self._held is None:
             self._held = window
         else:
@@ -280,7 +288,7 @@ class ConcurrencyControl:
             return
         change = window.log_ratio(held)
         if direction < 0:
-            worth = change >= 0  # a lower limit that loses a little each time ends at one
+            worth = change >= 0  # tolerating a small loss each time would end at a limit of one
         else:
             worth = change >= SHARE * math.log(window.limit / held.limit) or not self._has_queue(window)
         keeps = used and worth
@@ -297,24 +305,24 @@ class ConcurrencyControl:
             self._set(held.limit, "probe over")
 
     def _has_queue(self, window: Window) -> bool:
-        """Whether much of what is in flight waits at the server: Vegas's estimate, by the latency."""
+        """Whether over half of the requests wait at the server, by TCP Vegas's estimate from the latency."""
         waiting = window.limit * (1 - (self._unqueued or window.latency) / window.latency)
         return waiting > max(SHORT_QUEUE, window.limit / 2)
 
     def _most_in_time(self, window: Window) -> int:
-        """The requests in flight at which the mean wait in the server's queue is as long as it may be."""
+        """The limit at which the mean wait in the server's queue reaches its maximum (`WAIT_SHARE`)."""
         unqueued = self._unqueued or window.latency
         if window.latency < QUEUED * unqueued:
             return self._most
         return max(ALWAYS, int(min(window.rate * (unqueued + self._longest_wait), self._most)))
 
     def _below_ceiling(self, window: Window, used: bool) -> None:
-        """A round trip at an endpoint that refuses what is too much."""
+        """End a round trip at an endpoint that sends 429s: grow to the ceiling, rest, then probe one more."""
         ceiling = self._ceiling
         if not used or ceiling is None:
             return
         if self.limit > ceiling:
-            self._ceiling, self._dwell = None, FIRST_DWELL  # it bears more than was known
+            self._ceiling, self._dwell = None, FIRST_DWELL  # the probe passed: the ceiling is higher
             self._held, self._rested, self._rest = None, 0, FIRST_REST
         elif self.limit < ceiling:
             self._set(min(ceiling, self.limit + max(1, ceiling // 20)), "growth")
@@ -326,7 +334,7 @@ class ConcurrencyControl:
 
     def _refused(self, permit: Permit, error: ModelError, in_flight: int) -> None:
         if error.retry_after:
-            seconds = min(error.retry_after, LONGEST_RETRY_AFTER)  # the longest wait before a next try
+            seconds = min(error.retry_after, LONGEST_RETRY_AFTER)  # as `retry_delay` caps it
             self._pause_until = max(self._pause_until, self._clock() + seconds)
         borne = max(1, in_flight)
         if permit.number < self._heed_from and self._ceiling is not None:
@@ -357,7 +365,7 @@ class ConcurrencyControl:
         self._set(limit, why)
 
     def _trouble(self) -> None:
-        """A failure that is not about numbers: for a while no growth, and no cut."""
+        """Pause growth after a failure that is not about the number of requests; the limit is not cut."""
         self._paused = min(self._paused + PAUSE, self.limit)
 
     def _set(self, limit: int, why: str) -> None:
@@ -369,8 +377,8 @@ class ConcurrencyControl:
 
 
 def _bar(window: Window, before: Window) -> float:
-    """What the logarithm of the rate has to grow by: a share of the step, and more than chance.
+    """The minimum growth of the log rate: a share of the step, and more than its standard error.
 
-    The rate of N answers whose lengths differ by their mean is off by 1/sqrt(N).
+    The standard error is 1/sqrt(N) for N answers whose lengths have a standard deviation equal to their mean.
     """
     return max(SHARE * math.log(window.limit / before.limit), 1 / math.sqrt(window.answers))

@@ -1,6 +1,6 @@
-"""Base URLs: how an address is parsed and shown without its secrets, and the `/v1` that many lack.
+"""Base URLs: parsing, redaction, and the missing `/v1`.
 
-`VersionPath` tries `/v1` once after a 404, and keeps it where it helps.
+`VersionPath` tries `/v1` once after a 404 and keeps it if the server then answers.
 """
 
 from __future__ import annotations
@@ -13,7 +13,10 @@ from dataclasses import dataclass, field
 from urllib.parse import parse_qsl, unquote, unquote_plus
 
 HIDDEN = "***"
+# Splits off the scheme, which may be redacted already: "https://host/v1" and "***://host" have one,
+# "localhost:4000" has none. `urllib.parse` is not used: it rejects or misreads unescaped passwords.
 _PARTS = re.compile(r"(?P<scheme>(?:[\w+.-]+|\*{3})://)?(?P<rest>.*)", re.DOTALL)
+# Path segments that are shown; any other may be a key or the name of a customer.
 _PATH_WORDS = frozenset(
     (
         *(
@@ -33,25 +36,30 @@ _PATH_WORDS = frozenset(
         *("score", "serving", "serving-endpoints"),
     )
 )
+# A version segment of a path: matches "v1", "v1beta" and "v2alpha1", not "v1secret".
 _VERSION = re.compile(r"v\d{1,2}([._]\d{1,2})?((alpha|beta|preview)\d{0,2})?", re.IGNORECASE)
-"""A segment that says a version: v1, v1beta, v2alpha1; not v1secret."""
+# The name of a query parameter: matches "api-version", not "sk-1234", the first part of the key "sk-1234="
+# whose padding looks like an equals sign.
 _QUERY_NAME = re.compile(r"[A-Za-z][A-Za-z_.-]{0,23}")
-"""A name such as api-version; not the first half of a key whose padding is taken for an equals sign."""
+# A host after a scheme: matches "my-host", "host.name" and "[fe80::1%eth0]", not "sk,1".
 _HOST = re.compile(r"\[[0-9a-fA-F:.]+(%[\w.-]+)?\]|[\w.-]+")
+# A host without a scheme: matches "host.name", "[::1]" and plain words, not "sk-1", which may be a key.
 _BARE_HOST = re.compile(r"\[[0-9a-fA-F:.]+(%[\w.-]+)?\]|[\w-]+(\.[\w-]+)+|[A-Za-z ]{1,20}")
-"""What is taken for a host without a scheme: host.name, [::1], plain words; not sk-1, nor sk-1:443."""
+# A port: matches "8000" and "", not "80a" or "123456".
 _PORT = re.compile(r"\d{0,5}", re.ASCII)
+# An address inside a text: matches "https://host/v1?key=2", ends before blanks, quotes and angle brackets.
+# "host/v1" without a scheme is not one.
 _IN_TEXT = re.compile(r"[A-Za-z][\w+.-]*://[^\s'\"<>]+")
 
 
 @dataclass(frozen=True, slots=True)
 class Address:
-    """Where requests go.
+    """A parsed base URL.
 
     Attributes:
-        url: scheme, host, port and path; the path may hold a key.
-        login: `name:password` as it was written in front of the host; empty without one.
-        query: what stood after the question mark.
+        url: Scheme, host, port and path; the path may contain a key.
+        login: `name:password` before the host, as written; empty without one.
+        query: Everything after the question mark, without the fragment.
 
     >>> Address.of("https://me:secret@host/v1?tenant=7").url
     'https://host/v1'
@@ -63,7 +71,7 @@ class Address:
 
     @classmethod
     def of(cls, base_url: str) -> Address:
-        """Take a URL apart. A `/`, `?` or `#` in a password need not be escaped.
+        """Parse a URL. A `/`, `?` or `#` in a password need not be escaped.
 
         >>> Address.of("http://me:se/cret@host:80/v1").url
         'http://host:80/v1'
@@ -76,7 +84,7 @@ class Address:
         return cls(scheme + place.rstrip("/"), login, query)
 
     def to(self, path: str) -> str:
-        """The URL of something below it, query included, login left out.
+        """The URL of `path` below this address, with the query and without the login.
 
         >>> Address.of("https://me:secret@host/v1?tenant=7").to("/models")
         'https://host/v1/models?tenant=7'
@@ -85,9 +93,10 @@ class Address:
 
     @property
     def shown(self) -> str:
-        """The address as it may be written: scheme, host, port and known path words.
+        """The redacted address: scheme, host, port and known path words.
 
-        Login, other path segments and the values of the query become `***`. Showing it again changes nothing.
+        The login, other path segments and the values of the query become `***`. Redacting twice changes
+        nothing.
 
         >>> Address.of("https://me:secret@host/tenant-7/v1?key=abc&version=2").shown
         'https://***@host/***/v1?key=***&version=***'
@@ -97,7 +106,7 @@ class Address:
         return f"{self.place(with_login=True)}{'?' if query else ''}{query}"
 
     def place(self, path: str = "", *, with_login: bool = False) -> str:
-        """The same without the query, for messages; `path` is what is asked below it.
+        """The redacted address without the query, followed by `path`, for messages.
 
         >>> Address.of("https://host/sk-123/v1").place("/chat/completions")
         'https://host/***/v1/chat/completions'
@@ -109,7 +118,10 @@ class Address:
 
     @property
     def fingerprint(self) -> str | None:
-        """A hash of the path where `shown` hides some of it: by it two endpoints that look alike differ."""
+        """A hash of `url` if `shown` hides a part of the path, else None.
+
+        Distinguishes two endpoints with the same redacted address.
+        """
         if all(_is_known(segment) for segment in self._parts[2]):
             return None
         return hashlib.sha256(self.url.encode(errors="replace")).hexdigest()[:16]
@@ -126,7 +138,7 @@ class Address:
 
     @property
     def _authority(self) -> tuple[str, str, str | None]:
-        """Scheme, host in its brackets, and port; None without one."""
+        """Scheme, host (IPv6 in brackets), and port; the port is None without a colon."""
         scheme, place, _ = self._parts
         bracket = (place.rfind("]") + 1 or len(place)) if place.startswith("[") else 0
         host, colon, port = place[bracket:].partition(":")
@@ -134,7 +146,7 @@ class Address:
 
     @property
     def _shown_authority(self) -> tuple[str, str, str | None]:
-        """The same with `***` for what is none: it may be a key in the wrong place."""
+        """The same with `***` for an invalid scheme, host or port, which may be a key in the wrong place."""
         scheme, host, port = self._authority
         names_host = (_HOST if scheme else _BARE_HOST).fullmatch(host)
         return (
@@ -145,7 +157,7 @@ class Address:
 
     @property
     def has_version(self) -> bool:
-        """Whether its path says a version of the API.
+        """Whether the path contains a version of the API.
 
         >>> Address.of("https://host/api/v1").has_version, Address.of("https://host/api").has_version
         (True, False)
@@ -154,7 +166,7 @@ class Address:
 
     @property
     def authorization(self) -> str | None:
-        """The header that the login comes to."""
+        """The Basic Authorization header of the login; None without one."""
         if not self.login:
             return None
         name, _, password = self.login.partition(":")
@@ -162,12 +174,15 @@ class Address:
 
     @property
     def parameters(self) -> dict[str, str]:
-        """The query, decoded."""
+        """The decoded parameters of the query."""
         return dict(parse_qsl(self.query, keep_blank_values=True))
 
     @property
     def credentials(self) -> list[str]:
-        """What of it lets somebody in, as it is written and decoded (`without` finds other quoted forms)."""
+        """Every part that may be a credential, as written and decoded; may contain empty strings.
+
+        `redaction.without` finds other percent-encoded spellings.
+        """
         values = [part.partition("=")[2] or part for part in self.query.split("&")]
         hidden = [segment for segment in self._parts[2] if not _is_known(segment)]
         no_place = [
@@ -181,14 +196,14 @@ class Address:
 
     @property
     def pairs(self) -> list[str]:
-        """The name with its password, as one text, plain and as a header; without both there is none."""
+        """`name:password` as written, decoded and as a header; empty unless there are both."""
         if not all(self.login.partition(":")):
             return []
         return [self.login, unquote(self.login), self.authorization or ""]
 
     @property
     def _parts(self) -> tuple[str, str, list[str]]:
-        """Scheme, host with port, and the segments of the path."""
+        """Scheme, host with port, and path segments."""
         found = _PARTS.fullmatch(self.url)
         assert found is not None
         host, *segments = found["rest"].split("/")
@@ -196,7 +211,7 @@ class Address:
 
 
 def without_addresses(text: str) -> str:
-    """A text with every address in it as it may be shown.
+    """Redact every address in a text.
 
     >>> without_addresses("no answer from https://me:pw@host/sk-1/v1?key=2, sorry")
     'no answer from https://***@host/***/v1?key=***, sorry'
@@ -205,7 +220,7 @@ def without_addresses(text: str) -> str:
 
 
 def _shown_in_text(address: str) -> Iterator[str]:
-    """An address, and the punctuation after it, which belongs to the sentence."""
+    """Yield the redacted address, then the punctuation after it, which belongs to the sentence."""
     bare = address.rstrip(",.;:)]}")
     yield Address.of(bare).shown if bare.partition("://")[2] else bare
     yield address[len(bare) :]
@@ -225,14 +240,14 @@ def _query_part(name: str, value: str) -> str:
 
 
 def _login(rest: str) -> tuple[str, str]:
-    """What stands in front of the host, and what follows it."""
+    """Split into the login before the host and the rest."""
     authority = re.split(r"[/?#]", rest, maxsplit=1)[0]
     if "@" in authority:
         login = authority.rpartition("@")[0]
         return login, rest[len(login) + 1 :]
     port = authority.rpartition(":")[2]
     if "@" in rest and ":" in authority and not authority.endswith("]") and not port.isdecimal():
-        # No port: the password of a login, with a character in it that should have been escaped.
+        # Not a port, so the colon belongs to a login whose password contains an unescaped "/", "?" or "#".
         login, _, rest = rest.rpartition("@")
         return login, rest
     return "", rest
@@ -240,36 +255,36 @@ def _login(rest: str) -> tuple[str, str]:
 
 VERSION_PATH = "/v1"
 _MISSING = range(300, 400), (404, 405)
-"""Statuses that say there is nothing to ask here; any other comes from the API."""
+"""Statuses of a wrong path; every other status comes from the API."""
 
 
 class VersionPath:
-    """What is put between an address and the path of a request: nothing, or `/v1`.
+    """The path between the address and `/chat/completions`: nothing, or `/v1`.
 
     Args:
-        address: where requests go; one that says a version is left as it is.
-        known: what an earlier start found.
-        told: called once when `/v1` is found.
+        address: Base URL; one that contains a version is left unchanged.
+        known: The path that an earlier start of the run found.
+        on_change: Called once when `/v1` is found to work.
 
     Attributes:
-        path: to be used by the next request.
-        found: whether `path` is verified.
+        path: Path for the next request.
+        found: Whether the server has answered under `path`.
     """
 
     def __init__(
-        self, address: Address, known: str | None = None, told: Callable[[str], None] = lambda path: None
+        self, address: Address, known: str | None = None, on_change: Callable[[str], None] = lambda path: None
     ) -> None:
         self.path = known or ""
         self.found = bool(known)
         self._untried = not known and not address.has_version
-        self._told = told
+        self._on_change = on_change
 
     def learn(self, sent: str, status: int | None) -> bool:
-        """Learn from the status of a request; whether asking again may help.
+        """Learn from the status of a response; whether to send the request again.
 
         Args:
-            sent: the path that the request went with.
-            status: of the answer; None where there was none.
+            sent: Path that the request was sent with.
+            status: HTTP status; None without a response.
 
         >>> paths = VersionPath(Address.of("http://host"))
         >>> paths.learn(paths.path, 404), paths.path, paths.learn(paths.path, 200), paths.found
@@ -293,4 +308,4 @@ class VersionPath:
             self._untried = False
         elif not self.found:
             self.found, self.path = True, sent
-            self._told(sent)
+            self._on_change(sent)

@@ -1,4 +1,4 @@
-"""One attempt at an OpenAI-compatible HTTP endpoint, over one aiohttp session per run."""
+"""`AiohttpTransport`: the default client for OpenAI-compatible servers, one aiohttp session per run."""
 
 from __future__ import annotations
 
@@ -11,19 +11,28 @@ from yarl import URL
 from toolassay.models.address import without_addresses
 from toolassay.models.options import PATH, ModelOptions
 from toolassay.models.protocol import ChatRequest, ChatResponse
-from toolassay.models.retry import broken, failed_answer, moved, timed_out, unreachable, wrong_address
+from toolassay.models.retry import (
+    connection_broken,
+    failed_answer,
+    moved,
+    timed_out,
+    unreachable,
+    wrong_address,
+)
 from toolassay.models.wire_format import EVENT_STREAM, encoded_body, read_completion, read_stream
 
 CONNECT = 30.0
-"""Seconds for a connection to come about: who does not take up the call is not there."""
-_KEEP = 4.0  # seconds; many servers let go after 5, and what is sent at that moment is lost
+"""Seconds to establish a connection; a server that does not accept within them is unreachable."""
+_KEEP = 4.0
+"""Seconds that an idle connection is kept. Many servers close it after 5, and a request sent at that moment
+is lost."""
 
 
 class AiohttpTransport:
-    """Chat completions of `name` at `options.base_url`. The key is sent and never shown.
+    """Sends chat completions of the model `name` to `options.base_url`.
 
-    It goes straight there: proxies named in the environment are for hosted services (`--client openai`), and
-    would keep a local server from being reached.
+    Ignores proxies of the environment, through which a local server could not be reached; `--client openai`
+    uses them.
     """
 
     def __init__(self, name: str, options: ModelOptions) -> None:
@@ -34,13 +43,13 @@ class AiohttpTransport:
         self._timeout = aiohttp.ClientTimeout(total=None, sock_connect=CONNECT, sock_read=options.timeout)
 
     async def send(self, request: ChatRequest) -> ChatResponse:
-        """Ask once.
+        """Make one attempt.
 
         Raises:
-            ModelError: typed: what happened, and whether trying again may help.
+            ModelError: There is no answer; `kind` and `transient` classify the failure.
         """
         started = time.perf_counter()
-        # What the library raises may repeat the query of the address: it does not become a cause.
+        # aiohttp's exceptions may repeat the query of the address, so they do not become the cause.
         try:
             path = self._options.version_path.path if self._options.version_path else ""
             if path not in self._urls:
@@ -58,12 +67,12 @@ class AiohttpTransport:
             raise unreachable(self._place, f"{reason}{self._proxy_hint()}") from None
         except TimeoutError:
             raise timed_out(self._options.timeout, silent=True) from None
-        except (ValueError, aiohttp.NonHttpUrlClientError) as error:  # a ValueError: no URL, no such port
+        except (ValueError, aiohttp.NonHttpUrlClientError) as error:  # ValueError: invalid URL or port
             raise wrong_address(self._place, error) from None
         except aiohttp.ClientPayloadError as error:
-            raise broken(_reason(error), kind="truncated") from None
+            raise connection_broken(_reason(error), kind="truncated") from None
         except (aiohttp.ClientError, OSError) as error:
-            raise broken(_reason(error)) from None
+            raise connection_broken(_reason(error)) from None
 
     async def _read(self, response: aiohttp.ClientResponse, started: float) -> ChatResponse:
         status = response.status
@@ -91,7 +100,7 @@ class AiohttpTransport:
         url = next(iter(self._urls.values()), None)
         if url is None or url.host is None or url.scheme not in getproxies() or proxy_bypass(url.host):
             return ""
-        return f" ({url.scheme}_proxy is set; only --client openai goes through it)"
+        return f" ({url.scheme}_proxy is set; only --client openai uses it)"
 
     def _connected(self) -> aiohttp.ClientSession:
         if self._session is None:
@@ -101,10 +110,10 @@ class AiohttpTransport:
                 headers["Authorization"] = authorization
             headers |= {name: str(value) for name, value in self._options.extra_headers.items()}
             self._session = aiohttp.ClientSession(
-                connector=aiohttp.TCPConnector(limit=0, keepalive_timeout=_KEEP),  # the limiter limits
+                connector=aiohttp.TCPConnector(limit=0, keepalive_timeout=_KEEP),  # `Limiter` sets the limit
                 cookie_jar=aiohttp.DummyCookieJar(),
                 headers=headers,
-                read_bufsize=2**18,
+                read_bufsize=2**18,  # aiohttp's 64 KiB pauses reading of long answers
             )
         return self._session
 

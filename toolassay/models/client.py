@@ -1,4 +1,4 @@
-"""A model as a run asks it: one attempt after the other, within the limit it bears, all in the books."""
+"""`Client`: sends requests to a model with retries, a concurrency limit and a meter."""
 
 from __future__ import annotations
 
@@ -21,27 +21,27 @@ from toolassay.models.retry import over_time_limit, timed_out
 from toolassay.models.structured_output import PARAMETER, SchemaForms, schema_of
 from toolassay.models.wire_format import parameters_of
 
-_LONG_WAIT = 5.0  # seconds; a shorter one needs no words
+_LONG_WAIT = 5.0  # seconds; shorter waits are not reported
 _IGNORED = (
     "none of the first 10 answers fits the schema that was sent: the server may ignore response_format "
     "(see docs/servers.md, Structured output)"
 )
 _SURELY_NO_WORD = 16
-"""Characters of a credential that no answer holds by chance; a key such as EMPTY may be a word of it."""
+"""Minimum length of a credential to redact in answers: a short key such as EMPTY may be a word of one."""
 
 
 @dataclass(frozen=True, slots=True)
 class _Sent:
-    """One attempt on its way.
+    """One attempt in flight.
 
     Attributes:
-        request: what was sent.
-        number: of the attempt, from 1.
-        parameters: the request's as they were sent.
-        path: the version path it went to.
-        permit: the limiter's.
-        queued: seconds it waited for that.
-        time: when it was sent, by `time.monotonic`.
+        request: The request.
+        number: Number of the attempt, from 1.
+        parameters: Parameters as they were sent.
+        path: Version path of the URL.
+        permit: Permit of the limiter.
+        queued: Seconds it waited for the permit.
+        time: When it was sent, by `time.monotonic`.
     """
 
     request: ChatRequest
@@ -56,18 +56,19 @@ class _Sent:
 class Client:
     """The model `name` at the endpoint of `options`.
 
-    Transient failures are tried again (see `toolassay.models.retry`); while a request waits for its next
-    try it takes no room from others. A parameter that the endpoint refuses is left out, or renamed, from then
-    on (see `toolassay.models.refused_parameters`); a schema for the answer is sent in the form that it takes
-    (see `toolassay.models.structured_output`). `meter` is called before and after every attempt.
+    Retries transient failures (`toolassay.models.retry`); a request that waits for its next attempt does not
+    count against the concurrency limit. A parameter that the endpoint refuses is omitted or renamed from then
+    on (`toolassay.models.refused_parameters`), and a JSON schema is sent in the form that the endpoint
+    accepts (`toolassay.models.structured_output`).
 
     Args:
-        name: the model, as the endpoint calls it.
-        options: where it is and how to talk to it.
-        meter: keeps the books; may forbid an attempt.
-        transport: who sends; by default what `options.client` says.
-        limiter: who limits; by default the one of the endpoint.
-        sleep: how to wait between tries.
+        name: Name of the model at the endpoint.
+        options: Address, credentials and time-outs.
+        meter: Called before and after every attempt; may forbid one [default: no limits].
+        transport: Sends a request [default: by `options.client`].
+        limiter: Limits concurrency [default: the shared limiter of the endpoint].
+        breaker: Detects a dead server [default: a new `Breaker`].
+        sleep: Waits between attempts, in seconds.
     """
 
     def __init__(
@@ -98,45 +99,45 @@ class Client:
         self._transport = transport or _transport(name, options)
         self._breaker = breaker or retry.Breaker()
         self._sleep = sleep
-        self._heard = False
+        self._responded = False
         self._answers = 0
         self._tell = options.tell
-        self._told_wait = 0.0
+        self._reported_wait = 0.0
 
     async def complete(self, request: ChatRequest) -> ChatResponse:
         """Answer one request.
 
         Raises:
-            ModelError: no answer after all tries, a failure that trying again cannot mend, a meter that
-                forbids the attempt, or a run that ended while this waited for its turn.
+            ModelError: All attempts failed, the failure is permanent, the meter forbids the attempt, or the
+                run ended while the request waited.
         """
         tries = retry.Tries(self._options.max_tries)
         answers = self._answers
-        mended = 0  # attempts that failed for a parameter: they are no tries
+        resolved = 0  # attempts that failed for a parameter, which do not count as tries
         while True:
-            number = tries.number + mended
+            number = tries.number + resolved
             try:
                 response = await self._attempt(request, number)
             except ModelError as error:
-                if error.mended:
-                    mended += 1
+                if error.is_resolved:
+                    resolved += 1
                     continue
                 tried = tries.number
                 if not tries.again(error, others_answered=self._answers > answers):
                     raise
                 answers = self._answers
-                self._tell_wait(error)
+                self._report_wait(error)
                 with waiting(error):
-                    await self._sleep(retry.wait_before(tried, error))
+                    await self._sleep(retry.retry_delay(tried, error))
             else:
                 return response if number == 1 else replace(response, attempts=number)
 
     async def close(self) -> None:
-        """Let go of the connections."""
+        """Close all connections."""
         await self._transport.close()
 
     def facts(self) -> Mapping[str, Any]:
-        """For the manifest: how many requests were in flight at most, and how that number changed."""
+        """For the manifest: the concurrency limit, its changes, and the form of structured output."""
         limiter = self.limiter
         return {
             "concurrency": "adaptive" if limiter.adaptive else limiter.limit,
@@ -160,14 +161,14 @@ class Client:
         try:
             response = await self._send(request)
         except ModelError as error:
-            error.hide(self._secrets)  # servers repeat a wrong key in their complaint
-            if error.outcome == "refused":  # a content filter stopped the prompt: that is an answer
+            error.hide(self._secrets)  # servers repeat a wrong key in their error message
+            if error.outcome == "refused":  # a prompt that a content filter stopped counts as answered
                 refusal = ChatResponse(str(error), "content_filter", refused=True)
                 return self._answered(sent, refusal, error.status)
             repeat = self._paths is not None and self._paths.learn(path, error.status)
             if path and error.status == 404 and self._paths and not self._paths.found:
-                error.args = (f"{error} (nor is there an answer under {path})",)
-            error.mended = repeat or self._learn(error, parameters)
+                error.args = (f"{error} (also tried under {path})",)
+            error.is_resolved = repeat or self._learn(error, parameters)
             try:
                 self._judge(error, sent.time)
             finally:
@@ -181,16 +182,16 @@ class Client:
         return self._answered(sent, response, 200)
 
     def _learn(self, error: ModelError, sent: Mapping[str, Any]) -> bool:
-        """Whether a failure is about a parameter, or the form of a schema, that is now out of the way.
+        """Learn from an error about a parameter or the form of a schema; whether to send the request again.
 
-        It says nothing about the load of the server, whatever its status. Where a schema is required and no
-        form is left, it ends the run.
+        Such an error says nothing about the server's load, whatever its status, so it is not transient. If a
+        schema is required and no form is left, the error ends the run.
         """
         complaint = without(self._credentials, error.body)
         is_schema = self._schemas.learn(complaint, sent, error.status)
         if is_schema and self._schemas.missing:
             error.args = (
-                f"--structured true: the server takes no JSON schema for answers ({error.kind}); "
+                f"--structured true: the server accepts no JSON schema for answers ({error.kind}); "
                 "use --structured auto or false",
             )
             error.transient, error.stops_run = False, True
@@ -201,7 +202,7 @@ class Client:
         return learnt
 
     async def _send(self, request: ChatRequest) -> ChatResponse:
-        """One attempt, within its time."""
+        """Make one attempt within the request's own limit or the total time-out, whichever is shorter."""
         own, total = request.timeout, self._options.total_timeout
         is_own = own is not None and own <= total
         timer = asyncio.timeout(own if is_own else total)
@@ -214,13 +215,13 @@ class Client:
             raise (over_time_limit(own) if own is not None and is_own else timed_out(total)) from None
 
     def _answered(self, sent: _Sent, response: ChatResponse, status: int | None) -> ChatResponse:
-        """Learn from an answer, and write it into the books."""
+        """Redact an answer, learn from it and report it to the meter."""
         response = self._without_credentials(response)
         self.limiter.release(sent.permit)
-        self._heard = True
+        self._responded = True
         self._answers += 1
-        self._breaker.heard()
-        # One that only thought says nothing of whether the server holds answers to the schema.
+        self._breaker.answered()
+        # An answer of reasoning alone does not show whether the server enforces the schema.
         silent = response.refused or response.is_only_thinking
         if not silent and not isinstance(self._transport, Registered):
             self._schemas.answered(sent.parameters, response.text, response.finish_reason)
@@ -231,18 +232,18 @@ class Client:
         self._book(sent, "refused" if response.refused else "answered", status, response)
         return response
 
-    def _tell_wait(self, error: ModelError) -> None:
-        """Say that the server asks for a long wait; again only where it asks for a longer one."""
+    def _report_wait(self, error: ModelError) -> None:
+        """Report a long `Retry-After`; again only if a later one is at least half as long again."""
         asked = error.retry_after or 0.0
-        if self._tell is None or asked < _LONG_WAIT or asked < 1.5 * self._told_wait:
+        if self._tell is None or asked < _LONG_WAIT or asked < 1.5 * self._reported_wait:
             return
-        self._told_wait = asked
+        self._reported_wait = asked
         longest = retry.LONGEST_RETRY_AFTER
-        most = f"; {longest:.0f} s are waited" if asked > longest else ""
-        self._tell(f"the server asks to wait {asked:.0f} s before the next try ({error.kind}){most}")
+        most = f"; waiting {longest:.0f} s" if asked > longest else ""
+        self._tell(f"the server asks to wait {asked:.0f} s before the next attempt ({error.kind}){most}")
 
     def _without_credentials(self, response: ChatResponse) -> ChatResponse:
-        """The answer as it may be written down: a server that echoes requests may have put a key into it."""
+        """Redact the answer: a server that echoes requests may have put a key into it."""
         hidden = self._credentials
         calls = tuple(
             replace(call, name=without(hidden, call.name), arguments=without(hidden, call.arguments))
@@ -283,32 +284,38 @@ class Client:
         )
 
     def _judge(self, error: ModelError, sent: float) -> None:
-        """See in one failure what it means for the run."""
-        if error.kind == UNREACHABLE and not self._heard:
-            # Nobody has answered yet and nobody is listening: the address is wrong, not the weather.
+        """Decide whether a failure ends the run; sets `stops_run` and `transient`.
+
+        Raises:
+            ModelError: The breaker found that the server is down.
+        """
+        if error.kind == UNREACHABLE and not self._responded:
+            # Unreachable from the first request on: the address is probably wrong, so a retry will not help.
             error.transient, error.stops_run = False, True
             return
         if error.kind not in (UNREACHABLE, RESET) and not error.stops_run:
-            self._heard = True
-            self._breaker.heard()
+            self._responded = True
+            self._breaker.answered()
         if error.status == 403 and not self._answers:
-            error.stops_run = True  # later on it is about one request: moderation, a region, a tool
+            # Before the first answer a 403 means the key. After one it concerns a single request: moderation,
+            # a region, a tool.
+            error.stops_run = True
         if self._breaker.failed(error, sent):
             raise ModelError(
-                f"the server is gone ({error}); all answers are kept, the same command continues",
+                f"the server is down ({error}); all answers are kept, and the same command continues the run",
                 kind=error.kind,
                 stops_run=True,
             ) from error
 
 
 class Registered:
-    """A registered model in the place of a transport: each of its answers is an attempt."""
+    """A registered model as a transport: each call of `complete` is one attempt."""
 
     def __init__(self, model: ChatModel) -> None:
         self._model = model
 
     async def send(self, request: ChatRequest) -> ChatResponse:
-        """Ask the model."""
+        """Call the model once."""
         return await self._model.complete(request)
 
     async def close(self) -> None:

@@ -1,4 +1,4 @@
-"""Waits for a place under the concurrency limit of an endpoint, fixed or adaptive; `Halt` ends the waits."""
+"""`Limiter`: enforces the concurrency limit of an endpoint, fixed or adaptive. `Halt` cancels the waits."""
 
 from __future__ import annotations
 
@@ -18,14 +18,18 @@ from toolassay.models.options import TIMEOUT
 
 
 class Halt:
-    """Ends the waits of the tasks that run under it; what they have sent goes on."""
+    """Cancels the waits of tasks that run under it (`rules`); requests in flight continue."""
 
     def __init__(self) -> None:
         self.called = False
         self._waiting: set[asyncio.Task[object]] = set()
 
     def call(self) -> int:
-        """End them, now and from now on; how many there were."""
+        """Cancel all current and future waits.
+
+        Returns:
+            Number of waits that were cancelled.
+        """
         self.called = True
         for task in self._waiting:
             task.cancel()
@@ -33,7 +37,7 @@ class Halt:
 
     @contextlib.contextmanager
     def rules(self) -> Iterator[None]:
-        """Tasks made in this block run under this halt."""
+        """Tasks that are created in this block run under this halt."""
         token = _CURRENT.set(self)
         try:
             yield
@@ -48,7 +52,7 @@ class Halt:
         try:
             yield
         except asyncio.CancelledError:
-            if self.called and task.uncancel() <= 0:  # else somebody else cancelled it too
+            if self.called and task.uncancel() <= 0:  # above 0: something else cancelled the task too
                 raise _not_run(error) from None
             raise
         finally:
@@ -56,10 +60,13 @@ class Halt:
 
 
 def waiting(error: ModelError | None = None) -> contextlib.AbstractContextManager[None]:
-    """What this block awaits is a wait before something is sent, after `error` if there was one.
+    """Mark what the block awaits as a wait that `Halt` may cancel.
+
+    Args:
+        error: Failure of the previous attempt, if any.
 
     Raises:
-        ModelError: with outcome "not run": the run is to end.
+        ModelError: The run is ending; the outcome is "not run".
     """
     halt, task = _CURRENT.get(), asyncio.current_task()
     return contextlib.nullcontext() if halt is None or task is None else halt._ends(task, error)
@@ -67,18 +74,18 @@ def waiting(error: ModelError | None = None) -> contextlib.AbstractContextManage
 
 def _not_run(error: ModelError | None) -> ModelError:
     after = f" again after: {error}" if error else ""
-    return ModelError(f"the run was ended before this was sent{after}", outcome="not run")
+    return ModelError(f"the run ended before this was sent{after}", outcome="not run")
 
 
 _CURRENT: ContextVar[Halt | None] = ContextVar("halt", default=None)
 
 
 class QueueTurn:
-    """The place of an item in its run: requests of items that began earlier go first.
+    """The priority of an item's requests: those of items that started earlier are sent first.
 
     Args:
-        ordinal: that place.
-        sent: called once, when the first request of the item is sent.
+        ordinal: Position of the item in its run.
+        sent: Called once, when the first request of the item is sent.
     """
 
     def __init__(self, ordinal: int, sent: Callable[[], None] = lambda: None) -> None:
@@ -86,28 +93,31 @@ class QueueTurn:
         self._sent: Callable[[], None] | None = sent
 
     def is_sent(self) -> None:
-        """A request of the item is sent, or it ends without any."""
+        """Report that a request of the item was sent, or that the item ends without one."""
         if self._sent is not None:
             sent, self._sent = self._sent, None
             sent()
 
 
 QUEUE_TURN: ContextVar[QueueTurn | None] = ContextVar("turn", default=None)
-"""The item that the current task works on; None outside a run, which goes first."""
+"""Priority of the current task; None outside a run, whose requests are sent first."""
 
 
 class Limiter:
-    """Lets so many requests be in flight at one endpoint.
+    """Limits the requests in flight at one endpoint.
 
-    Who waits is served in the order in which the items began, not the requests: the next step of an agent,
-    or a further try, goes before the first request of a later item. So what was begun is finished first.
+    Waiting requests are served in the order in which their items started: the next step of an agent, or a
+    retry, comes before the first request of a later item. So items that have started finish first.
 
     Args:
-        fixed: this many and no others; None finds the number (see `ConcurrencyControl`).
-        most: never more than this.
-        start: the limit after a fast first answer.
-        timeout: seconds after which a request without a byte is given up.
-        clock: seconds that never go back.
+        fixed: Fixed limit; None adapts the limit to the endpoint (`ConcurrencyControl`).
+        most: Maximum of the adaptive limit.
+        start: Adaptive limit after a fast first answer.
+        timeout: Seconds without a byte after which a request times out.
+        clock: Monotonic clock, in seconds.
+
+    Attributes:
+        in_flight: Current number of requests in flight.
     """
 
     def __init__(
@@ -127,27 +137,27 @@ class Limiter:
 
     @property
     def adaptive(self) -> bool:
-        """Whether the limit follows what the endpoint bears."""
+        """Whether the limit adapts to the endpoint."""
         return self._fixed is None
 
     @property
     def limit(self) -> int:
-        """Requests that may be in flight."""
+        """Current maximum of requests in flight."""
         return self._control.limit if self._fixed is None else self._fixed
 
     @property
     def history(self) -> list[LimitChange]:
-        """The changes of the limit, the last 500 of them, for the manifest."""
+        """The last 500 changes of the limit, for the manifest."""
         return self._control.history if self._fixed is None else [LimitChange(0.0, self._fixed, "start")]
 
     async def acquire(self) -> Permit:
-        """Wait for room."""
+        """Wait until a request may be sent; pass the permit to `release` afterwards."""
         turn = QUEUE_TURN.get()
         if self._waiting or self.in_flight >= self.limit:
             waiter: asyncio.Future[None] = asyncio.get_running_loop().create_future()
             heapq.heappush(self._waiting, (turn.ordinal if turn else -1, next(self._arrivals), waiter))
             try:
-                await waiter  # whoever wakes us has counted us in
+                await waiter  # `_wake` has already counted this request as in flight
             except asyncio.CancelledError:
                 if waiter.done() and not waiter.cancelled():
                     self.in_flight -= 1
@@ -160,12 +170,12 @@ class Limiter:
         return self._control.send(self.in_flight)
 
     def release(self, permit: Permit, error: ModelError | None = None, *, unknown: bool = False) -> None:
-        """Give the room back and learn from what came of the request.
+        """End a request and adapt the limit to its result.
 
         Args:
-            permit: of the request.
-            error: its failure; None for an answer.
-            unknown: nothing came of it (not sent, or given up): there is nothing to learn.
+            permit: Permit of the request.
+            error: Its failure; None for an answer.
+            unknown: The request has no result (not sent, or cancelled), so the limit does not change.
         """
         self.in_flight -= 1
         if error is not None:
@@ -173,7 +183,7 @@ class Limiter:
         elif not unknown:
             self._control.answered(permit)
         if error is not None and error.stops_run:
-            # The run ends in a moment: nobody is sent after it into the same wall.
+            # The run is about to end, and every further request would fail the same way. Give it time to.
             asyncio.get_running_loop().call_later(0.05, self._wake)
         else:
             self._wake()
@@ -190,9 +200,9 @@ _SHARED: WeakValueDictionary[tuple[str, int | None, float, int], Limiter] = Weak
 
 
 def limiter_of(endpoint: str, fixed: int | None, timeout: float = TIMEOUT) -> Limiter:
-    """The limiter of an endpoint: one for all the models that are asked there at the same time.
+    """The limiter of an endpoint, shared by all models that are called there at the same time.
 
-    Runs in several threads have one each: a future of one event loop cannot be resolved from another.
+    Each thread has its own: a future of one event loop cannot be resolved from another loop.
     """
     key = (endpoint, fixed, timeout, threading.get_ident())
     limiter = _SHARED.get(key)

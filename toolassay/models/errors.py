@@ -1,4 +1,4 @@
-"""Why a model gave no answer."""
+"""`ModelError`: a request that got no answer."""
 
 from __future__ import annotations
 
@@ -9,30 +9,32 @@ from toolassay.models.redaction import without
 
 FailureOutcome = Literal["provider error", "context overflow", "refused", "budget stop", "not run"]
 
-LONGEST = 400  # characters of a message
+LONGEST = 400
+"""Maximum characters of a message."""
 UNREACHABLE = "unreachable"
 RESET = "reset"
 TIME_LIMIT = "time limit"
-"""The kind of a failure that the caller's own limit on an attempt (`ChatRequest.timeout`) ended."""
+"""Kind of an attempt that exceeded the caller's own limit (`ChatRequest.timeout`)."""
 
 
 class ModelError(Exception):
-    """No answer: the item failed, the model is not to blame.
+    """A request got no answer. The item fails, and the failure does not count against the model.
 
     Args:
-        message: what happened, in one line.
-        outcome: how the item ends.
-        transient: whether trying again may help (429, 5xx, timeout, broken connection).
-        retry_after: seconds the server asked to wait, if it did.
-        stops_run: whether every other request would fail the same way (wrong key, nobody listening).
-        kind: what sort of failure, for the ledger: "HTTP 429", "timeout", "reset", "truncated", …
-        status: the HTTP status, where there was one.
-        prompt_tokens: what the server charged although the answer was of no use.
-        completion_tokens: likewise.
-        body: what the server said, whole, where more can be read out of it; it may hold secrets.
+        message: What happened, in one line.
+        outcome: Outcome of the item.
+        transient: Whether a retry may help (429, 5xx, time-out, broken connection).
+        retry_after: Seconds of the server's `Retry-After` header.
+        stops_run: Whether every other request would fail the same way (wrong key, no server).
+        kind: Kind of failure for the ledger: "HTTP 429", "timeout", "reset", "truncated", …
+        status: HTTP status.
+        prompt_tokens: Tokens that the server charged although the answer was unusable.
+        completion_tokens: Likewise.
+        body: The server's complete error text, from which refused parameters are read. May hold secrets.
 
     Attributes:
-        mended: what the server complained of is out of the way: the same request may be sent again.
+        is_resolved: Whether the client has removed the cause, so that the same request can be sent again at
+            once, without counting as a retry.
     """
 
     def __init__(
@@ -59,13 +61,13 @@ class ModelError(Exception):
         self.prompt_tokens = prompt_tokens
         self.completion_tokens = completion_tokens
         self.body = body
-        self.mended = False
+        self.is_resolved = False
 
     @property
     def settles(self) -> bool:
-        """Whether this is how the item ends; what the budget or the user stopped may still get its turn."""
+        """Whether the failure is final for the item; one that the budget or the user stopped runs later."""
         return not self.stops_run and self.outcome not in ("budget stop", "not run")
 
     def hide(self, secrets: Iterable[str]) -> None:
-        """Take secrets out of the message, then cut it: the other way round half of one could remain."""
+        """Redact secrets in the message, then cut it; in the other order half of a secret could remain."""
         self.args = (without(secrets, str(self))[:LONGEST],)

@@ -1,4 +1,7 @@
-"""One attempt through the `openai` SDK: hosted services, Azure, and what the SDK authenticates."""
+"""`OpenAITransport`: the client for hosted services and Azure, over the `openai` SDK.
+
+The SDK is imported when the transport is created: its import takes most of a second.
+"""
 
 from __future__ import annotations
 
@@ -10,34 +13,39 @@ from typing import Any
 
 import aiohttp
 
-from toolassay.errors import UsageError, install
+from toolassay.errors import UsageError
 from toolassay.models.address import Address, without_addresses
 from toolassay.models.aiohttp_transport import CONNECT
 from toolassay.models.errors import ModelError
 from toolassay.models.options import PATH, ModelOptions
 from toolassay.models.protocol import ChatRequest, ChatResponse
-from toolassay.models.retry import broken, failed_answer, moved, timed_out, unreachable, wrong_address
+from toolassay.models.retry import (
+    connection_broken,
+    failed_answer,
+    moved,
+    timed_out,
+    unreachable,
+    wrong_address,
+)
 from toolassay.models.wire_format import EVENT_STREAM, encoded_body, read_completion, read_stream
 
-_NO_ADDRESS = {"UnsupportedProtocol", "InvalidURL"}
+_NO_ADDRESS = {"UnsupportedProtocol", "InvalidURL"}  # exceptions of httpx2, by name
 
 
 class OpenAITransport:
-    """Chat completions of `name` through the SDK, over its aiohttp client; its own retries are off.
+    """Sends chat completions of the model `name` through the SDK, with its aiohttp client.
 
-    Azure is asked where an API version is given (`--api_version`), or AZURE_OPENAI_ENDPOINT is set and no
-    other address is.
+    The SDK's own retries are off. Requests go to Azure if an API version is given (`--api_version`), or if
+    AZURE_OPENAI_ENDPOINT is set and no other address is.
 
     Raises:
-        UsageError: the SDK is not installed, or a setting that Azure needs is missing.
+        UsageError: A setting that Azure needs is missing.
     """
 
     def __init__(self, name: str, options: ModelOptions) -> None:
-        try:
-            import httpx2
-            import openai
-        except ImportError as error:
-            raise UsageError("--client openai needs the openai package", fix=install("openai")) from error
+        import httpx2
+        import openai
+
         self.name = name
         self._options = options
         self._sdk: Any = openai
@@ -50,10 +58,10 @@ class OpenAITransport:
         self._client: Any = None
 
     async def send(self, request: ChatRequest) -> ChatResponse:
-        """Ask once.
+        """Make one attempt.
 
         Raises:
-            ModelError: typed: what happened, and whether trying again may help.
+            ModelError: There is no answer; `kind` and `transient` classify the failure.
         """
         started = time.perf_counter()
         try:
@@ -63,7 +71,7 @@ class OpenAITransport:
         except TimeoutError:
             raise timed_out(self._options.timeout, silent=True) from None
         except self._sdk.APIStatusError as error:
-            # The SDK's exceptions repeat headers and a wrong key: they do not become causes.
+            # The SDK's exceptions repeat headers and a wrong key, so they do not become the cause.
             answer = error.response
             if answer.status_code < 400:
                 raise moved(self._place, answer.status_code, answer.headers.get("location")) from None
@@ -87,7 +95,7 @@ class OpenAITransport:
             content=data,
             options={
                 "headers": self._headers,
-                "timeout": self._sdk.Timeout(self._options.timeout, connect=CONNECT),  # byte to byte
+                "timeout": self._sdk.Timeout(self._options.timeout, connect=CONNECT),  # between two bytes
             },
             stream=self._options.stream,
             stream_cls=self._sdk.AsyncStream if self._options.stream else None,
@@ -118,9 +126,9 @@ class OpenAITransport:
     def _connected(self) -> Any:
         options, address = self._options, self._address
         if " " in address.url:
-            raise ValueError("there is a space in it")  # the SDK would look for such a host
+            raise ValueError("it contains a space")  # the SDK would look up such a host
         if address.shown != address.url:
-            logging.getLogger("httpx2").setLevel(logging.WARNING)  # it would log the whole address
+            logging.getLogger("httpx2").setLevel(logging.WARNING)  # at INFO it logs the whole address
         common: dict[str, Any] = {
             "max_retries": 0,
             "http_client": self._sdk.DefaultAioHttpClient(follow_redirects=False),
@@ -135,12 +143,14 @@ class OpenAITransport:
                 azure_endpoint=address.url,
                 azure_deployment=self.name,
                 api_version=options.api_version,
-                # Its own variables come first; the SDK reads them where no key is given.
+                # Azure's own variables take precedence over OPENAI_API_KEY; the SDK reads them if it is
+                # given no key.
                 api_key=options.api_key or (None if _azure_credentials() else options.key),
                 **common,
             )
         if not authorization and "authorization" not in map(str.lower, options.extra_headers):
-            self._headers["Authorization"] = self._sdk.Omit()  # a local server wants no key, but the SDK does
+            # The SDK requires a key, and a local server has none: send no header at all.
+            self._headers["Authorization"] = self._sdk.Omit()
         return self._sdk.AsyncOpenAI(base_url=address.url, api_key=options.key or "none", **common)
 
 
@@ -152,7 +162,9 @@ def _azure_endpoint(options: ModelOptions) -> str | None:
     if endpoint and not given:
         return endpoint.rstrip("/")
     if options.api_version:
-        raise UsageError("--api_version is for Azure", fix="name it: --api_base or AZURE_OPENAI_ENDPOINT")
+        raise UsageError(
+            "--api_version is only for Azure", fix="name its endpoint: --api_base or AZURE_OPENAI_ENDPOINT"
+        )
     return None
 
 
@@ -173,7 +185,7 @@ def _is_of_the_network(error: Exception) -> bool:
 
 
 def _connection_failure(error: Exception, place: str, timeout: float) -> ModelError:
-    """What the SDK calls a connection error, told apart by what is behind it (it takes most for timeouts)."""
+    """Classify a connection error of the SDK by its causes, because the SDK reports most as time-outs."""
     causes = list(_causes(error))
     innermost = causes[-1]
     reason = without_addresses(str(innermost)) or type(innermost).__name__
@@ -182,7 +194,7 @@ def _connection_failure(error: Exception, place: str, timeout: float) -> ModelEr
         return any(isinstance(cause, kinds) for cause in causes)
 
     if behind(aiohttp.ClientPayloadError):
-        return broken(reason, kind="truncated")
+        return connection_broken(reason, kind="truncated")
     if behind(aiohttp.InvalidURL) or {type(cause).__name__ for cause in causes} & _NO_ADDRESS:
         return wrong_address(place, reason)
     if behind(aiohttp.ClientConnectorError):
@@ -191,4 +203,4 @@ def _connection_failure(error: Exception, place: str, timeout: float) -> ModelEr
         return unreachable(place, f"no connection within {CONNECT:g} s")
     if behind(TimeoutError):
         return timed_out(timeout, silent=True)
-    return broken(reason)
+    return connection_broken(reason)

@@ -1,4 +1,4 @@
-"""Where a served model is and how to talk to it."""
+"""`ModelOptions`: address, credentials, extra fields and time-outs of a model server."""
 
 from __future__ import annotations
 
@@ -19,27 +19,42 @@ ClientName = Literal["aiohttp", "openai"]
 DEFAULT_ADDRESS = "localhost"
 DEFAULT_PORT = 4000
 MAX_TRIES = 8
-TIMEOUT = 600.0  # seconds without a byte: long answers that are not streamed, and the queue before them
-TOTAL_TIMEOUT = 3600.0  # seconds for one attempt
+TIMEOUT = 600.0
+"""Seconds without a byte. An answer that is not streamed is silent until it is complete, queue included."""
+TOTAL_TIMEOUT = 3600.0
+"""Seconds for one attempt."""
 PATH = "/chat/completions"
 
+# Names of fields that hold credentials: matches "x-api-key" and "password", not "presence_penalty".
 _SECRET_NAME = re.compile("key|token|secret|passw|credential|auth", re.IGNORECASE)
 
 
 @dataclass(frozen=True, slots=True)
 class ModelOptions:
-    """Where a served model is and how to talk to it. What may hold a secret stays out of every `repr`.
+    """Where a model server is and how to talk to it. Fields that may hold secrets are not in the `repr`.
 
-    `connections` fixes the number of requests in flight; None lets the client find what the endpoint
-    bears. `extra_body` and `extra_headers` go into every request; both may hold secrets, and null in
-    `extra_body` takes a field out. `api_version` belongs to Azure (`client="openai"`). `stream` asks for the
-    answer token by token, which shows the time to the first one. `refusals` is what is known of the
-    parameters that the endpoint refuses; without it a client begins knowing none. `version_path` is the same
-    for the `/v1` that an address may lack, `schemas` for the form in which the endpoint takes a JSON schema;
-    `require_schema` ends a run whose server takes none. `tell` takes what a person should know while waiting.
-    An attempt ends after `timeout` seconds in which no byte came (a stream, or a server that sends comments
-    while a model reasons, is alive), and after `total_timeout` seconds in any case; both are tried again.
-    They do not shape answers: a run may be continued with others.
+    Attributes:
+        api_base: Base URL; replaces `api_addr` and `api_port`.
+        api_addr: Host of the server [default: localhost].
+        api_port: Port of the server [default: 4000].
+        api_key: API key [default: OPENAI_API_KEY].
+        connections: Maximum concurrent requests; None adapts the limit to the server.
+        extra_body: Additional fields of every request body; None omits a parameter. May hold secrets.
+        extra_headers: Additional headers of every request. May hold secrets.
+        client: HTTP client; "openai" is OpenAI's SDK.
+        stream: Whether to stream answers, which also measures the time to the first token.
+        max_tries: Maximum attempts per request.
+        api_version: Azure API version; needs `client="openai"`.
+        refusals: Known parameters that the endpoint refuses; None starts without any.
+        version_path: Whether the address lacks `/v1`, if known.
+        schemas: Form in which the endpoint accepts a JSON schema, if known.
+        require_schema: Whether to end the run if the server accepts no JSON schema.
+        tell: Called with notices for the user, such as a long wait.
+        timeout: Seconds without a byte after which an attempt ends and is retried. Chunks of a stream, and
+            comments that a server sends while a model reasons, count as bytes.
+        total_timeout: Maximum seconds of an attempt, after which it is retried.
+
+    The time-outs do not affect the answers, so a run may be continued with other ones.
     """
 
     api_base: str | None = field(default=None, repr=False)
@@ -63,7 +78,7 @@ class ModelOptions:
 
     @property
     def base_url(self) -> str:
-        """`--api_base`, else `--api_addr`/`--api_port`, else OPENAI_BASE_URL, else localhost:4000."""
+        """`api_base`, else `api_addr` and `api_port`, else OPENAI_BASE_URL, else localhost:4000."""
         if self.api_base:
             return self.api_base.rstrip("/")
         if self.api_addr is None and self.api_port is None:
@@ -72,73 +87,79 @@ class ModelOptions:
                 return from_environment.rstrip("/")
         address = (self.api_addr or DEFAULT_ADDRESS).removeprefix("http://").rstrip("/")
         if address.count(":") > 1 and "[" not in address and "//" not in address:
-            address = f"[{address}]"  # IPv6
+            address = f"[{address}]"  # a bare IPv6 address
         scheme = "" if address.startswith("https://") else "http://"
         return f"{scheme}{address}:{self.api_port or DEFAULT_PORT}/v1"
 
     @property
     def endpoint(self) -> str:
-        """Where requests go, as it may be shown."""
+        """The address of the requests, redacted."""
         return self.asked_address.shown
 
     @property
     def endpoint_fingerprint(self) -> str | None:
-        """What distinguishes endpoints that `endpoint` shows alike; None where it shows the whole path."""
+        """A hash that distinguishes endpoints with the same redacted address; see `Address.fingerprint`."""
         return self.asked_address.fingerprint
 
     @property
     def key(self) -> str | None:
-        """The key: given, else OPENAI_API_KEY; without the line end that a key file brings along."""
+        """`api_key`, else OPENAI_API_KEY; stripped, because keys read from files end in a newline."""
         return (self.api_key or os.environ.get("OPENAI_API_KEY") or "").strip() or None
 
     @property
     def address(self) -> Address:
-        """The base URL, taken apart; the path of a request at its end, which is added anyway, is left out."""
+        """The parsed base URL, without a trailing `/chat/completions`, which every request adds."""
         address = Address.of(self.base_url)
         return replace(address, url=address.url.removesuffix(PATH).rstrip("/"))
 
     @property
     def names_a_request(self) -> bool:
-        """Whether the base URL ends in the path of a request, as many documents show it."""
+        """Whether the base URL ends in `/chat/completions`, as in many manuals."""
         return Address.of(self.base_url).url.endswith(PATH)
 
     @property
     def place(self) -> str:
-        """Where a request goes, for messages: the `/v1` that was found missing included."""
+        """The URL of a request for messages, with the `/v1` that was added; redacted."""
         found = self.version_path.path if self.version_path and self.version_path.found else ""
         return self.address.place(found + PATH)
 
     @property
     def is_azure(self) -> bool:
-        """Whether the SDK asks Azure: an API version is given, or only the environment names an endpoint."""
+        """Whether the SDK connects to Azure: by `api_version`, or by AZURE_OPENAI_ENDPOINT alone."""
         given = self.api_base or self.api_addr or self.api_port
         named = not given and bool(os.environ.get("AZURE_OPENAI_ENDPOINT"))
         return self.client == "openai" and (named or bool(self.api_version))
 
     @property
     def asked_address(self) -> Address:
-        """The address, or that of Azure where the environment names it and no flag does."""
+        """`address`, or AZURE_OPENAI_ENDPOINT if that is set and no address was given."""
         given = self.api_base or self.api_addr or self.api_port
         azure = os.environ.get("AZURE_OPENAI_ENDPOINT") if self.client == "openai" and not given else None
         return Address.of(azure) if azure else self.address
 
     @property
     def authorization(self) -> str | None:
-        """That header, made of the key or of the login in the address; an extra header replaces it.
+        """The Authorization header, from the key or the login in the address.
+
+        None without either, and if `extra_headers` set that header.
 
         Raises:
-            ValueError: there are both.
+            ValueError: There are both a key and a login.
         """
         login = self.address.authorization
         if any(name.lower() == "authorization" for name in self.extra_headers):
             return None
         if login and self.key:
-            raise ValueError("it holds a login, and there is a key too: leave one of them out")
+            raise ValueError("it holds a login, and there is a key too: remove one of them")
         return login or (f"Bearer {self.key}" if self.key else None)
 
     @property
     def credentials(self) -> tuple[str, ...]:
-        """What lets somebody in: keys, headers, fields so named; login, path and query of the address."""
+        """Every credential, longest first.
+
+        Keys, header values, fields of `extra_body` with a name such as "token", and the login, unknown path
+        segments and query of the address.
+        """
         azure = (
             os.environ.get(name, "").strip() for name in ("AZURE_OPENAI_API_KEY", "AZURE_OPENAI_AD_TOKEN")
         )
@@ -148,12 +169,12 @@ class ModelOptions:
         schemeless = [value.rpartition(" ")[2] for value in headers]
         fields = [text for path, text in _texts(self.extra_body) if _SECRET_NAME.search(path)]
         given = {*headers, *schemeless, *fields, *(text for a in addresses for text in a.credentials)}
-        # A header that says "1" or "true" is no secret, and taking it out would garble what is said.
+        # A header value such as "1" or "true" is no secret; redacting it would garble messages.
         return _longest_first(keys | {value for value in given if len(value) > 5})
 
     @property
     def pairs(self) -> tuple[str, ...]:
-        """What no text holds by chance, however short: a scheme with its key, a name with its password."""
+        """Credentials that no text contains by chance, however short: "Bearer KEY", "name:password"."""
         keys = (self.key, os.environ.get("AZURE_OPENAI_AD_TOKEN", "").strip())
         headers = (
             str(value).strip()
@@ -169,13 +190,13 @@ class ModelOptions:
 
     @property
     def secrets(self) -> tuple[str, ...]:
-        """What no message may repeat: the credentials, and the longer texts in the extra fields."""
+        """Every text to redact in messages: `credentials`, and texts of over 7 letters in `extra_body`."""
         texts = {text for _, text in _texts(self.extra_body) if len(text) > 7}
         return _longest_first({*self.credentials, *texts})
 
     @property
     def settings(self) -> dict[str, str]:
-        """What of this changes answers, for a manifest: the extra fields, which may hold secrets, hashed."""
+        """Settings that affect answers, for the manifest: a hash of `extra_body`, as it may hold secrets."""
         if not self.extra_body:
             return {}
         text = json.dumps(self.extra_body, sort_keys=True)
@@ -183,7 +204,7 @@ class ModelOptions:
 
 
 def _texts(value: Any, path: str = "") -> Iterator[tuple[str, str]]:
-    """Every text in a JSON value, after the names of the fields that lead to it."""
+    """Yield (path, text) for every string in a JSON value; the path joins the field names with "/"."""
     if isinstance(value, str):
         yield path, value
     elif isinstance(value, Mapping):
@@ -195,6 +216,8 @@ def _texts(value: Any, path: str = "") -> Iterator[tuple[str, str]]:
 
 
 def _longest_first(secrets: set[str]) -> tuple[str, ...]:
-    """Not empty ones; in an order in which none is taken for a part of another."""
-    written = secrets | {json.dumps(text)[1:-1] for text in secrets}  # as JSON repeats them
+    """Non-empty secrets, longest first, so that none is replaced as a part of another one."""
+    written = secrets | {
+        json.dumps(text)[1:-1] for text in secrets
+    }  # with JSON escapes, as servers echo them
     return tuple(sorted(written - {""}, key=len, reverse=True))

@@ -1,4 +1,4 @@
-"""Chat models: the request, the tools it offers, the answer, and the `Meter` called for each attempt."""
+"""The types of a chat completion: request, response, attempt, and the protocols of models and meters."""
 
 from __future__ import annotations
 
@@ -12,20 +12,23 @@ from toolassay.answers import CUT_OFF
 from toolassay.models.errors import UNREACHABLE
 
 Message = Mapping[str, Any]
-"""`role` and `content`; with tools also what a call and its result carry."""
+"""A message in OpenAI's form: `role`, `content`, and for tools `tool_calls` or `tool_call_id`."""
 
 
 @dataclass(frozen=True, slots=True)
 class ChatRequest:
-    """One chat completion to be made.
+    """One chat completion to request.
 
-    `parameters` go into the request body as they are (temperature, top_p, max_tokens, tools, …).
-    `task` is the work behind the words, for models that act on it instead of reading the prompt
-    (the offline ones); a served model never sees it. `role` (generator, planner, reformat, critic,
-    judge, agent) and `item` (its key in the journal) say in the ledger what the call was for. `timeout` is
-    the caller's own limit in seconds on one attempt, from sending to the last byte: an attempt that it ends
-    is a `ModelError` of kind "time limit", which is not tried again. None: only the time-outs of
-    `ModelOptions` hold.
+    Attributes:
+        messages: The conversation.
+        parameters: Copied into the request body unchanged (temperature, top_p, max_tokens, tools, …).
+        timeout: The caller's limit in seconds on one attempt, from sending to the last byte. An attempt that
+            exceeds it fails with kind "time limit" and is not retried. None: only the time-outs of
+            `ModelOptions` apply.
+        task: The structured task behind the prompt, for models that use it instead of reading the prompt
+            (the offline models). Never sent to a server.
+        role: Purpose of the call in the ledger: generator, planner, reformat, critic, judge or agent.
+        item: Journal key of the item, for the ledger.
     """
 
     messages: Sequence[Message]
@@ -38,7 +41,7 @@ class ChatRequest:
 
 @dataclass(frozen=True, slots=True)
 class ToolCall:
-    """A call of a tool the model asks for; `arguments` is the text it wrote, which may be no JSON."""
+    """A tool call of the model; `arguments` is the text it wrote, which may not be valid JSON."""
 
     id: str
     name: str
@@ -47,15 +50,21 @@ class ToolCall:
 
 @dataclass(frozen=True, slots=True)
 class ChatResponse:
-    """One answer: its text, why it ended, and what it used (None where the server did not say).
+    """One answer. Every figure is None if the server did not report it.
 
-    `refused` marks an answer that declines (finish reason "content_filter", or a `refusal` field).
-    `seconds` is the time the answering attempt took, `first_token_seconds` that to its first token where
-    the answer was streamed; `attempts` counts the tries it took. `tool_calls` are what the model wants
-    called, where the request offered `tools`; the text may then be empty. `cached_tokens` of the prompt came
-    from the server's cache. `reasoning` is what the model thought before it answered, where the server sends
-    that apart from the text; it is recorded and never acted on. `reasoning_tokens` are part of
-    `completion_tokens`.
+    Attributes:
+        text: The text of the answer; may be empty beside `tool_calls`.
+        finish_reason: As the server reports it.
+        prompt_tokens: Tokens of the prompt, `cached_tokens` included.
+        completion_tokens: Tokens of the answer, `reasoning_tokens` included.
+        refused: Whether the answer is a refusal (finish reason "content_filter", or a `refusal` field).
+        seconds: Duration of the attempt that got the answer.
+        first_token_seconds: Time to the first token, of a streamed answer.
+        attempts: Attempts that the answer took.
+        tool_calls: Tool calls of the model, if the request offered `tools`.
+        cached_tokens: Prompt tokens that came from the server's cache.
+        reasoning: Reasoning that the server sent apart from the text; recorded, and otherwise ignored.
+        reasoning_tokens: Tokens of the reasoning.
     """
 
     text: str
@@ -73,7 +82,7 @@ class ChatResponse:
 
     @property
     def is_cut_off(self) -> bool:
-        """Whether the answer ended at a token limit.
+        """Whether the answer was truncated at a token limit.
 
         >>> ChatResponse("half an", "length").is_cut_off, ChatResponse("whole", "stop").is_cut_off
         (True, False)
@@ -82,13 +91,13 @@ class ChatResponse:
 
     @property
     def is_only_thinking(self) -> bool:
-        """Whether the model thought and then said nothing."""
+        """Whether the answer consists of reasoning alone: no text, no tool call, no refusal."""
         thought = bool(self.reasoning or self.reasoning_tokens)
         return thought and not (self.text.strip() or self.tool_calls or self.refused)
 
 
 class ChatModel(Protocol):
-    """Anything that answers chat requests.
+    """A model that answers chat requests.
 
     >>> class Echo:
     ...     name = "echo"
@@ -102,36 +111,54 @@ class ChatModel(Protocol):
     name: str
 
     async def complete(self, request: ChatRequest) -> ChatResponse:
-        """Answer one request; raises `ModelError` where there is no answer."""
+        """Answer one request.
+
+        Raises:
+            ModelError: There is no answer.
+        """
         ...
 
     async def close(self) -> None:
-        """Let go of connections."""
+        """Close all connections."""
         ...
 
 
 class Transport(Protocol):
-    """Sends one request once."""
+    """Sends a request over HTTP, without retries."""
 
     async def send(self, request: ChatRequest) -> ChatResponse:
-        """One attempt; raises `ModelError` where there is no answer."""
+        """Make one attempt.
+
+        Raises:
+            ModelError: There is no answer.
+        """
         ...
 
     async def close(self) -> None:
-        """Let go of connections."""
+        """Close all connections."""
         ...
 
 
 @dataclass(frozen=True, slots=True)
 class Attempt:
-    """One request that went out, whatever came of it.
+    """One request that was sent, successful or not. Token counts are None if the server did not report them.
 
-    `outcome` is "answered", "refused", or the kind of failure ("HTTP 429", "timeout", "reset", …). Tokens
-    are None where the server did not say; cached ones are among those of the prompt, those of thinking among
-    the completion's. Times are in seconds: `seconds` from sending to the last byte of the answer,
-    `first_token_seconds` to its first token (streamed answers), `queued_seconds` the wait for a turn before
-    sending, which is in neither. `cut_off` marks an answer that ended at a token limit, `only_thinking` one
-    without a word after the thoughts.
+    Attributes:
+        model: Name of the model.
+        role: `ChatRequest.role`.
+        item: `ChatRequest.item`.
+        number: Number of the attempt at its request, from 1.
+        outcome: "answered", "refused", or the kind of failure ("HTTP 429", "timeout", "reset", …).
+        status: HTTP status.
+        prompt_tokens: Tokens of the prompt, `cached_tokens` included.
+        completion_tokens: Tokens of the answer, `reasoning_tokens` included.
+        seconds: Time from sending to the last byte of the answer.
+        first_token_seconds: Time from sending to the first token, of a streamed answer.
+        cached_tokens: Prompt tokens that came from the server's cache.
+        reasoning_tokens: Tokens of the reasoning.
+        queued_seconds: Wait for the concurrency limit before sending; not part of `seconds`.
+        cut_off: Whether the answer was truncated at a token limit.
+        only_thinking: Whether the answer consists of reasoning alone.
     """
 
     model: str
@@ -152,7 +179,7 @@ class Attempt:
 
     @property
     def seconds_per_token(self) -> float | None:
-        """Seconds from one token of a streamed answer to the next; None where that is not known.
+        """Mean time between two tokens of a streamed answer; None if it was not streamed or not counted.
 
         >>> Attempt("m", "agent", "1", 1, "answered", completion_tokens=11, seconds=3.0,
         ...         first_token_seconds=1.0).seconds_per_token
@@ -165,15 +192,19 @@ class Attempt:
 
     @property
     def unbilled(self) -> bool:
-        """Whether it surely cost nothing: nobody was reached, or the server answered with an error."""
+        """Whether it certainly cost nothing: the server was unreachable or answered with an error."""
         return self.outcome == UNREACHABLE or (self.status is not None and self.status >= 400)
 
 
 class Meter(Protocol):
-    """Keeps the books of a run."""
+    """Accounts for the attempts of a run and enforces its limits; see `toolassay.runs.Ledger`."""
 
     def before(self, model: str, request: ChatRequest) -> None:
-        """Called before every attempt; raises `ModelError` with outcome "budget stop" to forbid it."""
+        """Called before every attempt.
+
+        Raises:
+            ModelError: The attempt is not allowed; the outcome is "budget stop".
+        """
         ...
 
     def after(self, attempt: Attempt) -> None:
@@ -182,17 +213,17 @@ class Meter(Protocol):
 
 
 class NoMeter:
-    """Watches nothing."""
+    """A meter that allows every attempt and records none."""
 
     def before(self, model: str, request: ChatRequest) -> None:
-        """Allow everything."""
+        """Allow the attempt."""
 
     def after(self, attempt: Attempt) -> None:
-        """Forget it."""
+        """Discard the attempt."""
 
 
 class OfferedTools(list[dict[str, Any]]):
-    """The `tools` of many requests, never changed: written as JSON once, not for each of them.
+    """The `tools` that many requests share; serialised to JSON once. Must not be modified.
 
     >>> OfferedTools([{"type": "function"}]).text
     '[{"type": "function"}]'
@@ -200,10 +231,10 @@ class OfferedTools(list[dict[str, Any]]):
 
     @cached_property
     def text(self) -> str:
-        """As JSON, in ASCII."""
+        """The tools as JSON, in ASCII."""
         return json.dumps(self)
 
     @cached_property
     def size(self) -> int:
-        """Bytes of their JSON in UTF-8, by which tokens are estimated."""
+        """Bytes of the JSON in UTF-8, from which tokens are estimated."""
         return len(json.dumps(self, ensure_ascii=False).encode(errors="replace"))

@@ -1,6 +1,6 @@
-"""Redaction: texts and commands without keys, logins and secrets; and the versions in use.
+"""Redaction of secrets in texts and command lines; `versions` of packages for manifests.
 
-An address is redacted by `Address.shown`, and addresses inside a text by `address.without_addresses`.
+`Address.shown` redacts an address, `address.without_addresses` the addresses inside a text.
 """
 
 from __future__ import annotations
@@ -18,11 +18,11 @@ from toolassay.version import __version__
 _KEY_FLAGS = ("--api_key", "--api-key")
 _ADDRESS_FLAGS = ("--api_base", "--api-base", "--api_addr", "--api-addr", "agent.api_base")
 _GARBLING = 5
-"""A secret of so few characters is hidden where it is a word of its own, not inside other words."""
+"""A secret of up to this many characters is redacted only as a separate word, not inside other words."""
 
 
 def versions(*packages: str) -> dict[str, str]:
-    """The versions of this package, of Python and of `packages`, and the platform.
+    """The versions of this package, of Python and of installed `packages`, and the platform.
 
     >>> sorted(versions("numpy", "no-such-package"))
     ['numpy', 'platform', 'python', 'toolassay']
@@ -41,9 +41,9 @@ def versions(*packages: str) -> dict[str, str]:
 
 
 def without(secrets: Iterable[str], text: str) -> str:
-    """A text with every secret in it replaced, also where its characters are percent-encoded or not.
+    """Replace every secret in a text by `***`, whether or not its characters are percent-encoded.
 
-    Libraries quote the parts of a URL again before they send them, and servers repeat what was sent.
+    HTTP libraries quote the parts of a URL again before they send them, and servers repeat them in errors.
 
     >>> without(["sk-1234"], "Incorrect API key: sk-1234")
     'Incorrect API key: ***'
@@ -59,7 +59,10 @@ def without(secrets: Iterable[str], text: str) -> str:
 
 @lru_cache(maxsize=256)
 def _in_a_url(secret: str) -> re.Pattern[str]:
-    """A secret with any of its characters percent-encoded; a space may be a plus sign."""
+    """A pattern for a secret, any of whose characters may be percent-encoded; a space may be a plus sign.
+
+    For "ab c" it matches "ab+c" and "%61b%20c", not "ab-c".
+    """
     return re.compile("".join(map(_quoted_or_not, unquote(secret, errors="surrogateescape"))))
 
 
@@ -71,7 +74,7 @@ def _quoted_or_not(character: str) -> str:
 
 
 def without_secrets(words: Sequence[str], secrets: Collection[str]) -> list[str]:
-    """A command as it may be written down: no key, addresses as they may be shown, none of `secrets`.
+    """Redact a command line: API keys, the secret parts of addresses, and all of `secrets`.
 
     >>> without_secrets(["infer", "--api_key", "sk-1", "--api_base=http://me:pw@host/v1?key=2"], [])
     ['infer', '--api_key', '***', '--api_base=http://***@host/v1?key=***']
@@ -102,10 +105,10 @@ def _shown(words: Sequence[str], secrets: Collection[str]) -> Iterator[str]:
 
 
 def _without_address(word: str) -> str:
-    """A word with its addresses as they may be shown.
+    """Redact the addresses in a word of a command line.
 
-    An address, or `NAME=ADDRESS`, is taken whole: a password may hold blanks and quotes, by which an address
-    inside a text ends.
+    A word that is an address, or `NAME=ADDRESS`, is parsed as a whole: its password may contain blanks and
+    quotes, at which `without_addresses` would end the address.
     """
     start, _, rest = word.partition("://")
     name, equals, scheme = start.rpartition("=")

@@ -1,4 +1,7 @@
-"""Request parameters: sampling settings, and those that a server refuses, which are omitted or renamed."""
+"""Request parameters: checks of sampling settings, and parameters that a server refuses.
+
+A refused parameter is omitted, or renamed if the server names a replacement, for the rest of the run.
+"""
 
 from __future__ import annotations
 
@@ -11,8 +14,10 @@ from typing import Any
 from toolassay.errors import UsageError
 
 NEVER = frozenset({"model", "messages"})
-"""Without these there is nothing to ask."""
+"""Parameters that are never omitted, because every request needs them."""
 
+# A text that refuses a parameter: matches "'top_k' is not supported" and "Unknown parameter: 'top_k'", not
+# "max_tokens is too large: 90000", which is about its value.
 _REFUSING = re.compile(
     r"unsupported|not supported|n't supported|not support|n't support|not permitted|not allowed|not enabled"
     r"|not accepted|no longer (?:supported|accepted)|unrecogni[sz]ed|extra_forbidden|deprecated"
@@ -20,29 +25,36 @@ _REFUSING = re.compile(
     r"|cannot both be",
     re.IGNORECASE,
 )
+# A replacement: matches "Use 'max_completion_tokens' instead" and "replaced by `seed`", not "try again".
 _INSTEAD = re.compile(
     r"\buse (?P<one>[\w'\"`]+) instead|(?:in favou?r of|replaced by|replaced with) (?P<two>[\w'\"`]+)",
     re.IGNORECASE,
 )
 _QUOTES = "'\"`"
-# What a validator repeats of the request, e.g. {'loc': ('body',), 'msg': '…', 'input': {'top_p': 1}}: to the
-# end of the line, for it may name every parameter. Not the word in "Input should be a number".
+# The request as a validator echoes it, to the end of the line, because it may name every parameter: matches
+# ", 'input': {'top_p': 1}}" in {'loc': ('body',), 'msg': '…', 'input': {'top_p': 1}}, not "Input should be a
+# number".
 _ECHO = re.compile(r",\s*['\"]input['\"]:.*")
+# The end of a sentence or line: matches the blank in "No top_k. Try", not the dot in "0.5".
 _SENTENCE_END = re.compile(r"(?<=[.;!?])\s+|\n+")
 
 
 def check_temperature(value: float, *, flag: str = "--temperature") -> None:
-    """Refuse what is no temperature.
+    """Check that a temperature is a finite number of at least 0.
+
+    Args:
+        value: The temperature.
+        flag: The option it comes from, for the message.
 
     Raises:
-        UsageError: it is negative or no number.
+        UsageError: It is not.
 
     >>> check_temperature(float("nan"))
     Traceback (most recent call last):
-    toolassay.errors.UsageError: --temperature nan is no temperature. Fix: give a number from 0
+    toolassay.errors.UsageError: --temperature nan is not a temperature. Fix: give a number from 0
     """
     if not (math.isfinite(value) and value >= 0):
-        raise UsageError(f"{flag} {value:g} is no temperature", fix="give a number from 0")
+        raise UsageError(f"{flag} {value:g} is not a temperature", fix="give a number from 0")
 
 
 def sampling_parameters(temperature: float | None, top_p: float | None) -> dict[str, float]:
@@ -57,15 +69,15 @@ def sampling_parameters(temperature: float | None, top_p: float | None) -> dict[
     if temperature is not None:
         check_temperature(temperature)
     if top_p is not None and not 0 <= top_p <= 1:  # NaN fails too
-        raise UsageError(f"--top_p {top_p:g} is no share", fix="give a number from 0 to 1")
+        raise UsageError(f"--top_p {top_p:g} is not a probability", fix="give a number from 0 to 1")
     given = {"temperature": temperature, "top_p": top_p}
     return {name: value for name, value in given.items() if value is not None}
 
 
 def without_default(parameters: Mapping[str, Any], default: Mapping[str, Any]) -> dict[str, Any]:
-    """Parameters as a manifest has them: a limit of tokens only where it is not the default.
+    """The parameters for a manifest: `max_tokens` is left out if it is the default.
 
-    Runs that began before the limit could be set do not name it, and go on.
+    Manifests of runs from before `--max_tokens` existed lack it, and such runs can still be continued.
 
     >>> without_default({"top_p": 0.1, "max_tokens": 2000}, {"max_tokens": 2000})
     {'top_p': 0.1}
@@ -75,11 +87,11 @@ def without_default(parameters: Mapping[str, Any], default: Mapping[str, Any]) -
 
 
 class Refusals:
-    """The parameters that one model's endpoint refuses, learnt while it is asked.
+    """The parameters that one model's endpoint refuses, learnt from its errors.
 
     Args:
-        known: those known from before; the value is the name to send instead, None for "leave it out".
-        told: called once for each that is learnt, with the two.
+        known: Refused parameters of an earlier start; the value is the name to send instead, None to omit it.
+        on_change: Called once with each new parameter and its replacement.
 
     >>> refusals = Refusals()
     >>> refusals.learn("Unknown parameter: 'top_k'", ["top_k", "top_p"])
@@ -91,18 +103,18 @@ class Refusals:
     def __init__(
         self,
         known: Mapping[str, str | None] | None = None,
-        told: Callable[[str, str | None], None] = lambda name, instead: None,
+        on_change: Callable[[str, str | None], None] = lambda name, instead: None,
     ) -> None:
         self._known = dict(known or {})
-        self._told = told
+        self._on_change = on_change
 
     @property
     def known(self) -> Mapping[str, str | None]:
-        """What is refused, and the name that is sent instead."""
+        """The refused parameters with the name to send instead, or None."""
         return self._known
 
     def fit(self, parameters: dict[str, Any]) -> dict[str, Any]:
-        """Parameters as the endpoint takes them."""
+        """Omit or rename the refused ones among `parameters`."""
         if not self._known:
             return parameters
         fitting = dict(parameters)
@@ -114,41 +126,44 @@ class Refusals:
         return fitting
 
     def learn(self, complaint: str, sent: Collection[str], status: int | None = 400) -> bool:
-        """Whether a complaint is about a parameter, so that asking again without it may help.
+        """Learn from an error; whether it refuses a parameter, so that a repeat without it may succeed.
 
         Args:
-            complaint: the body of the endpoint's answer.
-            sent: the names of the parameters in the request it is about.
-            status: as `refused_parameter` takes it.
+            complaint: Body of the error response.
+            sent: Names of the parameters in the request.
+            status: HTTP status of the error; None if it came inside an answer.
         """
         found = refused_parameter(complaint, sent, status)
         if found is None:
             return False
         name, instead = found
         if name not in self._known:
-            # What was refused before is no way out: two names that refuse each other end here.
+            # A replacement that was itself refused before is not used: otherwise two names that each ask for
+            # the other would alternate forever.
             instead = None if instead in self._known else instead
             self._known[name] = instead
-            self._told(name, instead)
+            self._on_change(name, instead)
         return name not in self.fit(dict.fromkeys(sent))
 
 
 def refused_parameter(
     complaint: str, sent: Collection[str], status: int | None = 400
 ) -> tuple[str, str | None] | None:
-    """The parameter that a complaint refuses, of those sent, and the name the endpoint wants instead.
+    """Find the parameter that an error refuses.
 
-    None where the complaint is about something else: a value out of its range, too long a prompt, whatever
-    does not name one of `sent`. Where several are named it is the first; of two that exclude each other
-    the last. Understands OpenAI, Azure, vLLM (pydantic's "extra inputs"), Anthropic and Google.
-
-    A server that fails (5xx, or an error inside an answer) may mention parameters by the way: there one
-    sentence must both refuse and name it. A 429 must name it in its field `param`.
+    Understands the errors of OpenAI, Azure, vLLM (pydantic's "extra inputs"), Anthropic and Google. A failing
+    server (5xx, or an error inside an answer) may mention parameters in passing, so one sentence must both
+    refuse and name the parameter. A 429 must name it in its field `param`.
 
     Args:
-        complaint: the body of the endpoint's answer.
-        sent: the names of the parameters in the request it is about.
-        status: of that answer; None where it had none of its own.
+        complaint: Body of the error response.
+        sent: Names of the parameters in the request.
+        status: HTTP status of the error; None if it came inside an answer.
+
+    Returns:
+        The refused parameter and the name to send instead, if any. If several are named, the first; of two
+        that exclude each other, the last. None if the error is about something else: a value out of range,
+        too long a prompt, or no parameter of `sent`.
 
     >>> refused_parameter("max_tokens is not supported. Use max_completion_tokens instead.", ["max_tokens"])
     ('max_tokens', 'max_completion_tokens')
@@ -178,12 +193,12 @@ def refused_parameter(
 
 
 def fails(status: int | None) -> bool:
-    """Whether a status says that the server failed, rather than what is wrong with the request."""
+    """Whether a status means a failure of the server (5xx, or None) rather than of the request."""
     return status is None or status >= 500
 
 
 def sentences(texts: Iterable[str]) -> Iterator[str]:
-    """The sentences and lines of texts.
+    """Split texts into sentences and lines.
 
     >>> list(sentences(["No top_k. Try again", "Or not"]))
     ['No top_k.', 'Try again', 'Or not']
@@ -193,9 +208,9 @@ def sentences(texts: Iterable[str]) -> Iterator[str]:
 
 
 def texts_of(complaint: str) -> Iterator[tuple[str, str]]:
-    """Every text of a JSON value with its key; the complaint itself where it is no JSON.
+    """Yield (key, text) for every string of a JSON text; the text itself with key "" if it is not JSON.
 
-    What repeats the request (pydantic's `input`) is left out.
+    Skips pydantic's `input`, which repeats the request.
     """
     try:
         waiting: list[tuple[str, Any]] = [("", json.loads(complaint))]
@@ -213,7 +228,12 @@ def texts_of(complaint: str) -> Iterator[tuple[str, str]]:
 
 
 def _place(name: str, message: str) -> int | None:
-    """Where a message names a parameter; a name that is an everyday word must be marked as a name."""
+    """Position at which a message names a parameter; None if it does not.
+
+    A name without an underscore may be an everyday word ("stop", "tools"), so it must be quoted, follow a
+    word such as "parameter", or be the subject of a refusal. For "stop": matches "'stop' is", "parameter
+    stop" and "stop is not supported", not "please stop now".
+    """
     word = re.escape(name)
     pattern = rf"(?<!\w){word}(?!\w)"
     if "_" not in name:

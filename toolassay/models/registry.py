@@ -1,4 +1,4 @@
-"""Who `--llm NAME` is: a built-in name, a name a package registered, or a served model."""
+"""Resolves `--llm NAME`: a built-in model, one that a package registered, or a served model."""
 
 from __future__ import annotations
 
@@ -13,40 +13,48 @@ from toolassay.models.protocol import ChatModel, Meter
 
 GROUP = "toolassay.models"
 
-# Names only: nothing is imported until somebody asks for it.
+# Import paths, so that a model's module is imported only when it is used.
 _BUILT_IN = {
     "offline": "toolassay.offline.offline_model:create",
     "nothing": "toolassay.offline.baselines:create",
     "random": "toolassay.offline.baselines:create",
 }
 BUILT_IN = frozenset(_BUILT_IN)
-"""Models that need no server: they answer on this machine, cost nothing and use no tokens."""
+"""Models that need no server: they run locally, cost nothing and use no tokens."""
 BASELINES = frozenset({"nothing", "random"})
-"""Built-in models that are compared with and never ranked."""
+"""Built-in models to compare with; they get no rank."""
 DRAWS = frozenset({"random"})
-"""Built-in models that have a seed; 0 where none is given."""
+"""Built-in models that take a seed (default 0)."""
 
 
 def refuse_baseline(name: str | None, flag: str) -> None:
-    """Refuse a baseline where a model has to read what it is asked.
+    """Reject a baseline for a role in which the model has to read its prompt.
+
+    Args:
+        name: Name of the model; None passes.
+        flag: The option that names it, for the message.
 
     Raises:
-        UsageError: it is one.
+        UsageError: The model is a baseline.
     """
     if name in BASELINES:
         raise UsageError(f"{flag} {name} is a baseline: it only answers requests", fix="name another model")
 
 
 def create_model(name: str, options: ModelOptions, meter: Meter | None = None) -> ChatModel:
-    """The model called `name`.
+    """Create the model called `name`.
 
-    A built-in name (`offline`, `nothing`, `random`) and names registered under the entry-point group
-    `toolassay.models` come first; any other name is asked of the OpenAI-compatible server that `options`
-    point to. A registered object is called with `(name, options)`. `meter` sees every call of whichever model
-    it is; where there is one, a registered model is tried again and limited as a served one is.
+    Built-in names (`offline`, `nothing`, `random`) come first, then names registered under the entry-point
+    group `toolassay.models`; every other name is a model of the OpenAI-compatible server of `options`.
+
+    Args:
+        name: Name of the model.
+        options: Address and settings of the server. A registered factory is called with `(name, options)`.
+        meter: Called for every attempt. With a meter, built-in and registered models get the same retries
+            and concurrency limit as a served one.
 
     Raises:
-        UsageError: an empty name, or a registered model that cannot be loaded.
+        UsageError: The name is empty, or a registered model cannot be loaded.
     """
     if not name.strip():
         raise UsageError("--llm is empty", fix="name a model, e.g. --llm offline")
@@ -66,7 +74,7 @@ def create_model(name: str, options: ModelOptions, meter: Meter | None = None) -
 
 
 def is_served(name: str) -> bool:
-    """Whether a model is asked over HTTP rather than built in or registered.
+    """Whether a model is called over HTTP, rather than built in or registered.
 
     >>> is_served("offline"), is_served("gpt-4")
     (False, True)
@@ -84,6 +92,6 @@ def _registered(name: str) -> Callable[[str, ModelOptions], ChatModel] | None:
         except Exception as error:
             raise UsageError(
                 f"model '{name}' is registered as {point.value} but cannot be loaded: {error}",
-                fix="mend or uninstall that package",
+                fix="repair or uninstall that package",
             ) from error
     return None

@@ -1,6 +1,7 @@
-"""Failed attempts: what a refusal means (HTTP status, `Retry-After`, context overflow), and when to retry.
+"""Failed attempts: classification of errors (HTTP status, `Retry-After`, context overflow) and retries.
 
-`wait_before` is the retry delay, `Tries` limits the attempts of a request, `Breaker` detects a dead server.
+`retry_delay` is the wait before a retry, `Tries` limits the attempts of a request, `Breaker` detects a dead
+server.
 """
 
 from __future__ import annotations
@@ -18,7 +19,8 @@ from toolassay.models.address import HIDDEN, Address, without_addresses
 from toolassay.models.errors import RESET, TIME_LIMIT, UNREACHABLE, ModelError
 from toolassay.models.options import MAX_TRIES
 
-_OVERFLOW = (  # as OpenAI, vLLM, llama.cpp and others put it
+# Phrases of context-overflow errors of OpenAI, vLLM, llama.cpp, TGI, Anthropic and others.
+_OVERFLOW = (
     "context_length",
     "context length",
     "context size",
@@ -36,13 +38,13 @@ _NO_CREDIT = ("insufficient_quota", "exceeded your current quota")
 
 
 def failed_answer(status: int, text: str, retry_after: str | None, place: str) -> ModelError:
-    """The error behind an HTTP status of 400 and more.
+    """The error of a response with an HTTP status of 400 or more.
 
     Args:
-        status: the status.
-        text: the body.
-        retry_after: that header, if there is one.
-        place: the address as it may be shown.
+        status: HTTP status.
+        text: Body of the response.
+        retry_after: `Retry-After` header.
+        place: Redacted address, for the message.
     """
     detail = _detail(text)
     kind = f"HTTP {status}"
@@ -56,9 +58,7 @@ def failed_answer(status: int, text: str, retry_after: str | None, place: str) -
             body=text if status == 403 else "",
         )
     if status == 402 or (status == 429 and any(phrase in text.lower() for phrase in _NO_CREDIT)):
-        return ModelError(
-            f"{place} wants to be paid first ({said})", stops_run=True, kind=kind, status=status
-        )
+        return ModelError(f"{place} requires payment ({said})", stops_run=True, kind=kind, status=status)
     if status == 429 or status >= 500 or status == 408:
         wait = retry_after_seconds(retry_after)
         return ModelError(said, transient=True, retry_after=wait, kind=kind, status=status, body=text)
@@ -72,7 +72,7 @@ def failed_answer(status: int, text: str, retry_after: str | None, place: str) -
 
 
 def failure_inside(error: Any) -> ModelError:
-    """The error that came under status 200, as some proxies send them, or in the middle of a stream.
+    """The error of an `error` field in a response with status 200 (some proxies) or in a stream.
 
     >>> failure_inside({"message": "slow down", "code": 429}).kind, failure_inside("no memory").transient
     ('HTTP 429', True)
@@ -90,19 +90,19 @@ def failure_inside(error: Any) -> ModelError:
 
 
 def moved(place: str, status: int, to: str | None) -> ModelError:
-    """Another address: a redirect would turn the request into another one, or take the key elsewhere."""
+    """The error of a redirect, which is not followed: a POST would become a GET, and the key would leak."""
     kind = f"HTTP {status}"
     where = f"{place} has moved to {Address.of(to).shown}" if to else f"{place} has moved"
-    return ModelError(f"{where} ({kind}): name that address", stops_run=True, kind=kind, status=status)
+    return ModelError(f"{where} ({kind}): use that address", stops_run=True, kind=kind, status=status)
 
 
 def unreachable(place: str, reason: object) -> ModelError:
-    """Nobody listens, or the name or the certificate is wrong."""
+    """The error of a connection that cannot be made: no server, wrong host name or certificate."""
     return ModelError(f"cannot reach {place}: {reason}", transient=True, kind=UNREACHABLE)
 
 
 def timed_out(seconds: float, *, silent: bool = False) -> ModelError:
-    """No whole answer in time; `silent`: no byte for so long."""
+    """The error of a time-out of `--total_timeout` or, if `silent`, of `--timeout`."""
     said = f"no byte for {seconds:g} s (--timeout)"
     if not silent:
         said = f"no answer within {seconds:g} s (--total_timeout)"
@@ -110,31 +110,31 @@ def timed_out(seconds: float, *, silent: bool = False) -> ModelError:
 
 
 def over_time_limit(seconds: float) -> ModelError:
-    """The caller wants no answer that takes longer."""
+    """The error of an attempt that exceeded `ChatRequest.timeout`; it is not retried."""
     return ModelError(f"timed out: no answer within its limit of {seconds:g} s", kind=TIME_LIMIT)
 
 
-def broken(reason: object, *, kind: str = RESET) -> ModelError:
-    """The connection broke."""
+def connection_broken(reason: object, *, kind: str = RESET) -> ModelError:
+    """The error of a connection that broke after it was made."""
     return ModelError(f"the connection broke: {reason}", transient=True, kind=kind)
 
 
 def wrong_address(place: str, reason: object) -> ModelError:
-    """The address cannot be asked at all."""
+    """The error of an address that is not a valid HTTP URL."""
     shown = without_addresses(str(reason))
     if not place.startswith(("http://", "https://")):
         shown = "it has to begin with http:// or https://"
     elif f":{HIDDEN}" in place:
         shown = "its port is not a number"
     elif place.partition("://")[2].startswith(HIDDEN):
-        shown = "its host holds a character that no host has"
+        shown = "its host contains an invalid character"
     elif shown == place or place.partition("://")[2].startswith(("/", ":")):
-        shown = "it names no server"
-    return ModelError(f"'{place}' is no address to ask: {shown}", stops_run=True, kind="wrong address")
+        shown = "it has no host"
+    return ModelError(f"'{place}' is not a valid address: {shown}", stops_run=True, kind="wrong address")
 
 
 def retry_after_seconds(value: str | None) -> float | None:
-    """`Retry-After` in seconds, whether it came as a number or as a date.
+    """Parse `Retry-After`, a number of seconds or a date, to seconds; None if it is missing or invalid.
 
     >>> retry_after_seconds("3"), retry_after_seconds(None), retry_after_seconds("soon")
     (3.0, None, None)
@@ -154,9 +154,9 @@ def retry_after_seconds(value: str | None) -> float | None:
 
 
 def _is_filtered(text: str) -> bool:
-    """Whether an error says that a content filter stopped the prompt, as Azure and LiteLLM put it.
+    """Whether a content filter stopped the prompt, by the error codes of Azure and LiteLLM.
 
-    Only codes count, for a message may repeat the prompt.
+    The message is not searched, because it may repeat the prompt.
 
     >>> _is_filtered('{"error": {"code": "content_filter"}}'), _is_filtered('{"error": "content_filter"}')
     (True, False)
@@ -175,7 +175,7 @@ def _is_overflow(text: str) -> bool:
 
 
 def _detail(text: str) -> str:
-    """The server's own words."""
+    """The message of an error body, on one line; the body itself if it has none."""
     message: Any = None
     try:
         body = json.loads(text)
@@ -187,15 +187,18 @@ def _detail(text: str) -> str:
 
 
 MAX_IDENTICAL = 4
+"""Identical failures in a row after which a request is given up."""
 LONGEST_BACKOFF = 60.0
+"""Maximum seconds of a wait that the server did not ask for."""
 LONGEST_RETRY_AFTER = 600.0
+"""Maximum seconds of `Retry-After` that are honoured."""
 
 
-def wait_before(number: int, error: ModelError) -> float:
-    """Seconds to wait before the try after try `number`.
+def retry_delay(number: int, error: ModelError) -> float:
+    """Seconds to wait after attempt `number` (from 1) failed with `error`.
 
-    Exponential with jitter (0.5 to 1 s, 1 to 2 s, 2 to 4 s, … at most a minute), or what the server asked
-    for, within ten minutes and with a little jitter, so that not all who were sent away return at once.
+    Exponential backoff with jitter: 0.5 to 1 s, 1 to 2 s, 2 to 4 s, … up to 60 s. If the server sent
+    `Retry-After`, that time, up to 600 s and with up to 10 % added, so that requests do not return together.
     """
     backoff = random.uniform(0.5, 1.0) * min(LONGEST_BACKOFF, 2.0 ** min(number - 1, 30))
     if error.retry_after is None:
@@ -204,11 +207,15 @@ def wait_before(number: int, error: ModelError) -> float:
 
 
 class Tries:
-    """The tries of one request: a cap on all of them, and one on identical failures in a row.
+    """Counts the attempts of one request: a limit on all, and one on identical failures in a row.
 
-    A deterministic 500 says the same thing every time: it ends after four. A 429 and a server that is not
-    there say the same thing every time too, but pass: only the cap on all tries holds for them. A 429 while
-    other requests are answered only says that this one stands in line: the count begins anew.
+    Identical failures, such as a deterministic 500, end the request after four. A 429 and an unreachable
+    server are also identical every time but temporary, so only the limit on all attempts applies to them.
+    A 429 while the server answers other requests means that this one is queued: the count restarts.
+
+    Args:
+        most: Maximum attempts.
+        most_identical: Maximum identical failures in a row.
 
     >>> tries = Tries(most=8)
     >>> error = ModelError("HTTP 500: out of paper", transient=True, kind="HTTP 500", status=500)
@@ -220,16 +227,16 @@ class Tries:
         self.number = 1
         self._most = most
         self._most_identical = most_identical
-        self._in_line = 0  # tries that do not count
+        self._in_line = 0  # attempts that do not count
         self._last: tuple[str, str] | None = None
         self._identical = 0
 
     def again(self, error: ModelError, *, others_answered: bool = False) -> bool:
-        """Whether to try once more after this failure; counts it.
+        """Count a failure; whether to try again.
 
         Args:
-            error: the failure.
-            others_answered: whether the endpoint has answered another request since the failure before.
+            error: The failure.
+            others_answered: Whether the endpoint has answered another request since the previous failure.
         """
         failure = (error.kind, str(error))
         self._identical = self._identical + 1 if failure == self._last else 1
@@ -248,16 +255,16 @@ class Tries:
 
 
 class Breaker:
-    """Notices a server that died in the middle of a run.
+    """A circuit breaker that detects a server that died during a run.
 
-    It opens when `failures` attempts in a row could not connect or lost their connection, over at least
-    `seconds`: one restart of a server breaks every connection at once, and passes. Of connections that
-    break together only one counts.
+    It opens after `failures` attempts in a row that could not connect or lost their connection, over at least
+    `seconds`. A restart of the server breaks all connections at once and is temporary, so connections that
+    break together count once.
 
     Args:
-        failures: how many in a row.
-        seconds: for how long at least.
-        clock: seconds that never go back.
+        failures: Number of failures in a row.
+        seconds: Minimum time between the first and the last of them.
+        clock: Monotonic clock, in seconds.
     """
 
     def __init__(
@@ -270,19 +277,19 @@ class Breaker:
         self._first = 0.0
         self._last = float("-inf")
 
-    def heard(self) -> None:
-        """The server answered, whatever it said."""
+    def answered(self) -> None:
+        """Reset the count: the server responded, with an answer or an error."""
         self._count = 0
 
     def failed(self, error: ModelError, sent: float) -> bool:
-        """Count a failure of an attempt sent at a time of the clock; whether the server is gone."""
+        """Count the failure of an attempt that was sent at clock time `sent`; whether the server is down."""
         if error.kind not in (UNREACHABLE, RESET):
             return False
         now = self._clock()
         if self._count == 0:
             self._first = now
         elif sent < self._last:
-            return False  # was under way when the last one failed: the same event
+            return False  # it was in flight at the previous failure, so both have the same cause
         self._count += 1
         self._last = now
         return self._count >= self._failures and now - self._first >= self._seconds

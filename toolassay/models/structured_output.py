@@ -1,6 +1,6 @@
-"""Structured output: a JSON schema for the answer, in the form that the server takes.
+"""Structured output: a JSON schema for the answer, in the form that the server accepts.
 
-Requests carry OpenAI's form. A server that refuses it gets the next one:
+Requests use OpenAI's form. If the server refuses a form, the next one is tried:
 
 1. `json_schema`: `{"type": "json_schema", "json_schema": {"name", "strict", "schema"}}` (OpenAI, vLLM, …);
 2. `plain_json_schema`: the same without `maxItems`, only where a refusal names that word;
@@ -22,42 +22,48 @@ PARAMETER = "response_format"
 Form = Literal["json_schema", "plain_json_schema", "json_object", "none"]
 FORMS: tuple[Form, ...] = get_args(Form)
 Structured = Literal["auto"] | bool
-"""Whether answers are held to a schema: "auto" where the server takes one, True (or the run ends), False."""
+"""Whether a JSON schema is sent: "auto" if the server accepts one, True (else the run ends), False."""
 
 _LIMIT = "maxItems"
-_MISFITS = 10  # answers in a row from the first on that show that a server ignores the schema
+_MISFITS = 10
+"""If the first N answers all violate the schema, the server is reported to ignore it."""
+# An error text that mentions structured output: matches "response_format.type: …", not "format of the date".
 _NAMES = re.compile(
     r"response[_ ]format|json[_ ]schema|json_object|structured[_ ]output|guided_json|grammar", re.IGNORECASE
 )
-# llama.cpp: "Input should be 'text' or 'json_object'"; others as they came up. Not "out of memory".
+# An error text that refuses something: matches llama.cpp's "Input should be 'text' or 'json_object'" and
+# wordings of other servers, not "out of memory".
 _REFUSING = re.compile(
     r"support|permitted|allowed|accepted|unrecogni[sz]ed|unknown|unexpected|extra_forbidden|invalid|unavailable"
     r"|should be|must|expected|not (?:available|implemented)|enabled only|pars(?:e|ing)|convert|compil",
     re.IGNORECASE,
 )
-# These say what they mean, whatever else their text mentions: key, payment, time, number of requests.
+# Statuses about the key, payment, time or rate limit; their text is not searched.
 _OWN_MEANING = (401, 402, 408, 429)
 
 
 def json_schema(name: str, schema: Mapping[str, Any]) -> dict[str, Any]:
-    """The parameters of a request whose answer has to fit a schema.
+    """The `response_format` parameter, in OpenAI's form, that constrains an answer to a schema.
 
     Args:
-        name: of the schema; letters, digits and `_`.
-        schema: as OpenAI's strict mode has it: an object, every property required, no others.
+        name: Name of the schema; letters, digits and `_`.
+        schema: Valid in OpenAI's strict mode: an object, every property required, no additional ones.
     """
     form = {"type": "json_schema", "json_schema": {"name": name, "strict": True, "schema": schema}}
     return {PARAMETER: form}
 
 
 class SchemaForms:
-    """The form in which one model's endpoint takes a schema, learnt from its refusals.
+    """The form in which one model's endpoint accepts a schema, learnt from its errors.
 
     Args:
-        known: the form an earlier start ended with.
-        told: called with each new form.
-        required: whether an answer without a schema is of no use. A known `none` is then ignored: all forms
-            are tried again.
+        known: The form that an earlier start of the run ended with.
+        on_change: Called with each new form.
+        required: Whether the run needs a schema. If so, a known form `none` is ignored and all forms are
+            tried again.
+
+    Attributes:
+        form: The current form.
 
     >>> forms = SchemaForms()
     >>> sent = forms.fit(json_schema("plan", {"type": "object"}))
@@ -70,33 +76,33 @@ class SchemaForms:
     def __init__(
         self,
         known: str | None = None,
-        told: Callable[[Form], None] = lambda form: None,
+        on_change: Callable[[Form], None] = lambda form: None,
         *,
         required: bool = False,
     ) -> None:
         usable = known in FORMS and not (required and known == "none")
         self.form: Form = cast(Form, known) if usable else FORMS[0]
         self.required = required
-        self._told = told
+        self._on_change = on_change
         self._answers = self._misfits = 0
 
     @property
     def missing(self) -> bool:
-        """Whether a schema is required and the server takes none."""
+        """Whether a schema is required and the server accepts none."""
         return self.required and self.form == "none"
 
     @property
     def facts(self) -> dict[str, Any]:
-        """For the manifest: the form, answers to requests with a schema, and those that do not fit it."""
+        """For the manifest: the form, the answers to requests with a schema, and those that violate it."""
         return {"form": self.form, "answers": self._answers, "misfits": self._misfits}
 
     @property
     def ignored(self) -> bool:
-        """Whether the first answers say that the server ignores the schema; true once."""
+        """Whether exactly the first 10 answers have come and all violate the schema; so it is true once."""
         return self._answers == self._misfits == _MISFITS
 
     def fit(self, parameters: dict[str, Any]) -> dict[str, Any]:
-        """Parameters with the schema in the form that the endpoint takes."""
+        """Convert the schema in `parameters` to the current form; without one they are returned unchanged."""
         form = parameters.get(PARAMETER, {})
         schema = schema_of(form)
         if schema is None or self.form == "json_schema":
@@ -109,14 +115,14 @@ class SchemaForms:
         return {**others, PARAMETER: _without_limits(form)}
 
     def learn(self, complaint: str, sent: Mapping[str, Any], status: int | None = 400) -> bool:
-        """Whether a complaint is about the form of a schema, so that asking again may help.
+        """Learn from an error; whether it refuses the form of the schema, so that a repeat may succeed.
 
-        Once an answer came, a server that fails (5xx) is not taken to refuse the form.
+        After the first answer, a 5xx no longer counts as a refusal of the form.
 
         Args:
-            complaint: the body of the endpoint's answer.
-            sent: the parameters of the request it is about.
-            status: of that answer; None where it had none of its own.
+            complaint: Body of the error response.
+            sent: Parameters of the request.
+            status: HTTP status of the error; None if it came inside an answer.
         """
         form = _form_of(sent.get(PARAMETER))
         if form is None or not _is_about_schema(complaint, sent, status):
@@ -129,11 +135,14 @@ class SchemaForms:
             self.form = "plain_json_schema"
         else:
             self.form = "none" if form == "json_object" else "json_object"
-        self._told(self.form)
+        self._on_change(self.form)
         return True
 
     def answered(self, sent: Mapping[str, Any], text: str, finish_reason: str | None) -> None:
-        """Count an answer to a request with a schema. One that was cut off fits; thoughts are passed over."""
+        """Count an answer, if its request had a schema, and whether it fits the schema.
+
+        A truncated answer counts as fitting. Reasoning before the JSON is ignored.
+        """
         schema = schema_of(sent.get(PARAMETER))
         if schema is None:
             return
@@ -146,7 +155,7 @@ class SchemaForms:
 
 
 def schema_of(form: Any) -> Mapping[str, Any] | None:
-    """The schema in a `response_format`; None where it has none.
+    """The schema in a `response_format`, in any form; None without one.
 
     >>> schema_of({"type": "json_object", "schema": {"type": "string"}}), schema_of({"type": "text"})
     ({'type': 'string'}, None)
@@ -159,7 +168,10 @@ def schema_of(form: Any) -> Mapping[str, Any] | None:
 
 
 def fits(value: Any, schema: Mapping[str, Any]) -> bool:
-    """Whether a value fits a schema of the kind that is sent: types, enums, objects, lists, `anyOf`.
+    """Whether a value is valid against a schema.
+
+    Supports only the keywords that this package uses: type, enum, properties, required,
+    additionalProperties, items, maxItems and anyOf.
 
     >>> fits({"a": ["x"]}, {"type": "object", "properties": {"a": {"type": "array"}}, "required": ["a"]})
     True
@@ -190,7 +202,7 @@ def fits(value: Any, schema: Mapping[str, Any]) -> bool:
 
 
 def _form_of(form: Any) -> Form | None:
-    """The form of a `response_format` that was sent; None where it has no schema."""
+    """The form of a `response_format`; None if it has no schema."""
     schema = schema_of(form)
     if schema is None:
         return None
@@ -200,10 +212,11 @@ def _form_of(form: Any) -> Form | None:
 
 
 def _is_about_schema(complaint: str, sent: Mapping[str, Any], status: int | None) -> bool:
-    """Whether a complaint refuses the schema, or the form it is in.
+    """Whether an error refuses the schema or its form.
 
-    A 400 or 422 says what is wrong with a request: one text must name the schema and refuse something. Any
-    other status must do so in one sentence. Naming alone may be an echo of the request.
+    A 400 or 422 explains what is wrong with the request, so it is enough that one text both mentions the
+    schema and refuses something. For other statuses a single sentence must do both. A mention alone may be an
+    echo of the request.
     """
     if status in _OWN_MEANING:
         return False

@@ -1,4 +1,4 @@
-"""Chat completions in JSON: the body of a request, and an answer in one body or as server-sent events."""
+"""The JSON of chat completions: request bodies, responses, and streams of server-sent events."""
 
 from __future__ import annotations
 
@@ -16,21 +16,19 @@ from toolassay.models.options import ModelOptions
 from toolassay.models.protocol import ChatRequest, ChatResponse, OfferedTools, ToolCall
 from toolassay.models.retry import failure_inside
 
-_MOST_TOKENS = 10**12  # no answer has more: a server that says so says nothing
-_THOUGHTS = (
-    "reasoning_content",
-    "reasoning",
-)  # DeepSeek, llama.cpp, older vLLM; vLLM since 0.11.2, OpenRouter
-_BROKEN_OFF = ("error", "abort")  # finish reasons by which servers and proxies say that they failed
+_MOST_TOKENS = 10**12  # a larger count is an error of the server and is ignored
+# Fields of the reasoning: DeepSeek, llama.cpp and older vLLM; vLLM since 0.11.2 and OpenRouter.
+_THOUGHTS = ("reasoning_content", "reasoning")
+_BROKEN_OFF = ("error", "abort")  # finish reasons with which servers and proxies report their own failure
 
 
 def request_body(name: str, request: ChatRequest, options: ModelOptions) -> dict[str, Any]:
-    """What is sent."""
+    """The body of a request: model, messages and `parameters_of`."""
     return {"model": name, "messages": list(request.messages), **parameters_of(request, options)}
 
 
 def encoded_body(name: str, request: ChatRequest, options: ModelOptions) -> bytes:
-    """The same as JSON; tools that many requests share are not written anew."""
+    """The body as JSON; the text of tools that many requests share is reused."""
     body = request_body(name, request, options)
     tools = body.get("tools")
     if not isinstance(tools, OfferedTools):
@@ -40,10 +38,10 @@ def encoded_body(name: str, request: ChatRequest, options: ModelOptions) -> byte
 
 
 def parameters_of(request: ChatRequest, options: ModelOptions) -> dict[str, Any]:
-    """What is sent beside the model and the messages.
+    """The fields of a request body besides `model` and `messages`.
 
-    The extra fields have the last word; null there takes a field out. What the endpoint refuses is left
-    out or renamed; a schema is in the form that it takes.
+    `extra_body` overrides the request's parameters; null there omits one. Then a schema is converted to the
+    form that the endpoint accepts, and refused parameters are omitted or renamed.
 
     >>> request = ChatRequest([], {"top_p": 0.1, "presence_penalty": 1.05})
     >>> parameters_of(request, ModelOptions(extra_body={"presence_penalty": None, "top_k": 5}))
@@ -65,16 +63,16 @@ def parameters_of(request: ChatRequest, options: ModelOptions) -> dict[str, Any]
 def read_completion(
     text: str | bytes, seconds: float | None = None, *, charset: str | None = None
 ) -> ChatResponse:
-    """The answer in a whole body.
+    """Parse the body of a response that was not streamed.
 
     Args:
-        text: the body.
-        seconds: how long it took.
-        charset: of bytes, as their head has it; believed only of what is no UTF-8.
+        text: The body.
+        seconds: Duration of the attempt.
+        charset: Encoding in the Content-Type header; used only for bytes that are not UTF-8.
 
     Raises:
-        ModelError: unreadable, or nothing in it; transient, for servers say such things under load. An
-            error that came with status 200 is what its own code would have meant.
+        ModelError: The body is not a chat completion or has no content; transient, because servers send such
+            bodies under load. An `error` in a body with status 200 is classified by its own code.
 
     >>> read_completion('{"choices": [{"message": {"content": "yes"}, "finish_reason": "stop"}]}').text
     'yes'
@@ -89,7 +87,7 @@ def read_completion(
 
 
 def read_body(body: Mapping[str, Any], seconds: float | None = None) -> ChatResponse:
-    """The answer in the object of a body; raises as `read_completion` does."""
+    """Parse the object of a body; raises as `read_completion` does."""
     prompt_tokens, reasoning_tokens = _tokens(body, "prompt_tokens"), _reasoning_tokens(body)
     completion_tokens = _completion_tokens(body, reasoning_tokens)
 
@@ -122,8 +120,8 @@ def read_body(body: Mapping[str, Any], seconds: float | None = None) -> ChatResp
     said_no = isinstance(refusal, str) and bool(refusal)
     refused = said_no or reason == "content_filter"
     if content is None:
-        # A model that only thinks, or is cut off before it speaks, and a filter that leaves nothing would do
-        # so again: that is the answer, with no text.
+        # A model that only reasons or is truncated before its first word, and a filter that removes
+        # everything, would do so again: a retry is useless, and the answer is empty.
         if not (refused or calls or reasoning or (reason or "").lower() in CUT_OFF):
             raise useless("the server's answer has no content", "null content")
         content = ""
@@ -142,7 +140,7 @@ def read_body(body: Mapping[str, Any], seconds: float | None = None) -> ChatResp
 
 
 def text_of(content: Any) -> str | None:
-    """The text of a message, whether it came whole or in parts; None where there is none.
+    """The text of a message's `content`, a string or a list of parts; None without text.
 
     >>> text_of([{"type": "thinking"}, {"type": "text", "text": "ye"}, {"type": "text", "text": "s"}])
     'yes'
@@ -157,7 +155,7 @@ def text_of(content: Any) -> str | None:
 
 
 def reasoning_of(message: Mapping[str, Any]) -> str:
-    """The thoughts that came with a message, apart from its text; empty where there are none.
+    """The reasoning that a message carries apart from its text; "" without any.
 
     >>> reasoning_of({"content": "4", "reasoning_content": "2 + 2"})
     '2 + 2'
@@ -174,7 +172,7 @@ def reasoning_of(message: Mapping[str, Any]) -> str:
 
 
 def _decoded(body: bytes, charset: str | None) -> str:
-    """JSON is UTF-8, whatever the head says; only what is not is read as the head says."""
+    """Decode as UTF-8, the encoding of JSON; if that fails, by the header's charset."""
     try:
         return body.decode("utf-8-sig")
     except UnicodeDecodeError:
@@ -185,7 +183,7 @@ def _decoded(body: bytes, charset: str | None) -> str:
 
 
 def _tool_calls(calls: Any) -> tuple[ToolCall, ...]:
-    """Each call as it is written; one that names no tool has an empty name, so that it can be answered."""
+    """Parse the tool calls of a message; a call without a name gets "", so that the agent can answer it."""
     found = []
     for call in calls if isinstance(calls, list) else []:
         function = _object(_object(call).get("function"))
@@ -199,12 +197,12 @@ def _tool_calls(calls: Any) -> tuple[ToolCall, ...]:
 
 
 def _object(value: Any) -> dict[str, Any]:
-    """An object as it is; an empty one for anything else."""
+    """The value if it is an object, else {}."""
     return value if isinstance(value, dict) else {}
 
 
 def _cached_tokens(body: Mapping[str, Any]) -> int | None:
-    """The tokens of the prompt that came from the server's cache; None where it says nothing of them.
+    """The prompt tokens that came from the server's cache; None if not reported.
 
     >>> _cached_tokens({"usage": {"prompt_tokens_details": {"cached_tokens": 64}}})
     64
@@ -218,7 +216,7 @@ def _cached_tokens(body: Mapping[str, Any]) -> int | None:
 
 
 def _reasoning_tokens(body: Mapping[str, Any]) -> int | None:
-    """The tokens of thinking; None where the server says nothing of them.
+    """The tokens of the reasoning; None if not reported.
 
     >>> _reasoning_tokens({"usage": {"completion_tokens_details": {"reasoning_tokens": 64}}})
     64
@@ -229,11 +227,11 @@ def _reasoning_tokens(body: Mapping[str, Any]) -> int | None:
 
 
 def _completion_tokens(body: Mapping[str, Any], reasoning: int | None) -> int | None:
-    """All that was written, thinking included.
+    """The tokens of the answer, reasoning included.
 
-    Most servers count thinking among the completion tokens. Some (xAI's) count it beside them: then the total
-    exceeds prompt and completion by exactly the tokens of thinking, or these are more than all that was
-    written. They are added.
+    Most servers include reasoning in `completion_tokens`; some (xAI) report it beside them. That is the case
+    if the total is exactly prompt + completion + reasoning, or if reasoning exceeds completion. Then the two
+    are added.
 
     >>> usage = {"prompt_tokens": 12, "completion_tokens": 2, "total_tokens": 331}  # of xAI
     >>> _completion_tokens({"usage": usage}, 317), _completion_tokens({"usage": usage}, 1)
@@ -248,7 +246,7 @@ def _completion_tokens(body: Mapping[str, Any], reasoning: int | None) -> int | 
 
 
 def _tokens(body: Mapping[str, Any], name: str) -> int | None:
-    """A count of the server's `usage`; None where it says nothing usable."""
+    """A count in the server's `usage`; None if it is missing or not a plausible number."""
     usage = body.get("usage")
     count = usage.get(name) if isinstance(usage, dict) else None
     if isinstance(count, float) and count.is_integer():
@@ -258,23 +256,25 @@ def _tokens(body: Mapping[str, Any], name: str) -> int | None:
 
 
 EVENT_STREAM = "text/event-stream"
-GRACE = 0.5  # seconds for a connection to end after its answer has
+GRACE = 0.5
+"""Seconds to wait for the end of a stream's connection after its last event."""
 
 
 async def read_stream(chunks: AsyncIterator[bytes], started: float) -> ChatResponse:
-    """The answer in the bytes of a stream, however they are cut.
+    """Parse a stream of server-sent events; chunks may end anywhere, even inside a character.
 
     Args:
-        chunks: the bytes as they come.
-        started: when the request went out, by `time.perf_counter`.
+        chunks: Bytes as they arrive.
+        started: When the request was sent, by `time.perf_counter`.
 
     Raises:
-        ModelError: as `StreamedAnswer` does.
+        ModelError: As in `StreamedAnswer`.
     """
     answer = StreamedAnswer(started)
     rest: list[bytes] = []
     async for chunk in chunks:
-        # Only a line feed ends a line: text decoders also cut at U+2028 and others that stand in answers.
+        # Split bytes at line feeds only: `str.splitlines` also splits at U+2028 and others, which answers may
+        # contain.
         first, *more = chunk.split(b"\n")
         rest.append(first)
         for part in more:
@@ -284,7 +284,8 @@ async def read_stream(chunks: AsyncIterator[bytes], started: float) -> ChatRespo
             break
     answer.line(b"".join(rest).decode(errors="replace"))
     response = answer.response()
-    # Only a connection that was read to its end is used again; the answer no longer depends on it.
+    # A connection can be reused only if it was read to its end. The answer is complete, so failures of that
+    # are ignored.
     with contextlib.suppress(Exception):
         async with asyncio.timeout(GRACE):
             async for _ in chunks:
@@ -293,10 +294,13 @@ async def read_stream(chunks: AsyncIterator[bytes], started: float) -> ChatRespo
 
 
 class StreamedAnswer:
-    """Puts an answer together from the lines of a server-sent event stream.
+    """Assembles an answer from the lines of a server-sent event stream.
 
     Args:
-        started: when the request went out, by `time.perf_counter`.
+        started: When the request was sent, by `time.perf_counter`.
+
+    Attributes:
+        ended: Whether the stream has sent `[DONE]`.
     """
 
     def __init__(self, started: float) -> None:
@@ -311,10 +315,10 @@ class StreamedAnswer:
         self._first: float | None = None
 
     def line(self, line: str) -> None:
-        """Take one line.
+        """Add one line.
 
         Raises:
-            ModelError: the server tells of an error, or the line cannot be read.
+            ModelError: The line is an error of the server, or is not valid.
         """
         if self.ended or not line.startswith("data:"):
             return  # a comment, an event name, or the empty line between events
@@ -336,10 +340,10 @@ class StreamedAnswer:
             ) from None
 
     def response(self) -> ChatResponse:
-        """The answer, when the stream has ended.
+        """The complete answer, after the stream has ended.
 
         Raises:
-            ModelError: it ended too early, or brought nothing.
+            ModelError: The stream ended early, or it had no content.
         """
         if not self.ended and self._reason is None:
             raise ModelError("the stream ended in the middle", transient=True, kind="truncated")
@@ -368,7 +372,7 @@ class StreamedAnswer:
             self._first = time.perf_counter() - self._started
 
     def _add(self, piece: dict[str, Any]) -> None:
-        """A piece of a call: its name comes first, its arguments in pieces."""
+        """Add a fragment of a tool call: the first one has the name, the arguments come in parts."""
         index = piece.get("index")
         call = self._calls.setdefault(index if isinstance(index, int) else 0, {"id": "", "function": {}})
         call["id"] = piece.get("id") or call["id"]

@@ -1,4 +1,4 @@
-"""Runs: the journal that survives everything, the bounded runner, the manifest that notices changes."""
+"""Runs: journal, ledger, manifest, budget, and the loop that works on every item."""
 
 from toolassay.runs.budget import Budget
 from toolassay.runs.journal import Journal

@@ -1,6 +1,7 @@
-"""Limits and estimates of a run: the worst case of each request is reserved before it is sent.
+"""Limits and estimates of a run's requests, tokens and cost.
 
-`Estimate` says before a run what it will use at most.
+`BudgetKeeper` reserves the worst case of each request before it is sent; `Estimate` computes the upper
+bound of a run before it starts.
 """
 
 from __future__ import annotations
@@ -16,22 +17,22 @@ from toolassay.models.protocol import Attempt, OfferedTools
 from toolassay.runs.prices import Tariff
 
 BYTES_A_TOKEN = 4.0
-"""How long a token is taken to be until the server has said it; in bytes, for 100 Chinese characters are more
-tokens than 100 Latin ones."""
+"""Assumed length of a token until the server has reported one. In bytes, because 100 Chinese characters are
+more tokens than 100 Latin ones."""
 COMPLETION = 4096
-"""Tokens an answer is taken to have at most where the request sets no limit."""
+"""Assumed maximum tokens of an answer whose request sets no limit."""
 _LIMITS = ("max_tokens", "max_completion_tokens")
 _Key = tuple[str, str, str]
 
 
 @dataclass(frozen=True, slots=True)
 class Budget:
-    """Limits of a whole run, earlier starts of it included; None is no limit.
+    """Limits of a whole run, earlier starts included; None means no limit.
 
     Attributes:
-        cost: US dollars.
-        tokens: read and written.
-        requests: sent, those that failed included.
+        cost: Maximum US dollars.
+        tokens: Maximum tokens of prompts and answers.
+        requests: Maximum requests, failed ones included.
     """
 
     cost: float | None = None
@@ -44,14 +45,14 @@ class Budget:
 
 @dataclass(slots=True)
 class Use:
-    """Requests, tokens and dollars, spent or reserved."""
+    """Requests, tokens and US dollars that are spent or reserved."""
 
     requests: int = 0
     tokens: float = 0
     cost: float = 0.0
 
     def add(self, other: Use, sign: int = 1) -> None:
-        """Add another use, or take it away."""
+        """Add `other`, or subtract it with `sign=-1`."""
         self.requests += sign * other.requests
         self.tokens += sign * other.tokens
         self.cost += sign * other.cost
@@ -65,12 +66,18 @@ class _Reservation:
 
 @dataclass
 class BudgetKeeper:
-    """Says before each request whether its worst case still fits, and learns from each what it used.
+    """Checks before each request that its worst case fits the budget, and replaces it by the actual use.
 
-    The worst case is the prompt (its bytes by the fewest to a token that prompts of that model and role
-    had so far, at first 4) and the whole of `max_tokens`, for each of `n` answers. What may have been billed
-    without the server saying how much (a timeout, a broken connection, an answer without usage) is counted
-    at its worst case.
+    The worst case is the tokens of the prompt plus `max_tokens` for each of `n` answers. The tokens of a
+    prompt are its bytes divided by the fewest bytes per token of earlier prompts of that model and role, at
+    first 4.
+    A request that may have been billed without a report of its tokens (a time-out, a broken connection, an
+    answer without usage) stays counted at its worst case.
+
+    Attributes:
+        budget: The limits.
+        prices: Prices by model.
+        spent: The use so far.
     """
 
     budget: Budget
@@ -81,10 +88,10 @@ class BudgetKeeper:
     _ratio: dict[tuple[str, str], float] = field(default_factory=dict)
 
     def reserve(self, model: str, request: ChatRequest) -> None:
-        """Set the worst case of a request aside.
+        """Reserve the worst case of a request.
 
         Raises:
-            ModelError: with outcome "budget stop": it does not fit.
+            ModelError: It exceeds the budget; the outcome is "budget stop".
         """
         size = size_of(request)
         prompt = size / self._ratio.get((model, request.role), BYTES_A_TOKEN)
@@ -96,15 +103,15 @@ class BudgetKeeper:
         self._in_flight[model, request.role, request.item].append(_Reservation(use, size))
 
     def settle(self, attempt: Attempt, cost: float | None, at_most: Use | None = None) -> Use | None:
-        """Replace what was set aside by what was used.
+        """Replace the reservation of an attempt by its actual use.
 
         Args:
-            attempt: what came of the request.
-            cost: what it cost, if known.
-            at_most: its worst case, for an attempt of an earlier start.
+            attempt: The attempt.
+            cost: Its cost in US dollars, if known.
+            at_most: Its worst case, for an attempt of an earlier start.
 
         Returns:
-            The worst case, where that is what it is counted with.
+            The worst case if the attempt stays counted at that, else None.
         """
         reservation = self._release((attempt.model, attempt.role, attempt.item))
         use, worst = Use(1), None
@@ -120,7 +127,7 @@ class BudgetKeeper:
         return worst
 
     def _release(self, key: _Key) -> _Reservation | None:
-        """Give up the oldest reservation of that name; which of several makes no difference to their sum."""
+        """Remove the oldest reservation under a key; the choice does not affect their sum."""
         waiting = self._in_flight.get(key)
         if not waiting:
             return None
@@ -144,7 +151,7 @@ class BudgetKeeper:
 
 
 def size_of(request: ChatRequest) -> int:
-    """The bytes of a prompt: its texts, and whatever else stands in it as JSON."""
+    """Bytes of a prompt: the texts of its messages, and tools and other fields as JSON."""
     tools = request.parameters.get("tools")
     if isinstance(tools, OfferedTools):
         size = tools.size
@@ -158,12 +165,12 @@ def size_of(request: ChatRequest) -> int:
 
 
 def bytes_of(text: str) -> int:
-    """The length of a text as it travels: 100 Chinese characters are more tokens than 100 Latin ones."""
+    """Length of a text in UTF-8; lone surrogates count as one byte."""
     return len(text.encode(errors="replace"))
 
 
 def completion_limit(parameters: Mapping[str, Any]) -> int:
-    """The most tokens that all answers to a request can have, by its parameters.
+    """Maximum tokens of all answers to a request, from its `max_tokens`, `max_completion_tokens` and `n`.
 
     >>> completion_limit({"max_completion_tokens": 500}), completion_limit({}), completion_limit({"n": 2})
     (500, 4096, 8192)
@@ -174,13 +181,13 @@ def completion_limit(parameters: Mapping[str, Any]) -> int:
 
 
 def _count(value: Any) -> int | None:
-    """A number of something; None for what is none, such as the -1 by which servers mean no limit."""
+    """The value if it is a whole number of at least 0, else None; servers use -1 for "no limit"."""
     return value if isinstance(value, int) and not isinstance(value, bool) and value >= 0 else None
 
 
 @dataclass(frozen=True, slots=True)
 class ExpectedUsage:
-    """What a run will use at most; `cost` is None where no price is known.
+    """Upper bound of what a run will use; `cost` in US dollars is None if no price is known.
 
     >>> (ExpectedUsage(1, 10, 5, 0.5) + ExpectedUsage(1, 10, 5, None)).words
     '2 requests, about 20 tokens to read, up to 10 to write'
@@ -202,7 +209,7 @@ class ExpectedUsage:
 
     @property
     def words(self) -> str:
-        """In one sentence."""
+        """The figures as one sentence."""
         money = "" if self.cost is None else f", up to about ${self.cost:.4f}"
         return (
             f"{self.requests} requests, about {self.prompt_tokens} tokens to read, "
@@ -212,12 +219,12 @@ class ExpectedUsage:
 
 @dataclass
 class Estimate:
-    """Sums over the requests still to be sent, and over those that were answered.
+    """Sums over the requests that are still to be sent and over those that were answered.
 
     Attributes:
-        limit: tokens that one answer has at most.
-        requests: still to be sent.
-        answers: there already, with tokens that the server said.
+        limit: Maximum tokens of one answer.
+        requests: Number of requests still to be sent.
+        answers: Number of answers with reported tokens.
 
     >>> estimate = Estimate(limit=2000)
     >>> estimate.add(400)
@@ -238,14 +245,24 @@ class Estimate:
     _answered_completions: int = field(default=0, init=False)
 
     def add(self, size: int | None = None) -> None:
-        """Count a request to be sent, its prompt in bytes; one not measured is like the others."""
+        """Count a request to be sent.
+
+        Args:
+            size: Bytes of its prompt; None assumes the mean of the others.
+        """
         self.requests += 1
         if size is not None:
             self._measured += 1
             self._sizes += size
 
     def answered(self, size: int, prompt_tokens: Any, completion_tokens: Any) -> None:
-        """Learn from a request that was answered; nothing where the server did not say its tokens."""
+        """Learn from an answered request; it is ignored if the server did not report its tokens.
+
+        Args:
+            size: Bytes of its prompt.
+            prompt_tokens: Reported tokens of the prompt.
+            completion_tokens: Reported tokens of the answer.
+        """
         if not isinstance(prompt_tokens, int) or not isinstance(completion_tokens, int) or prompt_tokens <= 0:
             return
         self.answers += 1
@@ -255,36 +272,36 @@ class Estimate:
 
     @property
     def bytes_a_token(self) -> float:
-        """By the answers there are, else the usual estimate."""
+        """Mean bytes per token of the answered prompts; `BYTES_A_TOKEN` without any."""
         if not self._answered_sizes:
             return BYTES_A_TOKEN
         return self._answered_sizes / self._answered_prompts
 
     @property
     def prompt_tokens(self) -> int:
-        """Of all requests to be sent, about."""
+        """Estimated prompt tokens of all requests to be sent."""
         if not self._measured:
             return 0
         return round(self._sizes / self._measured * self.requests / self.bytes_a_token)
 
     @property
     def most_completion_tokens(self) -> int:
-        """If every answer is as long as it may be."""
+        """Completion tokens if every answer reaches `limit`."""
         return self.requests * self.limit
 
     @property
     def likely_completion_tokens(self) -> int | None:
-        """If answers are as long as those there are; None where there are none."""
+        """Completion tokens if answers are as long as the mean so far; None without answers."""
         if not self.answers:
             return None
         return round(self._answered_completions / self.answers * self.requests)
 
     def expected(self, price: Tariff | None, answers: int = 1) -> ExpectedUsage:
-        """What this comes to at most.
+        """Upper bound of tokens and cost.
 
         Args:
-            price: of the model; None where it is not known.
-            answers: to each request, of an agent whose every request repeats the answers before it.
+            price: Price of the model; None if unknown.
+            answers: Requests of each task of an agent; each one repeats the answers before it.
         """
         n = self.requests
         longest = [(self.prompt_tokens / n if n else 0.0) + step * self.limit for step in range(answers)]
@@ -292,10 +309,15 @@ class Estimate:
         return ExpectedUsage(n * answers, round(n * sum(longest)), n * answers * self.limit, cost)
 
     def cost(self, price: Tariff, *, most: bool) -> float:
-        """US dollars: with the longest answers, or with likely ones; none of the prompts cached."""
+        """Estimated US dollars, without cached prompts.
+
+        Args:
+            price: Price of the model.
+            most: Whether to assume the longest answers instead of likely ones.
+        """
         if not self.requests:
             return 0.0
         likely = self.likely_completion_tokens
         completion = self.most_completion_tokens if most or likely is None else likely
-        # Request by request: a price may rise with the length of one prompt.
+        # The price of the mean request times their number, because prices may rise with a prompt's length.
         return self.requests * price.of(self.prompt_tokens / self.requests, completion / self.requests)

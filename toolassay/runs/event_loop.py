@@ -20,12 +20,12 @@ Result = TypeVar("Result")
 def run_coroutine(coroutine: Coroutine[Any, Any, Result]) -> Result:
     """Run a coroutine to its end and return its result.
 
-    Without a running event loop this is `asyncio.run`. Within one (a notebook cell, an async function) the
-    coroutine runs on a loop of its own in a worker thread, with the caller's context variables, while the
-    caller waits; Ctrl-C, or interrupting the cell, reaches the coroutine as it would in the main thread.
+    Without a running event loop this is `asyncio.run`. Inside one (a notebook cell, an async function) the
+    coroutine runs in a worker thread with its own loop and the caller's context variables, and the caller
+    blocks. Ctrl-C, or interrupting the cell, reaches the coroutine as in the main thread.
 
     Raises:
-        KeyboardInterrupt: the coroutine was cancelled by an interrupt.
+        KeyboardInterrupt: An interrupt cancelled the coroutine.
 
     >>> async def answer():
     ...     return 42
@@ -41,10 +41,10 @@ def run_coroutine(coroutine: Coroutine[Any, Any, Result]) -> Result:
 
 @contextlib.contextmanager
 def interrupt_calls(first: Callable[[], None]) -> Iterator[bool]:
-    """Within this block the first interrupt of the waiting caller calls `first` instead of cancelling.
+    """Make the first interrupt of the blocked caller call `first` instead of cancelling, in this block.
 
     Yields:
-        Whether there is a waiting caller: False outside a worker thread, where nothing changes.
+        Whether the coroutine runs in a worker thread of `run_coroutine`; if not, nothing changes.
     """
     worker = _WORKER.get()
     if worker is None:
@@ -58,7 +58,7 @@ def interrupt_calls(first: Callable[[], None]) -> Iterator[bool]:
 
 
 class _Worker(Generic[Result]):
-    """A coroutine in a thread of its own, and the caller that waits for it."""
+    """Runs a coroutine in its own thread while the caller waits."""
 
     def __init__(self, coroutine: Coroutine[Any, Any, Result]) -> None:
         self.first: Callable[[], None] | None = None
@@ -70,23 +70,23 @@ class _Worker(Generic[Result]):
         self._cancelled = False
 
     def result(self) -> Result:
-        """Start, and wait for the end.
+        """Start the thread and wait for the result.
 
-        The first interrupt calls `first` if there is one; the next cancels; one more stops waiting.
+        The first interrupt calls `first` if it is set; the next one cancels; a third one stops waiting.
         """
-        # A daemon: a coroutine that resists cancellation must not keep the process alive.
+        # A daemon thread, so that a coroutine that ignores cancellation does not keep the process alive.
         thread = threading.Thread(target=copy_context().run, args=(self._run,), daemon=True)
         with _at_interrupt(self._interrupted):
             thread.start()
             return self._future.result()
 
     def _interrupted(self) -> None:
-        """To be called in the thread that waits."""
+        """Handle an interrupt in the waiting thread."""
         if self._cancelled:
             raise KeyboardInterrupt
         self._started.wait()
         if self._loop is not None:
-            with contextlib.suppress(RuntimeError):  # the loop has closed: the result is about to come
+            with contextlib.suppress(RuntimeError):  # the loop has closed, so the result is about to arrive
                 self._loop.call_soon_threadsafe(self._interrupt)
 
     def _interrupt(self) -> None:
@@ -120,10 +120,10 @@ class _Worker(Generic[Result]):
 
 @contextlib.contextmanager
 def _at_interrupt(call: Callable[[], None]) -> Iterator[None]:
-    """Call this at Ctrl-C, in the main thread; signals reach no other.
+    """Call `call` on Ctrl-C, if this is the main thread (signals reach no other).
 
-    Neither the handler of Python, whose exception may come at any line, nor that of `asyncio.run`, which asks
-    the blocked loop to cancel. A process that ignores Ctrl-C goes on ignoring it.
+    Replaces Python's handler, whose exception may be raised at any line, and that of `asyncio.run`, which
+    would cancel through the blocked loop. A process that ignores Ctrl-C keeps ignoring it.
     """
     before = signal.getsignal(signal.SIGINT)
     is_main = threading.current_thread() is threading.main_thread()
@@ -144,14 +144,14 @@ SIGNALS = (signal.SIGINT, signal.SIGTERM)
 
 
 @contextlib.contextmanager
-def first_interrupt(told: Callable[[], None]) -> Iterator[None]:
-    """Call `told` at the first Ctrl-C or SIGTERM instead of ending; the second ends as before.
+def first_interrupt(call: Callable[[], None]) -> Iterator[None]:
+    """Call `call` on the first Ctrl-C or SIGTERM instead of ending; the second ends the process as usual.
 
-    Only where the running loop may handle signals (in the main thread), or where its caller passes on
-    interrupts (in a notebook); elsewhere nothing changes. A signal that this process ignores (in the
+    This works where the running loop may handle signals (in the main thread) or where its caller forwards
+    interrupts (in a notebook); elsewhere nothing changes. A signal that the process ignores (in the
     background of a script, under nohup) stays ignored.
     """
-    with interrupt_calls(told) as passed_on:
+    with interrupt_calls(call) as passed_on:
         if passed_on:
             yield
             return
@@ -165,7 +165,7 @@ def first_interrupt(told: Callable[[], None]) -> Iterator[None]:
 
     def first() -> None:
         restore()
-        told()
+        call()
 
     try:
         for number, handler in before.items():

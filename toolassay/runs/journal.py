@@ -19,30 +19,33 @@ from toolassay.errors import ToolassayError, UsageError
 from toolassay.files import HALF_PAIRS
 from toolassay.locks import lock_descriptor
 
-_READ = 8192  # bytes read at once when one line is looked up; most lines are shorter
-_SYNC_EVERY = 1.0  # seconds
-_SYNC_SHARE = 0.05  # of the time at most is spent waiting for the disk
+_READ = 8192  # bytes of the first read of a line; most lines are shorter
+_SYNC_EVERY = 1.0  # seconds between two syncs to the disk
+_SYNC_SHARE = 0.05  # maximum share of the time that is spent on syncs; on a slow disk they are rarer
 
 
 Entry = TypeVar("Entry")
 
 
 class AppendOnlyLines:
-    """JSON objects, one a line, appended and never changed; exclusively locked while it is open.
+    """An append-only file with one JSON object per line, exclusively locked while it is open.
 
-    An appended line is in the operating system's hands when `append` returns: it survives the end of the
-    process, however it comes. It is forced to the disk about once a second, so that a power failure costs
-    the last second.
+    When `append` returns, the operating system has the line, so it survives the end of the process. The file
+    is synced to the disk about once a second, so a power failure costs the last second.
 
     Args:
-        path: the file; it and its folder are made if missing.
-        what: what to call it in errors.
-        read_only: nothing is written, locked or mended; a file that is missing is an empty one.
-        wait: for whoever has it open, instead of refusing.
+        path: The file; it and its folder are created if missing.
+        what: Name of the file's kind for messages, e.g. "journal".
+        read_only: Open without lock, writes or repair; a missing file counts as empty.
+        wait: Wait until another process has closed the file, instead of raising.
+
+    Attributes:
+        path: The file.
+        end: Offset in bytes at which the next line starts.
 
     Raises:
-        UsageError: another process has it open, and nobody wants to wait.
-        ToolassayError: it cannot be written, or its disk knows no locks.
+        UsageError: Another process has the file open, and `wait` is false.
+        ToolassayError: The file cannot be written, or its file system has no locks.
     """
 
     def __init__(self, path: Path, *, what: str, read_only: bool = False, wait: bool = False) -> None:
@@ -57,7 +60,7 @@ class AppendOnlyLines:
         self._next_sync = time.monotonic() + _SYNC_EVERY
         try:
             path.parent.mkdir(parents=True, exist_ok=True)
-            # Unbuffered: what a full disk refuses must not be tried again on closing.
+            # Unbuffered: a buffer that a full disk has rejected would be written again on closing.
             self._writer = path.open("ab", buffering=0)
             self._reader = path.open("rb")
         except OSError as error:
@@ -79,14 +82,13 @@ class AppendOnlyLines:
         self.end = os.fstat(self._writer.fileno()).st_size
 
     def scan(self, read: Callable[[dict[str, Any]], Entry]) -> Iterator[tuple[int, Entry]]:
-        """What every line holds, with the byte it starts at; a last line that a crash left torn is cut off.
+        """Yield the offset and the parsed entry of every line; truncates a last line that a crash left torn.
 
         Args:
-            read: makes of the object of a line what is wanted; KeyError, TypeError and ValueError say that
-                it is none of ours.
+            read: Converts the object of a line; raises KeyError, TypeError or ValueError if it is invalid.
 
         Raises:
-            UsageError: a line in the middle is broken (names it).
+            UsageError: A line before the last one is broken; names its number.
         """
         self._reader.seek(0)
         end = 0
@@ -110,10 +112,13 @@ class AppendOnlyLines:
         self.end = end
 
     def append(self, value: Mapping[str, Any]) -> int:
-        """Write one line; returns the byte it starts at.
+        """Append one line.
+
+        Returns:
+            Offset in bytes at which the line starts.
 
         Raises:
-            ToolassayError: the disk is full or the file is gone; the file is then as it was.
+            ToolassayError: The disk is full or the file is gone; the file is left unchanged.
         """
         line = f"{json.dumps(value, ensure_ascii=False)}\n".encode(errors=HALF_PAIRS)
         try:
@@ -133,10 +138,10 @@ class AppendOnlyLines:
         return start
 
     def force(self) -> None:
-        """Have all that was appended on the disk, and the name of the file too: it survives a power failure.
+        """Sync the file and its folder entry to the disk, so that all lines survive a power failure.
 
         Raises:
-            ToolassayError: the disk reports a fault.
+            ToolassayError: The disk reports an error.
         """
         try:
             os.fsync(self._writer.fileno())
@@ -151,11 +156,11 @@ class AppendOnlyLines:
             ) from error
 
     def bytes_at(self, offset: int, count: int) -> bytes:
-        """Up to `count` bytes from `offset` on."""
+        """Read up to `count` bytes at `offset`."""
         return os.pread(self._reader.fileno(), count, offset)
 
     def line_at(self, offset: int) -> dict[str, Any]:
-        """The object on the line that starts at `offset`."""
+        """The object of the line that starts at `offset`."""
         block, line = _READ, b""
         while True:
             part = self.bytes_at(offset + len(line), block)
@@ -167,7 +172,7 @@ class AppendOnlyLines:
             block *= 4
 
     def close(self) -> None:
-        """Let go of the lock and the file."""
+        """Close the file and release the lock."""
         self._writer.close()
         self._reader.close()
 
@@ -181,27 +186,31 @@ class AppendOnlyLines:
 
 
 def text_in(entry: Mapping[str, Any], key: str) -> str:
-    """The text under a key.
+    """The string under a key.
 
     Raises:
-        KeyError: there is nothing.
-        TypeError: there is no text.
+        KeyError: The key is missing.
+        TypeError: The value is not a string.
     """
     value = entry[key]
     if not isinstance(value, str):
-        raise TypeError(f"{key} is no text")
+        raise TypeError(f"{key} is not a string")
     return value
 
 
-_SMALLEST = 1024  # slots; a power of two
+_SMALLEST = 1024  # initial slots; a power of two, because slots are masked hashes
 _EMPTY = -1
 
 
 class KeyIndex:
-    """File offsets by key, in the order the keys were first set.
+    """A hash table from keys to file offsets, in the order in which the keys were first set.
 
-    Only a 64-bit hash of each key is held. Where a hash is met again, `holds(offset, key)` decides by
-    looking at the entry itself, so that two keys with one hash are never taken for each other.
+    It stores only a 64-bit hash of each key. When a hash occurs again, `holds(offset, key)` compares the key
+    with the entry in the file, so keys with equal hashes are not confused.
+
+    Args:
+        holds: Whether the entry at an offset has a key.
+        hash_of: Hash function.
 
     >>> stored = {0: "a", 7: "b"}
     >>> index = KeyIndex(lambda offset, key: stored[offset] == key)
@@ -218,17 +227,17 @@ class KeyIndex:
         self._slots = array("l", [_EMPTY]) * _SMALLEST
 
     def get(self, key: str) -> int | None:
-        """The offset of a key; None where it has none."""
+        """The offset of a key, or None."""
         number = self._slots[self._slot(self._hash_of(key), key)]
         return None if number == _EMPTY else self._offsets[number]
 
     def number(self, key: str) -> int | None:
-        """The place of a key in the order in which they were first set, from 0."""
+        """The position of a key in the order in which keys were first set, from 0, or None."""
         number = self._slots[self._slot(self._hash_of(key), key)]
         return None if number == _EMPTY else number
 
     def set(self, key: str, offset: int) -> None:
-        """Note where the entry of a key starts, or starts now."""
+        """Set or replace the offset of a key."""
         code = self._hash_of(key)
         slot = self._slot(code, key)
         if self._slots[slot] != _EMPTY:
@@ -244,7 +253,7 @@ class KeyIndex:
         return len(self._offsets)
 
     def __iter__(self) -> Iterator[int]:
-        """The offsets, by first appearance of their keys."""
+        """Iterate over the offsets, in the order in which the keys were first set."""
         return iter(self._offsets)
 
     def _slot(self, code: int, key: str) -> int:
@@ -268,15 +277,18 @@ class KeyIndex:
 
 
 class Journal:
-    """Append-only JSON Lines with an exclusive lock; entries are found again by their `key`.
+    """An append-only file of entries with a `key`, exclusively locked while it is open.
 
-    Opening it repairs a torn last line (a crash in the middle of a write) by cutting it off. Of several
-    entries under one key the last counts. Memory holds some 30 bytes per key, neither keys nor entries.
-    With `read_only` nothing is written, locked or mended; a journal that is not there is an empty one.
+    Opening it truncates a last line that a crash left torn. Of several entries with one key the last counts.
+    About 30 bytes per key are held in memory, not the keys or entries themselves.
+
+    Args:
+        path: The file; it and its folder are created if missing.
+        read_only: Open without lock, writes or repair; a missing file counts as empty.
 
     Raises:
-        UsageError: another process has it open, or a line in the middle is broken.
-        ToolassayError: it cannot be written.
+        UsageError: Another process has the file open, or a line before the last one is broken.
+        ToolassayError: The file cannot be written.
 
     >>> import tempfile
     >>> with tempfile.TemporaryDirectory() as folder, Journal(Path(folder) / "journal.jsonl") as journal:
@@ -297,11 +309,12 @@ class Journal:
             raise
 
     def append(self, key: str, entry: Mapping[str, Any]) -> None:
-        """Write one entry, whose own `key`, if it has one, does not count; it is in the operating system's
-        hands when this returns.
+        """Write one entry under `key`, which replaces a `key` of the entry itself.
+
+        When this returns, the operating system has the entry.
 
         Raises:
-            ToolassayError: the disk is full or the file is gone; the journal is then as it was.
+            ToolassayError: The disk is full or the file is gone; the journal is left unchanged.
         """
         self._index.set(key, self._lines.append({"key": key} | dict(entry) | {"key": key}))
 
@@ -318,21 +331,21 @@ class Journal:
         return len(self._index)
 
     def __iter__(self) -> Iterator[str]:
-        """The keys, in the order they were first written."""
+        """Iterate over the keys, in the order in which they were first written."""
         for offset in self._index:
             yield self._lines.line_at(offset)["key"]
 
     def get(self, key: str) -> dict[str, Any]:
-        """The entry under a key; an empty one where there is none."""
+        """The entry under a key; {} without one."""
         offset = self._index.get(key)
         return {} if offset is None else self._lines.line_at(offset)
 
     def position(self, key: str) -> int | None:
-        """The place of a key in the order in which they were first written, from 0; None without entry."""
+        """The position of a key in the order in which keys were first written, from 0, or None."""
         return self._index.number(key)
 
     def _holds(self, offset: int, key: str) -> bool:
-        """Whether the entry at an offset is that of a key."""
+        """Whether the entry at an offset has this key, decided by its first bytes if possible."""
         start = f'{{"key": {json.dumps(key, ensure_ascii=False)}'.encode(errors=HALF_PAIRS)
         found = self._lines.bytes_at(offset, len(start) + 1)
         if found[:-1] == start and found[-1:] in (b",", b"}"):
@@ -340,7 +353,7 @@ class Journal:
         return bool(self._lines.line_at(offset)["key"] == key)
 
     def close(self) -> None:
-        """Let go of the lock and the file."""
+        """Close the file and release the lock."""
         self._lines.close()
 
     def __enter__(self) -> Self:

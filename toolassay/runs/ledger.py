@@ -1,4 +1,4 @@
-"""The ledger of a run: one line per attempt, and the sums of requests, tokens, dollars and time."""
+"""The ledger of a run: one line per attempt, and the totals of requests, tokens, cost and time."""
 
 from __future__ import annotations
 
@@ -22,30 +22,30 @@ from toolassay.runs.journal import AppendOnlyLines, text_in
 from toolassay.runs.prices import Tariff
 
 ANSWERS = ("answered", "refused")
-"""Outcomes of an attempt that brought an answer."""
+"""Outcomes of attempts with an answer."""
 
 
 @dataclass(slots=True)
 class Totals:
-    """Sums over attempts. What the server did not say, or no price is known for, is counted as unknown.
+    """Sums over attempts. Token counts include only what servers reported, costs only known prices.
 
     Attributes:
-        requests: attempts that went out.
-        outcomes: attempts by outcome.
-        retries: attempts after the first of an item.
-        prompt_tokens: as far as the server said.
-        completion_tokens: likewise.
-        unknown_tokens: answers whose tokens the server did not say.
-        cached_tokens: of those of the prompts, what came from the server's cache, as far as it said.
-        reasoning_tokens: of those of the completions, what was thinking, as far as the server said.
-        cut_off: answers that ended at a token limit.
-        cost: US dollars, as far as known.
-        unknown_cost: attempts that may have cost something, nobody knows what.
-        local: attempts that cost nothing because of their address.
-        seconds: of each answering attempt, from sending to the last byte.
-        first_token_seconds: of each answering attempt that was streamed.
-        seconds_per_token: from one token to the next, of the same.
-        queued_seconds: the wait for a turn before each answering attempt was sent; in none of the others.
+        requests: Number of attempts.
+        outcomes: Attempts by outcome.
+        retries: Attempts after the first one of a request.
+        prompt_tokens: Tokens of the prompts, `cached_tokens` included.
+        completion_tokens: Tokens of the answers, `reasoning_tokens` included.
+        unknown_tokens: Answers without reported tokens.
+        cached_tokens: Prompt tokens that came from the server's cache.
+        reasoning_tokens: Tokens of the reasoning.
+        cut_off: Answers that were truncated at a token limit.
+        cost: US dollars.
+        unknown_cost: Attempts of unknown cost.
+        local: Attempts that cost nothing because of a local address.
+        seconds: Time from sending to the last byte, for each attempt with an answer.
+        first_token_seconds: Time to the first token, for each streamed answer.
+        seconds_per_token: Mean time between two tokens, for each streamed answer.
+        queued_seconds: Wait before sending, for each attempt with an answer; not part of the other times.
     """
 
     requests: int = 0
@@ -67,7 +67,7 @@ class Totals:
 
     @property
     def tokens(self) -> int:
-        """Tokens read and written, as far as known."""
+        """Known tokens of prompts and answers."""
         return self.prompt_tokens + self.completion_tokens
 
     def add(self, attempt: Attempt, cost: float | None, *, local: bool = False) -> None:
@@ -86,7 +86,7 @@ class Totals:
         else:
             self.cost += cost
         if attempt.outcome in ANSWERS:
-            if cost is None or local:  # what is free for certain uses no tokens
+            if cost is None or local:  # a known cost means known tokens, or a built-in model without any
                 self.unknown_tokens += attempt.prompt_tokens is None or attempt.completion_tokens is None
             self.seconds.append(attempt.seconds)
             if attempt.first_token_seconds is not None:
@@ -102,7 +102,7 @@ class Totals:
         self.outcomes[outcome] += count
 
     def to_json(self) -> dict[str, Any]:
-        """Everything, for a file; `cost_usd` is null where nothing is known."""
+        """All totals, for a file; `cost_usd` is null if no cost is known."""
         return {
             "requests": self.requests,
             "outcomes": dict(sorted(self.outcomes.items())),
@@ -121,7 +121,7 @@ class Totals:
 
     @property
     def times(self) -> dict[str, dict[str, float] | None]:
-        """Median and 95th percentile: of the server's seconds, and of those before sending."""
+        """Median and 95th percentile of each of the four times; None for a time without values."""
         return {
             "seconds": percentiles(self.seconds),
             "first_token_seconds": percentiles(self.first_token_seconds),
@@ -131,14 +131,19 @@ class Totals:
 
     @property
     def known_cost(self) -> float | None:
-        """US dollars, rounded to millionths of a cent; None where the cost of no attempt is known."""
+        """US dollars, rounded to 8 digits; None if the cost of no attempt is known."""
         return None if self.unknown_cost and self.unknown_cost == self.requests else round(self.cost, 8)
 
 
 def percentiles(
     values: array[float], of: Sequence[int] = (50, 95), *, digits: int = 4
 ) -> dict[str, float] | None:
-    """The median and the 95th percentile, or others (the nearest value from above); None of nothing.
+    """Percentiles by the nearest-rank method; None without values.
+
+    Args:
+        values: The values.
+        of: Percentiles to compute [default: the median and the 95th].
+        digits: Decimal places of the result.
 
     >>> percentiles(array("f", [1, 2, 3, 4]))
     {'p50': 2.0, 'p95': 4.0}
@@ -153,36 +158,39 @@ LEDGER = "ledger.jsonl"
 FREE = BUILT_IN
 """Models that cost nothing and use no tokens."""
 UNTIMED = frozenset({"generator", "critic"})
-"""Roles in which calls of free models get no line each, for a million of them must stay cheap, but one line
-for all of a start, with their `count`, when it ends. A crash costs that line; there is no money in it. In all
-other roles they are timed as those of a served model are."""
+"""Roles in which the calls of free models get one line with their `count` at the end of a start, instead of
+one line each, so that a million calls stay cheap. A crash loses only that line, which has no cost. In all
+other roles free models are timed like served ones."""
 
 
 class Ledger:
-    """A `Meter` that writes `ledger.jsonl` and keeps to a budget.
+    """A `Meter` that writes `ledger.jsonl` and enforces a budget.
 
-    A line holds time (seconds since 1970), model, role, item, number of the attempt, outcome, status,
-    prompt_tokens, completion_tokens, seconds, first_token_seconds and cost (US dollars; null where no
-    price is known, or the server did not say what was used); where it did not say, at_most_tokens and
-    at_most_cost are what the attempt is counted with in a budget. An attempt that reached nobody, or that
-    the server refused with an HTTP status of 400 or more, costs nothing. cached_tokens, where the server said
-    them, are those of the prompt that came from its cache; reasoning_tokens, likewise, are those of the
-    completion that were thinking. queued_seconds is the wait for a turn before sending, which is not in
-    `seconds`. `local` is true where nothing is charged because of the address; cut_off where an answer ended
-    at a token limit, only_thinking where it has no word after the thoughts. Opening it again reads the sums
-    back, so that a budget holds for the whole run, however often it was started.
+    Fields of a line: `time` (seconds since 1970), `attempt` (its number), those of `Attempt`, and
+
+    - `cost`: US dollars; null if the price or the tokens are unknown. 0 for an attempt that did not reach the
+      server or that it rejected with an HTTP status of 400 or more.
+    - `at_most_tokens`, `at_most_cost`: the worst case at which an attempt with unknown tokens counts in the
+      budget.
+    - `local`: true if the attempt costs nothing because of a local address.
+    - `count`: number of calls that the line stands for (`UNTIMED`).
+
+    Opening an existing ledger restores its totals, so a budget holds for the whole run over all starts.
 
     Args:
-        path: the file.
-        prices: by model.
-        budget: what the run may use at most.
-        free: models that cost nothing; where requests are not limited, their calls of one start in an untimed
-            role get one line.
-        beside: other ledgers that count in the budget: those of further trials.
+        path: The file.
+        prices: Prices by model.
+        budget: Limits of the run.
+        free: Models that cost nothing.
+        beside: Other ledgers that count in the budget, those of further trials.
+
+    Attributes:
+        totals: Totals of all attempts.
+        by_call: Totals by model and role.
 
     Raises:
-        UsageError: another process has it open, or a line in the middle is broken.
-        ToolassayError: it cannot be written.
+        UsageError: Another process has the ledger open, or a line before the last one is broken.
+        ToolassayError: It cannot be written.
     """
 
     def __init__(
@@ -219,22 +227,22 @@ class Ledger:
             raise
 
     def before(self, model: str, request: ChatRequest) -> None:
-        """Set the worst case of a request aside.
+        """Reserve the worst case of a request.
 
         Raises:
-            ModelError: with outcome "budget stop": the budget does not allow it.
+            ModelError: It exceeds the budget; the outcome is "budget stop".
         """
-        if model in self._free:  # no tokens, no money: only their number can be limited
+        if model in self._free:  # no tokens and no cost, so only the number of requests can be limited
             if not self._numbered:
                 return
             request = replace(request, messages=(), parameters={"max_tokens": 0})
         self._budget.reserve(model, request)
 
     def after(self, attempt: Attempt) -> None:
-        """Write an attempt down.
+        """Write the line of an attempt.
 
         Raises:
-            ToolassayError: the disk is full.
+            ToolassayError: The disk is full.
         """
         cost = self._cost(attempt)
         price = self._prices.get(attempt.model)
@@ -246,8 +254,8 @@ class Ledger:
             self._free_calls[attempt.model, attempt.role, attempt.outcome] += 1
 
     def close(self) -> None:
-        """Write the calls of free models down, and let go of the file."""
-        with contextlib.suppress(ToolassayError):  # no money is in them
+        """Write the lines of the untimed calls of free models, and close the file."""
+        with contextlib.suppress(ToolassayError):  # these lines have no cost, so losing them is harmless
             for (model, role, outcome), count in sorted(self._free_calls.items()):
                 line = _line(Attempt(model, role, "", 1, outcome), 0.0, None)
                 self._lines.append({**line, "count": count})
@@ -255,7 +263,7 @@ class Ledger:
         self._lines.close()
 
     def to_json(self) -> dict[str, Any]:
-        """The sums, in all and by model and role."""
+        """The totals, also by model and role, and the prices."""
         parts = [
             {"model": model, "role": role, **totals.to_json()}
             for (model, role), totals in sorted(self.by_call.items())
@@ -279,7 +287,7 @@ class Ledger:
         return self._budget.settle(attempt, cost, at_most)
 
     def _count_many(self, attempt: Attempt, count: int) -> None:
-        """Count the calls of a free model in an earlier start, all like this one."""
+        """Count `count` calls of a free model in an earlier start, all with this model, role and outcome."""
         for totals in self._sums(attempt.model, attempt.role):
             totals.add_free(attempt.outcome, count)
         self._budget.spent.add(Use(count))
@@ -303,7 +311,7 @@ def cost_of(
     prices: Mapping[str, Tariff],
     free: Collection[str] = FREE,
 ) -> float | None:
-    """US dollars of an answer, as the ledger books it; None where tokens or price are not known.
+    """US dollars of an answer, as in the ledger; None if its tokens or the price are unknown.
 
     >>> from toolassay.runs.prices import Price
     >>> cost_of("m", 1000, 100, prices={"m": Price(2.5, 10, "2025-06-01")})
@@ -323,11 +331,11 @@ class Booked(NamedTuple):
     """A line of a ledger.
 
     Attributes:
-        attempt: what was tried.
-        cost: US dollars; None where nobody knows.
-        at_most: what it is counted with in a budget where nobody knows.
-        calls: of how many calls of a free model the line is; None of a single one.
-        local: whether it cost nothing because of the address.
+        attempt: The attempt.
+        cost: US dollars; None if unknown.
+        at_most: Worst case at which an attempt of unknown cost counts in a budget.
+        calls: Number of calls of a free model that the line stands for; None for a single call.
+        local: Whether it cost nothing because of a local address.
     """
 
     attempt: Attempt
@@ -338,10 +346,10 @@ class Booked(NamedTuple):
 
 
 def booked(path: Path) -> Iterator[Booked]:
-    """The lines of a ledger, read without a lock and without mending anything; none where there is no file.
+    """Yield the lines of a ledger, without lock or repair; none if the file is missing.
 
     Raises:
-        UsageError: a line in the middle is broken.
+        UsageError: A line before the last one is broken.
     """
     lines = AppendOnlyLines(path, what="ledger", read_only=True)
     try:
@@ -352,10 +360,10 @@ def booked(path: Path) -> Iterator[Booked]:
 
 
 def require_prices(models: Collection[str], prices: Mapping[str, Tariff], budget: Budget) -> None:
-    """Refuse a limit in dollars for a model whose price nobody knows.
+    """Check that every model has a price if the budget limits the cost.
 
     Raises:
-        UsageError: names the model.
+        UsageError: A model has none.
     """
     if budget.cost is None:
         return
@@ -363,8 +371,7 @@ def require_prices(models: Collection[str], prices: Mapping[str, Tariff], budget
         if model not in prices and model not in FREE:
             raise UsageError(
                 f"--max_cost needs a price, and none is known for '{model}' at this address",
-                fix="give a table with --prices FILE (a model of your own may cost 0), or use "
-                "--max_tokens_total",
+                fix="pass a table with --prices FILE (your own model may cost 0), or use --max_tokens_total",
             )
 
 

@@ -1,4 +1,4 @@
-"""What a run was asked to do, written beside its journal, so that a changed question is noticed."""
+"""The manifest of a run: the settings it began with, to detect that a later start uses other ones."""
 
 from __future__ import annotations
 
@@ -18,22 +18,21 @@ _FINGERPRINT = "_sha256"
 
 
 def open_run(folder: Path, settings: Mapping[str, Any], *, force: bool = False, ways_on: str) -> Path | None:
-    """Make or continue the run in `folder`; what else its manifest says stays.
+    """Create or continue the run in `folder`; other fields of its manifest are kept.
 
     Args:
-        folder: where `manifest.json` and `journal.jsonl` lie.
-        settings: everything that changes answers; compared with what the run began with. What ends in
-            `_sha256` is called changed without being shown.
-        force: where settings differ, keep the old run under a dated name and begin anew.
-        ways_on: what the user can do, for the error.
+        folder: Folder of `manifest.json` and `journal.jsonl`.
+        settings: Every setting that affects answers; compared with those the run began with. The values of
+            settings that end in `_sha256` are not shown in messages.
+        force: If the settings differ, keep the old run under a dated name and start a new one.
+        ways_on: What the user can do, for the error.
 
     Returns:
-        Where the old run went, if it had to give way. A run that holds no answer gives way to nothing
-        but its successor.
+        The new place of the old run, if it was moved. A run without answers is replaced instead.
 
     Raises:
-        UsageError: the settings differ (names which), or another process is writing this run.
-        ToolassayError: the folder cannot be written.
+        UsageError: The settings differ (names which), or another process is writing this run.
+        ToolassayError: The folder cannot be written.
     """
     recorded = recorded_settings(folder)
     if recorded is not None and not changes(recorded, settings):
@@ -49,17 +48,19 @@ def open_run(folder: Path, settings: Mapping[str, Any], *, force: bool = False, 
 def gives_way(
     folder: Path, settings: Mapping[str, Any], *, force: bool, ways_on: str, read_only: bool = False
 ) -> bool:
-    """Whether the run in `folder` holds answers to other settings and has to give way; changes nothing.
+    """Whether `open_run` would move the run in `folder`, because it has answers to other settings.
+
+    Changes nothing.
 
     Args:
-        folder: as `open_run` takes it, and so are the others.
-        settings: likewise.
-        force: likewise.
-        ways_on: likewise.
-        read_only: whether another process may be writing the run.
+        folder: As for `open_run`.
+        settings: As for `open_run`.
+        force: As for `open_run`.
+        ways_on: As for `open_run`.
+        read_only: Read the journal without a lock, so that another process may be writing the run.
 
     Raises:
-        UsageError: it does, and there is no leave; or another process is writing it.
+        UsageError: It would, and `force` is false; or another process is writing the run.
     """
     before = recorded_settings(folder)
     changed = [] if before is None else changes(before, settings)
@@ -73,7 +74,7 @@ def gives_way(
 
 
 def changes(before: Mapping[str, Any], now: Mapping[str, Any]) -> list[str]:
-    """What differs between two settings, one phrase each.
+    """The differences between two settings, one phrase each.
 
     >>> changes({"llm": "a", "graph_sha256": "1"}, {"llm": "b", "graph_sha256": "2"})
     ["llm: 'a' -> 'b'", 'graph changed']
@@ -86,10 +87,10 @@ def changes(before: Mapping[str, Any], now: Mapping[str, Any]) -> list[str]:
 
 
 def recorded_settings(folder: Path) -> dict[str, Any] | None:
-    """The settings the run in `folder` began with; None where there is no run.
+    """The settings that the run in `folder` began with; None without a run.
 
     Raises:
-        UsageError: the manifest is not one.
+        UsageError: The file is not a manifest.
     """
     path = folder / MANIFEST
     if not path.exists():
@@ -98,7 +99,7 @@ def recorded_settings(folder: Path) -> dict[str, Any] | None:
     settings = value.get("settings") if isinstance(value, dict) else None
     if not isinstance(settings, dict):
         raise UsageError(
-            "is not the manifest of a run", file=path, fix=f"mend it, or move {folder} out of the way"
+            "not the manifest of a run", file=path, fix=f"restore it, or move {folder} out of the way"
         )
     return settings
 
@@ -110,7 +111,7 @@ def _change(name: str, before: Any, now: Any) -> str:
 
 
 def _holds_answers(folder: Path, *, read_only: bool) -> bool:
-    """Whether anything was answered yet; opening the journal also tells whether somebody is at it."""
+    """Whether the journal has an answer; raises a UsageError if another process is writing it."""
     path = folder / JOURNAL
     if not path.exists():
         return False
@@ -119,7 +120,7 @@ def _holds_answers(folder: Path, *, read_only: bool) -> bool:
 
 
 def _set_aside(folder: Path) -> Path:
-    """Move a run to a dated name beside it that nothing has yet."""
+    """Move a run to an unused dated name beside it."""
     name = f"{folder.name}.{datetime.now():%Y%m%d-%H%M%S}"
     kept, count = folder.with_name(name), 1
     while kept.exists():

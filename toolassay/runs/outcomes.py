@@ -1,8 +1,8 @@
-"""Which items of a data set a run asked, and which of them its scores rest on.
+"""Which items of a data set a run covered, and which of them count in its scores.
 
-Wrong is what a model did wrong: a wrong answer, one that is malformed or refused, a context overflow, a limit
-of the task itself. Excluded is what the model had no part in: a provider error (time-outs included), a budget
-stop, an item that was never asked.
+An item counts as wrong if the model failed it: a wrong, malformed or refused answer, a context overflow, a
+limit of the task itself. An item is excluded if the model had no part in it: a provider error (time-outs
+included), a budget stop, an item that was not run.
 """
 
 from __future__ import annotations
@@ -16,18 +16,18 @@ from toolassay.runs.manifest import JOURNAL, MANIFEST
 
 NOT_RUN = "not run"
 UNWRITTEN = "unwritten"
-"""Answered according to the journal, without a line in the prediction file: a run in progress, or one that
-was killed before it wrote the file. The same `infer` command writes it."""
+"""The journal has an answer and the prediction file has no line: the run is in progress, or was killed before
+it wrote the file. The same `infer` command writes it."""
 MISSING = "missing"
-"""No line in a prediction file that no manifest describes: expected all the same, and wrong."""
+"""No line in a prediction file without a manifest: the item was expected and counts as wrong."""
 CHOSEN = "|chosen:"
-"""In the signature of scores of items chosen with --ids or --limit, which are not those of all labels."""
+"""Marks the signature of scores of items selected with --ids or --limit, which differ from those of all."""
 _NEVER_ASKED = (NOT_RUN, "budget stop")
 EXCLUDED = frozenset((*_NEVER_ASKED, "provider error", UNWRITTEN))
 
 
 def is_scored(outcome: str) -> bool:
-    """Whether an item with this outcome counts in the scores, be it as wrong.
+    """Whether an item with this outcome counts in the scores, as right or wrong.
 
     >>> is_scored("malformed"), is_scored("context overflow"), is_scored("provider error")
     (True, True, False)
@@ -36,15 +36,15 @@ def is_scored(outcome: str) -> bool:
 
 
 def asked_counts(outcomes: Mapping[str, int]) -> dict[str, Any]:
-    """How much of a data set was asked and scored, for a metrics file.
+    """How many items of a data set were asked and scored, for a metrics file.
 
     Args:
-        outcomes: the number of labels by outcome.
+        outcomes: Number of labels by outcome.
 
     Returns:
-        `n_labels`; `n_asked` (a request was sent, or is expected to have been); `n_scored` (right or wrong
-        by the model's own doing); `partial` (some labels are excluded: the scores are not those of all);
-        `coverage` = n_scored / n_labels, None without labels.
+        `n_labels`; `n_asked` (a request was sent, or should have been); `n_scored` (the model got it right or
+        wrong); `partial` (some labels are excluded, so the scores are not those of all); `coverage` =
+        n_scored / n_labels, None without labels.
 
     >>> asked_counts({"answered": 19, "malformed": 1, "not run": 280})["coverage"] == 20 / 300
     True
@@ -64,7 +64,7 @@ def asked_counts(outcomes: Mapping[str, int]) -> dict[str, Any]:
 
 
 def asked_phrase(counts: Mapping[str, Any]) -> str:
-    """The number of items a score rests on, for tables: "300", "20 of 300 asked", "18 of 300 scored".
+    """The number of items behind a score, for tables: "300", "20 of 300 asked", "18 of 300 scored".
 
     >>> asked_phrase({"n_labels": 300, "n_asked": 20, "n_scored": 20, "partial": True})
     '20 of 300 asked'
@@ -80,7 +80,7 @@ def asked_phrase(counts: Mapping[str, Any]) -> str:
 
 
 def excluded_phrase(outcomes: Mapping[str, int]) -> str:
-    """What is excluded, by outcome, the most frequent first.
+    """The number of excluded items by outcome, the most frequent first.
 
     >>> excluded_phrase({"answered": 17, "not run": 280, "provider error": 3})
     '280 not run, 3 provider error'
@@ -90,13 +90,13 @@ def excluded_phrase(outcomes: Mapping[str, int]) -> str:
 
 
 class RunOutcomes:
-    """How the items of a run ended that have no line in its prediction file, by its journal.
+    """The outcomes of a run's items that have no line in the prediction file, from its journal.
 
-    The journal is opened when it is first needed, for reading only.
+    The journal is opened on first use, read-only.
 
     Args:
-        folder: the run's folder, with `manifest.json` and `journal.jsonl`.
-        entry_of: what the journal holds for an item as it is worded now; empty for nothing.
+        folder: Folder of `manifest.json` and `journal.jsonl`.
+        entry_of: Finds the journal entry of an item with its current wording; {} without one.
     """
 
     def __init__(self, folder: Path, entry_of: Callable[[Journal, Any], Mapping[str, Any]]) -> None:
@@ -104,10 +104,10 @@ class RunOutcomes:
         self._journal: Journal | None = None
 
     def outcome(self, item: Any) -> str:
-        """The outcome of an item without a line; "missing" where no manifest says what was asked.
+        """The outcome of an item without a line; "missing" if the run has no manifest and no journal.
 
         Raises:
-            UsageError: the journal is broken.
+            UsageError: The journal is broken.
         """
         if self._journal is None:
             if not has_record(self._folder):
@@ -118,5 +118,5 @@ class RunOutcomes:
 
 
 def has_record(folder: Path) -> bool:
-    """Whether a run's folder says which items were asked: it has a manifest, or a journal."""
+    """Whether a folder has a manifest or a journal, which show the items of the run."""
     return (folder / MANIFEST).is_file() or (folder / JOURNAL).is_file()

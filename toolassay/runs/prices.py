@@ -1,4 +1,4 @@
-"""What models cost: genai-prices, a table of the user before it, and nothing at a local address."""
+"""Prices of models: the user's table, else nothing for a local address, else genai-prices."""
 
 from __future__ import annotations
 
@@ -24,39 +24,40 @@ _FIX = (
     f"the first line must be {','.join(COLUMNS)} (and {CACHED}, if cached tokens cost less), then e.g. "
     "my-model,0.15,0.60,2026-01-31"
 )
+# Top-level names that are reserved or customary for private networks (RFC 6761, 6762, 8375).
 _LOCAL_NAMES = ("localhost", "local", "internal", "lan", "home.arpa", "localdomain")
 _MILLION = 1_000_000
 
 
 class Tariff(Protocol):
-    """What says the cost of a model's tokens."""
+    """The price of a model's tokens."""
 
     @property
     def words(self) -> str:
-        """The price and where it is from, for people and files."""
+        """The price and its source, for messages and files."""
         ...
 
     @property
     def local(self) -> bool:
-        """Whether nothing is charged because the address is on this machine or network."""
+        """Whether nothing is charged because the server is on this machine or its network."""
         ...
 
     def of(self, prompt_tokens: float, completion_tokens: float, cached_tokens: int | None = None) -> float:
-        """US dollars of one call; cached tokens are a part of those of the prompt."""
+        """US dollars of one call; `prompt_tokens` include `cached_tokens`."""
         ...
 
 
 @dataclass(frozen=True, slots=True)
 class Price:
-    """US dollars per million tokens, read in the prompt and written by the model, on a date.
+    """A price in US dollars per million tokens.
 
     Attributes:
-        prompt: of tokens read.
-        completion: of tokens written.
-        as_of: the date; empty where there is none.
-        cached: of tokens read from the server's cache; None where they cost what others do.
-        source: where it is from.
-        local: whether it is that of a local address.
+        prompt: Price of prompt tokens.
+        completion: Price of completion tokens.
+        as_of: Date of the price, or "".
+        cached: Price of prompt tokens from the server's cache; None if it is the same as `prompt`.
+        source: Where the price comes from.
+        local: Whether it is the price of a local address.
     """
 
     prompt: float
@@ -68,19 +69,19 @@ class Price:
 
     @property
     def words(self) -> str:
-        """The price and where it is from.
+        """The price and its source.
 
         >>> Price(2.5, 10, "2025-06-01").words
-        '$2.5 read, $10 written, a million tokens (--prices, 2025-06-01)'
+        '$2.5 input, $10 output per million tokens (--prices, 2025-06-01)'
         """
         if self.local:
             return self.source
         cached = "" if self.cached is None else f" (${self.cached:g} cached)"
         origin = f"{self.source}, {self.as_of}" if self.as_of else self.source
-        return f"${self.prompt:g} read{cached}, ${self.completion:g} written, a million tokens ({origin})"
+        return f"${self.prompt:g} input{cached}, ${self.completion:g} output per million tokens ({origin})"
 
     def of(self, prompt_tokens: float, completion_tokens: float, cached_tokens: int | None = None) -> float:
-        """The price of a call, in dollars.
+        """US dollars of one call.
 
         >>> Price(2.5, 10, "2025-06-01").of(1000, 100), Price(2, 0, "", cached=1).of(1000, 0, 500)
         (0.0035, 0.0015)
@@ -96,12 +97,13 @@ LOCAL = Price(0.0, 0.0, "", source="local, no price", local=True)
 
 @dataclass(frozen=True)
 class ListedPrice:
-    """A price of genai-prices: with its steps by the length of a prompt, times of day and cached tokens.
+    """A price of genai-prices, which may depend on the prompt's length, the time of day and cached tokens.
 
     Attributes:
-        provider: the library's `Provider`.
-        model: its `ModelInfo`.
-        version: of the library, which is that of its data.
+        provider: `Provider` of the library.
+        model: `ModelInfo` of the library.
+        version: Version of the library, and so of its data.
+        local: Always false.
     """
 
     provider: Any
@@ -111,12 +113,12 @@ class ListedPrice:
 
     @cached_property
     def words(self) -> str:
-        """The price and where it is from; that of short prompts, now."""
+        """The current price of short prompts, and its source."""
         read, written = self.of(_MILLION, 0, base=True), self.of(0, _MILLION)
         cached = self.of(_MILLION, 0, _MILLION, base=True)
         less = f" (${cached:g} cached)" if cached != read else ""
         return (
-            f"${read:g} read{less}, ${written:g} written, a million tokens "
+            f"${read:g} input{less}, ${written:g} output per million tokens "
             f"({self.model.id} of {self.provider.name}, genai-prices {self.version})"
         )
 
@@ -131,10 +133,10 @@ class ListedPrice:
         """US dollars of one call.
 
         Args:
-            prompt_tokens: read, cached ones included.
-            completion_tokens: written.
-            cached_tokens: of those read, what came from the server's cache.
-            base: at the step of short prompts.
+            prompt_tokens: Tokens of the prompt, cached ones included.
+            completion_tokens: Tokens of the answer.
+            cached_tokens: Prompt tokens that came from the server's cache.
+            base: Whether to use the price of short prompts: that of a thousandth of the tokens, times 1000.
         """
         from genai_prices import Usage
 
@@ -150,20 +152,22 @@ class ListedPrice:
 def prices_of(
     models: Collection[str], options: ModelOptions | None = None, path: Path | None = None
 ) -> Mapping[str, Tariff]:
-    """The price of each model whose price is known.
+    """The price of each model that has a known one.
 
-    The first of these that says something counts: the user's table, by the exact name; nothing for a served
-    model at a loopback or private address; genai-prices, for the provider that the address belongs to (whose
-    own name may stand before the model's), else for the provider that the name begins with
-    (`openai/gpt-4o`), else for the model's own provider.
+    The first source that has a price counts:
+
+    1. the user's table, by the exact name;
+    2. a loopback or private address of a served model, where nothing is charged;
+    3. genai-prices: the provider of the address (whose name may also prefix the model's), else the provider
+       that prefixes the name (`openai/gpt-4o`), else the model's own provider.
 
     Args:
-        models: their names.
-        options: where they are asked; None leaves the address out of it.
-        path: the user's table.
+        models: Names of the models.
+        options: Options with the address of the server; None ignores the address.
+        path: The user's table.
 
     Raises:
-        UsageError: the table is missing or malformed (names the line).
+        UsageError: The table is missing or malformed (names the line).
     """
     own = read_prices(path) if path is not None else {}
     address = options.asked_address if options is not None else None
@@ -180,10 +184,10 @@ def prices_of(
 
 
 def is_local(host: str) -> bool:
-    """Whether a host is this machine or on its own network, where no provider charges for calls.
+    """Whether a host is this machine or on its private network, where no provider charges for calls.
 
-    A name counts where it is reserved for this machine or a private network; any other name without a dot
-    may be a gateway to a service that has to be paid.
+    A name is local only if it is reserved for private networks; any other name, even without a dot, may be
+    a gateway to a paid service.
 
     >>> [is_local(host) for host in ("localhost", "127.0.0.1", "10.1.2.3", "::1", "nas.local")]
     [True, True, True, True, True]
@@ -199,16 +203,16 @@ def is_local(host: str) -> bool:
 
 
 def read_prices(path: Path) -> Mapping[str, Price]:
-    """The user's table: prices by the exact name of the model.
+    """Read the user's table: prices by the exact name of the model.
 
     Raises:
-        UsageError: the file is missing or malformed (names the line).
+        UsageError: The file is missing or malformed (names the line).
     """
     return dict(_rows(read_text(path, fix="check --prices"), path))
 
 
 def _listed(model: str, address: Address | None) -> Tariff | None:
-    """The price in genai-prices; None where it has none for tokens."""
+    """The price in genai-prices; None if it has no price for tokens."""
     from genai_prices import __version__
     from genai_prices.data_snapshot import get_snapshot
 
@@ -234,7 +238,7 @@ def _listed(model: str, address: Address | None) -> Tariff | None:
 
 
 def _has_tokens(model: Any) -> bool:
-    """Whether a model has prices for the tokens it reads and writes, not of audio, pages or pictures only."""
+    """Whether a model has prices for text tokens, not only for audio, pages or images."""
     from datetime import UTC, datetime
 
     if not model.prices:
@@ -247,7 +251,7 @@ def _rows(text: str, path: Path) -> Iterator[tuple[str, Price]]:
     lines = csv.reader(io.StringIO(text))
     head = tuple(name.strip() for name in next(lines, []))
     if head not in (COLUMNS, (*COLUMNS, CACHED)):
-        raise UsageError("is not a table of prices", file=path, line=1, fix=_FIX)
+        raise UsageError("not a table of prices", file=path, line=1, fix=_FIX)
     for row in lines:
         if not row:
             continue
@@ -259,5 +263,5 @@ def _rows(text: str, path: Path) -> Iterator[tuple[str, Price]]:
             if not (model and len(row) == len(head) and all(0 <= number < 1e9 for number in numbers)):
                 raise ValueError
         except ValueError:
-            raise UsageError("is not a price", file=path, line=lines.line_num, fix=_FIX) from None
+            raise UsageError("not a price", file=path, line=lines.line_num, fix=_FIX) from None
         yield model, price

@@ -1,4 +1,4 @@
-"""Usage of runs, read from their files without a lock: totals of a run, cost and latency of its tasks."""
+"""Cost and latency of finished or running runs, read from their files without a lock."""
 
 from __future__ import annotations
 
@@ -17,30 +17,30 @@ from toolassay.runs.starts import asked_again_phrase
 
 SUMMARY = "summary.json"
 ANSWERING = ("planner", "agent")
-"""The roles whose time is that of an answer; a rewriting comes on top."""
+"""Roles whose time counts as the time of an answer; rewriting an answer (`reformat`) does not."""
 
 
 def recorded_journal(path: Path) -> Journal:
-    """A journal to be read only, without a lock; a torn last line is passed over.
+    """Open a journal read-only, without a lock; a torn last line is skipped.
 
     Raises:
-        UsageError: there is no such file, or a line in the middle is broken.
+        UsageError: The file is missing, or a line before the last one is broken.
     """
     if not path.is_file():
-        raise UsageError("no journal can be read", file=path, fix="check --llm and --prediction_dir")
+        raise UsageError("there is no journal", file=path, fix="check --llm and --prediction_dir")
     return Journal(path, read_only=True)
 
 
 @dataclass(frozen=True, slots=True)
 class RecordedUsage:
-    """What a run has used; None where nobody knows.
+    """What a run has used; None for figures that are unknown.
 
     Attributes:
-        cost: US dollars, as far as known.
-        unknown_cost: requests that may have cost something beside that.
-        items: how many items the cost is that of.
-        seconds: the median time to an answer.
-        is_local: whether the answers were computed on this machine, by built-in models.
+        cost: Known US dollars.
+        unknown_cost: Requests of unknown cost, not in `cost`.
+        items: Number of items that the cost covers.
+        seconds: Median time of an answer.
+        is_local: Whether built-in models gave all answers, on this machine.
     """
 
     cost: float | None
@@ -51,7 +51,7 @@ class RecordedUsage:
 
     @property
     def cost_of_1000(self) -> float | None:
-        """US dollars for 1,000 items.
+        """US dollars per 1,000 items.
 
         >>> RecordedUsage(0.3, 0, 50, None).cost_of_1000
         6.0
@@ -60,10 +60,10 @@ class RecordedUsage:
 
 
 def recorded_usage(run_folder: Path) -> RecordedUsage | None:
-    """What the run in a folder has used: by its ledger, else by its summary; None where neither says.
+    """What the run in a folder has used, by its ledger or else its summary; None without either.
 
     Raises:
-        UsageError: a file is broken.
+        UsageError: A file is broken.
     """
     usage = _of_ledger(run_folder / LEDGER)
     return _of_summary(run_folder / SUMMARY) if usage is None else usage
@@ -80,7 +80,7 @@ def _of_ledger(path: Path) -> RecordedUsage | None:
     lines = AppendOnlyLines(path, what="ledger", read_only=True)
     try:
         for _, line in lines.scan(_ledger_line):
-            if "count" in line:  # of a model that costs nothing
+            if "count" in line:  # untimed calls of a free model: only the summary has their times
                 return None
             items.add(line["item"])
             cost = line.get("cost")
@@ -109,7 +109,7 @@ def _ledger_line(line: dict[str, Any]) -> dict[str, Any]:
 
 
 def _of_summary(path: Path) -> RecordedUsage | None:
-    """What the models used that have no line in the ledger."""
+    """The usage in `summary.json`, for models whose calls have no lines of their own in the ledger."""
     if not path.is_file():
         return None
     facts = read_json(path)
@@ -126,7 +126,7 @@ def _of_summary(path: Path) -> RecordedUsage | None:
             planner.get("model") in FREE,
         )
     except (KeyError, TypeError):
-        raise UsageError("is not the summary of a run", file=path, fix="remove it") from None
+        raise UsageError("not the summary of a run", file=path, fix="remove it") from None
 
 
 def _median(times: Mapping[str, float] | None) -> float | None:
@@ -140,17 +140,17 @@ _OF_A_TASK = (50, 90, 95, 99)
 class Spending:
     """Sums over the ledgers of a run and its further trials; each trial of a task counts as a task.
 
-    Memory holds some 40 bytes a task and 4 a call.
+    Uses about 40 bytes of memory per task and 4 per call.
 
     Attributes:
-        only: the items whose calls count; None for all.
-        ledgers: how many there were.
-        totals: over all calls, whoever made them.
-        at_most: US dollars that the calls of unknown cost can have cost, as far as that is known.
-        local: answers of built-in models, which are computed on this machine.
-        untimed: calls that were only counted.
-        seconds: for each task, the time of its answers.
-        answers: for each task, how many there were.
+        only: Items whose calls count; None for all.
+        ledgers: Number of ledgers.
+        totals: Totals over all calls.
+        at_most: Known worst case, in US dollars, of the calls of unknown cost.
+        local: Answers of built-in models.
+        untimed: Calls without times, of lines with a `count`.
+        seconds: Sum of the times of the answers, for each task.
+        answers: Number of answers, for each task.
     """
 
     only: Collection[str] | None = None
@@ -163,16 +163,17 @@ class Spending:
     answers: array[int] = field(default_factory=lambda: array("l"))
 
     def add(self, ledger: Path) -> None:
-        """Read one ledger; nothing where there is none.
+        """Add one ledger; a missing file is ignored.
 
         Raises:
-            UsageError: a line in the middle is broken.
+            UsageError: A line before the last one is broken.
         """
         if not ledger.is_file():
             return
         self.ledgers += 1
         first = len(self.seconds)
-        # Sums bear it that two of very many names are taken for one; a ledger need not be looked up for that.
+        # Two items whose 64-bit hashes collide would count as one task, which is acceptable here and avoids
+        # reading the ledger again to compare their names.
         tasks = KeyIndex(lambda offset, key: True)
         for attempt, cost, at_most, count, local in booked(ledger):
             if count is not None:
@@ -195,15 +196,16 @@ class Spending:
                 self.local += attempt.model in FREE
 
     def cost(self, *, tasks: int, correct: int) -> dict[str, Any] | None:
-        """US dollars and tokens, failed and repeated requests included; None without a ledger.
+        """Cost and tokens, failed requests and retries included; None without a ledger.
 
         Args:
-            tasks: that were done, where calls of a free model do not say of which they were.
-            correct: tasks done right.
+            tasks: Number of tasks that were run; used where untimed calls do not name their items.
+            correct: Number of tasks that are correct.
 
         Returns:
-            `usd` and what follows from it are null where no price is known, `usd_per_correct_task` also
-            where nothing is correct. `usd_at_most` counts what a server did not say at its worst case.
+            Field values for a metrics file. `usd` and the values derived from it are null if no price is
+            known, `usd_per_correct_task` also if no task is correct. `usd_at_most` adds the worst case of
+            the calls of unknown cost.
         """
         if not self.ledgers:
             return None
@@ -231,14 +233,13 @@ class Spending:
         }
 
     def latency(self) -> dict[str, Any] | None:
-        """Seconds and answers a task, over the tasks with an answer; None where no call was timed.
+        """Time and number of answers per task, over the tasks with an answer; None if no call was timed.
 
-        The seconds of a task are those of its answers, one after the other, each from sending to the last
-        byte; waiting for a turn and failed tries are not in them. The other times are of single answers,
-        median and 95th percentile, null where no answer says them: `seconds_per_answer` (to the last byte),
-        `first_token_seconds` and `seconds_per_output_token` (streamed), and `queued_seconds`, the wait for a
-        turn before sending. `local` says whether all answers were computed on this machine, by built-in
-        models: such times do not compare with those of a server.
+        The time of a task is the sum over its answers, each from sending to the last byte; it excludes
+        queueing and failed attempts. The other times are per answer, median and 95th percentile, null if not
+        measured: `seconds_per_answer` (to the last byte), `first_token_seconds` and
+        `seconds_per_output_token` (streamed), and `queued_seconds` (wait before sending). `local` is true if
+        built-in models gave all answers; their times do not compare with those of a server.
         """
         seconds = array("d", (time for time, n in zip(self.seconds, self.answers, strict=True) if n))
         answers = array("d", (n for n in self.answers if n))
@@ -256,7 +257,7 @@ class Spending:
 
     @property
     def notes(self) -> dict[str, str]:
-        """Why `cost` or `latency` is null, or a cost is not the whole."""
+        """Why `cost` or `latency` is null or incomplete."""
         if not self.ledgers:
             reason = "there is no ledger beside the predictions"
             return {"cost": reason, "latency": reason}
@@ -265,8 +266,8 @@ class Spending:
             notes["cost"] = "no price is known for the model: run with --prices FILE"
         elif totals.unknown_cost:
             notes["cost"] = (
-                f"usd is without {totals.unknown_cost} requests whose cost nobody knows; usd_at_most is with "
-                "their worst case"
+                f"usd excludes {totals.unknown_cost} requests of unknown cost; usd_at_most includes their "
+                "worst case"
             )
         elif totals.local:
             whose = (
@@ -274,22 +275,22 @@ class Spending:
                 if totals.local == totals.requests
                 else f" for {totals.local} of {totals.requests} requests"
             )
-            notes["cost"] = f"local, no price{whose}: --prices FILE of inference.py sets one"
+            notes["cost"] = f"local, no price{whose}: set one with --prices FILE of inference.py"
         answers = sum(self.answers)
         if self.untimed and self.untimed == totals.requests:
-            notes["latency"] = "calls of built-in models were not timed when this run was made: run it again"
+            notes["latency"] = "this run did not time the calls of built-in models: run it again"
         elif not answers:
             notes["latency"] = "no answer yet"
         elif 0 < self.local < answers:
-            notes["latency"] = f"{self.local} of {answers} answers are local, by built-in models"
+            notes["latency"] = f"{self.local} of {answers} answers are local, from built-in models"
         return notes
 
 
 def spending(ledgers: Iterable[Path], only: Collection[str] | None = None) -> Spending:
-    """What the runs with these ledgers used, for the items `only`; ledgers that are not there are skipped.
+    """Sum the given ledgers over the items `only` (None for all); missing ledgers are skipped.
 
     Raises:
-        UsageError: a ledger is broken.
+        UsageError: A ledger is broken.
     """
     found = Spending(only)
     for ledger in ledgers:
@@ -304,18 +305,19 @@ def usage(
     correct: Sequence[int],
     only: Collection[str] | None = None,
 ) -> dict[str, Any]:
-    """`cost`, `latency` and `notes` of a run and its further trials, of those that have a ledger.
+    """`cost`, `latency` and `notes` of a run and its further trials, for a metrics file.
 
-    The note `answers` says how many answers came from asking again, if any did.
+    Trials without a ledger are left out. The note `answers` gives the number of answers that
+    `--retry_malformed` replaced, if any.
 
     Args:
-        ledgers: of each trial, whether it is there or not.
-        tasks: that were done in each.
-        correct: tasks done right in each.
-        only: the items whose calls count; None for all.
+        ledgers: Ledger of each trial; may be missing.
+        tasks: Number of tasks that were run, in each trial.
+        correct: Number of correct tasks, in each trial.
+        only: Items whose calls count; None for all.
 
     Raises:
-        UsageError: a ledger is broken.
+        UsageError: A ledger is broken.
     """
     kept = [number for number, ledger in enumerate(ledgers) if ledger.is_file()]
     used = spending((ledgers[number] for number in kept), only)
@@ -334,5 +336,5 @@ def _mean(values: array[float]) -> float:
 
 
 def _rounded(dollars: float | None) -> float | None:
-    """To millionths of a cent."""
+    """Round to 8 digits; None stays None."""
     return None if dollars is None else round(dollars, 8)

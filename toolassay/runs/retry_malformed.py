@@ -1,4 +1,4 @@
-"""`--retry_malformed`: items whose answer was malformed or cut off are asked again, the others are kept."""
+"""`--retry_malformed`: requests the items again whose answer was malformed or truncated."""
 
 from __future__ import annotations
 
@@ -11,22 +11,22 @@ from toolassay.runs.manifest import recorded_settings
 
 MAX_TOKENS = "max_tokens"
 COUNT = "asked_again"
-"""In a journal entry: how often its item was asked again. Older entries of the item stay in the journal."""
+"""Key of a journal entry: number of retries of its item. Older entries of the item stay in the journal."""
 BEGUN = "again"
-"""In an entry that still counts: what an unfinished retry has brought; the next retry goes on with it."""
+"""Key of the current entry: the state of an unfinished retry, from which the next retry continues."""
 
 
 @dataclass
 class Again:
-    """Which items a start asks although they have an answer, and what came of it.
+    """Which answered items a start runs again, and counts of the result.
 
     Attributes:
-        wanted: whether malformed and cut-off items are asked again.
-        only: whether nothing else is asked: this start sends another `max_tokens` than the run began with,
-            and items without an answer are left to a start with the settings of the run.
-        max_tokens: what this start sends; None for no limit.
-        replaced: items whose new answer has arrived.
-        left: items without an answer that `only` left out.
+        wanted: Whether items with a malformed or truncated answer are run again.
+        only: Whether only those are run, because this start sends a different `max_tokens` than the run began
+            with; items without an answer are left to a start with the settings of the run.
+        max_tokens: Limit that this start sends; None for no limit.
+        replaced: Number of items with a new answer.
+        left: Number of items without an answer that `only` skipped.
     """
 
     wanted: bool = False
@@ -36,11 +36,11 @@ class Again:
     left: int = 0
 
     def skips(self, *, settled: bool, unusable: bool) -> bool:
-        """Whether this start passes over an item.
+        """Whether this start skips an item; counts it in `left` if `only` is the reason.
 
         Args:
-            settled: it has an answer.
-            unusable: that is malformed or cut off.
+            settled: Whether it has an answer.
+            unusable: Whether that answer is malformed or truncated.
         """
         if settled:
             return not (self.wanted and unusable)
@@ -51,18 +51,18 @@ class Again:
 def again_of(
     run_folder: Path, settings: Mapping[str, Any], *, wanted: bool, max_tokens: int | None
 ) -> tuple[Again, dict[str, Any]]:
-    """What a start asks again, and its settings as they are compared with those of the run.
+    """The `Again` of a start, and the settings to compare with the manifest.
 
-    With `wanted`, `max_tokens` may be another one than that of the run; every other setting may not.
+    With `wanted`, `max_tokens` may differ from that of the run; no other setting may.
 
     Args:
-        run_folder: where `manifest.json` is, if the run has begun.
-        settings: of this start.
-        wanted: whether `--retry_malformed` is given.
-        max_tokens: what this start sends.
+        run_folder: Folder of `manifest.json`, if the run has begun.
+        settings: Settings of this start.
+        wanted: Whether `--retry_malformed` is given.
+        max_tokens: Limit that this start sends; None for no limit.
 
     Raises:
-        UsageError: the manifest is not one.
+        UsageError: The manifest is invalid.
     """
     recorded = recorded_settings(run_folder) if wanted else None
     if recorded is None or recorded.get(MAX_TOKENS) == settings.get(MAX_TOKENS):

@@ -1,4 +1,4 @@
-"""The run loop: works on each item that its journal has not settled, a bounded number at a time."""
+"""The run loop: runs each item that the journal has not settled, with bounded concurrency."""
 
 from __future__ import annotations
 
@@ -20,37 +20,38 @@ from toolassay.screen import GRACE
 Item = TypeVar("Item")
 
 _SAME_FAILURES = 10
-"""So many items failing in the same words, and none answered: the rest would fail too."""
-_WORDINGS = 100  # of failures are told apart
-_NUMBERS = re.compile(r"[0-9a-f-]*\d[0-9a-f-]*")  # counts and ids, which differ where the words do not
+"""Number of items with the same failure, and none answered, after which the run stops: the rest would fail
+too."""
+_WORDINGS = 100  # distinct failures that are counted; bounds memory
+# Counts and ids, which differ between messages of one failure: matches "17" and "3f-a9" in "request 3f-a9",
+# not "timeout".
+_NUMBERS = re.compile(r"[0-9a-f-]*\d[0-9a-f-]*")
 AT_A_LIMIT = "ended at a limit"
-"""The outcome of an agent's task that its limit of steps or time ended."""
+"""Outcome of an agent's task that reached its limit of steps or time."""
 _ANSWERS = ("answered", "malformed", "refused", AT_A_LIMIT)
 
 POOL = 512
-"""Most items in progress where no number is given: how many requests are sent is up to the model's limit."""
+"""Maximum items in progress without a fixed number; the model's concurrency limit decides how many requests
+are sent."""
 BEGINNING = 16
-"""Of these, the items that have begun and sent no request yet: the others are begun when there is room."""
+"""Maximum items in progress that have not sent a request yet; further ones start when these have."""
 
 
 class StoppedRun(ToolassayError):
-    """A failure that every item would meet: the model cannot be asked as things are.
-
-    Its `__cause__` is the `ModelError`.
-    """
+    """A failure that affects every item, such as a wrong key; `__cause__` is the `ModelError`."""
 
 
 @dataclass
 class RunSummary:
-    """How a run ended: items by outcome, and the first few failures in words.
+    """The result of a run.
 
     Attributes:
-        outcomes: answered, malformed, refused, ended at a limit, context overflow, provider error,
-            budget stop, not run.
-        failed: items without an answer, through no fault of the model: those whose work raised a failure.
-        failures: the first few failures.
-        stop: what the budget said when it ended the run; None if it did not.
-        interrupted: whether Ctrl-C ended the run.
+        outcomes: Items by outcome: answered, malformed, refused, ended at a limit, context overflow, provider
+            error, budget stop, not run.
+        failed: Items whose work raised a `ModelError`.
+        failures: Messages of the first five of these.
+        stop: Message of the budget if it ended the run, else None.
+        interrupted: Whether Ctrl-C ended the run.
     """
 
     outcomes: Counter[str] = field(default_factory=Counter)
@@ -61,12 +62,12 @@ class RunSummary:
 
     @property
     def unasked(self) -> int:
-        """Items that the end of the budget left without an answer."""
+        """Items without an answer because the budget was spent or the run ended."""
         return self.outcomes["budget stop"] + self.outcomes["not run"]
 
     @property
     def complete(self) -> bool:
-        """Whether every item has what the model had to say."""
+        """Whether every item has an answer."""
         return not (self.failed or self.unasked or self.interrupted)
 
 
@@ -81,31 +82,35 @@ async def run_items(
     summary: RunSummary | None = None,
     grace: float = GRACE,
 ) -> RunSummary:
-    """Do `work` on each item, `concurrency` at a time; `work` returns the item's outcome.
+    """Call `work` on each item with bounded concurrency; it returns the outcome of the item.
 
-    Items are taken from the stream only when there is room. A `ModelError` is the item's outcome, unless
-    it would meet every other item too (it says so, or nothing but it has happened so far): then the run
-    stops with one line. An item that the budget stops while others are in flight, whose worst case is
-    reserved, waits for one of them and is tried again; if there is nothing to wait for, no more items are
-    taken and those left in the stream are counted as "not run".
+    Items are taken from the iterable only when one can start. A `ModelError` is the item's outcome, unless
+    it affects every item (it says so, or the first ten items failed alike): then the run stops.
+
+    An item that the budget stops while others are in flight waits until one of them ends, because that frees
+    the difference between its worst case and its actual use, and is tried again. With nothing in flight the
+    run ends, and the remaining items count as "not run".
 
     Args:
-        items: the stream.
-        work: may be called again for an item that was stopped by the budget.
-        concurrency: items in progress; None for as many as the model's own limit lets send (see
-            `toolassay.models.concurrency_limiter`), 512 at most. An item that waits for its first request
-            keeps no more than 15 others from waiting too; requests of items that began earlier go first.
-        done: called after each item that was asked; not for one that the end of the run left out.
-        stopped: told of each item that ends as "budget stop".
-        interrupted: called at the first Ctrl-C with the number of items in flight. Items that wait for their
-            turn or their next try end at once as "not run".
-        summary: an empty one to fill, for somebody who watches.
-        grace: seconds that items in flight have to finish after the first Ctrl-C. Then their work is
-            cancelled, so that it can keep what it has, and they end as "not run".
+        items: The items.
+        work: Called for each item; called again for an item that the budget stopped.
+        concurrency: Maximum items in progress. None: up to 512, as far as the model's concurrency limit
+            allows (`toolassay.models.concurrency_limiter`), with at most 16 that have not sent a request
+            yet. Requests of items that started earlier are sent first.
+        done: Called after each item that was run.
+        stopped: Called with each item whose outcome is "budget stop", and the error.
+        interrupted: Called at the first Ctrl-C with the number of items in flight. Items that wait before a
+            request or retry end at once as "not run".
+        summary: An empty summary to fill, to show progress from [default: a new one].
+        grace: Seconds that items in flight have to finish after the first Ctrl-C. Then their work is
+            cancelled, so that it can save its state, and they end as "not run".
+
+    Returns:
+        The summary.
 
     Raises:
-        asyncio.CancelledError: at the second Ctrl-C, which `run_coroutine` makes a KeyboardInterrupt.
-        ToolassayError: the run cannot go on (nobody listening, key refused, disk full).
+        asyncio.CancelledError: At the second Ctrl-C; `run_coroutine` raises KeyboardInterrupt for it.
+        ToolassayError: The run cannot continue (no server, key rejected, disk full).
     """
     workers = POOL if concurrency is None else max(1, concurrency)
     beginning = asyncio.Semaphore(BEGINNING if concurrency is None else workers)
@@ -148,7 +153,7 @@ class _Run(Generic[Item]):
         self._waiting: deque[asyncio.Event] = deque()
 
     def interrupt(self) -> int:
-        """Take and send no more, and cancel what the grace period leaves in flight; returns how many are."""
+        """Start and send nothing more, and cancel after the grace period; returns the number in flight."""
         self.summary.interrupted = True
         self._wake_all()
         asyncio.get_running_loop().call_later(self._grace, self._give_up)
@@ -176,11 +181,12 @@ class _Run(Generic[Item]):
                     self._done()
             finally:
                 turn.is_sent()
-            # A model that never waits (the offline one) would keep Ctrl-C waiting until the last item.
+            # Yield to the event loop: a model that never waits (the offline one) would delay Ctrl-C until the
+            # last item.
             await asyncio.sleep(0)
 
     async def _finish(self, item: Item) -> bool:
-        """Bring an item to its one outcome; whether it was asked."""
+        """Work on an item until it has an outcome; whether it was run."""
         refusal = _NO_BUDGET
         task = asyncio.current_task()
         assert task is not None
@@ -208,7 +214,7 @@ class _Run(Generic[Item]):
                 return False
 
     async def _room(self) -> bool:
-        """Wait until something in flight has ended; False where the budget allows nothing more."""
+        """Wait until an item in flight has ended; False if there is none or the run is over."""
         if not self._working or self._over:
             return False
         event = asyncio.Event()
@@ -246,7 +252,10 @@ class _Run(Generic[Item]):
         return error.outcome
 
     def _nothing_else(self, error: ModelError) -> bool:
-        """Whether this has happened to many items and nothing else to any; a long request tells of itself."""
+        """Whether ten items failed like this and none has an answer.
+
+        A context overflow never counts: it is about a single long request.
+        """
         if error.outcome == "context overflow" or any(self.summary.outcomes[name] for name in _ANSWERS):
             return False
         words = f"{error.kind} {_NUMBERS.sub('#', str(error))}"
@@ -264,14 +273,14 @@ UnsettledItem = TypeVar("UnsettledItem")
 
 @dataclass(frozen=True)
 class Loop:
-    """How a run goes over its items, and who is told: handed down as it is, from the stage to the runner.
+    """Options of the run loop, passed unchanged from a stage to `run_unsettled`.
 
     Attributes:
-        concurrency: items in flight at most; None leaves that to the models.
-        done: called after each item, settled ones included.
-        interrupted: told at the first Ctrl-C how many items are waited for.
-        summary: an empty one, which is filled.
-        again: which items with an answer are asked all the same.
+        concurrency: Maximum items in flight; None leaves that to the model's concurrency limit.
+        done: Called after each item, settled ones included.
+        interrupted: Called at the first Ctrl-C with the number of items in flight.
+        summary: An empty summary to fill.
+        again: Answered items to run again.
     """
 
     concurrency: int | None = None
@@ -290,19 +299,22 @@ def run_unsettled(
     loop: Loop,
     stopped: Callable[[UnsettledItem, ModelError], None] = lambda item, error: None,
 ) -> int:
-    """Do `work` on each item that is not settled, and let go of the models; how many were settled before.
+    """Call `work` on each item that is not settled, then close the models.
 
     Args:
-        items: the stream; taken only as there is room.
-        work: as `run_items` takes it.
-        settled: whether an item is passed over: it has its end already, or `loop.again` leaves it out.
-        models: those that are asked; each is closed once.
-        loop: how many items are in flight, and who is told.
-        stopped: told of each item that the budget stops.
+        items: The items; taken only when one can start.
+        work: As for `run_items`.
+        settled: Whether to skip an item: it has a final outcome, or `loop.again` leaves it out.
+        models: The models that `work` calls; each is closed once.
+        loop: Concurrency and callbacks.
+        stopped: Called with each item that the budget stops, and the error.
+
+    Returns:
+        Number of items that were settled before.
 
     Raises:
-        ToolassayError: the run cannot go on.
-        KeyboardInterrupt: at Ctrl-C, when what was in flight has ended.
+        ToolassayError: The run cannot continue.
+        KeyboardInterrupt: At Ctrl-C, when the items in flight have ended.
     """
     already = 0
 

@@ -1,4 +1,4 @@
-"""The starts of a run, noted in its manifest: when, by which command, with what and where."""
+"""The starts of a run, recorded in its manifest: time, command, versions, inputs and endpoint."""
 
 from __future__ import annotations
 
@@ -22,16 +22,16 @@ SCHEMA_FORMS = "structured_output"
 
 
 class Start:
-    """One start, added to the manifest in `folder`, which `open_run` has made.
+    """One start of a run, added to the manifest that `open_run` has written.
 
-    Made while the journal is open, so that no other process writes the manifest.
+    Create it while the journal is open, so that no other process writes the manifest.
 
     Args:
-        folder: of the run.
-        facts: what there is to say when it begins.
+        folder: Folder of the run.
+        facts: Fields that are known at the beginning.
 
     Raises:
-        ToolassayError: from each method, where the manifest cannot be written.
+        ToolassayError: The manifest cannot be written; also raised by every method.
     """
 
     def __init__(self, folder: Path, facts: Mapping[str, Any]) -> None:
@@ -52,32 +52,32 @@ class Start:
         *,
         fingerprint: str | None = None,
     ) -> None:
-        """Note a parameter that an endpoint refuses, and the name that is sent instead, if one is."""
+        """Record a parameter that an endpoint refuses, and the name that is sent instead, if any."""
         where = _where(endpoint, fingerprint)
         self._note(REFUSED, {"model": model, **where, "parameter": parameter, "instead": instead})
 
     def versioned(self, endpoint: str, path: str, *, fingerprint: str | None = None) -> None:
-        """Note the version path that an address lacked, e.g. `/v1`."""
+        """Record the version path that an address lacked, e.g. `/v1`."""
         self._note(VERSION_PATHS, {**_where(endpoint, fingerprint), "path": path})
 
     def tool_use(self, facts: Mapping[str, Any]) -> None:
-        """Note whether the tools of the run reach its model, as `ToolArrival.facts` says."""
+        """Record whether the tools of the run reach its model (`ToolArrival.facts`)."""
         self._manifest[TOOL_USE] = dict(facts)
         self._write()
 
     def asks_again(self, again: Again) -> None:
-        """Note that this start asks items again, and the limit it sends; `end` adds how many it replaced."""
+        """Record that this start runs items again, and its `max_tokens`; `end` adds the number replaced."""
         self._again = again
         self._again_fact = {"time": _now(), "items": None, "max_tokens": again.max_tokens}
         self._manifest[ASKED_AGAIN] = [*_listed(self._manifest, ASKED_AGAIN), self._again_fact]
         self._write()
 
     def formed(self, model: str, endpoint: str, form: str, *, fingerprint: str | None = None) -> None:
-        """Note the form in which an endpoint takes a JSON schema (`models.structured_output.FORMS`)."""
+        """Record the form in which an endpoint accepts a JSON schema (`models.structured_output.FORMS`)."""
         self._note(SCHEMA_FORMS, {"model": model, **_where(endpoint, fingerprint), "form": form})
 
     def end(self, facts: Mapping[str, Any]) -> None:
-        """Note when it ended, and how it went."""
+        """Record the end of the start with its result."""
         self._facts |= {"ended": _now(), **facts}
         if self._again is not None:
             self._again_fact["items"] = self._again.replaced
@@ -101,13 +101,13 @@ def refused_before(
     """The parameters that an endpoint refused in earlier starts, and the names that were sent instead.
 
     Args:
-        folder: of the run.
-        model: that was asked.
-        endpoint: as it may be shown.
-        fingerprint: of its path, where that is not shown whole.
+        folder: Folder of the run.
+        model: Name of the model.
+        endpoint: Redacted address.
+        fingerprint: `Address.fingerprint` of the endpoint.
 
     Raises:
-        UsageError: the manifest cannot be read.
+        UsageError: The manifest cannot be read.
     """
     return {
         str(fact.get("parameter")): fact.get("instead")
@@ -117,12 +117,12 @@ def refused_before(
 
 
 def asked_again_phrase(folder: Path) -> str | None:
-    """How many answers of the run in a folder came from asking again, and with which limits; None of none.
+    """The number of answers that `--retry_malformed` replaced, and its limits; None if there were none.
 
-    A start that was killed did not say how many: then the number is a lower bound.
+    The number is a lower bound if a start was killed before it recorded its own.
 
     Raises:
-        UsageError: the manifest cannot be read.
+        UsageError: The manifest cannot be read.
     """
     path = folder / MANIFEST
     listed = _listed(read_json(path), ASKED_AGAIN) if path.exists() else []
@@ -136,20 +136,20 @@ def asked_again_phrase(folder: Path) -> str | None:
 
 
 def version_path_before(folder: Path, endpoint: str, fingerprint: str | None = None) -> str | None:
-    """The version path that was found missing in an address in earlier starts; None where none was.
+    """The version path that an address lacked in earlier starts, or None.
 
     Raises:
-        UsageError: the manifest cannot be read.
+        UsageError: The manifest cannot be read.
     """
     found = [fact.get("path") for fact in _facts_of(folder, VERSION_PATHS, endpoint, fingerprint)]
     return found[-1] if found and isinstance(found[-1], str) else None
 
 
 def schema_form_before(folder: Path, model: str, endpoint: str, fingerprint: str | None = None) -> str | None:
-    """The form in which an endpoint took a JSON schema in earlier starts; None where none was refused.
+    """The form in which an endpoint accepted a JSON schema in earlier starts; None if it refused none.
 
     Raises:
-        UsageError: the manifest cannot be read.
+        UsageError: The manifest cannot be read.
     """
     found = [
         fact.get("form")
@@ -168,17 +168,17 @@ def _facts_of(folder: Path, name: str, endpoint: str, fingerprint: str | None) -
 
 
 def _where(endpoint: str, fingerprint: str | None) -> dict[str, Any]:
-    """An endpoint in a manifest: two whose shown addresses are alike have other fingerprints."""
+    """Fields that identify an endpoint in a manifest; the hash separates equal redacted addresses."""
     return {"endpoint": endpoint, **({"endpoint_sha256": fingerprint} if fingerprint else {})}
 
 
 def _key(fact: Mapping[str, Any]) -> tuple[str, Any]:
-    """What makes two endpoints the same; that there was a login was not always written."""
+    """The identity of an endpoint; ignores a redacted login, which earlier versions did not write."""
     return str(fact.get("endpoint")).replace(f"{HIDDEN}@", ""), fact.get("endpoint_sha256")
 
 
 def _without_secrets(manifest: Any) -> Any:
-    """A manifest as it is written now: earlier versions wrote the whole path of an address."""
+    """Redact a manifest: earlier versions wrote the whole path of an address."""
     if not isinstance(manifest, dict):
         return manifest
     cleaned = dict(manifest)

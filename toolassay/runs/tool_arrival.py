@@ -1,4 +1,4 @@
-"""Whether the tools that a run offers reach its model: some servers drop `tools` without a word."""
+"""Detects servers that silently drop the `tools` of requests, so that the model never sees them."""
 
 from __future__ import annotations
 
@@ -12,28 +12,29 @@ from toolassay.models import ChatModel, ChatRequest, ChatResponse
 from toolassay.runs.manifest import MANIFEST
 
 TOOL_USE = "tool_use"
-"""What a manifest says of it."""
+"""Key of the result in a manifest."""
 FIRST = 10
-"""Items without a call after which something is said."""
+"""Number of items without a tool call after which the warning is given."""
 FEWEST = 3
-"""Of a shorter run: fewer say nothing."""
+"""Minimum number of items for a warning at the end of a shorter run."""
 CHARACTERS_PER_TOKEN = 8
-"""A token of JSON has 3 to 5 characters, and a chat template may render schemas in half their length."""
+"""Upper bound: a token of JSON has 3 to 5 characters, and a chat template may render schemas in half their
+length."""
 
 Verdict = Literal["fine", "missing", "unknown"]
-"""`missing`: no item made a call, and no prompt had room for the tools. `unknown`: no item made a call, and
-the server reports no prompt tokens."""
+"""`missing`: no item made a call, and every prompt has too few tokens to contain the tools. `unknown`: no
+item made a call, and the server reports no prompt tokens."""
 
 
 class ToolArrival:
-    """A model whose requests are watched for tools that never arrive.
+    """A model wrapper that checks whether tools reach the model.
 
-    One call shows that tools arrive, whatever the server reports. Answers that a filter refused say nothing.
+    One tool call proves that they do, whatever the server reports. Answers that a filter refused are ignored.
 
     Args:
-        model: who is asked.
-        known: what `facts` gave at the end of an earlier start of the run.
-        warn: called once, with a verdict other than `fine`.
+        model: The model.
+        known: `facts` at the end of an earlier start of the run.
+        warn: Called once, with a verdict other than `fine`.
     """
 
     def __init__(self, model: ChatModel, known: Mapping[str, Any], warn: Callable[[Verdict], None]) -> None:
@@ -47,10 +48,10 @@ class ToolArrival:
         self._warned = False
 
     async def complete(self, request: ChatRequest) -> ChatResponse:
-        """Pass the request on, and note whether the answer calls a tool.
+        """Forward the request, and record whether the answer calls a tool.
 
         Raises:
-            ModelError: no answer.
+            ModelError: There is no answer.
         """
         response = await self._model.complete(request)
         if not self._called and (tools := request.parameters.get("tools")) and not response.refused:
@@ -63,12 +64,12 @@ class ToolArrival:
 
     @property
     def items(self) -> int:
-        """Items that were offered tools before the first call, ten at most."""
+        """Items that were offered tools before the first call, up to ten."""
         return min(FIRST, self._before + len(self._items))
 
     @property
     def verdict(self) -> Verdict:
-        """By the items so far."""
+        """The verdict by the items so far; `fine` for fewer than three."""
         if self._called or self.items < FEWEST:
             return "fine"
         if not self._tokens:
@@ -77,7 +78,7 @@ class ToolArrival:
 
     @property
     def facts(self) -> dict[str, Any]:
-        """For the manifest: of the request with most prompt tokens for its tools, both sizes."""
+        """For the manifest: counts, and sizes of the request with the most prompt tokens for its tools."""
         if not self.items:
             return {}
         return {
@@ -95,7 +96,7 @@ class ToolArrival:
             self._warn(self.verdict)
 
     def _watch(self, request: ChatRequest, tools: Any, response: ChatResponse) -> None:
-        # A conversation that an earlier start began may hold the calls that its last answer lacks.
+        # A conversation from an earlier start may contain tool calls although its last answer has none.
         spoken = any(message.get("tool_calls") for message in request.messages)
         self._called = spoken or bool(response.tool_calls)
         if self.items == FIRST and not self._called:
@@ -109,19 +110,19 @@ class ToolArrival:
 
 
 def tools_missing(run_folder: Path) -> bool:
-    """Whether the manifest of a run says that its tools never reached the model.
+    """Whether, by its manifest, the tools of a run never reached the model.
 
     Raises:
-        UsageError: the manifest cannot be read.
+        UsageError: The manifest cannot be read.
     """
     return known_tool_use(run_folder).get("tools_missing") is True
 
 
 def known_tool_use(run_folder: Path) -> Mapping[str, Any]:
-    """What the manifest of a run says of its tools; nothing where it says nothing.
+    """`ToolArrival.facts` in the manifest of a run; {} without them.
 
     Raises:
-        UsageError: the manifest cannot be read.
+        UsageError: The manifest cannot be read.
     """
     path = run_folder / MANIFEST
     manifest = read_json(path) if path.is_file() else None

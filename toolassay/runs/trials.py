@@ -1,4 +1,4 @@
-"""The same run several times: where each trial lies, which there are, and what differs between them."""
+"""Trials, repeated runs of one model: their folders, files, seeds and settings."""
 
 from __future__ import annotations
 
@@ -20,12 +20,12 @@ SEED = "seed"
 
 @dataclass(frozen=True)
 class Trial:
-    """One run of a model: number 0 in the prediction folder, a further one in `trials/<number>/` below.
+    """One run of a model: trial 0 is in the prediction folder, the others in `trials/<number>/` below it.
 
-    Args:
-        predictions: the prediction folder of number 0.
-        llm: the model.
-        number: from 0.
+    Attributes:
+        predictions: Prediction folder of trial 0.
+        llm: Name of the model.
+        number: Number of the trial, from 0.
 
     >>> trial = Trial(Path("predictions"), "acme/one", 2)
     >>> trial.output.as_posix(), trial.run_folder.as_posix()
@@ -43,30 +43,31 @@ class Trial:
 
     @property
     def output(self) -> Path:
-        """Its prediction file."""
+        """The prediction file."""
         return self.folder / f"{safe_name(self.llm)}.json"
 
     @property
     def run_folder(self) -> Path:
-        """Where its journal, ledger and manifest lie."""
+        """The folder of the journal, ledger and manifest."""
         return self.folder / "runs" / safe_name(self.llm)
 
     @property
     def ledger(self) -> Path:
-        """The books of this trial."""
+        """The ledger of this trial."""
         return self.run_folder / LEDGER
 
     @property
     def other_ledgers(self) -> list[Path]:
-        """The ledgers of the other trials that were begun, which share one budget with this one."""
+        """The existing ledgers of the other trials, which share one budget with this one."""
         numbers = {0, *_numbers(self.predictions)} - {self.number}
         ledgers = (replace(self, number=number).ledger for number in sorted(numbers))
         return [ledger for ledger in ledgers if ledger.is_file()]
 
     def options(self, options: ModelOptions) -> ModelOptions:
-        """The options of the server; a seed that is sent is another one in each trial.
+        """The options with the seed of this trial: the given seed plus the trial's number.
 
-        So is that of a built-in model that draws: 0 where none is given.
+        Built-in models that draw (`DRAWS`) start from seed 0 if none is given; served models without a seed
+        get none.
 
         >>> options = ModelOptions(extra_body={"seed": 7})
         >>> [Trial(Path(), "m", number).options(options).extra_body for number in (0, 2)]
@@ -78,25 +79,23 @@ class Trial:
         return replace(options, extra_body={**options.extra_body, SEED: seed + self.number})
 
     def settings(self, options: ModelOptions) -> dict[str, Any]:
-        """What of the server's options stands among the settings of this trial: the seed by its number."""
+        """The settings of the server's options for the manifest, with the seed of this trial."""
         shifted = self.options(options)
         seed = {} if shifted is options else {SEED: shifted.extra_body[SEED]}
         return {**options.settings, **seed}
 
 
 def trials_of(predictions: Path, llm: str) -> list[Trial]:
-    """The first run of a model and the further ones that have a prediction file, in the order of their
-    numbers.
-    """
+    """Trial 0 of a model and the others that have a prediction file, in order of their numbers."""
     further = (Trial(predictions, llm, number) for number in _numbers(predictions))
     return [Trial(predictions, llm), *(trial for trial in further if trial.output.is_file())]
 
 
 def same_settings(trials: list[Trial]) -> tuple[list[Trial], list[Trial]]:
-    """The trials that were made as the first one was, and those that were made otherwise.
+    """The trials with the settings of the first one (the seed aside), and those with other settings.
 
     Raises:
-        UsageError: a manifest is not one.
+        UsageError: A manifest is invalid.
     """
     first = _comparable(trials[0])
     alike = [trial for trial in trials if _comparable(trial) == first]
@@ -104,7 +103,7 @@ def same_settings(trials: list[Trial]) -> tuple[list[Trial], list[Trial]]:
 
 
 def fingerprint(trials: Sequence[Trial]) -> str:
-    """How many trials there are, and a hash of their prediction files."""
+    """The number of trials and a hash of their prediction files, e.g. "3-0123456789ab"."""
     together = hashlib.sha256("".join(sha256_of(trial.output) for trial in trials).encode()).hexdigest()
     return f"{len(trials)}-{together[:12]}"
 
@@ -121,7 +120,7 @@ def _numbers(predictions: Path) -> list[int]:
 
 
 def number_of(predictions: Path) -> int:
-    """The number of the trial whose prediction folder this is; 0 of any that is not below another one.
+    """The number of the trial with this prediction folder; 0 if the folder is not one of a further trial.
 
     >>> number_of(Path("predictions/trials/2")), number_of(Path("predictions"))
     (2, 0)

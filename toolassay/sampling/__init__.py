@@ -1,7 +1,6 @@
-"""Sampling subgraphs of a tool graph: single tools, chains and directed acyclic graphs.
+"""Samples subgraphs of a tool graph: single tools, chains and directed acyclic graphs.
 
-Sample i of a seed depends on the seed, i and the graph alone: not on how many are drawn, nor in which
-order, nor by how many workers.
+Sample i depends only on the seed, i and the graph, not on the number or order of samples or on concurrency.
 """
 
 from toolassay.sampling.sampler import Sampler

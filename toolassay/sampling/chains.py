@@ -1,15 +1,15 @@
-"""Chains: simple paths of the tool graph.
+"""Samples chains, the simple paths of the tool graph.
 
-First a few random walks that grow at both ends (nearly always enough), then a bounded depth-first search
-with backtracking, trying tools with few ways on first (Warnsdorff's rule). Both end: each tool looked at
-costs a unit of a budget. Only then, if requested, the longest path of all.
+First a few random walks that grow at both ends, which nearly always suffice. Then a depth-first search with
+backtracking that tries tools with few successors first (Warnsdorff's rule). Both are bounded by a budget of
+tools examined. Last, on request, the longest path of the graph.
 
-Finding the longest simple path is NP-hard, yet tool graphs are small: HiGHS (through scipy) solves the
-published ones in a tenth of a second. A path is a set of links with at most one link into and one out of
-each tool, one link fewer than tools, and no cycle; cycles are forbidden as they turn up (Dantzig,
-Fulkerson and Johnson's sub-tour cuts, 1954). The search is bounded in size, in branch-and-bound nodes and
-in rounds of cuts, never by a clock: a slow machine finds what a fast one finds. When the bound is
-reached, the result says so.
+Finding the longest simple path is NP-hard, but tool graphs are small: HiGHS (through scipy) solves the
+published ones in a tenth of a second. A path is a set of links with at most one link into and one out of each
+tool, one link fewer than tools, and no cycle; cycles are excluded as they appear in solutions (the sub-tour
+cuts of Dantzig, Fulkerson and Johnson, 1954). The search is bounded by size, branch-and-bound nodes and
+rounds of cuts, never by time, so that results do not depend on the machine. The result says whether it is
+proven.
 """
 
 from __future__ import annotations
@@ -26,21 +26,20 @@ import numpy as np
 from toolassay.graph.links import NumberedLink
 from toolassay.sampling.search import FoundSubgraph, Neighbours, SearchBudget, largest_chain_bound, pick
 
-_MOST_LINKS = 4_000
-_BRANCH_NODES = 200
-# Links and tools, times rounds: a few seconds of work.
-_CUT_WORK = 15_000
+_MOST_LINKS = 4_000  # maximum links of a graph for the exact search
+_BRANCH_NODES = 200  # maximum branch-and-bound nodes of one solve
+_CUT_WORK = 15_000  # maximum rounds of cuts times (links + tools): a few seconds of work
 
 
 class LongestPath(NamedTuple):
-    """A path, and whether none is longer."""
+    """A path; `exact` says that no longer one exists."""
 
     path: tuple[int, ...]
     exact: bool
 
 
 def longest_path(neighbours: Neighbours) -> LongestPath:
-    """The longest simple path, or an empty one where the graph is too large or the search ran out."""
+    """The longest simple path; an empty one if the graph is too large or the search reached its bound."""
     if neighbours.graph.number_of_links > _MOST_LINKS:
         return LongestPath((), False)
     return _longest_path(neighbours)
@@ -66,11 +65,18 @@ def _longest_path(neighbours: Neighbours) -> LongestPath:
 def _solve_path_cover(
     tools: int, links: list[tuple[int, int]], cycles: list[set[int]]
 ) -> tuple[list[tuple[int, int]] | None, bool]:
-    """The links of the largest path-and-cycles cover with one path, and whether it is proven largest."""
+    """The largest set of links that forms one path and any number of cycles, and whether that is proven.
+
+    Args:
+        tools: Number of tools.
+        links: All links of the graph.
+        cycles: Tools of each cycle that a solution must not contain.
+    """
     from scipy.optimize import Bounds, LinearConstraint, milp
     from scipy.sparse import coo_array
 
-    # Variables: one for each link (drawn), then one for each tool (used).
+    # Variables: one per link (selected), then one per tool (used). Rows: at most one link out of each used
+    # tool, at most one into it, one link fewer than tools, and one row per excluded cycle.
     entries: list[tuple[int, int, float]] = []
     for place, (source, target) in enumerate(links):
         entries += [(source, place, 1), (tools + target, place, 1), (2 * tools, place, 1)]
@@ -102,20 +108,20 @@ def _solve_path_cover(
     return chosen, result.status == 0
 
 
-_WALKS = 12
-_WALK_UNITS = 2_000_000
-_SEARCH_UNITS = 200_000
-_SEARCH_STARTS = 1_000
+_WALKS = 12  # random walks per sample
+_WALK_UNITS = 2_000_000  # budget of the walks
+_SEARCH_UNITS = 200_000  # budget of the depth-first search
+_SEARCH_STARTS = 1_000  # tools from which the search starts
 
 
 def find_chain(neighbours: Neighbours, size: int, rng: Random, *, prove: bool = False) -> FoundSubgraph:
-    """A chain of `size` tools, or the longest found.
+    """Sample a chain of `size` tools, or the longest one found.
 
     Args:
-        neighbours: the graph.
-        size: tools wanted, 2 or more.
-        rng: where chance comes from.
-        prove: where the search fails, look for the longest path of all (counted work, small graphs).
+        neighbours: The graph.
+        size: Number of tools, 2 or more.
+        rng: Random generator.
+        prove: If the search fails, compute the longest path of the graph (bounded work, small graphs).
     """
     if neighbours.is_complete:
         best: Sequence[int] = rng.sample(range(neighbours.size), min(size, neighbours.size))
@@ -168,7 +174,10 @@ def _walk(neighbours: Neighbours, size: int, rng: Random, budget: SearchBudget) 
 
 
 def _search(neighbours: Neighbours, size: int, rng: Random) -> LongestPath:
-    """Depth-first search for a path; the longest found, and whether everything was searched."""
+    """Search depth-first for a path of `size` tools; returns the longest one found.
+
+    `exact` says that the whole graph was searched.
+    """
     budget = SearchBudget(_SEARCH_UNITS)
     starts = rng.sample(neighbours.givers, min(len(neighbours.givers), _SEARCH_STARTS))
     best: Sequence[int] = ()
@@ -196,7 +205,7 @@ def _search(neighbours: Neighbours, size: int, rng: Random) -> LongestPath:
 def _ways_on(
     neighbours: Neighbours, tool: int, inside: set[int], rng: Random, budget: SearchBudget
 ) -> list[int]:
-    """The tools that can follow, the most promising last."""
+    """The tools that can follow `tool`, the one with the fewest successors last, which is tried first."""
     after = neighbours.after(tool)
     if not budget.spend(len(after) + 1):
         return []

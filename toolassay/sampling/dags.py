@@ -1,14 +1,14 @@
-"""Directed acyclic graphs: connected, not a chain, with real joins and diamonds.
+"""Samples directed acyclic graphs (dags) that are connected and not chains.
 
-A dag starts from a motif (a fork, a join, or a diamond), grows by one tool at a time in either direction,
-and may end with further links between its tools. Published samplers draw a link only together with a new
-tool, so they can make nothing but forests.
+A dag starts from a motif (a fork, a join or a diamond), grows by one tool at a time in either direction, and
+may get further links between its tools at the end. Published samplers add a link only together with a new
+tool, so they can sample only forests.
 
-`largest_tree` finds the largest dag of a small graph by looking at all trees. A connected dag that is not
-a chain contains a spanning tree that is not a chain either: where links go round (ignoring direction),
-one tool of the round gives to two others, and a link elsewhere in the round can be left out. Each such
-tree holds a fork or a join, and grows from it a tool at a time. What a tree can still become depends on
-its tools and on the slots that are fed, so that every such state is visited once.
+`largest_tree` finds the largest dag of a small graph by enumerating trees. That is enough, because a
+connected dag that is not a chain contains a spanning tree that is not a chain: every undirected cycle
+has a tool with two outgoing links, and a link elsewhere in the cycle can be dropped. Each such tree contains
+a fork or a join and grows from it one tool at a time. How a tree can grow depends only on its tools and its
+occupied input slots, so every such state is visited once.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ from toolassay.sampling.weights import draw
 
 
 class GrowingDag:
-    """A subgraph under construction: connected, acyclic, no input slot fed twice."""
+    """A subgraph under construction: connected, acyclic, at most one link per input slot."""
 
     def __init__(self, neighbours: Neighbours, first: int) -> None:
         self.neighbours = neighbours
@@ -38,14 +38,14 @@ class GrowingDag:
         self._after: dict[int, list[int]] = {first: []}
 
     def type_for(self, source: int, target: int) -> str | None:
-        """The type of a link that may still be drawn from `source` to `target`, or None."""
+        """The type of a link that can still be added from `source` to `target`, or None."""
         for kind in self.neighbours.types(source, target):
             if self._fed[target, kind] < self.neighbours.slots(target, kind):
                 return kind
         return None
 
     def givers(self, tool: int) -> Sequence[int]:
-        """Where to look for a tool that can still feed `tool`; some that cannot may be among them."""
+        """Candidates for a tool that feeds `tool`; `type_for` decides whether one fits."""
         if not self.neighbours.limits or tool not in self._fed_tools:
             return self.neighbours.before(tool)
         free = [
@@ -56,7 +56,7 @@ class GrowingDag:
         return self.neighbours.before_by(tool, free) if free else ()
 
     def link(self, source: int, target: int) -> bool:
-        """Draw a link (adding the tool that is new) if a slot is free and no cycle comes of it."""
+        """Add a link, with its new tool, if an input slot is free and it closes no cycle; whether it did."""
         kind = self.type_for(source, target)
         if kind is None or target in self._after.get(source, ()):
             return False
@@ -66,7 +66,7 @@ class GrowingDag:
         return True
 
     def add(self, link: NumberedLink) -> None:
-        """Draw a link that is known to fit."""
+        """Add a link without checks."""
         for tool in (link.source, link.target):
             if tool not in self.inside:
                 self.inside.add(tool)
@@ -90,7 +90,7 @@ class GrowingDag:
         return False
 
     def ordered(self) -> tuple[int, ...]:
-        """The tools in an order in which every link points forward; ties as they were added."""
+        """The tools in topological order; ties in the order in which they were added."""
         waiting = Counter(link.target for link in self.links)
         ready = [tool for tool in self.nodes if not waiting[tool]]
         order: list[int] = []
@@ -104,13 +104,14 @@ class GrowingDag:
         return tuple(order)
 
 
-_UNITS = 300_000
+_UNITS = 300_000  # budget of `largest_tree`
 
 Fed = frozenset[tuple[int, str, int]]
+"""Occupied input slots: (tool, type, number of links)."""
 
 
 class LargestTree(NamedTuple):
-    """The links of a tree, in an order in which it grows; and whether none is larger."""
+    """The links of a tree in the order in which it grew; `exact` says that no larger one exists."""
 
     links: tuple[NumberedLink, ...]
     exact: bool
@@ -123,7 +124,7 @@ class _TreeState(NamedTuple):
 
 
 def largest_tree(neighbours: Neighbours, size: int) -> LargestTree:
-    """A tree of `size` tools that is not a chain, or the largest there is, or the largest found."""
+    """A tree of `size` tools that is not a chain, or else the largest one found within the budget."""
     budget = SearchBudget(_UNITS)
     best: tuple[NumberedLink, ...] = ()
     seen: set[tuple[frozenset[int], Fed]] = set()
@@ -147,7 +148,7 @@ def largest_tree(neighbours: Neighbours, size: int) -> LargestTree:
 
 
 def _motifs(neighbours: Neighbours, budget: SearchBudget) -> Iterator[_TreeState]:
-    """Every fork and every join."""
+    """Yield every fork and every join of two links."""
     for tool in neighbours.middles:
         alone = _TreeState(frozenset((tool,)), frozenset(), ())
         for outward in (True, False):
@@ -172,7 +173,7 @@ def _grown(neighbours: Neighbours, state: _TreeState, budget: SearchBudget) -> I
 def _linked(
     neighbours: Neighbours, state: _TreeState, tool: int, new: int, outward: bool, budget: SearchBudget
 ) -> Iterator[_TreeState]:
-    """The state with a new tool, once for every slot the link may feed."""
+    """Yield the state with a new tool, once for every input slot that the link can occupy."""
     source, target = (tool, new) if outward else (new, tool)
     fed = {(place, kind): count for place, kind, count in state.fed}
     for kind in neighbours.types(source, target):
@@ -187,23 +188,24 @@ def _linked(
         yield _TreeState(state.tools | {new}, now, (*state.links, NumberedLink(source, target, kind)))
 
 
-_ATTEMPTS = 24
-_GROWTH_UNITS = 2_000_000
-_STARTS = 40
-_PAIRS = 64
+_ATTEMPTS = 24  # attempts per sample
+_GROWTH_UNITS = 2_000_000  # budget of all attempts
+_STARTS = 40  # start tools tried per motif
+_PAIRS = 64  # pairs of tools tried for a further link of a large dag
 
 MOTIF_WEIGHTS = {"fork": 0.35, "join": 0.3, "diamond": 0.35}
-_FURTHER_LINK = 0.4
+"""Relative frequency of the motif from which a dag starts."""
+_FURTHER_LINK = 0.4  # probability of each further link between existing tools
 
 
 def find_dag(neighbours: Neighbours, size: int, rng: Random, *, prove: bool = False) -> FoundSubgraph:
-    """A dag of `size` tools, or the largest found.
+    """Sample a dag of `size` tools, or the largest one found.
 
     Args:
-        neighbours: the graph.
-        size: tools wanted, 3 or more.
-        rng: where chance comes from.
-        prove: where the drawing fails, look at every possible dag (bounded: enough for small graphs).
+        neighbours: The graph.
+        size: Number of tools, 3 or more.
+        rng: Random generator.
+        prove: If sampling fails, enumerate all trees (`largest_tree`; bounded, sufficient for small graphs).
     """
     best: GrowingDag | None = None
     reached, exact = 0, False
@@ -227,10 +229,10 @@ def find_dag(neighbours: Neighbours, size: int, rng: Random, *, prove: bool = Fa
 
 
 def _attempt(neighbours: Neighbours, size: int, rng: Random, budget: SearchBudget) -> GrowingDag | None:
-    """A plan grown from a motif as far as it goes; None if no motif was found."""
+    """A dag that grew from a motif until it has `size` tools or nothing fits; None without a motif."""
     first = draw(rng, MOTIF_WEIGHTS)
     motifs = (first, *(name for name in MOTIF_WEIGHTS if name != first))
-    # Where tools with two neighbours are rare, chance does not meet them: then draw among them.
+    # Tools with two neighbours may be so rare that uniform draws miss them: then draw among them only.
     plan = _start(neighbours, range(neighbours.size), motifs, size, rng, budget)
     plan = plan or _start(neighbours, neighbours.middles, motifs, size, rng, budget)
     if plan is not None:
@@ -266,7 +268,7 @@ def _join(plan: GrowingDag, size: int, rng: Random, budget: SearchBudget) -> boo
 
 
 def _diamond(plan: GrowingDag, size: int, rng: Random, budget: SearchBudget) -> bool:
-    """Two ways from one tool to another: over two tools, or over one and directly."""
+    """Start a diamond: two paths from one tool to another, over two tools, or over one and directly."""
     last = plan.nodes[0]
     if not (_more_before(plan, last, rng, budget) and _more_before(plan, last, rng, budget)):
         return False
@@ -288,8 +290,8 @@ _MOTIFS: dict[str, Callable[[GrowingDag, int, Random, SearchBudget], bool]] = {
 
 
 def _grow(plan: GrowingDag, size: int, rng: Random, budget: SearchBudget) -> None:
-    """Add tools one at a time until there are enough or nothing fits."""
-    # A tool at which nothing fits is out for good: tools and fed slots only become more.
+    """Add tools one at a time until there are `size` or nothing fits."""
+    # A tool at which nothing fits is dropped for good, because tools and occupied slots only increase.
     places = list(plan.nodes)
     while len(plan.nodes) < size and places and budget.left > 0:
         place = int(rng.random() * len(places))
@@ -301,7 +303,7 @@ def _grow(plan: GrowingDag, size: int, rng: Random, budget: SearchBudget) -> Non
 
 
 def _grow_at(plan: GrowingDag, tool: int, rng: Random, budget: SearchBudget) -> bool:
-    """Add one tool after or before `tool`, in a direction drawn by how much lies that way."""
+    """Add one tool after or before `tool`; the direction is drawn by the number of neighbours."""
     after, before = len(plan.neighbours.after(tool)), len(plan.neighbours.before(tool))
     if after + before == 0:
         return False
@@ -322,13 +324,13 @@ def _more_before(plan: GrowingDag, tool: int, rng: Random, budget: SearchBudget)
 
 
 def _link_further_while_lucky(plan: GrowingDag, rng: Random) -> None:
-    """Draw further links between tools of the plan, each as likely as the one before."""
+    """Add further links between the tools, each with probability `_FURTHER_LINK`."""
     while rng.random() < _FURTHER_LINK and _link_further(plan, rng):
         pass
 
 
 def _link_further(plan: GrowingDag, rng: Random) -> bool:
-    """Draw one more link between tools of the plan, if any is possible (in a large plan: any of a few)."""
+    """Add one link between the tools if one is possible; of a large dag only some pairs are tried."""
     size = len(plan.nodes)
     if size * (size - 1) > _PAIRS * 2:
         pairs = [(rng.choice(plan.nodes), rng.choice(plan.nodes)) for _ in range(_PAIRS)]

@@ -1,4 +1,4 @@
-"""The sampler: shape and size by weight, the subgraph by search or cut down from a larger one."""
+"""`Sampler`: draws shape and size by weight, then a subgraph by search or as a part of a larger one."""
 
 from __future__ import annotations
 
@@ -27,18 +27,18 @@ from toolassay.sampling.weights import (
 
 
 def cut_down(example: FoundSubgraph, size: int, rng: Random) -> FoundSubgraph:
-    """A part of a chain or dag, with `size` tools, of the same shape.
+    """Cut a subgraph of `size` tools and the same shape out of a chain or dag.
 
     Args:
-        example: a chain, or a dag, of at least `size` tools.
-        size: tools wanted: 2 or more of a chain, 3 or more of a dag.
-        rng: where chance comes from.
+        example: A chain or dag of at least `size` tools.
+        size: Number of tools: 2 or more of a chain, 3 or more of a dag.
+        rng: Random generator.
     """
     branches = _branches(example.links)
     if not branches:
         first = rng.randrange(len(example.nodes) - size + 1)
         return _restricted(example, example.nodes[first : first + size])
-    # A dag stays one as long as a fork or a join is in it: keep one, and what is connected to it.
+    # A connected part with a fork or a join is a dag: keep one of these and grow along the links from there.
     centre, *others = rng.choice(branches)
     kept = [centre, *rng.sample(others, 2)]
     around: dict[int, list[int]] = {tool: [] for tool in example.nodes}
@@ -79,13 +79,13 @@ class Sampler:
     """Draws samples from a tool graph.
 
     Args:
-        graph: the tool graph.
-        seed: with the index, all the chance there is.
-        shapes: weight of each shape; default TaskBench's 3 : 7 : 8.
-        sizes: weight of each number of tools of a chain or dag; default TaskBench's. A single has one.
+        graph: The tool graph.
+        seed: Random seed; a sample depends only on it, its index and the graph.
+        shapes: Weight of each shape [default: TaskBench's 3 : 7 : 8].
+        sizes: Weight of each number of tools of a chain or dag [default: TaskBench's]. A single has one tool.
 
     Raises:
-        UsageError: weights that leave nothing to draw.
+        UsageError: The weights are invalid.
 
     >>> from toolassay.tools import Tool, ToolLibrary
     >>> graph = ToolGraph.build(ToolLibrary([Tool("a"), Tool("b"), Tool("c")]), "temporal")
@@ -111,12 +111,12 @@ class Sampler:
 
     @cached_property
     def reachable(self) -> dict[Shape, dict[int, float]]:
-        """The size weights of each wanted shape, cut to the sizes this graph can give.
+        """The size weights of each requested shape, restricted to the sizes that this graph has.
 
         A single has one tool, whatever the size weights.
 
         Raises:
-            UsageError: nothing is left; names the largest sizes found.
+            UsageError: Nothing is left; names the largest sizes found.
         """
         reachable: dict[Shape, dict[int, float]] = {}
         for shape in self.shapes:
@@ -129,15 +129,15 @@ class Sampler:
             raise UsageError(
                 f"the graph has no {' or '.join(self.shapes)} of {self._wished}: "
                 + ", ".join(map(self._why_not, self.shapes)),
-                fix="ask for other shapes or sizes, or add tools or links",
+                fix="use other shapes or sizes, or add tools or links",
             )
         return reachable
 
     def cuts(self) -> list[str]:
-        """What of the wanted shapes and sizes this graph cannot give, one sentence each.
+        """The requested shapes and sizes that this graph does not have, one sentence each.
 
         Raises:
-            UsageError: as `reachable`.
+            UsageError: As for `reachable`.
         """
         sentences, reachable = [], self.reachable
         for shape in self.shapes:
@@ -152,10 +152,10 @@ class Sampler:
         return sentences
 
     def sample(self, index: int) -> Sample:
-        """Sample number `index`, its shape and size drawn by weight.
+        """Sample number `index`, with shape and size drawn by weight.
 
         Raises:
-            UsageError: the graph has none of the wanted shapes and sizes.
+            UsageError: The graph has none of the requested shapes and sizes.
         """
         rng = self._rng(index)
         shape = draw(rng, {shape: self.shapes[shape] for shape in self.reachable})
@@ -187,7 +187,7 @@ class Sampler:
         return (self.sample(index) for index in range(start, start + count))
 
     def _rng(self, index: int) -> Random:
-        # The name before the rename stays, so that a seed gives the samples it always gave.
+        # The package's old name stays here, so that a seed gives the same samples as before the rename.
         return Random(f"toolgraph {self.seed} {index}")
 
     def _find(self, shape: Shape, size: int, rng: Random, *, prove: bool = False) -> FoundSubgraph:
@@ -198,16 +198,16 @@ class Sampler:
         return find_dag(self._neighbours, size, rng, prove=prove)
 
     def _fitting(self, shape: Shape) -> dict[int, float]:
-        """The wanted sizes that a shape can have in some graph."""
+        """The requested sizes that a shape can have in any graph."""
         if shape == "single":
             return {1: 1.0}
         return {size: weight for size, weight in self.sizes.items() if size >= SMALLEST[shape]}
 
     def _example(self, shape: Shape) -> FoundSubgraph:
-        """The largest sample of a shape that a few searches find, up to the largest size wanted.
+        """The largest sample of a shape that a few searches find, up to the largest requested size.
 
-        Like all that samples are drawn from, it is bounded by counted work, never by a clock. The last
-        search is the one of `draw` with index 0: what that finds can be sampled.
+        Bounded by counted work, never by time, so that samples do not depend on the machine. The last search
+        equals that of `draw` with index 0, so that whatever `draw` can find is also reachable by weight.
         """
         if shape not in self._examples:
             size = max(SMALLEST[shape], *self.sizes) if shape != "single" else 1
@@ -222,7 +222,7 @@ class Sampler:
 
     @property
     def _wished(self) -> str:
-        return count_of_tools(*self.sizes) if len(self.sizes) == 1 else "the wanted sizes"
+        return count_of_tools(*self.sizes) if len(self.sizes) == 1 else "the requested sizes"
 
     def _why_not(self, shape: Shape) -> str:
         if not self._fitting(shape):
@@ -243,7 +243,7 @@ class Sampler:
 
 
 def _largest(found: FoundSubgraph, shape: Shape, *, name: str = "") -> str:
-    """The largest size found, in words; `name` follows "the largest"."""
+    """The largest size found, as a phrase; `name` follows "the largest"."""
     if len(found.nodes) < SMALLEST[shape]:
         return f"there is no {shape} at all" if found.exact else f"no {shape} was found (bounded search)"
     if found.exact:

@@ -1,4 +1,4 @@
-"""What every sampler works with: neighbours, a work budget, and upper bounds on the size of a sample."""
+"""Shared parts of the searches: neighbours, a work budget, and upper bounds on the size of a sample."""
 
 from __future__ import annotations
 
@@ -13,16 +13,18 @@ import networkx as nx
 from toolassay.graph import ToolGraph
 from toolassay.graph.links import CompleteLinks, NumberedLink, TypedLinks
 
-_DRAWS = 128
-# Lists are fast and of n² numbers in all: above this size, neighbours are asked for each time.
+_DRAWS = 128  # random draws before `pick` filters the whole sequence
+# Tools up to which neighbours are cached as lists, which are fast but need n² numbers in all.
 _SMALL = 1_000
 
 
 class FoundSubgraph(NamedTuple):
-    """What a search ended with.
+    """The result of a search.
 
-    `nodes` are tool numbers, every link pointing forward. Where the wanted size was not reached, this is
-    the largest found; `exact` says that no larger one exists.
+    Attributes:
+        nodes: Tool numbers in topological order. Fewer than requested if no such subgraph was found.
+        links: The links.
+        exact: Whether no larger subgraph exists.
     """
 
     nodes: tuple[int, ...]
@@ -31,19 +33,19 @@ class FoundSubgraph(NamedTuple):
 
 
 class SearchBudget:
-    """A bound on work, so that every search ends; one unit is one tool looked at."""
+    """A limit on the work of a search; one unit is one tool examined."""
 
     def __init__(self, units: int) -> None:
         self.left = units
 
     def spend(self, units: int) -> bool:
-        """Take `units`; False once there is nothing left."""
+        """Use `units`; whether any are left."""
         self.left -= units
         return self.left > 0
 
 
 class Neighbours:
-    """Neighbours of tools as fast sequences: lists for small graphs, on demand for large ones."""
+    """The neighbours of tools: cached lists for small graphs, computed on demand for large ones."""
 
     def __init__(self, graph: ToolGraph) -> None:
         self.graph = graph
@@ -57,26 +59,26 @@ class Neighbours:
         self._slots = [Counter(tool.inputs) for tool in graph.library] if self.limits else []
 
     def slots(self, tool: int, kind: str) -> int:
-        """How many links of a type may end in a tool (any number, where links are not resources)."""
+        """The number of links of a type that may end in a tool; no limit in a temporal graph."""
         return self._slots[tool][kind] if self.limits else self.size
 
     def kinds(self, tool: int) -> Collection[str]:
-        """The types of which a link may end in a tool, in a resource graph."""
+        """The types of the input slots of a tool, in a resource graph."""
         return self._slots[tool]
 
     def before_by(self, tool: int, kinds: Collection[str]) -> Sequence[int]:
-        """The tools that can feed `tool` with one of `kinds`; some that cannot may be among them."""
+        """The tools that can feed `tool` with one of `kinds`; of a listed graph, all its predecessors."""
         links = self.graph.numbered
         return links.predecessors_by(tool, kinds) if isinstance(links, TypedLinks) else self.before(tool)
 
     @cached_property
     def givers(self) -> Sequence[int]:
-        """The tools that something can follow."""
+        """The tools that have a successor."""
         return self._with(1, forward=True)
 
     @cached_property
     def middles(self) -> Sequence[int]:
-        """The tools that two can follow, or that two can come before: where a dag may start."""
+        """The tools with two successors or two predecessors, where a dag can start."""
         if self.is_complete:
             return range(self.size if self.size > 2 else 0)
         return sorted({*self._with(2, forward=True), *self._with(2, forward=False)})
@@ -101,7 +103,15 @@ def pick(
     budget: SearchBudget,
     fits: Callable[[int], object] = lambda _: True,
 ) -> int | None:
-    """A uniformly drawn tool that is not `inside` and `fits`, or None."""
+    """Draw a tool uniformly from those not `inside` that fit; None without one or at the end of the budget.
+
+    Args:
+        rng: Random generator.
+        tools: Candidates.
+        inside: Tools to exclude.
+        budget: Charged once, and by the number of tools if the random draws fail.
+        fits: Whether a tool can be used.
+    """
     size = len(tools)
     budget.spend(1)
     for _ in range(min(_DRAWS, size)):
@@ -114,22 +124,23 @@ def pick(
     return rest[int(rng.random() * len(rest))] if rest else None
 
 
+# Up to these sizes the bounds below are computed; larger graphs use the number of tools.
 _MOST_TOOLS = 2_000
 _MOST_LINKS = 500_000
 
 
 def largest_dag_bound(neighbours: Neighbours) -> int:
-    """A number of tools no dag exceeds: the largest weakly connected component, 0 if none can start."""
+    """An upper bound on the tools of a dag: the largest weakly connected component, 0 if none can start."""
     if not neighbours.middles:
         return 0
     return _largest_component(neighbours) if _is_cheap(neighbours) else neighbours.size
 
 
 def largest_chain_bound(neighbours: Neighbours) -> int:
-    """A number of tools no path exceeds.
+    """An upper bound on the tools of a path.
 
-    A path that leaves a strongly connected component never comes back, so it visits components in the
-    order of a path of the condensed graph, at most every tool of each.
+    A path that leaves a strongly connected component cannot return to it, so it visits components along a
+    path of the condensed graph, and at most every tool of each.
     """
     return _largest_way(neighbours) if _is_cheap(neighbours) else neighbours.size
 

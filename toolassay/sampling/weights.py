@@ -1,4 +1,4 @@
-"""How often each shape and size is drawn: the published weights, or the user's."""
+"""The weights with which shapes and sizes are drawn: the published ones, or the user's."""
 
 from __future__ import annotations
 
@@ -12,19 +12,25 @@ from toolassay.errors import UsageError
 Choice = TypeVar("Choice")
 
 SHAPE_WEIGHTS: Mapping[Shape, float] = {"single": 3, "chain": 7, "dag": 8}
+"""TaskBench's weights of the shapes."""
 SIZE_WEIGHTS: Mapping[int, float] = {
     2: 0.1, 3: 0.2, 4: 0.3, 5: 0.2, 6: 0.1, 7: 0.05, 8: 0.025, 9: 0.025, 10: 0.025,
 }  # fmt: skip
-"""TaskBench's own weights (they sum to 1.025; only their ratios count)."""
+"""TaskBench's weights of the numbers of tools; they sum to 1.025, and only their ratios count."""
 
 SMALLEST: Mapping[Shape, int] = {"single": 1, "chain": 2, "dag": 3}
+"""Minimum number of tools of each shape."""
 
 
 def parse_weights(text: str, *, flag: str) -> dict[str, float]:
-    """The weights in `name=weight,name=weight`.
+    """Parse weights of the form `name=weight,name=weight`.
+
+    Args:
+        text: The weights.
+        flag: The option they come from, for messages.
 
     Raises:
-        UsageError: malformed, a name twice, negative, or all zero.
+        UsageError: The text is malformed, a name occurs twice, a weight is negative, or all are zero.
 
     >>> parse_weights("single=3,chain=0", flag="--shape_weights")
     {'single': 3.0, 'chain': 0.0}
@@ -52,7 +58,7 @@ def _hint(flag: str) -> str:
 
 
 class SampleWeights(TypedDict):
-    """What to draw from: the weights a `Sampler` takes."""
+    """The weights of a `Sampler`, as keyword arguments."""
 
     shapes: Mapping[str, float]
     sizes: Mapping[str, float] | Mapping[int, float]
@@ -64,17 +70,17 @@ def wanted(
     shapes: Mapping[str, float] | None = None,
     sizes: Mapping[str, float] | Mapping[int, float] | None = None,
 ) -> SampleWeights:
-    """What a user's wishes come to.
+    """The sampler weights for the options of a command.
 
     Args:
-        method: the one shape, instead of `shapes`; None for all by weight.
-        tools: the one number of tools, instead of `sizes`; None for all by weight. A single is then left
-            out unless it is 1; the chains and dags that are too small for it the sampler leaves out.
-        shapes: instead of the published weights.
-        sizes: likewise.
+        method: The only shape, which overrides `shapes`; None draws shapes by weight.
+        tools: The only number of tools, which overrides `sizes`; None draws sizes by weight. Unless it is 1,
+            singles are dropped; the sampler drops shapes that need more tools.
+        shapes: Weights of shapes [default: the published ones].
+        sizes: Weights of numbers of tools [default: the published ones].
 
     Raises:
-        UsageError: singles of several tools.
+        UsageError: Only singles are requested, with several tools.
 
     >>> wanted(None, 4)
     {'shapes': {'chain': 7, 'dag': 8}, 'sizes': {4: 1}}
@@ -92,21 +98,21 @@ def wanted(
 
 
 def smallest(shape: Shape) -> str:
-    """How few tools a shape can have, in words."""
+    """The minimum number of tools of a shape, as a sentence."""
     only = "exactly" if shape == "single" else "at least"
     return f"a {shape} has {only} {count_of_tools(SMALLEST[shape])}"
 
 
 def count_of_tools(number: int) -> str:
-    """A number of tools, in words."""
+    """A number of tools as a phrase: "1 tool", "3 tools"."""
     return "1 tool" if number == 1 else f"{number} tools"
 
 
 def shape_weights(weights: Mapping[str, float] | Mapping[Shape, float]) -> dict[Shape, float]:
-    """Weights by shape name, checked.
+    """Check weights by shape name; drops zero weights.
 
     Raises:
-        UsageError: an unknown shape, a negative weight, or all zero.
+        UsageError: A shape is unknown, a weight is negative, or all are zero.
     """
     given = {str(name): weight for name, weight in weights.items()}
     _check(given, "shape weights")
@@ -117,10 +123,10 @@ def shape_weights(weights: Mapping[str, float] | Mapping[Shape, float]) -> dict[
 
 
 def size_weights(weights: Mapping[str, float] | Mapping[int, float]) -> dict[int, float]:
-    """Weights by number of tools, checked.
+    """Check weights by number of tools; drops zero weights.
 
     Raises:
-        UsageError: a size that is not a whole number of 1 or more, a negative weight, or all zero.
+        UsageError: A size is not a whole number of 1 or more, a weight is negative, or all are zero.
     """
     sizes: dict[int, float] = {}
     _check({str(name): weight for name, weight in weights.items()}, "size weights")
@@ -133,6 +139,6 @@ def size_weights(weights: Mapping[str, float] | Mapping[int, float]) -> dict[int
 
 
 def draw(rng: Random, weights: Mapping[Choice, float]) -> Choice:
-    """One key, with probability proportional to its weight."""
+    """Draw one key with probability proportional to its weight."""
     names: Sequence[Choice] = list(weights)
     return rng.choices(names, list(weights.values()))[0]

@@ -1,1 +1,1 @@
-"""The offline models as a chat-completions server, and the faults such a server can show."""
+"""A chat-completions server that answers with the offline models, and can inject faults."""

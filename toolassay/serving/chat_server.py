@@ -1,4 +1,4 @@
-"""A chat-completions server on loopback that answers with any function or shows a fault."""
+"""`ChatServer`: a local chat-completions server that answers with a given function or injects a fault."""
 
 from __future__ import annotations
 
@@ -18,39 +18,42 @@ from toolassay.serving.responses import abort, apply_fault, deliver, error_respo
 HOST = "127.0.0.1"
 PATH = "/v1/chat/completions"
 AZURE_PATH = "/openai/deployments/{model}/chat/completions"
-BIGGEST = 2**27  # bytes of a request: a prompt can show a hundred thousand tools
+BIGGEST = 2**27
+"""Maximum bytes of a request; a prompt can list a hundred thousand tools."""
 
 AnswerFunction = Callable[[Received], Awaitable[Reply]]
 
 
 class BadRequest(Exception):
-    """The request cannot be answered as it is; what is wrong with it."""
+    """The request is invalid; the message says why."""
 
 
 class ChatServer:
     """`POST /v1/chat/completions`, `GET /v1/models` and `GET /health` on 127.0.0.1.
 
-    Any model name is answered; parameters (temperature, n, max_tokens, …) are taken and change nothing.
+    Accepts any model name, and ignores parameters (temperature, n, max_tokens, …).
 
     Args:
-        answer: what the model says to a request; a `ToolassayError` becomes a 400.
-        behaviour: `behaviour(prompt, number)` names what happens to request `number` (from 0): one of
+        answer: Answers a request; a `ToolassayError` that it raises becomes a 400.
+        behaviour: `behaviour(prompt, number)` decides what happens to request `number` (from 0): one of
             `toolassay.serving.faults.KINDS`, "hold" (wait for `released`, then answer) or "whole".
-        prefix: a path before `/v1`, e.g. `/tenant`, as some gateways have one.
+        prefix: Path before `/v1`, e.g. `/tenant`, as some gateways have one.
 
     Attributes:
-        delay: seconds every answer takes.
-        capacity: so many requests at once are served, the rest is told 429; None serves all.
-        characters_per_token: how tokens are counted.
-        refused_parameters: a request with one of these is answered 400 with the body that stands there.
-        dropped_parameters: what of a request is dropped without a word, as servers do that know no tools.
-        complaint: `complaint(body)` gives the status and the body that refuse a request, or None.
-        retry_after: seconds that the faults "429" and "500" ask to wait.
-        pause: seconds between the pieces of a slow drip.
-        outage: seconds for which nobody listens after the fault "refused".
-        count: requests so far.
-        faulty: those of them that met a fault.
-        whole_tokens: tokens (prompt, completion) of the answers sent whole.
+        delay: Seconds before each answer.
+        capacity: Maximum concurrent requests; further ones get a 429. None: no limit.
+        characters_per_token: How tokens are counted.
+        refused_parameters: Body of the 400 for a request with a parameter, by name of the parameter.
+        dropped_parameters: Parameters that are silently ignored, like `tools` on some servers.
+        complaint: `complaint(body)` returns the status and body of an error for a request, or None.
+        retry_after: Seconds in the Retry-After header of the faults "429" and "500".
+        pause: Seconds between the pieces of the fault "drip".
+        outage: Seconds without a listener after the fault "refused".
+        port: Port of the server, once it is open.
+        count: Number of requests.
+        faulty: Number of requests with a fault.
+        whole_tokens: Tokens (prompt, completion) of the answers without a fault.
+        released: Set to answer the requests on "hold".
     """
 
     def __init__(
@@ -92,17 +95,17 @@ class ChatServer:
         return f"http://{HOST}:{self.port}{self.prefix}/v1"
 
     def seen(self, received: Received, kind: str) -> None:
-        """Called for each request when its fate is known; for subclasses."""
+        """Called for each request with its behaviour; for subclasses."""
 
     async def open(self, port: int = 0, *, listen: bool = True) -> None:
-        """Begin to listen; without `listen` only take the port, so that connections to it are refused.
+        """Bind the port and start to listen.
 
         Args:
-            port: 0 takes a free one.
-            listen: whether anybody is to be answered.
+            port: Port number; 0 for any free one.
+            listen: Whether to listen; without it, connections to the port are refused.
 
         Raises:
-            UsageError: the port is taken.
+            UsageError: The port is in use.
         """
         await self._runner.setup()
         self._reserved = self._bound(port)
@@ -111,19 +114,19 @@ class ChatServer:
             await self.listen()
 
     async def listen(self) -> None:
-        """Answer from now on."""
+        """Start to accept connections."""
         if self._site is None:
             bound, self._reserved = self._reserved or self._bound(self.port), None
             self._site = web.SockSite(self._runner, bound, backlog=1024)
             await self._site.start()
 
     async def refuse(self) -> None:
-        """Break all connections and refuse new ones, on the same port, until `listen`."""
+        """Break all connections and refuse new ones until `listen`; keeps the port."""
         if self._site is None:
             return
         await self._site.stop()
         self._site = None
-        # Bound without listening: connections are refused, and nobody else gets the port.
+        # A bound socket that does not listen refuses connections and keeps the port from other processes.
         self._reserved = self._bound(self.port)
         server = self._runner.server
         for connection in list(server.connections) if server is not None else []:
@@ -131,7 +134,7 @@ class ChatServer:
                 connection.transport.abort()
 
     async def close(self) -> None:
-        """Stop, without waiting for what is under way."""
+        """Stop without waiting for requests in flight."""
         if self._coming_back is not None:
             self._coming_back.cancel()
         self.released.set()
@@ -147,7 +150,7 @@ class ChatServer:
         except OSError as error:
             bound.close()
             wrong = f"cannot listen on port {port}: {error.strerror}"
-            raise UsageError(wrong, fix="give another --port, or 0 for a free one") from error
+            raise UsageError(wrong, fix="use another --port, or 0 for a free one") from error
         return bound
 
     async def _chat(self, request: web.Request) -> web.StreamResponse:
@@ -163,7 +166,7 @@ class ChatServer:
         if self.capacity is not None and self._busy >= self.capacity:
             kind = "429-bare"
         if kind not in KINDS and kind not in (WHOLE, "hold"):
-            raise ValueError(f"'{kind}' is no fault; there are {', '.join(KINDS)}")
+            raise ValueError(f"'{kind}' is not a fault; use one of {', '.join(KINDS)}")
         self.faulty += kind != WHOLE
         self.seen(received, kind)
         self._busy += 1
@@ -238,10 +241,10 @@ class ChatServer:
 
 
 async def _body(request: web.Request) -> dict[str, Any]:
-    """The body of a request for a completion.
+    """Parse the body of a request for a chat completion.
 
     Raises:
-        BadRequest: it is none.
+        BadRequest: It is invalid.
     """
     try:
         body = json.loads(await request.read())

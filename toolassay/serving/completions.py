@@ -1,4 +1,4 @@
-"""Chat completions in OpenAI's form, from the server's side: whole, as a stream, and errors."""
+"""Chat completions in OpenAI's form for a server: whole objects, stream events and error bodies."""
 
 from __future__ import annotations
 
@@ -10,12 +10,20 @@ from typing import Any
 
 from toolassay.models import ToolCall, wire_format
 
-PIECE = 40  # characters of an event
+PIECE = 40
+"""Characters of the text in one stream event."""
 
 
 @dataclass(frozen=True)
 class Received:
-    """One request as it came."""
+    """A received request.
+
+    Attributes:
+        path: Path of the URL.
+        headers: HTTP headers.
+        body: Parsed JSON body.
+        query: Query string of the URL.
+    """
 
     path: str
     headers: Mapping[str, str]
@@ -24,17 +32,17 @@ class Received:
 
     @property
     def prompt(self) -> str:
-        """The last message."""
+        """The text of the last message."""
         return text_of(self.body["messages"][-1])
 
     @property
     def key(self) -> str:
-        """The key it was sent with; empty without one."""
+        """The API key; "" without one."""
         return self.headers.get("Authorization", "").removeprefix("Bearer ")
 
     @property
     def echo(self) -> str:
-        """All that came with the request, beside the prompt: headers, path, query, fields."""
+        """Everything but the messages, as one text: headers, path, query and fields."""
         fields = {name: value for name, value in self.body.items() if name != "messages"}
         headers = sorted(self.headers.items(), key=lambda header: header[0] != "Authorization")
         return f"{' '.join(value for _, value in headers)} {self.path} {self.query} {json.dumps(fields)}"
@@ -42,14 +50,14 @@ class Received:
 
 @dataclass(frozen=True)
 class Reply:
-    """What the model says: a text, or calls of tools."""
+    """The model's reply: a text or tool calls."""
 
     text: str = ""
     tool_calls: Sequence[ToolCall] = ()
 
 
 def text_of(message: Mapping[str, Any]) -> str:
-    """The text of a message, whether its content is one text or a list of parts.
+    """The text of a message whose content is a string or a list of parts; "" without text.
 
     >>> text_of({"content": [{"type": "text", "text": "Hello "}, {"type": "text", "text": "you"}]})
     'Hello you'
@@ -58,7 +66,7 @@ def text_of(message: Mapping[str, Any]) -> str:
 
 
 def count_tokens(text: str, characters_per_token: int = 4) -> int:
-    """A stand-in for a tokenizer: so many characters a token, the last one maybe shorter.
+    """A replacement for a tokenizer: the length divided by `characters_per_token`, rounded up.
 
     >>> count_tokens("twelve chars"), count_tokens("a"), count_tokens("")
     (3, 1, 0)
@@ -69,10 +77,16 @@ def count_tokens(text: str, characters_per_token: int = 4) -> int:
 def completion(
     received: Received, reply: Reply, number: int, characters_per_token: int = 4
 ) -> dict[str, Any]:
-    """The object a server answers with.
+    """The object of a chat completion.
 
-    Tokens are counted by `count_tokens` over the texts of all messages and the JSON of the tools, and over
-    the text and the calls of the reply.
+    `count_tokens` counts the prompt over the texts of all messages and the JSON of the tools, and the answer
+    over its text and tool calls.
+
+    Args:
+        received: The request.
+        reply: The reply.
+        number: Number of the request, for ids.
+        characters_per_token: As for `count_tokens`.
     """
     message: dict[str, Any] = {"role": "assistant", "content": reply.text}
     if reply.tool_calls:
@@ -105,12 +119,12 @@ def completion(
 
 
 def stream_events(whole: Mapping[str, Any], *, usage: bool, cut: bool = False) -> Iterator[str]:
-    """The data of each event of a streamed completion: text in pieces, calls, the reason, usage, the end.
+    """Yield the data of the events of a streamed completion: text, tool calls, finish reason, usage, end.
 
     Args:
-        whole: the completion.
-        usage: tell the tokens in an event of their own.
-        cut: end after the first piece.
+        whole: The completion.
+        usage: Whether to send the token counts in an event of their own.
+        cut: Whether to end after the first piece of text.
     """
     head = {**{key: whole[key] for key in ("id", "created", "model")}, "object": "chat.completion.chunk"}
     choice = whole["choices"][0]
@@ -136,5 +150,5 @@ def stream_events(whole: Mapping[str, Any], *, usage: bool, cut: bool = False) -
 
 
 def error_body(message: str, kind: str = "invalid_request_error", code: str | None = None) -> dict[str, Any]:
-    """An error as OpenAI words it."""
+    """The body of an error in OpenAI's form."""
     return {"error": {"message": message, "type": kind, "param": None, "code": code}}

@@ -1,4 +1,4 @@
-"""What can go wrong at a served model, by name, and which requests it happens to."""
+"""The faults that the server can inject, and the plan of which request gets which fault."""
 
 from __future__ import annotations
 
@@ -16,50 +16,50 @@ FAULTS: Mapping[str, str] = MappingProxyType(
         "429-bare": "too many requests, without that header",
         "500": "a server error, with a Retry-After header",
         "500-bare": "a server error, without that header",
-        "hang": "no answer ever comes; the connection stays open",
-        "drip": "the answer comes a few bytes at a time",
-        "reset": "the connection breaks before a byte is sent",
-        "garbage": "what comes is not HTTP",
+        "hang": "no answer; the connection stays open",
+        "drip": "the answer arrives a few bytes at a time",
+        "reset": "the connection breaks before the first byte",
+        "garbage": "the response is not HTTP",
         "truncated": "the connection breaks in the middle of the body",
-        "cut-json": "a whole response whose JSON ends in the middle",
-        "cut-stream": "a stream that ends early and politely; without streaming a whole answer",
-        "refused": "as if the server restarted: all connections break, new ones are refused for a while",
-        "empty-choices": "a chat completion without a choice",
+        "cut-json": "a complete response whose JSON is truncated",
+        "cut-stream": "a stream that is closed early; a complete answer without streaming",
+        "refused": "like a restart: all connections break, new ones are refused for a while",
+        "empty-choices": "a chat completion without choices",
         "null-content": "a chat completion whose content is null",
-        "html": "status 200 and a page of HTML",
-        "text": "the right JSON with the content type text/plain",
-        "odd": "fields of the wrong type beside a good answer",
+        "html": "status 200 with an HTML page",
+        "text": "valid JSON with the content type text/plain",
+        "odd": "a valid answer with other fields of the wrong type",
     }
 )
 REFUSALS: Mapping[str, str] = MappingProxyType(
     {
-        "400": "the prompt breaks the rules",
-        "401": "the key is wrong, and repeated in the message",
+        "400": "the prompt violates the rules",
+        "401": "the key is wrong; the message repeats it",
         "402": "no credit is left",
         "403": "access is denied",
-        "404": "there is no such model",
-        "400-echo": "headers, query and parameters of the request, repeated",
+        "404": "the model does not exist",
+        "400-echo": "the message repeats headers, query and parameters of the request",
         "400-late-echo": "the same after 185 other characters",
-        "401-echo": "the same, as a wrong key",
-        "500-echo": "the same, as a server error, and in its headers",
+        "401-echo": "the same with status 401",
+        "500-echo": "the same with status 500, also in the headers",
         "413": "the request is too large",
-        "400-filter": "a content filter stops the prompt, as at Azure (status 400)",
+        "400-filter": "a content filter stops the prompt, as on Azure (status 400)",
         "overflow": "the prompt is longer than the model's context (status 400)",
     }
 )
 ANSWERS: Mapping[str, str] = MappingProxyType(
     {
-        "fenced": "the answer in a Markdown fence, with words around it",
+        "fenced": "the answer in a Markdown fence, with text around it",
         "prose": "small talk instead of an answer",
-        "broken": "JSON with mistakes in it",
-        "length": "cut at the token limit, and said so (finish reason length)",
-        "whole-but-cut": "whole, with the finish reason length",
+        "broken": "malformed JSON",
+        "length": "truncated at the token limit (finish reason length)",
+        "whole-but-cut": "complete, with the finish reason length",
         "empty": "an empty text",
-        "surrogate": "half an emoji before the answer",
-        "echo": "headers, query and parameters of the request, repeated before the answer",
+        "surrogate": "half of an emoji before the answer",
+        "echo": "headers, query and parameters of the request before the answer",
         "declined": "a refusal in the field for refusals",
-        "filtered": "nothing, with the finish reason content_filter",
-        "thought": "nothing, with the finish reason length: all tokens went into thinking",
+        "filtered": "no content, with the finish reason content_filter",
+        "thought": "no content, with the finish reason length: reasoning used all tokens",
     }
 )
 KINDS: Mapping[str, str] = MappingProxyType({**FAULTS, **REFUSALS, **ANSWERS})
@@ -71,21 +71,21 @@ FaultCondition = Callable[[str, int], bool]
 
 
 class FaultPlan:
-    """Which request meets which fault. It is the same for the same seed and the same order of requests.
+    """Decides which request gets which fault, reproducibly for a seed and order of requests.
 
-    Each rule is `NAME=WHEN`, where WHEN is a share of the requests (`0.05`), `first:K` (the first K
-    requests), `once` (every prompt the first time it comes) or `always` (which may be left out). The first
-    rule that holds counts; among shares one draw by seed and request number decides.
+    A rule is `NAME=WHEN`, where WHEN is a share of the requests (`0.05`), `first:K` (the first K requests),
+    `once` (the first request of each prompt) or `always` (the default). The first matching rule counts; one
+    random draw per request decides among the shares.
 
     Args:
-        rules: the rules, in order.
-        seed: of the draws.
+        rules: The rules, in order.
+        seed: Random seed of the shares.
 
     Attributes:
-        never_listens: connections are refused for ever.
+        never_listens: Whether the server refuses connections from the start (`refused=always`).
 
     Raises:
-        UsageError: an unknown fault (names the known ones), an unreadable rule, shares beyond 1.
+        UsageError: A fault is unknown (names the known ones), a rule is malformed, or shares exceed 1.
 
     >>> plan = FaultPlan(["500=first:2", "429=0.5"], seed=1)
     >>> [plan("a prompt", number) for number in range(6)]
@@ -100,11 +100,11 @@ class FaultPlan:
         self.never_listens = ("refused", ALWAYS) in parts
 
     def __call__(self, prompt: str, number: int) -> str:
-        """What happens to a request: the name of a fault, or "whole".
+        """The fault of a request, or "whole".
 
         Args:
-            prompt: the last message.
-            number: of the request, from 0, in the order in which they come.
+            prompt: Text of the last message.
+            number: Number of the request, from 0, in order of arrival.
         """
         return next((name for name, holds in self._rules if holds(prompt, number)), WHOLE)
 
@@ -120,7 +120,7 @@ class FaultPlan:
         low = self._total
         self._total += share or 0
         if share is None or self._total > 1 + 1e-9:
-            wrong = f"cannot read '{name}={when}'" if share is None else "the shares add up to more than 1"
+            wrong = f"cannot parse '{name}={when}'" if share is None else "the shares add up to more than 1"
             fix = "write NAME=0.05, NAME=first:3, NAME=once or NAME=always"
             raise UsageError(f"--fault: {wrong}", fix=fix)
         high = self._total
@@ -128,7 +128,7 @@ class FaultPlan:
 
 
 class _Once:
-    """Holds for a prompt the first time it is asked about."""
+    """A condition that holds for the first request of each prompt."""
 
     def __init__(self) -> None:
         self._seen: set[int] = set()
@@ -141,7 +141,7 @@ class _Once:
 
 
 def _share(text: str) -> float | None:
-    """A number from 0 to 1; None where it is none."""
+    """Parse a number from 0 to 1; None if it is not one."""
     try:
         share = float(text)
     except ValueError:

@@ -1,4 +1,4 @@
-"""Answers of the offline models to a chat request, function calling included."""
+"""`OfflineAnswers`: answers chat requests with the offline models, function calling included."""
 
 from __future__ import annotations
 
@@ -21,20 +21,20 @@ _KINDS = {"integer": (int,), "number": (int, float), "boolean": (bool,)}
 
 
 def graph_of(tools: str) -> ToolGraph:
-    """The functions of a request's `tools` (as JSON text), any order possible.
+    """The functions in a request's `tools`, as a temporal graph.
+
+    Args:
+        tools: The `tools` as JSON text.
 
     Raises:
-        UsageError: no function, or two of one name.
-        ValueError: something else than functions.
+        UsageError: There is no function, or two have the same name.
+        ValueError: An entry is not a function.
     """
     return ToolGraph.build(ToolLibrary([_tool(item) for item in json.loads(tools)]), "temporal")
 
 
 def calls_of(plan: Mapping[str, Any], tools: Sequence[Any]) -> list[ToolCall]:
-    """The calls of a plan; a value that is not of the type its schema names is left out.
-
-    The server gives them their ids.
-    """
+    """The tool calls of a plan, without ids; values that do not have the type of their schema are omitted."""
     schemas = {item["function"]["name"]: _properties(item["function"]) for item in tools}
     calls = []
     for node in plan["task_nodes"]:
@@ -50,7 +50,7 @@ def calls_of(plan: Mapping[str, Any], tools: Sequence[Any]) -> list[ToolCall]:
 def _tool(item: Any) -> Tool:
     function = item.get("function") if isinstance(item, dict) else None
     if not isinstance(function, dict) or not isinstance(function.get("name"), str):
-        raise ValueError("every one of 'tools' needs a function with a name")
+        raise ValueError("every entry of 'tools' needs a function with a name")
     parameters = tuple(
         Parameter(name, str(schema.get("type", "string")), str(schema.get("description", "")))
         for name, schema in _properties(function).items()
@@ -67,7 +67,7 @@ def _properties(function: Mapping[str, Any]) -> dict[str, Mapping[str, Any]]:
 
 
 def _typed(value: str, schema: Mapping[str, Any]) -> Any:
-    """A value of the request as the number or the boolean that is wanted; None where it is none.
+    """Convert a text to the number or boolean that its schema requires; None if it is not one.
 
     >>> _typed("3", {"type": "integer"}), _typed("three", {"type": "integer"}), _typed("3", {})
     (3, None, '3')
@@ -84,21 +84,21 @@ def _typed(value: str, schema: Mapping[str, Any]) -> Any:
 
 WHAT_IT_KNOWS = (
     "This server answers by rules, not with a language model. It knows the built-in prompts of toolassay "
-    "infer (for all three benchmarks) and toolassay generate, and plans calls where a request brings tools; "
-    "this was neither."
+    "infer (for all three benchmarks) and toolassay generate, and plans calls for requests with tools; "
+    "this request is neither."
 )
 NO_TOOL = "None of the tools fits this request."
 DONE = "The calls are done."
-_KEPT = 16  # libraries
+_KEPT = 16  # graphs of functions that are cached
 
 
 class OfflineAnswers:
-    """Plans, steps of an agent, choices, requests with gold plans and tool calls, by the offline models.
+    """Answers with the offline models: plans, agent steps, choices, Back-Instruct samples and tool calls.
 
-    A prompt that is none of ours is answered with a sentence that says so.
+    The answer to any other prompt is `WHAT_IT_KNOWS`.
 
     Args:
-        known: graphs that prompts will show the tools of (see `PromptReader`).
+        known: Graphs whose tools prompts will show (see `PromptReader`).
     """
 
     def __init__(self, known: Sequence[ToolGraph] = ()) -> None:
@@ -110,7 +110,7 @@ class OfflineAnswers:
         """Answer a request.
 
         Raises:
-            UsageError: `tools` is malformed.
+            UsageError: Its `tools` are malformed.
         """
         if (asked := conversation_task(received.body, self._reader.graphs)) is not None:
             response = await self._model.complete(ChatRequest([], task=asked))
@@ -125,14 +125,14 @@ class OfflineAnswers:
         return Reply(response.text)
 
     async def _call_tools(self, received: Received, tools: object) -> Reply:
-        """All calls at once; when their results come back, the end."""
+        """Make all calls in one turn; after their results, end the conversation."""
         messages = received.body["messages"]
         if messages[-1].get("role") == "tool":
             return Reply(DONE)
         try:
             graph = self._functions(json.dumps(tools))
         except (ValueError, TypeError) as error:
-            raise UsageError(f"'tools' cannot be read: {error}") from error
+            raise UsageError(f"'tools' cannot be parsed: {error}") from error
         asked = [text_of(message) for message in messages if message.get("role") == "user"]
         task = PlanTask(asked[-1] if asked else received.prompt, graph)
         response = await self._model.complete(ChatRequest([], task=task))

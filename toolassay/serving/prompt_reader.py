@@ -1,7 +1,7 @@
-"""Recovers the task behind one of the built-in prompts by matching its template.
+"""`PromptReader`: recovers the task behind a built-in prompt by matching its template.
 
-Over the network a model receives the prompt alone, while the offline model acts on the task. What a prompt
-does not show is taken from the known libraries, if one of them has the tools that it shows.
+Over the network a model receives only the prompt, while the offline model needs the task. What a prompt does
+not show is taken from a known library that has the tools of the prompt.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ _NODE = re.compile(r"Node \d+: ")  # matches "Node 1: {" up to the brace, and no
 
 
 class PromptReader:
-    """Reads built-in prompts; a wording of the user's own is not known.
+    """Parses built-in prompts; users' own templates are not recognised.
 
     Args:
         known: graphs of the tools that prompts may show.
@@ -72,8 +72,8 @@ def _critique(fields: Mapping[str, str]) -> BackInstructTask | CritiqueTask:
     """The review of a sample; the tools of its plan are shown, and its arguments tell the kind.
 
     Raises:
-        ValueError: a part is no JSON.
-        ToolassayError: the objects are no tools.
+        ValueError: A part is not JSON.
+        ToolassayError: An object is not a tool.
     """
     shown = [json.loads(line) for line in fields["tools"].split("\n")]
     tools = [tool for tool in shown if not tool.get("unknown")]
@@ -84,17 +84,17 @@ def _critique(fields: Mapping[str, str]) -> BackInstructTask | CritiqueTask:
 
 
 def _links(text: str, names: Sequence[str], graph: ToolGraph) -> list[Link]:
-    """The links shown, each with the type that flows: the first that is not spoken for.
+    """The shown links, each with a type: the first shared one whose input slot is still free.
 
     Raises:
-        ValueError: a link between other tools.
+        ValueError: A link is between other tools.
     """
     between = {f"Link: {one} -> {two}": (one, two) for one in names for two in names}
     links: list[Link] = []
     fed: dict[str, list[str]] = {name: list(graph.library[name].inputs) for name in names}
     for line in text.split("\n") if text != "(none)" else []:
         if line not in between:
-            raise ValueError(f"no link: {line}")
+            raise ValueError(f"not a link: {line}")
         source, target = between[line]
         types = graph.link_types(source, target)
         kind = next((kind for kind in types if kind in fed[target]), types[0] if types else "")

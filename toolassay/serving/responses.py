@@ -1,7 +1,4 @@
-"""HTTP responses of the server.
-
-Errors, faulty answers, and delivery whole, as a stream, in small pieces or cut off.
-"""
+"""HTTP responses of the server: errors, faulty answers, and delivery whole, streamed or truncated."""
 
 from __future__ import annotations
 
@@ -14,7 +11,8 @@ from aiohttp import web
 
 from toolassay.serving.completions import Received, error_body, stream_events
 
-DRIP_BYTES = 16  # bytes of a slow drip
+DRIP_BYTES = 16
+"""Bytes of one piece of the fault "drip"."""
 
 
 def error_response(
@@ -25,19 +23,19 @@ def error_response(
     code: str | None = None,
     headers: Mapping[str, str] | None = None,
 ) -> web.Response:
-    """An error in OpenAI's form."""
+    """The response of an error in OpenAI's form."""
     return web.json_response(error_body(message, kind, code), status=status, headers=headers)
 
 
 def abort(request: web.Request, response: web.StreamResponse | None = None) -> web.StreamResponse:
-    """Break the connection off."""
+    """Break the connection without a response."""
     if request.transport is not None:
         request.transport.abort()
     return response or web.Response()
 
 
 def garbage(request: web.Request) -> web.StreamResponse:
-    """Send what is not HTTP, and close the connection."""
+    """Send bytes that are not HTTP, and close the connection."""
     if request.transport is not None:
         request.transport.write(b"HTTP/1.1 two hundred\r\n\r\n")
         request.transport.close()
@@ -47,15 +45,15 @@ def garbage(request: web.Request) -> web.StreamResponse:
 async def deliver(
     request: web.Request, whole: dict[str, Any], kind: str, *, stream: bool, usage: bool, pause: float
 ) -> web.StreamResponse:
-    """Send a completion as its fault has it.
+    """Send a completion with the fault `kind`.
 
     Args:
-        request: whom to send it to.
-        whole: the completion.
-        kind: of fault.
-        stream: as server-sent events.
-        usage: with an event that tells the tokens.
-        pause: seconds between the pieces of a slow drip.
+        request: The request.
+        whole: The completion.
+        kind: Name of the fault, or "whole".
+        stream: Whether to send server-sent events.
+        usage: Whether the stream has an event with token counts.
+        pause: Seconds between the pieces of the fault "drip".
     """
     if kind == "html":
         return web.Response(text="<html>Bad gateway</html>", content_type="text/html")
@@ -126,7 +124,7 @@ _REFUSALS = {
 
 
 def refusal(kind: str, received: Received) -> tuple[int, str, str | None] | None:
-    """Status, message and code where a fault is a refusal; None where it is none.
+    """Status, message and code of a fault that is an HTTP error; None for other faults.
 
     >>> received = Received("/v1/chat/completions", {}, {})
     >>> refusal("403", received), refusal("whole", received)
@@ -139,7 +137,7 @@ def refusal(kind: str, received: Received) -> tuple[int, str, str | None] | None
 
 
 def apply_fault(whole: dict[str, Any], kind: str, received: Received) -> None:
-    """Change a completion into the one that a fault is about; leave it where the fault is about the wire."""
+    """Apply a fault to a completion in place; faults of the connection leave it unchanged."""
     choice = whole["choices"][0]
     message = choice["message"]
     text = message["content"] or ""

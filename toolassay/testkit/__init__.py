@@ -1,4 +1,4 @@
-"""For tests of anything that talks to a model: a chat-completions server that fails as it is told."""
+"""For tests of model clients: a chat-completions server with programmable faults."""
 
 from toolassay.serving.completions import Received, Reply
 from toolassay.testkit.fake_server import FakeServer, canned_answer

@@ -1,4 +1,4 @@
-"""Settings of the tests, from environment variables."""
+"""Environment variables that configure the tests."""
 
 from __future__ import annotations
 
@@ -9,9 +9,9 @@ from toolassay.version import OLD_NAME
 
 
 def setting(name: str) -> str | None:
-    """The value of `TOOLASSAY_<name>`; None where it is unset or empty.
+    """The value of `TOOLASSAY_<name>`; None if it is unset or empty.
 
-    The variable under the package's old name still works, with a warning.
+    The variable with the package's old name works too, with a warning.
     """
     current, old = f"TOOLASSAY_{name}", f"{OLD_NAME.upper()}_{name}"
     value = os.environ.get(current)

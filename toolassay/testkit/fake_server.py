@@ -1,4 +1,4 @@
-"""The server of `toolassay serve` in a thread, with canned answers and a record of its requests."""
+"""`FakeServer`: the server of `toolassay serve` in a thread, with canned answers and a record of requests."""
 
 from __future__ import annotations
 
@@ -13,13 +13,15 @@ from toolassay.serving.chat_server import AnswerFunction, ChatServer
 from toolassay.serving.completions import Received, Reply
 from toolassay.serving.faults import WHOLE
 
+# A line with a tool of a Back-Instruct prompt: matches 'Node 1: {"id": "a"}', not "Node 1: …".
 _NODE = re.compile(r"^Node \d+: (\{.*\})$", re.MULTILINE)
+# A line with a link of a Back-Instruct prompt: matches "Link: a -> b", not "A link: a -> b".
 _LINK = re.compile(r"^Link: (.+) -> (.+)$", re.MULTILINE)
 _FILES = {"image": "example.jpg", "audio": "example.wav", "video": "example.mp4"}
 
 
 def canned_answer(prompt: str) -> str:
-    """A gold plan for a back-instruct prompt; for any other a plan over the tools it shows.
+    """A sample with gold plan for a Back-Instruct prompt; for any other prompt a plan over its tools.
 
     >>> canned_answer("Go!")[:40]
     '{"task_steps": ["Step 1: none", "Step 2:'
@@ -30,7 +32,7 @@ def canned_answer(prompt: str) -> str:
 
 
 def _instruction_for(prompt: str) -> dict[str, Any]:
-    """A request and its gold plan for the nodes and links of a back-instruct prompt."""
+    """A request and its gold plan for the nodes and links of a Back-Instruct prompt."""
     tools = [json.loads(text) for text in _NODE.findall(prompt)]
     links = [{"source": source, "target": target} for source, target in _LINK.findall(prompt)]
     literals: list[str] = []
@@ -61,7 +63,7 @@ def _instruction_for(prompt: str) -> dict[str, Any]:
 
 
 def _plan_for(prompt: str) -> dict[str, Any]:
-    """Some plan over the tools of an inference prompt, chosen by the request."""
+    """A plan of two tools of an inference prompt, chosen by a hash of the request."""
     request = prompt.partition("# REQUEST #\n")[2].partition("\n\nNow the JSON object:")[0]
     tools = [json.loads(line)["id"] for line in prompt.splitlines() if line.startswith('{"id"')] or ["none"]
     number = int(hashlib.sha256(request.encode("utf-8", "replace")).hexdigest(), 16)
@@ -79,13 +81,16 @@ def _plan_for(prompt: str) -> dict[str, Any]:
 class FakeServer(ChatServer):
     """A chat-completions server for tests, on a free port of 127.0.0.1.
 
-    `behaviour`, `delay`, `capacity` and the other attributes of `ChatServer` may be set while it runs. By
-    default it answers at once with `canned_answer`. A token is a character here. `prefix` is a path before
-    `/v1`.
+    `behaviour`, `delay`, `capacity` and the other attributes of `ChatServer` may be set while it runs. Each
+    character counts as a token.
+
+    Args:
+        answer: Answers a request [default: `canned_answer`].
+        prefix: Path before `/v1`.
 
     Attributes:
-        received: every request, in the order it came.
-        kinds: what became of each.
+        received: All requests, in order of arrival.
+        kinds: The behaviour of each.
 
     >>> server = FakeServer()
     >>> server.start()
@@ -97,7 +102,7 @@ class FakeServer(ChatServer):
 
     def __init__(self, answer: AnswerFunction | None = None, *, prefix: str = "") -> None:
         super().__init__(answer or _canned, prefix=prefix)
-        self.characters_per_token = 1  # which tests can count
+        self.characters_per_token = 1  # so that tests can compute token counts
         self.received: list[Received] = []
         self.kinds: list[str] = []
         self._arrived = threading.Condition()
@@ -107,15 +112,15 @@ class FakeServer(ChatServer):
 
     @property
     def prompts(self) -> list[str]:
-        """What was asked, in the order it came."""
+        """The prompts of all requests, in order of arrival."""
         return [request.prompt for request in self.received]
 
     def fail_first(self, *faults: str) -> None:
-        """Let the first requests meet these faults, and answer the rest."""
+        """Respond to the first requests with these faults, and answer the rest."""
         self.behaviour = lambda prompt, number: faults[number] if number < len(faults) else WHOLE
 
     def fail_once_each(self, fault: str) -> None:
-        """Let every prompt meet the fault the first time, and answer it the second."""
+        """Respond to the first request of each prompt with the fault, and answer the second."""
         seen: set[str] = set()
 
         def behaviour(prompt: str, number: int) -> str:
@@ -126,23 +131,23 @@ class FakeServer(ChatServer):
         self.behaviour = behaviour
 
     def forget(self) -> None:
-        """Count from 0 again."""
+        """Clear the record and the counts."""
         self.received.clear()
         self.kinds.clear()
         self.count = self.faulty = 0
         self.whole_tokens = (0, 0)
 
     def wait_for(self, count: int, *, seconds: float = 60) -> None:
-        """Return when `count` requests have come."""
+        """Wait until `count` requests have arrived, up to `seconds`."""
         with self._arrived:
             assert self._arrived.wait_for(lambda: len(self.received) >= count, seconds), self.received
 
     def release(self) -> None:
-        """Let what is held go on."""
+        """Answer the requests on "hold"."""
         self._loop.call_soon_threadsafe(self.released.set)
 
     def start(self) -> None:
-        """Begin to listen, on a free port."""
+        """Start the server on a free port."""
         self._thread.start()
         assert self._ready.wait(30)
 
@@ -151,18 +156,18 @@ class FakeServer(ChatServer):
         asyncio.run_coroutine_threadsafe(self.refuse(), self._loop).result(30)
 
     def come_back(self) -> None:
-        """Listen again, on the same port."""
+        """Accept connections again, on the same port."""
         asyncio.run_coroutine_threadsafe(self.listen(), self._loop).result(30)
 
     def stop(self) -> None:
-        """Stop listening."""
+        """Stop the server and its thread."""
         if not self._thread.is_alive():
             return
         self._loop.call_soon_threadsafe(self._loop.stop)
         self._thread.join(30)
 
     def seen(self, received: Received, kind: str) -> None:
-        """Remember a request."""
+        """Record a request."""
         with self._arrived:
             self.received.append(received)
             self.kinds.append(kind)

@@ -1,4 +1,4 @@
-"""Fixtures for pytest; a test module or `conftest.py` asks for them:
+"""Fixtures for pytest. A test module or `conftest.py` enables them with:
 
 pytest_plugins = ("toolassay.testkit.pytest_plugin",)
 """
@@ -14,7 +14,7 @@ from toolassay.testkit.fake_server import FakeServer
 
 @pytest.fixture
 def fake_server() -> Iterator[FakeServer]:
-    """A running server."""
+    """A running `FakeServer`."""
     server = FakeServer()
     server.start()
     yield server
@@ -23,5 +23,5 @@ def fake_server() -> Iterator[FakeServer]:
 
 @pytest.fixture(autouse=True)
 def no_waits(monkeypatch: pytest.MonkeyPatch) -> None:
-    """No test waits between tries."""
-    monkeypatch.setattr("toolassay.models.retry.wait_before", lambda number, error: 0)
+    """Set every retry delay to 0."""
+    monkeypatch.setattr("toolassay.models.retry.retry_delay", lambda number, error: 0)

@@ -466,16 +466,20 @@ def _print_notes(notes: Mapping[str, Mapping[str, str]]) -> None:
 
 
 @click.command("classic")
-@options.option("data_dir", type=options.PATH, required=True, help="The data folder; made if missing.")
-@options.option("repo", "--hub", default=None, help="The data set on the Hugging Face hub, e.g. acme/chats.")
-@options.option("revision", default=None, help="Of it: a branch, tag or commit [default: the newest].")
+@options.option("data_dir", type=options.PATH, required=True, help="The data folder; created if missing.")
+@options.option("repo", "--hub", default=None, help="Data set on the Hugging Face hub, e.g. acme/chats.")
+@options.option("revision", default=None, help="Branch, tag or commit of the data set [default: the newest].")
 @options.option(
-    "folder", "--from", type=options.PATH, default=None, help="A folder with its files, instead of the hub."
+    "folder",
+    "--from",
+    type=options.PATH,
+    default=None,
+    help="Local folder with the files of the data set, instead of the hub.",
 )
 def import_command(data_dir: Path, **settings: Any) -> None:
-    """The four tables of CLASSic, CSV or Parquet.
+    """Import the four tables of CLASSic, CSV or Parquet.
 
-    From the hub, and for Parquet, it needs a package more, in the checkout: pip install '.[hub]'.
+    The hub and Parquet need an extra; in the checkout: pip install '.[hub]'.
     """
     from toolassay.benchmarks.classic.importing import import_classic
 

@@ -53,34 +53,34 @@ def print_stability(evaluations: Sequence[FolderEvaluation]) -> None:
 
 
 @click.command("taskbench")
-@options.option("data_dir", type=options.PATH, required=True, help="The data folder; made if missing.")
+@options.option("data_dir", type=options.PATH, required=True, help="The data folder; created if missing.")
 @options.option(
     "domain",
     type=click.Choice(["huggingface", "multimedia", "dailylifeapis"]),
     required=True,
-    help="Which of its three domains.",
+    help="Which of the three domains to import.",
 )
-@options.option("hub", default="microsoft/Taskbench", help="The data set on the Hugging Face hub.")
-@options.option("revision", default=None, help="Of it: a branch, tag or commit [default: the newest].")
+@options.option("hub", default="microsoft/Taskbench", help="Data set on the Hugging Face hub.")
+@options.option("revision", default=None, help="Branch, tag or commit of the data set [default: the newest].")
 @click.option(
     "--from",
     "--folder",
     "folder",
     type=options.PATH,
     default=None,
-    help="A folder with its files, instead of the hub.",
+    help="Local folder with the files of the data set, instead of the hub.",
 )
-@options.option("file", default=None, help="The file with the labels, e.g. improved.parquet.")
+@options.option("file", default=None, help="File with the labels, e.g. improved.parquet.")
 @options.option(
     "tools",
     type=options.PATH,
     default=None,
-    help="A tool_desc.json [default: that beside the data, else that of this checkout].",
+    help="A tool_desc.json [default: the one beside the data, else the one of this checkout].",
 )
 def import_command(data_dir: Path, **settings: Any) -> None:
-    """TaskBench, in the form of its repository or of the hub: JSON, JSON Lines, Parquet, or a saved data set.
+    """Import TaskBench from its repository or the hub: JSON, JSON Lines, Parquet, or a saved data set.
 
-    From the hub it needs a package more, in the checkout: pip install '.[hub]'.
+    The hub needs an extra; in the checkout: pip install '.[hub]'.
     """
     from toolassay.benchmarks.taskbench.importing import import_taskbench
 
