@@ -11,7 +11,8 @@ from collections import Counter
 from dataclasses import dataclass
 from pathlib import Path
 
-from running import command_of, data_folder, environment, lines_of, shell
+from builders import data_folder
+from running import command_of, environment, lines_of, shell
 
 from toolassay.testkit import FakeServer
 

@@ -6,7 +6,8 @@ import json
 from pathlib import Path
 
 import pytest
-from running import Capture, data_folder, files_below, generate, ids, infer, inside, lines_of, write_lines
+from builders import data_folder
+from running import Capture, files_below, generate, ids, infer, inside, lines_of, write_lines
 
 from toolassay.testkit import FakeServer
 

@@ -7,7 +7,8 @@ import shutil
 from pathlib import Path
 
 import pytest
-from running import ROOT, Finished, data_folder, files_below, lines_of, shell, tool_desc
+from builders import data_folder, tool_desc
+from running import ROOT, Finished, files_below, lines_of, shell
 
 from toolassay.testkit import FakeServer
 

@@ -7,7 +7,8 @@ import subprocess
 from pathlib import Path
 
 import pytest
-from running import data_folder, lines_of, shell, started
+from builders import data_folder
+from running import lines_of, shell, started
 
 from toolassay.testkit import FakeServer
 

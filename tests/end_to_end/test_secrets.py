@@ -11,8 +11,9 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
+from builders import data_folder
 from checking import label
-from running import Capture, data_folder, files_below, inside, shell, started, write_lines
+from running import Capture, files_below, inside, shell, started, write_lines
 
 from toolassay.errors import ToolassayError
 from toolassay.testkit import FakeServer

@@ -12,7 +12,8 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
-from running import Capture, data_folder, environment, inside, lines_of, shell, started
+from builders import data_folder
+from running import Capture, environment, inside, lines_of, shell, started
 
 from toolassay.serving.faults import KINDS
 

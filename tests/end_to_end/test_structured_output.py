@@ -7,9 +7,9 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from chats import chat_folder
+from builders import chat_folder, data_folder
 from dialects import LITELLM, LLAMA_CPP, taking
-from running import Capture, data_folder, generate, infer, inside, lines_of
+from running import Capture, generate, infer, inside, lines_of
 
 from toolassay.testkit import FakeServer
 

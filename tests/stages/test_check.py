@@ -7,7 +7,8 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from checking import NO, YES, label, labelled_folder
+from builders import labelled_folder
+from checking import NO, YES, label
 from running import (
     Capture,
     command_of,
@@ -38,9 +39,8 @@ MIXED = [
 ]
 
 
-@pytest.fixture
-def folder(tmp_path: Path) -> Path:
-    return labelled_folder(tmp_path / "data", MIXED)
+def build_folder(path: Path) -> Path:
+    return labelled_folder(path, MIXED)
 
 
 def sound(path: Path, count: int) -> Path:

@@ -2,43 +2,24 @@ from __future__ import annotations
 
 import json
 from pathlib import Path
-from typing import Any
 
 import pytest
+from builders import plan, scored_folder
 
 from toolassay import evaluate
 from toolassay.cli.evaluate import command
 from toolassay.cli.main import run
 from toolassay.errors import UsageError
-from toolassay.files import write_json, write_json_lines
+from toolassay.files import write_json
 from toolassay.stages.evaluate import IncompleteEvaluation
 from toolassay.stages.screen import Screen
 from toolassay.version import __version__
 
-TOOLS = {
-    "nodes": [{"id": name, "desc": "", "input-type": ["text"], "output-type": ["text"]} for name in "ab"]
-}
 
-
-def plan(tool: str) -> dict[str, Any]:
-    return {
-        "task_steps": [f"Use {tool}"],
-        "task_nodes": [{"task": tool, "arguments": ["text"]}],
-        "task_links": [],
-    }
-
-
-@pytest.fixture
-def folder(tmp_path: Path) -> Path:
-    labels = [
-        {"id": str(n), "type": "single", "n_tools": 1, "user_request": "r", **plan("a")} for n in range(4)
-    ]
-    write_json(tmp_path / "tool_desc.json", TOOLS)
-    write_json_lines(tmp_path / "data.json", labels)
-    for name, tool in (("good", "a"), ("bad", "b")):
-        lines = [{"id": label["id"], "user_request": "r", "result": plan(tool)} for label in labels]
-        write_json_lines(tmp_path / "predictions" / f"{name}.json", lines)
-    return tmp_path
+def build_folder(path: Path) -> Path:
+    """Four requests; the model `good` answers all of them, `bad` none."""
+    gold, wrong = dict.fromkeys("0123", plan("a")), dict.fromkeys("0123", plan("b"))
+    return scored_folder(path, gold, {"good": gold, "bad": wrong}, tools="ab", type="single", n_tools=1)
 
 
 def test_several_models_are_scored_in_one_go(folder: Path) -> None:

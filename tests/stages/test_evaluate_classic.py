@@ -20,14 +20,13 @@ from toolassay.stages.evaluate_classic import ClassicEvaluation, evaluate_classi
 COAT = ("c2", 0)
 
 
-@pytest.fixture
-def folder(tmp_path: Path) -> Path:
+def build_folder(path: Path) -> Path:
     """A data folder with a run of two trials, and one with the candidates in another order."""
-    chats(tmp_path)
-    write_run(tmp_path / "predictions", answers())
-    write_run(tmp_path / "predictions/trials/1", answers({COAT: None}, trial=1))
-    write_run(tmp_path / "predictions_7", answers({COAT: "track"}, order="7"))
-    return tmp_path
+    chats(path)
+    write_run(path / "predictions", answers())
+    write_run(path / "predictions/trials/1", answers({COAT: None}, trial=1))
+    write_run(path / "predictions_7", answers({COAT: "track"}, order="7"))
+    return path
 
 
 def write_run(place: Path, rows: list[dict[str, Any]]) -> None:

@@ -20,9 +20,8 @@ from toolassay.gates.gate import Level
 from toolassay.stages.screen import Screen
 
 
-@pytest.fixture
-def folder(tmp_path: Path) -> Path:
-    return write_folder(tmp_path / "errands", some_labels())
+def build_folder(path: Path) -> Path:
+    return write_folder(path.rename(path.with_name("errands")), some_labels())
 
 
 FAULTY = [

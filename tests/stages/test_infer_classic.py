@@ -6,12 +6,11 @@ import json
 import re
 import shutil
 import signal
-from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
 import pytest
-from chats import chat_folder
+from builders import chat_folder
 from running import files_below, lines_of, shell, started
 
 from toolassay import infer
@@ -42,18 +41,12 @@ async def answer(received: Received) -> Reply:
     return Reply(json.dumps({"thinking": "so", "workflow": name}))
 
 
-@pytest.fixture
-def server() -> Iterator[FakeServer]:
-    server = FakeServer(answer)
-    server.start()
-    yield server
-    server.stop()
+server_answer = answer
 
 
-@pytest.fixture
-def folder(tmp_path: Path) -> Path:
-    (tmp_path / "prices.csv").write_text(PRICES)
-    return chat_folder(tmp_path / "chats")
+def build_folder(path: Path) -> Path:
+    (path.parent / "prices.csv").write_text(PRICES)
+    return chat_folder(path)
 
 
 def ask(folder: Path, server: FakeServer, **settings: Any) -> list[dict[str, Any]]:

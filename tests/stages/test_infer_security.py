@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Awaitable, Callable, Iterator
+from collections.abc import Awaitable, Callable
 from pathlib import Path
 from typing import Any
 
@@ -23,14 +23,6 @@ from toolassay.serving.completions import Received, Reply
 from toolassay.testkit import FakeServer
 
 Answer = Callable[[Received], Awaitable[Reply]]
-
-
-@pytest.fixture
-def server() -> Iterator[FakeServer]:
-    server = FakeServer()
-    server.start()
-    yield server
-    server.stop()
 
 
 def planner(*, obeys: bool) -> Answer:

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import json
-import shutil
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 import pytest
+from builders import workbench_folder
 from running import Capture, inside, shell
 
 from toolassay import compare, evaluate, infer, verify
@@ -19,14 +19,7 @@ from toolassay.serving.completions import Received, Reply
 from toolassay.stages.evaluate_workbench import AgentEvaluation, evaluate_workbench
 from toolassay.testkit import FakeServer
 
-
-@pytest.fixture
-def folder(root: Path, tmp_path: Path) -> Path:
-    target = tmp_path / "wb"
-    target.mkdir()
-    for name in ("benchmark.json", "sandbox.sqlite", "tasks.jsonl"):
-        shutil.copy(root / "data_workbench" / name, target / name)
-    return target
+build_folder = workbench_folder
 
 
 def lines(path: Path) -> list[dict[str, Any]]:

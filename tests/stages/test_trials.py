@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import shutil
 from pathlib import Path
 from typing import Any
 
 import pytest
-from running import Capture, data_folder, inside, lines_of
+from builders import data_folder, workbench_folder
+from running import Capture, inside, lines_of
 from running import infer as infer_of
 
 from toolassay import infer
@@ -19,12 +19,8 @@ from toolassay.testkit import FakeServer
 
 
 @pytest.fixture
-def workbench(root: Path, tmp_path: Path) -> Path:
-    target = tmp_path / "wb"
-    target.mkdir()
-    for name in ("benchmark.json", "sandbox.sqlite", "tasks.jsonl"):
-        shutil.copy(root / "data_workbench" / name, target / name)
-    return target
+def workbench(tmp_path: Path) -> Path:
+    return workbench_folder(tmp_path / "wb")
 
 
 def test_trials_are_runs_of_their_own_and_are_resumed(tmp_path: Path) -> None:

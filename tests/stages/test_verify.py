@@ -5,12 +5,13 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from builders import write_labels
 
 from toolassay import evaluate, infer, verify
 from toolassay.cli.main import run
 from toolassay.cli.verify import command
 from toolassay.errors import UsageError
-from toolassay.files import write_json, write_json_lines
+from toolassay.files import write_json
 from toolassay.stages.screen import Screen
 from toolassay.version import __version__
 
@@ -18,10 +19,9 @@ TYPES = {"input-type": ["text"], "output-type": ["text"]}
 NAMES = ("Summariser", "Translator", "Painter")
 
 
-@pytest.fixture
-def folder(tmp_path: Path) -> Path:
+def build_folder(path: Path) -> Path:
     """A folder whose eight requests the offline planner has answered."""
-    write_json(tmp_path / "tool_desc.json", {"nodes": [{"id": n, "desc": f"{n}.", **TYPES} for n in NAMES]})
+    write_json(path / "tool_desc.json", {"nodes": [{"id": n, "desc": f"{n}.", **TYPES} for n in NAMES]})
     labels = [
         {
             "id": str(n),
@@ -33,12 +33,10 @@ def folder(tmp_path: Path) -> Path:
         }
         for n in range(8)
     ]
-    write_json_lines(tmp_path / "data.json", labels)
-    requests = [{"id": label["id"], "user_request": label["user_request"]} for label in labels]
-    write_json_lines(tmp_path / "user_requests.json", requests)
-    infer(tmp_path, llm="offline", use_demos=1)
-    evaluate(tmp_path, llm="offline", splits=["all"], n_tools=["1", "2"], rouge_median=True)
-    return tmp_path
+    write_labels(path, labels)
+    infer(path, llm="offline", use_demos=1)
+    evaluate(path, llm="offline", splits=["all"], n_tools=["1", "2"], rouge_median=True)
+    return path
 
 
 def contents(folder: Path) -> dict[str, bytes]:

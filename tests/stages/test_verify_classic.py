@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
 import pytest
-from chats import chat_folder
+from builders import chat_folder
 from running import Capture, files_below, inside
 
 from toolassay import evaluate, infer, leaderboard, verify
@@ -28,22 +27,16 @@ async def parcels(received: Received) -> Reply:
     return Reply(json.dumps({"thinking": "so", "workflow": "2. Track Parcel"}))
 
 
-@pytest.fixture
-def server() -> Iterator[FakeServer]:
-    server = FakeServer(parcels)
-    server.start()
-    yield server
-    server.stop()
+server_answer = parcels
 
 
-@pytest.fixture
-def folder(tmp_path: Path) -> Path:
+def build_folder(path: Path) -> Path:
     """A folder with two trials of the offline agent, scored with another order."""
-    chat_folder(tmp_path)
-    infer(tmp_path, llm="offline", trials=2)
-    infer(tmp_path, llm="offline", order="7", prediction_dir="predictions_7")
-    evaluate(tmp_path, llm="offline", orders=["predictions_7"])
-    return tmp_path
+    chat_folder(path)
+    infer(path, llm="offline", trials=2)
+    infer(path, llm="offline", order="7", prediction_dir="predictions_7")
+    evaluate(path, llm="offline", orders=["predictions_7"])
+    return path
 
 
 def told(folder: Path, llm: str = "offline", **more: Any) -> tuple[bool, str]:

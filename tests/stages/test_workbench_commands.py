@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-import shutil
 from pathlib import Path
 from typing import Any
 
 import pytest
+from builders import workbench_folder
 from running import files_below, lines_of, write_lines
 
 from toolassay import evaluate, infer, leaderboard, verify
@@ -18,15 +18,9 @@ from toolassay.stages.screen import Screen
 TASKS = 23
 
 
-@pytest.fixture
-def folder(root: Path, tmp_path: Path) -> Path:
-    """The bundled workplace with some tasks of every domain."""
-    target = tmp_path / "wb"
-    target.mkdir()
-    for name in ("benchmark.json", "sandbox.sqlite"):
-        shutil.copy(root / "data_workbench" / name, target / name)
-    write_lines(target / "tasks.jsonl", lines_of(root / "data_workbench" / "tasks.jsonl")[::30])
-    return target
+def build_folder(path: Path) -> Path:
+    """Some tasks of every domain."""
+    return workbench_folder(path, slice(None, None, 30))
 
 
 def test_models_stand_side_by_side(folder: Path) -> None:

@@ -10,11 +10,9 @@ from toolassay.metrics.bertscore import model as models
 from toolassay.metrics.bertscore.model import BertModel, BertScoreError, choose_model, fingerprint
 
 
-@pytest.fixture
-def folder(tmp_path: Path) -> Path:
+def build_folder(path: Path) -> Path:
     """What looks like a model until it is loaded."""
-    place = tmp_path / "my|model"
-    place.mkdir()
+    place = path.rename(path.with_name("my|model"))
     (place / "config.json").write_text(json.dumps({"num_hidden_layers": 6}))
     (place / "model.safetensors").write_bytes(b"weights")
     (place / "tokenizer.json").write_text("{}")

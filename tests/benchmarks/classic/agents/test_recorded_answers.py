@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from chats import question
+from builders import question
 from scripted import Scripted
 
 from toolassay.benchmarks.classic.agents.model_requests import QuestionRequests

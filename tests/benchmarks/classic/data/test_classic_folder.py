@@ -28,11 +28,10 @@ TABLES = {
 }
 
 
-@pytest.fixture
-def folder(tmp_path: Path) -> Path:
+def build_folder(path: Path) -> Path:
     for name, text in TABLES.items():
-        (tmp_path / name).write_text(text, encoding="utf-8")
-    return tmp_path
+        (path / name).write_text(text, encoding="utf-8")
+    return path
 
 
 def test_an_example_is_a_chat_up_to_a_user_message(folder: Path) -> None:

@@ -1,11 +1,13 @@
 from __future__ import annotations
 
 import json
+import shutil
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 import pytest
+from builders import plan, scored_folder
 
 from toolassay.benchmarks.taskbench.scoring.evaluation import Choices
 from toolassay.benchmarks.taskbench.scoring.folder_evaluation import (
@@ -16,26 +18,18 @@ from toolassay.benchmarks.taskbench.scoring.folder_evaluation import (
 )
 from toolassay.benchmarks.taskbench.scoring.items import items_path
 from toolassay.errors import UsageError
+from toolassay.files import write_json
 
-PLAN = {
-    "task_steps": ["use a"],
-    "task_nodes": [{"task": "a", "arguments": ["hello"]}],
-    "task_links": [],
-}
+PLAN = plan("a")
 ALIGNMENT = {"node_alignment_id": {"single": ["1"], "chain": [], "dag": []}}
 
 
-@pytest.fixture
-def folder(tmp_path: Path) -> Path:
-    tools = {"nodes": [{"id": "a", "desc": "", "input-type": ["text"], "output-type": ["text"]}]}
-    (tmp_path / "tool_desc.json").write_text(json.dumps(tools))
-    lines = [json.dumps({"id": key, "user_request": "r", **PLAN}) for key in ("1", "2")]
-    (tmp_path / "data.json").write_text("\n".join(lines))
-    (tmp_path / "alignment_ids.json").write_text(json.dumps(ALIGNMENT))
-    for name in ("predictions", "outputs"):
-        (tmp_path / name).mkdir()
-        (tmp_path / name / "acme__m-1.json").write_text(json.dumps({"id": "1", "result": PLAN}) + "\n")
-    return tmp_path
+def build_folder(path: Path) -> Path:
+    """Two requests, of which the model `acme/m-1` answers the first, in `predictions` and in `outputs`."""
+    scored_folder(path, {"1": PLAN, "2": PLAN}, {"acme__m-1": {"1": PLAN}}, tools="a")
+    write_json(path / "alignment_ids.json", ALIGNMENT)
+    shutil.copytree(path / "predictions", path / "outputs")
+    return path
 
 
 def _evaluate(folder: Path, **options: Any) -> Any:
