@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import re
 from collections.abc import Collection, Mapping, Sequence
-from importlib.metadata import EntryPoint, entry_points
+from importlib.metadata import EntryPoint
 from typing import Any, Protocol
 
 from toolassay.errors import ToolassayError, UsageError
+from toolassay.extras import installed_entry_points
 
 GROUP = "toolassay.metrics"
 _NAME = re.compile(r"[a-z][a-z0-9_]{0,63}")
@@ -36,7 +37,7 @@ class ItemMetric(Protocol):
 
 def installed_metrics() -> tuple[str, ...]:
     """The names of the metrics that are installed, sorted."""
-    return tuple(sorted({point.name for point in entry_points(group=GROUP)}))
+    return tuple(sorted({point.name for point in installed_entry_points(GROUP)}))
 
 
 class InstalledMetrics:
@@ -47,7 +48,7 @@ class InstalledMetrics:
     """
 
     def __init__(self, names: Sequence[str], taken: Collection[str] = ()) -> None:
-        points = {point.name: point for point in entry_points(group=GROUP)}
+        points = {point.name: point for point in installed_entry_points(GROUP)}
         self.names = tuple(names)
         self._metrics: list[ItemMetric] = [_loaded(points[name], taken) for name in names]
 
