@@ -38,6 +38,14 @@ os.environ["HF_HUB_OFFLINE"] = "1"
 signal.signal(signal.SIGINT, signal.default_int_handler)
 
 
+@pytest.fixture(scope="session", autouse=True)
+def no_flushes_to_disk() -> Iterator[None]:
+    """Skip `fsync` in this process: tests kill processes, not the machine, and a flush takes milliseconds."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr("os.fsync", lambda descriptor: None)
+        yield
+
+
 @pytest.fixture(scope="session")
 def reference() -> Path:
     """The folder of published data; tests that need it are skipped without it."""

@@ -67,4 +67,6 @@ def test_what_has_the_wrong_form_is_told_with_its_place(key: str, value: Any, wh
 
 @given(st.dictionaries(st.sampled_from(list(LABEL)), anything))
 def test_whatever_a_label_holds_it_can_be_read(record: dict[str, Any]) -> None:
-    Gold.of({**record, "id": 1})
+    gold = Gold.of({**record, "id": 1})
+    assert gold.id == 1
+    assert all(fault.reason and fault.where for fault in gold.faults)

@@ -91,6 +91,19 @@ async def test_who_is_cancelled_by_others_too_stays_cancelled() -> None:
     assert task.cancelled()
 
 
-async def test_without_a_run_nothing_ends_a_wait() -> None:
-    with waiting():
-        await asyncio.sleep(0)
+async def test_the_end_of_another_run_does_not_end_a_wait() -> None:
+    released = asyncio.Event()
+
+    async def wait() -> str:
+        with waiting():
+            await released.wait()
+        return "waited"
+
+    task = asyncio.create_task(wait())
+    halt = Halt()
+    with halt.rules():
+        await turns()
+        halt.call()
+        await turns()
+    released.set()
+    assert await task == "waited"
