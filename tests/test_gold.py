@@ -61,7 +61,7 @@ def test_the_hub_form_is_read() -> None:
         ("sampled_links", ["a"], "sampled_links[0]"),
     ],
 )
-def test_what_has_the_wrong_form_is_told_with_its_place(key: str, value: Any, where: str) -> None:
+def test_a_wrong_form_is_reported_with_its_place(key: str, value: Any, where: str) -> None:
     assert [fault.where for fault in Gold.of({**LABEL, key: value}).faults] == [where]
 
 

@@ -90,7 +90,7 @@ def test_ids_that_are_none_are_named_before_anything_is_done(
     assert everything(tmp_path) == before and not fake_server.received
 
 
-def test_a_dry_run_of_inference_tells_and_touches_nothing(
+def test_a_dry_run_of_inference_reports_and_changes_nothing(
     tmp_path: Path, capsys: Capture, fake_server: FakeServer
 ) -> None:
     folder = data_folder(tmp_path, 20)

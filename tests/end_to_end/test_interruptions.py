@@ -48,7 +48,7 @@ def test_ctrl_c_lets_what_is_in_flight_finish(tmp_path: Path, fake_server: FakeS
 
 @pytest.mark.parametrize("script", STAGES)
 @pytest.mark.parametrize("how", [signal.SIGINT, signal.SIGTERM])
-def test_nobody_waits_for_what_waits_for_its_next_try(
+def test_an_interrupted_run_does_not_wait_for_retries(
     tmp_path: Path, fake_server: FakeServer, script: str, how: signal.Signals
 ) -> None:
     name, more = STAGES[script]

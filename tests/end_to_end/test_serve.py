@@ -130,7 +130,7 @@ def test_a_folder_that_is_not_there(tmp_path: Path) -> None:
     assert "nowhere" in done.error
 
 
-def test_the_help_tells_every_fault_and_imports_nothing_heavy(tmp_path: Path) -> None:
+def test_the_help_lists_every_fault_and_imports_nothing_heavy(tmp_path: Path) -> None:
     done = shell("serve", "--help", cwd=tmp_path)
     assert done.code == 0
     assert all(name in done.out for name in KINDS)

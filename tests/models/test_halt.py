@@ -59,7 +59,7 @@ async def test_what_is_in_flight_goes_on_and_what_waits_for_room_is_not_sent() -
         await client.complete(ChatRequest([]))
 
 
-async def test_nobody_waits_for_a_next_try() -> None:
+async def test_an_ended_run_does_not_wait_for_a_retry() -> None:
     error = ModelError("HTTP 503: later", transient=True, kind="HTTP 503", status=503, retry_after=600.0)
     halt, limiter = Halt(), Limiter(2)
     client = Client("m", ModelOptions(), transport=Slow(error), limiter=limiter, sleep=hours)

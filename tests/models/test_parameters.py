@@ -79,7 +79,7 @@ def test_complaints_about_something_else(complaint: Any) -> None:
     assert refused_parameter(text, [*SENT, "messages", "model"]) is None
 
 
-def test_each_is_told_once_and_others_that_met_it_may_go_again() -> None:
+def test_each_refusal_is_reported_once_and_other_requests_that_met_it_may_be_retried() -> None:
     told: list[Any] = []
     refusals = Refusals(told=lambda name, instead: told.append((name, instead)))
     complaint = json.dumps(MAX_TOKENS)

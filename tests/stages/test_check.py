@@ -113,7 +113,7 @@ def test_the_same_command_replaces_its_own_output(folder: Path, tmp_path: Path) 
     assert ids(out / "data.json") == ["item-0"]
 
 
-def test_nobody_elses_data_is_replaced(folder: Path, tmp_path: Path) -> None:
+def test_data_of_another_origin_are_never_replaced(folder: Path, tmp_path: Path) -> None:
     other = labelled_folder(tmp_path / "other", MIXED)
     before = files_below(other)
     for force in (False, True):
@@ -260,7 +260,7 @@ def test_requests_that_repeat_are_held_back(tmp_path: Path) -> None:
     assert not (tmp_path / "four").exists()
 
 
-def test_what_is_mechanical_is_mended_only_if_asked_and_told(tmp_path: Path, capsys: Capture) -> None:
+def test_mechanical_faults_are_repaired_only_on_request_and_reported(tmp_path: Path, capsys: Capture) -> None:
     nodes = [{"task": "painter", "arguments": "a red fox in street 0"}, label(0)["task_nodes"][1]]
     folder, out = labelled_folder(tmp_path / "data", [label(0, task_nodes=nodes)]), tmp_path / "checked"
     arguments = ["check", "--data_dir", str(folder), "--out", str(out)]
@@ -491,7 +491,7 @@ def test_what_a_killed_check_left_is_cleared_and_nothing_else(folder: Path, tmp_
     assert set(after) == set(before) | {f"{part}{name}" for part in ("", "quarantine/") for name in theirs}
 
 
-def test_the_folder_tells_its_source_so_that_both_can_be_moved(folder: Path, tmp_path: Path) -> None:
+def test_the_folder_records_its_source_so_that_both_can_be_moved(folder: Path, tmp_path: Path) -> None:
     generation = {"llm": "acme/writer", "seed": 7}
     DataFolder(folder).describe(generation=generation, source="Made by Ann.")
     out = tmp_path / "checked"
@@ -523,7 +523,7 @@ def test_what_a_review_left_is_not_replaced(folder: Path, tmp_path: Path) -> Non
             check(folder, out=out, force=force)
 
 
-def test_a_disk_that_is_full_is_told_with_the_file_and_leaves_nothing(folder: Path, tmp_path: Path) -> None:
+def test_a_full_disk_is_reported_with_the_file_and_leaves_nothing(folder: Path, tmp_path: Path) -> None:
     out = tmp_path / "checked"
     write_lines(folder / "data.json", [label(number) for number in range(300)])
     limited = ["bash", "-c", 'ulimit -f 60; exec "$@"', "-", *command_of("check")]

@@ -53,7 +53,7 @@ def strict(folder: Path, name: str) -> dict[str, Any]:
     return dict(numbers["overall_overall"]["strict"])
 
 
-def test_a_better_and_a_worse_model_are_told_from_chance(evaluated: Path) -> None:
+def test_a_better_and_a_worse_model_are_distinguished_from_chance(evaluated: Path) -> None:
     result = compare("offline", "acme/taught", "lossy", data_dir=evaluated, resamples=2_000)
     better, worse = result.models
     assert (better.baseline, better.model, better.n_compared) == ("offline", "acme/taught", COUNT)

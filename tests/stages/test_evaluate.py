@@ -126,9 +126,7 @@ def test_all_scores_what_has_changed(folder: Path, capsys: pytest.CaptureFixture
     assert second.out.split("signature")[0] == first.out.split("signature")[0]
 
 
-def test_few_readable_plans_are_told_by_the_exit_code(
-    folder: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_few_readable_plans_change_the_exit_code(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
     lines = (folder / "predictions" / "good.json").read_text().splitlines(keepends=True)
     (folder / "predictions" / "good.json").write_text("".join(lines[:3]))
     asked = ["--data_dir", str(folder), "--llm", "good", "--min_coverage"]

@@ -152,7 +152,7 @@ def test_compat_scores_rows_as_they_are_given_and_strict_by_the_data(folder: Pat
     assert strict["notes"]["labels"].endswith("those of the data count")
 
 
-def test_rows_of_other_data_are_scored_as_published_and_told(
+def test_rows_of_other_data_are_scored_as_published_and_reported(
     folder: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     strange = [{**value, "conversation_uuid": "a", "request_idx": n} for n, value in enumerate(answers())]

@@ -291,7 +291,7 @@ def test_a_configured_run_measures_security(
 @pytest.mark.parametrize(
     ("given", "told"), [("yess", "'yess' is no number of attacks"), ("0", "0 attacks say")]
 )
-def test_a_number_of_attacks_that_is_none_is_told(
+def test_an_invalid_number_of_attacks_is_reported(
     tmp_path: Path, capsys: Capture, given: str, told: str
 ) -> None:
     done = inside(capsys, "infer", "--data_dir", tmp_path, "--security", given)

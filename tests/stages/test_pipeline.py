@@ -115,7 +115,7 @@ def test_a_budget_that_allows_nothing_ends_in_one_line(folder: Path, tmp_path: P
         pipeline(folder, generator="gpt-4", options=NOBODY, budget=Budget(cost=0), prices=prices)
 
 
-def test_as_many_requests_in_flight_as_the_server_bears_unless_told_otherwise(folder: Path) -> None:
+def test_concurrency_is_adaptive_unless_it_is_given(folder: Path) -> None:
     told: list[str] = []
     pipeline(folder, number_of_samples=12, screen=Screen(say=told.append))
     assert not any("multiworker" in line for line in told)

@@ -68,7 +68,7 @@ def test_each_trial_sends_its_own_seed(tmp_path: Path, fake_server: FakeServer) 
         infer(folder, prediction_dir="predictions/trials/1", **given)
 
 
-def test_a_dry_run_tells_of_each_trial_and_writes_nothing(tmp_path: Path, capsys: Capture) -> None:
+def test_a_dry_run_reports_each_trial_and_writes_nothing(tmp_path: Path, capsys: Capture) -> None:
     folder = data_folder(tmp_path, 2)
     done = inside(capsys, "infer", "--data_dir", folder, "--llm", "m", "--dry_run", "--trials", "2")
     assert done.code == 0 and done.out.count("2 requests") == 2

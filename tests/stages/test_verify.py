@@ -66,7 +66,7 @@ def test_an_untouched_run_is_equal_and_nothing_is_written(folder: Path) -> None:
     assert contents(folder) == before
 
 
-def test_a_torn_journal_is_read_and_not_mended(folder: Path) -> None:
+def test_a_torn_journal_is_read_and_not_repaired(folder: Path) -> None:
     with (folder / "predictions" / "runs" / "offline" / "journal.jsonl").open("a") as stream:
         stream.write('{"key": "torn')
     before = contents(folder)
@@ -119,7 +119,7 @@ def test_an_item_that_moved_is_shown(folder: Path) -> None:
     assert "offline.items.jsonl: no such file" in told(folder)[1]
 
 
-def test_labels_made_anew_since_are_noticed(folder: Path) -> None:
+def test_labels_regenerated_since_are_noticed(folder: Path) -> None:
     change(folder / "data.json", '"task": "Painter"', '"task": "Translator"')
     equal, text = told(folder)
     assert not equal

@@ -100,7 +100,9 @@ def test_recorded_answers_are_taken_as_the_journal_has_them(folder: Path) -> Non
     assert "taken as the journal has them" in text
 
 
-def test_the_agents_stand_side_by_side_and_what_is_out_of_date_is_told(folder: Path, capsys: Capture) -> None:
+def test_agents_are_compared_side_by_side_and_outdated_scores_are_reported(
+    folder: Path, capsys: Capture
+) -> None:
     infer(folder, llm="vendor", agent="recorded", recorded=folder / "predictions/offline.json")
     evaluate(folder, llm="vendor")
     board = leaderboard(folder, with_published=True)
@@ -122,7 +124,7 @@ def test_the_agents_stand_side_by_side_and_what_is_out_of_date_is_told(folder: P
     assert inside(capsys, "verify", "--data_dir", folder, "--llm", "offline").code == 1
 
 
-def test_a_broken_prediction_file_is_told_and_hides_nothing_else(folder: Path) -> None:
+def test_a_broken_prediction_file_is_reported_and_hides_nothing_else(folder: Path) -> None:
     path = folder / "predictions/offline.json"
     path.write_text(path.read_text() + "{\n")
     equal, text = told(folder, orders=["predictions_7"])

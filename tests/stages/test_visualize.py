@@ -24,6 +24,6 @@ def test_three_pictures_are_made_and_named(tmp_path: Path) -> None:
     assert made[1].read_bytes().startswith(b"%PDF")
 
 
-def test_a_folder_without_a_graph_is_told_how_to_make_one(tmp_path: Path) -> None:
+def test_a_missing_graph_is_reported_with_the_command_that_makes_one(tmp_path: Path) -> None:
     with pytest.raises(UsageError, match="generate_graph"):
         visualize(tmp_path)

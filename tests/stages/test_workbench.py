@@ -86,7 +86,7 @@ def test_strict_says_what_was_done_of_what_was_wanted(folder: Path) -> None:
     assert len(first["repeats"]["files"]) == 2 and "repeats" not in second
 
 
-def test_of_one_file_the_name_is_told(folder: Path) -> None:
+def test_a_single_result_file_is_listed_by_name(folder: Path) -> None:
     path = folder / "results/email/m_all_2024-01-01_00-00-00.csv"
     assert list(evaluate_results(folder / "data", path, out=folder / "out")) == [path.name]
 

@@ -127,7 +127,7 @@ def test_a_tool_that_answers_otherwise_is_said_and_is_no_difference(folder: Path
 
 
 @pytest.mark.parametrize("agent", ["native", "react"])
-def test_a_dry_run_tells_what_would_be_sent_and_makes_no_file(folder: Path, agent: str) -> None:
+def test_a_dry_run_reports_what_would_be_sent_and_makes_no_file(folder: Path, agent: str) -> None:
     before = files_below(folder)
     told: list[str] = []
     screen, options = Screen(show=told.append), ModelOptions(api_base="http://127.0.0.1:9/v1")

@@ -39,7 +39,7 @@ def test_missing_packages_are_named_with_the_command_that_installs_them(
 
 
 @pytest.mark.usefixtures("_installed")
-def test_a_folder_is_run_through_all_its_layers_unless_told(folder: Path) -> None:
+def test_a_folder_uses_all_its_layers_by_default(folder: Path) -> None:
     assert choose_model(folder) == BertModel("my|model", 6, folder, is_named_folder=True)
     assert choose_model(str(folder), 4).layers == 4
     with pytest.raises(BertScoreError, match="has 6 layers, not 7"):

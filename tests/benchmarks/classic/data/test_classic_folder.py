@@ -82,7 +82,9 @@ def test_either_label_is_right_and_none_only_where_there_is_none(folder: Path) -
         ("domains.csv", "shop,Shop", "shop,Shop\nshop,Two", "domains.csv:3: domain_uuid 'shop'"),
     ],
 )
-def test_what_is_wrong_is_told_with_its_line(folder: Path, file: str, old: str, new: str, told: str) -> None:
+def test_what_is_wrong_is_reported_with_its_line(
+    folder: Path, file: str, old: str, new: str, told: str
+) -> None:
     path = folder / file
     path.write_text(path.read_text(encoding="utf-8").replace(old, new, 1), encoding="utf-8")
     with pytest.raises(UsageError) as error:
