@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from builders import labelled_folder
+from builders import labelled_folder, running_server
 from checking import NO, YES, label
 from running import (
     Capture,
@@ -293,9 +293,7 @@ def served(server: FakeServer, folder: Path, out: Path, capsys: Capture, *more: 
 
 def test_a_served_critic_counts_and_what_it_left_out_is_asked_again(tmp_path: Path, capsys: Capture) -> None:
     folder, out = sound(tmp_path / "data", 4), tmp_path / "checked"
-    server = FakeServer(_strict)
-    server.start()
-    try:
+    with running_server(_strict) as server:
         server.behaviour = lambda prompt, number: "400" if "street 2 " in prompt else "whole"
         done = served(server, folder, out, capsys)
         assert done.code == 3
@@ -321,15 +319,11 @@ def test_a_served_critic_counts_and_what_it_left_out_is_asked_again(tmp_path: Pa
         server.forget()
         assert served(server, folder, out, capsys).code == 0
         assert len(server.received) == 1
-    finally:
-        server.stop()
 
 
 def test_two_critics_reject_and_each_goes_on_with_its_own_run(tmp_path: Path, capsys: Capture) -> None:
     folder, out = sound(tmp_path / "data", 3), tmp_path / "checked"
-    server = FakeServer(_strict)
-    server.start()
-    try:
+    with running_server(_strict) as server:
         assert served(server, folder, out, capsys).code == 0
         (doubtful,) = lines_of(out / "quarantine/data.json")
         assert doubtful["id"] == "item-1"
@@ -351,8 +345,6 @@ def test_two_critics_reject_and_each_goes_on_with_its_own_run(tmp_path: Path, ca
         server.behaviour = lambda prompt, number: "whole"
         assert served(server, folder, out, capsys, "--critic", "other").code == 0
         assert len(server.received) == 1
-    finally:
-        server.stop()
     funnel = json.loads((out / "funnel.json").read_text())
     assert funnel["settings"]["critics"] == ["acme/judge", "other"]
     assert "critic:acme/judge+other|" in funnel["signature"]
@@ -386,15 +378,13 @@ def test_the_writer_of_the_labels_and_a_critic_are_two_models(tmp_path: Path) ->
 def test_a_review_that_is_cut_off_or_declined_is_unknown(tmp_path: Path, capsys: Capture) -> None:
     folder, out = sound(tmp_path / "data", 3), tmp_path / "checked"
     kinds = {"street 0 ": "whole-but-cut", "street 1 ": "declined", "street 2 ": "whole"}
-    server = FakeServer(_strict)
-    server.behaviour = lambda prompt, number: next(kind for words, kind in kinds.items() if words in prompt)
-    server.start()
-    try:
+    with running_server(_strict) as server:
+        server.behaviour = lambda prompt, number: next(
+            kind for words, kind in kinds.items() if words in prompt
+        )
         assert served(server, folder, out, capsys).code == 0
         assert served(server, folder, out, capsys).code == 0
         assert len(server.received) == 3
-    finally:
-        server.stop()
     lines = lines_of(out / "gates.jsonl")
     assert [line["gates"]["llm critic"] for line in lines] == ["unknown", "unknown", "pass"]
 

@@ -9,7 +9,7 @@ from typing import Any
 
 import builders
 import pytest
-from builders import text_tools, workbench_folder, write_labels
+from builders import running_server, text_tools, workbench_folder, write_labels
 from running import Capture, inside, lines_of, write_lines
 
 from toolassay import evaluate, infer
@@ -18,7 +18,6 @@ from toolassay.models import ModelOptions
 from toolassay.serving.completions import Received, Reply
 from toolassay.stages.evaluate_workbench import evaluate_workbench
 from toolassay.stages.verify import verify
-from toolassay.testkit import FakeServer
 
 HEAD = "model,prompt_usd_per_million,completion_usd_per_million,as_of\n"
 
@@ -94,14 +93,10 @@ def test_cost_is_that_of_the_servers_log_and_latency_that_of_the_answers(
     async def answer(received: Received) -> Reply:
         return Reply(json.dumps(plan("a", "x")))
 
-    server = FakeServer(answer)
-    server.start()
-    try:
+    with running_server(answer) as server:
         server.behaviour = lambda prompt, number: "500-bare" if number % 3 == 1 else "whole"
         options = ModelOptions(api_base=server.base)
         infer(folder, llm="acme", options=options, prices=prices, trials=2)
-    finally:
-        server.stop()
     done = inside(capsys, "evaluate", "--data_dir", folder, "--llm", "acme")
     assert done.code == 0, done.err
     numbers = whole(folder, "acme")

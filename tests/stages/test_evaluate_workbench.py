@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from builders import workbench_folder
+from builders import running_server, workbench_folder
 from running import Capture, inside, lines_of, write_lines
 
 from toolassay import infer
@@ -38,10 +38,8 @@ def lucky() -> Iterator[FakeServer]:
             return Reply("Done.")
         return Reply(tool_calls=[RIGHT])
 
-    server = FakeServer(answer)
-    server.start()
-    yield server
-    server.stop()
+    with running_server(answer) as server:
+        yield server
 
 
 def run(server: FakeServer, folder: Path, **more: Any) -> None:

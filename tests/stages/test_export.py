@@ -10,6 +10,7 @@ from typing import Any
 
 import pytest
 import yaml
+from builders import text_tools
 from gold_samples import TEMPORAL, label, some_labels, write_folder
 from running import files_below, inside, lines_of, write_lines
 
@@ -253,9 +254,8 @@ def test_options_of_chats(folder: Path, tmp_path: Path, capsys: pytest.CaptureFi
 
 
 def test_libraries_beyond_what_a_request_may_offer(tmp_path: Path) -> None:
-    nodes = [{"id": f"t{n}", "desc": "", "input-type": ["text"], "output-type": ["text"]} for n in range(200)]
     write_folder(tmp_path, [label(1, [("t150", ["x"])])])
-    (tmp_path / "tool_desc.json").write_text(json.dumps({"nodes": nodes}))
+    (tmp_path / "tool_desc.json").write_text(json.dumps(text_tools(f"t{n}" for n in range(200))))
     export(tmp_path, to="openai", out=tmp_path / "out")
 
     (line,) = lines_of(tmp_path / "out" / "train.jsonl")

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from builders import workbench_folder
+from builders import running_server, workbench_folder
 from running import Capture, inside, shell
 
 from toolassay import compare, evaluate, infer, verify
@@ -17,7 +17,6 @@ from toolassay.models import ModelOptions, ToolCall
 from toolassay.runs import Budget
 from toolassay.serving.completions import Received, Reply
 from toolassay.stages.evaluate_workbench import AgentEvaluation, evaluate_workbench
-from toolassay.testkit import FakeServer
 
 build_folder = workbench_folder
 
@@ -91,14 +90,10 @@ def test_a_real_server_calls_tools(folder: Path) -> None:
         assert "calendar__delete_event" in named
         return Reply(tool_calls=[ToolCall("", "calendar__delete_event", '{"event_id": "00000166"}')])
 
-    server = FakeServer(answer)
-    server.start()
-    try:
+    with running_server(answer) as server:
         server.fail_first("429")
         options = ModelOptions(api_base=server.base)
         infer(folder, llm="acme", options=options, ids=["calendar-001", "calendar-002"])
-    finally:
-        server.stop()
     for line in lines(folder / "predictions/acme.json"):
         assert line["function_calls"] == ['calendar.delete_event.func(event_id="00000166")']
         assert line["outcome"] == "answered"
@@ -168,9 +163,7 @@ def test_a_task_that_the_budget_stopped_goes_on(folder: Path) -> None:
             return Reply("Done.")
         return Reply(tool_calls=[ToolCall("c", "calendar__delete_event", '{"event_id": "00000166"}')])
 
-    server = FakeServer(answer)
-    server.start()
-    try:
+    with running_server(answer) as server:
         given: dict[str, Any] = {
             "llm": "acme",
             "options": ModelOptions(api_base=server.base),
@@ -180,8 +173,6 @@ def test_a_task_that_the_budget_stopped_goes_on(folder: Path) -> None:
         assert stopped.summary.unasked == 1 and stopped.written == 1
         ended = infer(folder, ids=["calendar-001", "calendar-002"], budget=Budget(requests=9), **given)
         assert (ended.already, ended.written, len(server.received)) == (1, 2, 4)
-    finally:
-        server.stop()
     for line in lines(folder / "predictions/acme.json"):
         assert line["function_calls"] == ['calendar.delete_event.func(event_id="00000166")']
 
@@ -191,10 +182,8 @@ def test_a_context_that_overflows_is_an_outcome(folder: Path) -> None:
         return Reply(tool_calls=[ToolCall("c", "calendar__delete_event", '{"event_id": "00000166"}')])
 
     given: dict[str, Any] = {"llm": "acme", "ids": ["calendar-001", "calendar-002"]}
-    server = FakeServer(answer)
-    server.behaviour = lambda prompt, number: "overflow" if "successfully" in prompt else "whole"
-    server.start()
-    try:
+    with running_server(answer) as server:
+        server.behaviour = lambda prompt, number: "overflow" if "successfully" in prompt else "whole"
         options = ModelOptions(api_base=server.base)
         first = infer(folder, options=options, **given)
         assert first.summary.complete and first.summary.outcomes == {"context overflow": 2}
@@ -203,8 +192,6 @@ def test_a_context_that_overflows_is_an_outcome(folder: Path) -> None:
         server.behaviour = lambda prompt, number: "overflow"
         infer(folder, options=options, llm="acme", ids=["email-001"])
         assert len(server.received) == asked + 1
-    finally:
-        server.stop()
     one, _, three = lines(folder / "predictions/acme.json")
     assert one["function_calls"] == ['calendar.delete_event.func(event_id="00000166")']
     assert (one["outcome"], one["error"]) == ("context overflow", "Context window exceeded")

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from builders import chat_folder, data_folder, workbench_folder
+from builders import chat_folder, data_folder, running_server, workbench_folder
 from running import Capture, Finished, files_below, inside, lines_of, started
 
 from toolassay.models import ToolCall
@@ -101,10 +101,8 @@ def model() -> Model:
 
 @pytest.fixture
 def server(model: Model) -> Iterator[FakeServer]:
-    server = FakeServer(model)
-    server.start()
-    yield server
-    server.stop()
+    with running_server(model) as server:
+        yield server
 
 
 def workplace(path: Path) -> Path:

@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from builders import data_folder, workbench_folder
+from builders import data_folder, running_server, workbench_folder
 from running import Capture, inside, lines_of
 from running import infer as infer_of
 
@@ -79,9 +79,7 @@ def test_a_stopped_run_goes_on_in_the_trial_it_was_in(workbench: Path) -> None:
     async def answer(received: Received) -> Reply:
         return Reply("Done.")
 
-    server = FakeServer(answer)
-    server.start()
-    try:
+    with running_server(answer) as server:
         given: dict[str, Any] = {"llm": "acme", "options": ModelOptions(api_base=server.base), "limit": 3}
         server.behaviour = lambda prompt, number: "401" if number == 4 else "whole"
         with pytest.raises(Exception, match="refused the key"):
@@ -90,5 +88,3 @@ def test_a_stopped_run_goes_on_in_the_trial_it_was_in(workbench: Path) -> None:
         server.behaviour = lambda prompt, number: "whole"
         ended = infer(workbench, trials=3, **given)
         assert (ended.already, ended.written, len(server.received)) == (4, 9, 10)
-    finally:
-        server.stop()

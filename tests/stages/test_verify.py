@@ -5,7 +5,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from builders import write_labels
+from builders import text_tools, write_labels
 
 from toolassay import evaluate, infer, verify
 from toolassay.cli.main import run
@@ -15,13 +15,12 @@ from toolassay.files import write_json
 from toolassay.stages.screen import Screen
 from toolassay.version import __version__
 
-TYPES = {"input-type": ["text"], "output-type": ["text"]}
 NAMES = ("Summariser", "Translator", "Painter")
 
 
 def build_folder(path: Path) -> Path:
     """A folder whose eight requests the offline planner has answered."""
-    write_json(path / "tool_desc.json", {"nodes": [{"id": n, "desc": f"{n}.", **TYPES} for n in NAMES]})
+    write_json(path / "tool_desc.json", text_tools(NAMES))
     labels = [
         {
             "id": str(n),

@@ -3,6 +3,7 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
+from builders import text_tools
 
 from toolassay import build_graph, visualize
 from toolassay.errors import UsageError
@@ -11,10 +12,7 @@ from toolassay.stages.screen import Screen
 
 
 def test_three_pictures_are_made_and_named(tmp_path: Path) -> None:
-    tools = [
-        {"id": name, "desc": "Does it.", "input-type": ["text"], "output-type": ["text"]} for name in "abc"
-    ]
-    write_json(tmp_path / "tool_desc.json", {"nodes": tools})
+    write_json(tmp_path / "tool_desc.json", text_tools("abc"))
     build_graph(tmp_path)
     shown: list[str] = []
     made = visualize(tmp_path, screen=Screen(show=shown.append))

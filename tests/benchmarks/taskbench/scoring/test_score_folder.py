@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from builders import plan, scored_folder
+from builders import plan, scored_folder, text_tools
 
 from toolassay.benchmarks.taskbench.scoring.evaluation import Choices
 from toolassay.benchmarks.taskbench.scoring.folder_evaluation import (
@@ -168,8 +168,7 @@ def _edited_items(folder: Path) -> None:
 
 @pytest.mark.parametrize("change", [_graph_without_links, _other_alignment, _edited_items])
 def test_whatever_the_scores_come_from_makes_them_new(folder: Path, change: Callable[[Path], None]) -> None:
-    tools = [{"id": name, "desc": "", "input-type": ["text"], "output-type": ["text"]} for name in "ab"]
-    (folder / "tool_desc.json").write_text(json.dumps({"nodes": tools}))
+    (folder / "tool_desc.json").write_text(json.dumps(text_tools("ab")))
     _evaluate(folder, only_if_changed=True, alignment="node")
     change(folder)
     again = [_evaluate(folder, only_if_changed=True, alignment="node").is_new for _ in range(2)]
