@@ -5,7 +5,7 @@ from __future__ import annotations
 import functools
 import sys
 from importlib import import_module
-from importlib.metadata import EntryPoint, EntryPoints, entry_points
+from importlib.metadata import EntryPoint, entry_points
 from pathlib import Path
 from typing import Any
 
@@ -41,14 +41,12 @@ def installed_entry_points(group: str) -> tuple[EntryPoint, ...]:
     >>> [point.name for point in installed_entry_points("console_scripts") if point.name == "pytest"]
     ['pytest']
     """
-    return tuple(
-        _all_entry_points(tuple((folder, _changed(folder)) for folder in sys.path)).select(group=group)
-    )
+    return _entry_points(group, tuple((folder, _changed(folder)) for folder in sys.path))
 
 
-@functools.lru_cache(maxsize=1)
-def _all_entry_points(search_path: tuple[tuple[str, int], ...]) -> EntryPoints:
-    return entry_points()
+@functools.lru_cache(maxsize=8)
+def _entry_points(group: str, search_path: tuple[tuple[str, int], ...]) -> tuple[EntryPoint, ...]:
+    return tuple(entry_points(group=group))
 
 
 def _changed(folder: str) -> int:
