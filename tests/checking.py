@@ -5,9 +5,8 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
-from running import tool_desc, write_lines
+from builders import tool_desc
 
-from toolassay import build_graph
 from toolassay.gates.gate import Background
 from toolassay.gold import Gold
 from toolassay.graph import ToolGraph
@@ -46,15 +45,3 @@ def background(path: Path) -> Background:
     """The library, in a file of this folder."""
     library = ToolLibrary.load(tool_desc(path / "tool_desc.json"))
     return Background(library, "resource", ToolGraph.build(library, "resource"))
-
-
-def labelled_folder(path: Path, labels: list[dict[str, Any]]) -> Path:
-    """A data folder with these labels."""
-    tool_desc(path / "tool_desc.json")
-    build_graph(path, dependency_type="resource")
-    write_lines(path / "data.json", labels)
-    write_lines(
-        path / "user_requests.json",
-        [{"id": one["id"], "user_request": one["user_request"]} for one in labels],
-    )
-    return path

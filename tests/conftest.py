@@ -4,12 +4,15 @@ from __future__ import annotations
 
 import os
 import signal
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pytest
+from builders import data_folder, running_server
 from hypothesis import HealthCheck, settings
 
+from toolassay.testkit import FakeServer
 from toolassay.testkit.environment import setting
 
 if TYPE_CHECKING:
@@ -35,6 +38,14 @@ os.environ["HF_HUB_OFFLINE"] = "1"
 signal.signal(signal.SIGINT, signal.default_int_handler)
 
 
+@pytest.fixture(scope="session", autouse=True)
+def no_flushes_to_disk() -> Iterator[None]:
+    """Skip `fsync` in this process: tests kill processes, not the machine, and a flush takes milliseconds."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr("os.fsync", lambda descriptor: None)
+        yield
+
+
 @pytest.fixture(scope="session")
 def reference() -> Path:
     """The folder of published data; tests that need it are skipped without it."""
@@ -51,6 +62,22 @@ def reference() -> Path:
 def root() -> Path:
     """The checkout."""
     return ROOT
+
+
+@pytest.fixture
+def folder(request: pytest.FixtureRequest, tmp_path: Path) -> Path:
+    """A new data folder, made by `build_folder(path)` of the test module (default: `data_folder`)."""
+    build: Callable[[Path], Path] = getattr(request.module, "build_folder", data_folder)
+    path = tmp_path / "data"
+    path.mkdir()
+    return build(path)
+
+
+@pytest.fixture
+def server(request: pytest.FixtureRequest) -> Iterator[FakeServer]:
+    """A running server that answers with `server_answer` of the test module (default: canned plans)."""
+    with running_server(getattr(request.module, "server_answer", None)) as server:
+        yield server
 
 
 @pytest.fixture

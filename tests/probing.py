@@ -4,13 +4,12 @@ from __future__ import annotations
 
 import csv
 import json
-import shutil
 from pathlib import Path
 from typing import Any
 
-from chats import chat_folder
+from builders import chat_folder, data_folder, workbench_folder
 from evaluating import evaluate_classic, evaluate_workbench
-from running import data_folder, lines_of
+from running import lines_of
 
 from toolassay import evaluate, infer
 from toolassay.models import ModelOptions
@@ -47,12 +46,7 @@ def taskbench(path: Path) -> Path:
 
 
 def workbench(path: Path) -> Path:
-    path.mkdir()
-    for name in ("benchmark.json", "sandbox.sqlite", "tasks.jsonl"):
-        shutil.copy(Path(__file__).parents[1] / "data_workbench" / name, path / name)
-    tasks = (path / "tasks.jsonl").read_text().splitlines(keepends=True)
-    (path / "tasks.jsonl").write_text("".join(tasks[::10]))
-    return path
+    return workbench_folder(path, slice(None, None, 10))
 
 
 def classic(path: Path) -> Path:

@@ -8,7 +8,8 @@ from contextlib import asynccontextmanager
 from pathlib import Path
 from typing import Any
 
-from running import tool_desc, write_lines
+from builders import tool_desc
+from running import write_lines
 
 from toolassay.gates.gate import Background, Finding, Gate
 from toolassay.gold import Gold

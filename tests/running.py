@@ -1,4 +1,4 @@
-"""Running commands as people do, and small folders to run them in."""
+"""Run commands as users do, in a process of their own or in this one; read and write JSON Lines."""
 
 from __future__ import annotations
 
@@ -17,18 +17,6 @@ from toolassay.testkit import FakeServer
 Capture = Any  # pytest's capsys
 
 ROOT = Path(__file__).resolve().parents[1]
-
-TOOLS = [
-    ("Text Translator", ["text"], ["text"]),
-    ("Summariser", ["text"], ["text"]),
-    ("Painter", ["text"], ["image"]),
-    ("Captioner", ["image"], ["text"]),
-    ("Image Editor", ["image", "text"], ["image"]),
-    ("Narrator", ["text"], ["audio"]),
-    ("Transcriber", ["audio"], ["text"]),
-    ("Film Maker", ["image", "audio"], ["video"]),
-]
-API_TOOLS = [("book_hotel", ["city", "date"]), ("rent_power_tool", ["name"]), ("send_mail", ["to", "text"])]
 
 
 @dataclass(frozen=True)
@@ -95,43 +83,6 @@ def inside(capsys: Capture, stage: str, *arguments: str | Path) -> Finished:
     code = run(load(stage), [str(argument) for argument in arguments], f"{stage}.py")
     out, err = capsys.readouterr()
     return Finished(code, out, err)
-
-
-def tool_desc(path: Path, *, kind: str = "resource") -> Path:
-    """A small library as `tool_desc.json`."""
-    if kind == "resource":
-        nodes: list[dict[str, Any]] = [
-            {"id": name, "desc": f"{name}.", "input-type": inputs, "output-type": outputs}
-            for name, inputs, outputs in TOOLS
-        ]
-    else:
-        nodes = [
-            {
-                "id": name,
-                "desc": f"{name}.",
-                "parameters": [{"name": p, "type": "string", "desc": p} for p in given],
-            }
-            for name, given in API_TOOLS
-        ]
-    path.parent.mkdir(parents=True, exist_ok=True)
-    path.write_text(json.dumps({"nodes": nodes}), encoding="utf-8")
-    return path
-
-
-def data_folder(path: Path, requests: int = 5, *, kind: str = "resource") -> Path:
-    """A data folder with a graph and requests of its own."""
-    from toolassay import build_graph
-
-    tool_desc(path / "tool_desc.json", kind=kind)
-    build_graph(path, dependency_type=kind)
-    write_lines(
-        path / "user_requests.json",
-        [
-            {"id": str(1000 + n), "user_request": f"Request {n}: paint a café, then add $5."}
-            for n in range(requests)
-        ],
-    )
-    return path
 
 
 def write_lines(path: Path, values: list[Any]) -> None:

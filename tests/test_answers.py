@@ -75,7 +75,7 @@ def test_json_is_found_and_not_altered(text: str) -> None:
         re.sub(r"(?<=[\w\"}\]])\n(?=\s*[}\]])", ",\n", json.dumps(PLAN, indent=1)),
     ],
 )
-def test_mistakes_are_mended_without_loss(text: str) -> None:
+def test_mistakes_are_repaired_without_loss(text: str) -> None:
     assert read(text) == ParsedAnswer(PLAN, False, True, None)
 
 
@@ -94,7 +94,7 @@ def test_single_quotes_around_apostrophes() -> None:
     assert read(text).value == {"task_steps": ["it's", 'say "x"'], "task_nodes": None}
 
 
-def test_bracket_missing_within_is_mended_and_not_called_a_cut() -> None:
+def test_a_missing_inner_bracket_is_repaired_and_not_called_a_cut() -> None:
     text = '{"task_steps": ["a"], "task_nodes": [{"task": "A", "arguments": ["x"}], "task_links": []}'
     answer = read(text)
     assert answer.value == {

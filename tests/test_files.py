@@ -94,7 +94,7 @@ def test_json_lines_errors_name_file_and_line(tmp_path: Path) -> None:
         next(lines)
 
 
-def test_json_over_several_lines_is_told_what_is_wanted(tmp_path: Path) -> None:
+def test_json_over_several_lines_is_reported_with_the_wanted_form(tmp_path: Path) -> None:
     path = tmp_path / "bad.json"
     path.write_text('[\n {"id": 1}\n]\n')
     with pytest.raises(UsageError, match=r"bad\.json:1: .* Fix: write one JSON object per line"):

@@ -61,10 +61,12 @@ def test_the_hub_form_is_read() -> None:
         ("sampled_links", ["a"], "sampled_links[0]"),
     ],
 )
-def test_what_has_the_wrong_form_is_told_with_its_place(key: str, value: Any, where: str) -> None:
+def test_a_wrong_form_is_reported_with_its_place(key: str, value: Any, where: str) -> None:
     assert [fault.where for fault in Gold.of({**LABEL, key: value}).faults] == [where]
 
 
 @given(st.dictionaries(st.sampled_from(list(LABEL)), anything))
 def test_whatever_a_label_holds_it_can_be_read(record: dict[str, Any]) -> None:
-    Gold.of({**record, "id": 1})
+    gold = Gold.of({**record, "id": 1})
+    assert gold.id == 1
+    assert all(fault.reason and fault.where for fault in gold.faults)

@@ -48,7 +48,7 @@ def test_an_extra_tool_is_noticed() -> None:
     assert not verdict.both
 
 
-def test_names_that_differ_only_in_spelling_are_told_apart_where_both_were_sampled() -> None:
+def test_names_that_differ_only_in_spelling_are_reported_apart_where_both_were_sampled() -> None:
     both = ["get_text", "get text"]
     assert rule_critic(both, [("get_text", "get text")], both, [("get_text", "get text")]).both
     assert not rule_critic(both, [], ["get_text", "get_text"], []).node

@@ -81,7 +81,7 @@ def test_its_own_data_set_is_made_again_without_a_word(folder: DataFolder) -> No
     assert folder.data.read_bytes() == before
 
 
-def test_f17_a_data_set_of_somebody_else_is_not_destroyed(folder: DataFolder) -> None:
+def test_f17_a_data_set_of_another_origin_is_not_destroyed(folder: DataFolder) -> None:
     folder.data.write_text('{"id": "published"}\n')
     with pytest.raises(UsageError, match="--force"):
         format_data(folder, LIBRARY, "resource")

@@ -153,7 +153,7 @@ def test_a_wrapped_name_is_unwrapped_where_no_node_is_called_so() -> None:
     assert arguments(("b", ["hola"]), ("get_text", ["<b>"]), library=ALIKE)[1] == ["<node-0>"]
 
 
-def test_ids_that_differ_only_in_spelling_are_told_apart() -> None:
+def test_ids_that_differ_only_in_spelling_are_distinguished() -> None:
     nodes = (("get_text", ["hola"]), ("get text", ["hola"]), ("b", ["get text", "get_text"]))
     assert arguments(*nodes, library=ALIKE)[2] == ["<node-1>", "<node-0>"]
     _, problems = label(record([{"id": "Get Text", "input": ["x"]}]), library=ALIKE)

@@ -12,7 +12,8 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from running import data_folder, files_below, inside, shell, write_lines
+from builders import data_folder
+from running import files_below, inside, shell, write_lines
 
 from toolassay.testkit import FakeServer
 

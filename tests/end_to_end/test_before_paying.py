@@ -6,7 +6,8 @@ import json
 from pathlib import Path
 
 import pytest
-from running import Capture, data_folder, files_below, generate, ids, infer, inside, lines_of, write_lines
+from builders import data_folder
+from running import Capture, files_below, generate, ids, infer, inside, lines_of, write_lines
 
 from toolassay.testkit import FakeServer
 
@@ -89,7 +90,7 @@ def test_ids_that_are_none_are_named_before_anything_is_done(
     assert everything(tmp_path) == before and not fake_server.received
 
 
-def test_a_dry_run_of_inference_tells_and_touches_nothing(
+def test_a_dry_run_of_inference_reports_and_changes_nothing(
     tmp_path: Path, capsys: Capture, fake_server: FakeServer
 ) -> None:
     folder = data_folder(tmp_path, 20)

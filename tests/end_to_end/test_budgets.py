@@ -9,7 +9,8 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from running import Capture, data_folder, generate, ids, infer, inside, lines_of
+from builders import data_folder
+from running import Capture, generate, ids, infer, inside, lines_of
 
 from toolassay import infer as run_inference
 from toolassay.models import ModelOptions

@@ -7,7 +7,8 @@ import subprocess
 from pathlib import Path
 
 import pytest
-from running import data_folder, lines_of, shell, started
+from builders import data_folder
+from running import lines_of, shell, started
 
 from toolassay.testkit import FakeServer
 
@@ -47,7 +48,7 @@ def test_ctrl_c_lets_what_is_in_flight_finish(tmp_path: Path, fake_server: FakeS
 
 @pytest.mark.parametrize("script", STAGES)
 @pytest.mark.parametrize("how", [signal.SIGINT, signal.SIGTERM])
-def test_nobody_waits_for_what_waits_for_its_next_try(
+def test_an_interrupted_run_does_not_wait_for_retries(
     tmp_path: Path, fake_server: FakeServer, script: str, how: signal.Signals
 ) -> None:
     name, more = STAGES[script]
@@ -107,6 +108,7 @@ def test_an_interrupted_run_is_completed_by_the_same_command(
     assert len(found) == len(set(found)) == 9
 
 
+@pytest.mark.slow  # waits the 5 seconds of grace; tests/runs/test_runner.py has shorter ones
 @pytest.mark.parametrize("script", STAGES)
 def test_one_ctrl_c_does_not_wait_for_a_slow_answer(
     tmp_path: Path, fake_server: FakeServer, script: str
@@ -176,7 +178,7 @@ def test_a_second_process_on_the_same_run_is_turned_away(tmp_path: Path, fake_se
 
 
 def test_the_offline_model_can_be_interrupted(tmp_path: Path) -> None:
-    data_folder(tmp_path / "data", 20_000)
+    data_folder(tmp_path / "data", 8_000)
     process = started("inference.py", "--data_dir", "data", "--llm", "offline", cwd=tmp_path)
     assert process.stderr is not None
     assert any(line.startswith("infer ") for line in process.stderr)  # its first word of progress
@@ -184,7 +186,7 @@ def test_the_offline_model_can_be_interrupted(tmp_path: Path) -> None:
     _, err = process.communicate(timeout=60)
     assert process.returncode == 130, err
     there = lines_of(tmp_path / "data/predictions/offline.json")
-    assert 0 < len(there) < 20_000
+    assert 0 < len(there) < 8_000
     assert [line["id"] for line in there] == [str(1000 + n) for n in range(len(there))]
 
 

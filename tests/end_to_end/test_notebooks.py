@@ -8,10 +8,11 @@ from pathlib import Path
 
 import nbformat
 import pytest
+from builders import data_folder
 from nbclient.exceptions import CellExecutionError
 from nbformat import NotebookNode
 from notebooks import executed, interrupt, kernel, notebook, printed, shown
-from running import ROOT, data_folder, lines_of
+from running import ROOT, lines_of
 
 from toolassay.testkit import FakeServer
 

@@ -11,7 +11,7 @@ import zipfile
 from pathlib import Path
 
 import pytest
-from running import ROOT, shell
+from running import ROOT, Capture, inside, shell
 
 from toolassay.testkit.environment import setting
 
@@ -26,10 +26,13 @@ def old(tmp_path: Path) -> Path:
 
 
 @pytest.mark.parametrize("name", FOLDERS)
-def test_an_old_run_verifies_resumes_evaluates_and_compares(old: Path, name: str) -> None:
+def test_an_old_run_verifies_resumes_evaluates_and_compares(
+    old: Path, name: str, capsys: Capture, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(old)
     one = ("--data_dir", name, "--llm", "offline")
     part = (*one, "--prediction_dir", "predictions_part")
-    done = shell("verify", *one, cwd=old)
+    done = inside(capsys, "verify", *one)
     assert done.code == 0, done.out + done.err
     assert "equal: predictions and scores are" in done.out
 
@@ -45,10 +48,10 @@ def test_an_old_run_verifies_resumes_evaluates_and_compares(old: Path, name: str
     assert starts[0]["command"][0] == "toolgraph"
     assert len(starts) == 2
 
-    assert shell("evaluate", *part, cwd=old).code == 0
-    assert shell("verify", *part, cwd=old).code == 0
+    assert inside(capsys, "evaluate", *part).code == 0
+    assert inside(capsys, "verify", *part).code == 0
     files = [f"{name}/metrics/offline.json", f"{name}/metrics_part/offline.json"]
-    done = shell("compare", *files, cwd=old)  # scores of both versions
+    done = inside(capsys, "compare", *files)  # scores of both versions
     assert done.code == 0, done.err
     assert "different toolassay (0.1.0 / " in done.err
 
@@ -75,18 +78,18 @@ def test_an_old_workplace_is_loaded_with_its_old_import(old: Path) -> None:
         "import toolgraph.benchmarks.workbench.own as own",
     ],
 )
-def test_any_form_of_the_old_import_loads(old: Path, form: str) -> None:
+def test_any_form_of_the_old_import_loads(old: Path, form: str, capsys: Capture) -> None:
     path = old / "own/tools.py"
     text = path.read_text()
     (line,) = (line for line in text.splitlines() if line.startswith("from toolgraph."))
     named = "\nToolError, now, tool = own.ToolError, own.now, own.tool" * ("marking" not in form)
     path.write_text(text.replace(line, form + named))
-    done = shell("workbench", "check", "own", "--allow_tools", cwd=old)
+    done = inside(capsys, "workbench", "check", old / "own", "--allow_tools")
     assert done.code == 0, done.err
 
 
-def test_a_new_workplace_uses_the_stable_import(tmp_path: Path) -> None:
-    assert shell("workbench", "new", "own", cwd=tmp_path).code == 0
+def test_a_new_workplace_uses_the_stable_import(tmp_path: Path, capsys: Capture) -> None:
+    assert inside(capsys, "workbench", "new", tmp_path / "own").code == 0
     assert "from toolassay.workplace import ToolError, now, tool" in (tmp_path / "own/tools.py").read_text()
 
 

@@ -7,17 +7,8 @@ import os
 from pathlib import Path
 
 import pytest
-from running import (
-    Capture,
-    data_folder,
-    generate,
-    infer,
-    inside,
-    lines_of,
-    shell,
-    tool_desc,
-    write_lines,
-)
+from builders import data_folder, tool_desc
+from running import Capture, generate, infer, inside, lines_of, shell, write_lines
 
 from toolassay.cli.main import COMMANDS, cli, load, run
 from toolassay.testkit import FakeServer

@@ -8,7 +8,8 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from running import Capture, data_folder, files_below, generate, ids, infer, lines_of, write_lines
+from builders import data_folder
+from running import Capture, files_below, generate, ids, infer, lines_of, write_lines
 
 from toolassay.testkit import FakeServer
 

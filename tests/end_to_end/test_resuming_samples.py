@@ -6,7 +6,8 @@ import json
 from pathlib import Path
 from typing import Any
 
-from running import Capture, data_folder, files_below, generate, ids, infer, lines_of, write_lines
+from builders import data_folder
+from running import Capture, files_below, generate, ids, infer, lines_of, write_lines
 
 from toolassay.testkit import FakeServer
 
@@ -87,7 +88,7 @@ def test_a_drawn_seed_is_printed_recorded_and_continued(
     assert len(seeds) > 1
 
 
-def test_forced_generation_begins_anew_and_keeps_the_old_samples(
+def test_forced_generation_starts_over_and_keeps_the_old_samples(
     tmp_path: Path, capsys: Capture, fake_server: FakeServer
 ) -> None:
     folder = data_folder(tmp_path)

@@ -11,8 +11,9 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
+from builders import data_folder
 from checking import label
-from running import Capture, data_folder, files_below, inside, shell, started, write_lines
+from running import Capture, files_below, inside, shell, started, write_lines
 
 from toolassay.errors import ToolassayError
 from toolassay.testkit import FakeServer
@@ -33,6 +34,11 @@ BEHAVIOURS = (
     "reset",
 )
 CLIENTS = ("aiohttp", "openai")
+FLAGS = {
+    "infer": ("--log_first_detail", "true", "--debug"),
+    # An echoed schema holds the keys of an answer.
+    "generate": ("--number_of_samples", "2", "--seed", "1", "--structured", "false"),
+}
 NOTE = "a text that an answer may repeat"
 
 
@@ -80,6 +86,7 @@ def fake_server() -> Iterator[FakeServer]:
 
 @pytest.mark.parametrize("client", CLIENTS)
 @pytest.mark.parametrize(("given", "stream"), [("key", False), ("header", True), ("login", False)])
+@pytest.mark.parametrize("stage", FLAGS)
 def test_no_secret_gets_out(
     tmp_path: Path,
     fake_server: FakeServer,
@@ -88,6 +95,7 @@ def test_no_secret_gets_out(
     monkeypatch: pytest.MonkeyPatch,
     client: str,
     given: str,
+    stage: str,
     *,
     stream: bool,
 ) -> None:
@@ -101,19 +109,14 @@ def test_no_secret_gets_out(
     for behaviour in BEHAVIOURS:
         fake_server.behaviour = lambda prompt, _, kind=behaviour: kind  # type: ignore[misc]
         folder = data_folder(tmp_path / behaviour, 2)
-        for stage, own in (
-            ("infer", ["--log_first_detail", "true", "--debug"]),
-            # An echoed schema holds the keys of an answer.
-            ("generate", ["--number_of_samples", "2", "--seed", "1", "--structured", "false"]),
-        ):
-            try:
-                done = inside(capsys, stage, "--data_dir", folder, *arguments, *own)
-            except ToolassayError:
-                said += traceback.format_exc()
-                codes.append(1)
-            else:
-                said += done.out + done.err
-                codes.append(done.code)
+        try:
+            done = inside(capsys, stage, "--data_dir", folder, *arguments, *FLAGS[stage])
+        except ToolassayError:
+            said += traceback.format_exc()
+            codes.append(1)
+        else:
+            said += done.out + done.err
+            codes.append(done.code)
     out, err = capsys.readouterr()
     ours = (record for record in caplog.records if record.name != "aiohttp.access")  # that is the server's
     said += out + err + "\n".join(f"log of {record.name}: {record.getMessage()}" for record in ours)
@@ -123,7 +126,7 @@ def test_no_secret_gets_out(
     assert {"key": secret("flag"), "header": secret("authorization"), "login": IN_BASE64}[given] in sent
     assert set(fake_server.kinds) == set(BEHAVIOURS)
     assert not leaks(tmp_path, said)
-    assert codes[:4] == [0, 0, 0, 0], said  # whole, echo
+    assert codes[:2] == [0, 0], said  # whole, echo
     assert {1, 3} <= set(codes), said
 
 

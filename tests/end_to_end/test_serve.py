@@ -12,7 +12,8 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
-from running import Capture, data_folder, environment, inside, lines_of, shell, started
+from builders import data_folder
+from running import Capture, environment, inside, lines_of, shell, started
 
 from toolassay.serving.faults import KINDS
 
@@ -41,14 +42,15 @@ def serve(tmp_path: Path) -> Iterator[Serve]:
 
 
 def test_inference_and_generation_over_the_network_are_those_of_the_offline_model(
-    tmp_path: Path, capsys: Capture, serve: Serve
+    tmp_path: Path, capsys: Capture, serve: Serve, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     data_folder(tmp_path / "data_multimedia", 9)
     faults = ("reset=first:1", "429=once", "500=once")  # the latter two ask for no wait
     line = serve(*(f"--fault={rule}" for rule in faults), "--retry_after", "0")
     base, _, command = line.partition(" answers; try: python -m toolassay infer ")
     assert base.startswith("http://127.0.0.1:")
-    done = shell("infer", *shlex.split(command), cwd=tmp_path)
+    monkeypatch.chdir(tmp_path)
+    done = inside(capsys, "infer", *shlex.split(command))
     assert done.code == 0, done.err
     assert "28 sent" in done.err + done.out  # nine requests, two faults each, and one reset
     folder = tmp_path / "data_multimedia"
@@ -58,7 +60,7 @@ def test_inference_and_generation_over_the_network_are_those_of_the_offline_mode
 
     more = ("--graph_desc", folder / "graph_desc.json", "--number_of_samples", "12", "--seed", "3", "--check")
     served = ("--llm", "offline-served", "--api_base", serve().split()[0])
-    done = shell("generate", "--data_dir", tmp_path / "served", *more, *served, cwd=tmp_path)
+    done = inside(capsys, "generate", "--data_dir", tmp_path / "served", *more, *served)
     assert done.code == 0, done.err
     assert inside(capsys, "generate", "--data_dir", tmp_path / "here", *more, "--llm", "offline").code == 0
     assert lines_of(tmp_path / "served" / "data_raw.json") == lines_of(tmp_path / "here" / "data_raw.json")
@@ -69,7 +71,7 @@ def test_temporal_plans_with_the_folder_at_hand(tmp_path: Path, capsys: Capture,
     line = serve("--data_dir", "data", "--fault", "500=first:2", "--retry_after", "0")
     assert line.rstrip().endswith("--data_dir data")
     served = ("--llm", "m", "--api_base", line.split()[0])
-    assert shell("infer", "--data_dir", "data", *served, cwd=tmp_path).code == 0
+    assert inside(capsys, "infer", "--data_dir", tmp_path / "data", *served).code == 0
     assert inside(capsys, "infer", "--data_dir", tmp_path / "data", "--llm", "offline").code == 0
     predictions = tmp_path / "data" / "predictions"
     assert (predictions / "m.json").read_bytes() == (predictions / "offline.json").read_bytes()
@@ -128,7 +130,7 @@ def test_a_folder_that_is_not_there(tmp_path: Path) -> None:
     assert "nowhere" in done.error
 
 
-def test_the_help_tells_every_fault_and_imports_nothing_heavy(tmp_path: Path) -> None:
+def test_the_help_lists_every_fault_and_imports_nothing_heavy(tmp_path: Path) -> None:
     done = shell("serve", "--help", cwd=tmp_path)
     assert done.code == 0
     assert all(name in done.out for name in KINDS)

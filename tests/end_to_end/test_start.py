@@ -8,6 +8,7 @@ import sys
 from pathlib import Path
 
 import pytest
+from builders import data_folder
 from running import environment, shell
 
 import toolassay
@@ -61,7 +62,6 @@ def test_the_help_of_every_script(tmp_path: Path) -> None:
 
 
 def test_a_reader_that_leaves_early_is_no_error(tmp_path: Path) -> None:
-    from running import data_folder
 
     data_folder(tmp_path / "data")
     program = (

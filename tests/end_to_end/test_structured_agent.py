@@ -3,12 +3,10 @@
 from __future__ import annotations
 
 import json
-import shutil
-from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
-import pytest
+from builders import workbench_folder
 from dialects import LITELLM, taking
 from running import Capture, infer, inside, lines_of
 
@@ -26,21 +24,10 @@ async def searches_once(received: Received) -> Reply:
     return Reply(text if "response_format" in received.body else f"So:\n```\n{text}\n```")
 
 
-@pytest.fixture
-def server() -> Iterator[FakeServer]:
-    server = FakeServer(searches_once)
-    server.start()
-    yield server
-    server.stop()
+server_answer = searches_once
 
 
-@pytest.fixture
-def folder(root: Path, tmp_path: Path) -> Path:
-    target = tmp_path / "wb"
-    target.mkdir()
-    for name in ("benchmark.json", "sandbox.sqlite", "tasks.jsonl"):
-        shutil.copy(root / "data_workbench" / name, target / name)
-    return target
+build_folder = workbench_folder
 
 
 def sent(server: FakeServer) -> list[Any]:

@@ -7,9 +7,9 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from chats import chat_folder
+from builders import chat_folder, data_folder
 from dialects import LITELLM, LLAMA_CPP, taking
-from running import Capture, data_folder, generate, infer, inside, lines_of
+from running import Capture, generate, infer, inside, lines_of
 
 from toolassay.testkit import FakeServer
 
@@ -106,7 +106,7 @@ def test_infer_sends_no_schema_unless_it_is_asked_to_and_says_so_in_its_settings
     assert "Painter" in node["properties"]["task"]["enum"]
 
 
-def test_generate_sends_the_schema_of_each_sample_unless_it_is_told_not_to(
+def test_generate_sends_the_schema_of_each_sample_unless_switched_off(
     tmp_path: Path, capsys: Capture, fake_server: FakeServer
 ) -> None:
     folder = data_folder(tmp_path, 1)

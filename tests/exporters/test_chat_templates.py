@@ -74,8 +74,10 @@ def test_arguments_as_objects_go_through_every_template(name: str, plan: ExportP
 @given(plan=plans())
 @settings(max_examples=25)
 def test_arguments_as_text_and_several_calls_go_through_most(name: str, plan: ExportPlan) -> None:
-    rendered(name, line_of(plan))
-    rendered(name, line_of(plan, parallel=True))
+    for parallel in (False, True):
+        text = rendered(name, line_of(plan, parallel=parallel))
+        for call in plan.calls:
+            assert f'"name": "{call.tool}"' in text
 
 
 def test_the_strictest_says_what_it_does_not_take() -> None:

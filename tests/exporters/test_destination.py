@@ -82,7 +82,7 @@ def test_what_came_there_in_between_is_not_replaced(tmp_path: Path) -> None:
     assert files_below(tmp_path).keys() == {"out/a"}
 
 
-def test_files_of_somebody_else_are_not_replaced(tmp_path: Path) -> None:
+def test_files_of_another_origin_are_not_replaced(tmp_path: Path) -> None:
     (tmp_path / "a").write_text("theirs")
 
     with pytest.raises(UsageError, match="the folder holds files that no export wrote"):

@@ -37,14 +37,14 @@ def test_exact_duplicates_are_rejected_and_near_ones_put_in_quarantine() -> None
     assert near.state == "quarantine" and near.reason == "is 88% similar in wording to 'id-1' (line 1)"
 
 
-def test_the_plan_is_told() -> None:
+def test_the_plan_is_reported() -> None:
     labels = golds(CROP, CROP, CROP, tools=("crop", "crop", "mail"))
     gate = DuplicateGate(labels)
     assert gate.check(labels[1])[0].reason.endswith("(line 1) and has the same plan")
     assert gate.check(labels[2])[0].reason.endswith("(line 1), but its plan or its numbers differ")
 
 
-def test_lines_tell_items_of_one_id_apart() -> None:
+def test_line_numbers_distinguish_items_of_one_id() -> None:
     labels = [Gold.of({"id": 1, "user_request": CROP}, line) for line in (1, 2)]
     gate = DuplicateGate(labels)
     assert [len(gate.check(label)) for label in labels] == [0, 1]

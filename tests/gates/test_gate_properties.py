@@ -87,7 +87,7 @@ JUNK = {
 }
 
 
-def test_junk_without_end_is_told_too() -> None:
+def test_very_large_junk_is_reported_too() -> None:
     # Not as an example of the tests below: hypothesis itself cannot write it down.
     for background in BACKGROUNDS:
         hold(background, JUNK)
@@ -154,7 +154,7 @@ clean = st.sampled_from(
 
 
 @given(clean, st.data())
-def test_an_argument_replaced_is_told_or_mended_back(record: dict[str, Any], data: st.DataObject) -> None:
+def test_a_replaced_argument_is_reported_or_repaired(record: dict[str, Any], data: st.DataObject) -> None:
     bent = copy.deepcopy(record)
     node = data.draw(st.sampled_from(bent["task_nodes"][1:]))
     place = data.draw(st.integers(0, len(node["arguments"]) - 1))

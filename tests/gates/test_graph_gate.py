@@ -76,7 +76,7 @@ def test_a_sample_of_the_wrong_form_is_rejected() -> None:
     assert ("reject", "sampled_nodes") in told(check(GATE, {**PLAN, "sampled_nodes": [3]}))
 
 
-def test_without_a_graph_the_types_of_resources_still_tell() -> None:
+def test_without_a_graph_resource_types_still_decide() -> None:
     gate = GraphGate(Background(STUDIO.library, "resource"))
     turned = plain(label(("Speaker", ["hi"]), ("Describer", ["a.jpg"]), links="Speaker>Describer"))
     assert told(check(gate, turned)) == [("reject", "task_links[0]")]

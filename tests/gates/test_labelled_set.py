@@ -21,14 +21,14 @@ def test_repeated_ids_are_known_by_line(tmp_path: Path) -> None:
     assert ([gold.id for gold in some], len(some)) == (["item-1", "1"], 2)
 
 
-def test_labels_are_mended_on_the_way(tmp_path: Path) -> None:
+def test_labels_are_repaired_while_they_are_read(tmp_path: Path) -> None:
     path = tmp_path / "data.json"
     write_lines(path, [label(0), label(1)])
     labels = LabelledSet(path, lambda record: ({**record, "user_request": "Hi"}, ["changed"]))
     assert [(gold.request, changes) for gold, changes in labels.repaired()] == [("Hi", ["changed"])] * 2
 
 
-def test_a_file_that_is_broken_empty_or_changing_is_told(tmp_path: Path) -> None:
+def test_a_broken_empty_or_changing_file_is_reported(tmp_path: Path) -> None:
     path = tmp_path / "data.json"
     path.write_text('{"id": 1}\n{"id": \n')
     with pytest.raises(UsageError, match=r"data\.json:2: not valid JSON"):

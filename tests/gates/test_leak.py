@@ -157,7 +157,7 @@ def test_a_tool_that_the_plan_does_not_use_is_for_a_person_to_look_at() -> None:
     assert finding.reason == "the request names the tool 'send_email', which the plan does not use"
 
 
-def test_each_tool_is_told_once_by_its_surest_mention() -> None:
+def test_each_tool_is_reported_once_by_its_surest_mention() -> None:
     (finding,) = gate().check(
         label("Using image editing, I mean ImageEditing, image editing.", "Image Editing")
     )

@@ -60,7 +60,7 @@ def test_valid_resource_plans_pass(record: dict[str, Any]) -> None:
         ),
     ],
 )
-def test_invalid_resource_calls_are_told(nodes: Any, state: str, where: str, words: str) -> None:
+def test_invalid_resource_calls_are_reported(nodes: Any, state: str, where: str, words: str) -> None:
     findings = check(STUDIO_GATE, label(*nodes))
     assert (state, where) in told(findings)
     assert any(words in finding.reason for finding in findings)
@@ -110,7 +110,7 @@ def test_valid_temporal_plans_pass(record: dict[str, Any]) -> None:
         ("make_note", named(text="unknown"), "quarantine", "[0].value", "says no value for 'text'"),
     ],
 )
-def test_invalid_temporal_calls_are_told(
+def test_invalid_temporal_calls_are_reported(
     tool: str, arguments: Any, state: str, where: str, words: str
 ) -> None:
     findings = check(OFFICE_GATE, label((tool, arguments)))
@@ -153,6 +153,6 @@ def test_a_single_call_without_what_it_needs_has_lost_it() -> None:
     assert told(check(OFFICE_GATE, label(("lock_up", None)))) == [("not applicable", "")]
 
 
-def test_faults_of_the_label_are_told() -> None:
+def test_faults_of_the_label_are_reported() -> None:
     record = label(("Painter", ["a"]), user_request=" ", task_steps="Paint", sampled_nodes=3)
     assert told(check(STUDIO_GATE, record)) == [("reject", "user_request"), ("quarantine", "task_steps")]

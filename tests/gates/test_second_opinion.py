@@ -59,7 +59,7 @@ def test_the_same_tools_and_links_are_a_solution(tmp_path: Path, result: Any) ->
         ({"task_nodes": []}, "lacks 'Painter', 'Captioner'"),
     ],
 )
-def test_what_nobody_solves_is_put_in_quarantine(tmp_path: Path, result: Any, words: str) -> None:
+def test_what_no_solver_solves_is_put_in_quarantine(tmp_path: Path, result: Any, words: str) -> None:
     with gate(tmp_path, result) as opinion:
         (found,) = opinion.check(gold())
     assert (found.gate, found.state) == ("second opinion", "quarantine")

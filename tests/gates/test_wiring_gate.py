@@ -79,7 +79,7 @@ def test_later_nodes_cannot_be_referred_to() -> None:
     assert "form a cycle" in check(GATE, record)[0].reason
 
 
-def test_an_output_of_the_wrong_type_is_told() -> None:
+def test_an_output_of_the_wrong_type_is_reported() -> None:
     record = label(("Speaker", ["hello"]), ("Describer", ["<node-0>"]), links="Speaker>Describer")
     (finding,) = check(GATE, record)
     assert "is the output of 'Speaker' (audio), but 'Describer' takes image" in finding.reason
@@ -133,7 +133,7 @@ def test_temporal_links_form_no_cycle() -> None:
         (["book", "search", "pay"], ["Call search", "Call book", "Call pay"], "quarantine"),
     ],
 )
-def test_a_link_against_the_order_is_told(nodes: list[str], steps: list[str], state: str | None) -> None:
+def test_a_link_against_the_order_is_reported(nodes: list[str], steps: list[str], state: str | None) -> None:
     record = label(*((tool, None) for tool in nodes), links="book>search", task_steps=steps)
     *found, last = check(BARE_GATE, record)
     assert last.state == "not applicable"

@@ -56,7 +56,7 @@ def test_the_published_graphs_to_the_byte(
     assert read.dependency_type == kind
 
 
-def test_the_mended_type_gives_image_search_its_followers(reference: Path) -> None:
+def test_the_corrected_type_gives_image_search_its_successors(reference: Path) -> None:
     library = ToolLibrary.load(reference / "taskbench" / "multimedia" / "tool_desc.json")
     graph = ToolGraph.build(library, "resource")
 

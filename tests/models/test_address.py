@@ -126,7 +126,7 @@ def test_a_login_becomes_a_header() -> None:
     assert Address.of("http://host").authorization is None
 
 
-def test_what_lets_somebody_in(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_credentials_and_secrets_of_the_options(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.delenv("OPENAI_API_KEY", raising=False)
     options = ModelOptions(
         api_base="https://me:p%40ssword@host/v1?tenant=abc%2Fdef&on=1",

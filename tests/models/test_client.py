@@ -116,7 +116,7 @@ def test_two_thousand_requests_through_every_fault(fake_server: FakeServer) -> N
     assert sum(answer.attempts for answer in answers.values()) == 2500
 
 
-def test_a_real_server_that_bears_fifty(fake_server: FakeServer) -> None:
+def test_a_real_server_with_a_capacity_of_fifty(fake_server: FakeServer) -> None:
     """How fast, and how few refusals, is measured by `measurements/endpoint_capacity.py`."""
     fake_server.capacity, fake_server.delay = 50, 0.02
     books = Books()
@@ -426,7 +426,7 @@ def test_a_refused_parameter_is_left_out_or_renamed_and_all_are_asked_again(
     assert first == list(range(1, len(first) + 1)) and answers["0"].attempts == len(first)
 
 
-def test_a_refused_extra_field_is_left_out_and_the_meter_hears_what_is_sent(fake_server: FakeServer) -> None:
+def test_a_refused_extra_field_is_omitted_and_the_meter_gets_what_is_sent(fake_server: FakeServer) -> None:
     fake_server.refused_parameters = {"top_k": {"message": "Unrecognized request argument supplied: top_k"}}
     heard: list[Any] = []
 
@@ -502,7 +502,7 @@ def test_a_request_that_is_too_large_overflows_the_context(
         (3600, ["the server asks to wait 3600 s before the next attempt (HTTP 429); waiting 600 s"]),
     ],
 )
-def test_a_long_wait_that_the_server_asks_for_is_told_once(
+def test_a_long_wait_requested_by_the_server_is_reported_once(
     fake_server: FakeServer, client: ClientName, seconds: float, told: list[str]
 ) -> None:
     fake_server.retry_after = seconds

@@ -59,7 +59,7 @@ async def test_what_is_in_flight_goes_on_and_what_waits_for_room_is_not_sent() -
         await client.complete(ChatRequest([]))
 
 
-async def test_nobody_waits_for_a_next_try() -> None:
+async def test_an_ended_run_does_not_wait_for_a_retry() -> None:
     error = ModelError("HTTP 503: later", transient=True, kind="HTTP 503", status=503, retry_after=600.0)
     halt, limiter = Halt(), Limiter(2)
     client = Client("m", ModelOptions(), transport=Slow(error), limiter=limiter, sleep=hours)
@@ -91,6 +91,19 @@ async def test_who_is_cancelled_by_others_too_stays_cancelled() -> None:
     assert task.cancelled()
 
 
-async def test_without_a_run_nothing_ends_a_wait() -> None:
-    with waiting():
-        await asyncio.sleep(0)
+async def test_the_end_of_another_run_does_not_end_a_wait() -> None:
+    released = asyncio.Event()
+
+    async def wait() -> str:
+        with waiting():
+            await released.wait()
+        return "waited"
+
+    task = asyncio.create_task(wait())
+    halt = Halt()
+    with halt.rules():
+        await turns()
+        halt.call()
+        await turns()
+    released.set()
+    assert await task == "waited"

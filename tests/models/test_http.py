@@ -165,7 +165,7 @@ def test_a_login_in_a_wrong_address_is_hidden(rest: str) -> None:
     assert "PASSWORD" not in "".join(traceback.format_exception(error))
 
 
-def test_nobody_listening_stops_the_run_at_once() -> None:
+def test_an_unreachable_server_stops_the_run_at_once() -> None:
     error = failure(ModelOptions(api_base=f"http://127.0.0.1:{free_port()}/v1"))
     assert error.stops_run
     assert not error.transient
@@ -202,7 +202,7 @@ def test_strange_fields_of_a_good_answer_do_no_harm(fake_server: FakeServer) -> 
     assert (answer.finish_reason, answer.prompt_tokens, answer.completion_tokens) == (None, None, None)
 
 
-def test_a_certificate_error_is_told_in_words(monkeypatch: pytest.MonkeyPatch, client: ClientName) -> None:
+def test_a_certificate_error_is_explained(monkeypatch: pytest.MonkeyPatch, client: ClientName) -> None:
     if client == "openai":
         pytest.skip("stands in for the session of the other transport")
 

@@ -20,7 +20,9 @@ def waits(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 @pytest.mark.parametrize("retry_after", [None, 1.0])
-def test_an_endpoint_that_bears_fifty_is_kept_busy_and_seldom_refuses(retry_after: float | None) -> None:
+def test_an_endpoint_with_a_capacity_of_fifty_is_kept_busy_and_seldom_refuses(
+    retry_after: float | None,
+) -> None:
     outcome = ask_all(Endpoint(50, retry_after=retry_after), 15_000)
     assert outcome.throughput >= 0.9
     assert outcome.refused < 0.05
@@ -207,7 +209,7 @@ def test_what_was_not_sent_teaches_nothing() -> None:
     run(main())
 
 
-def test_who_gives_up_waiting_blocks_nobody() -> None:
+def test_a_cancelled_waiter_blocks_no_other() -> None:
     async def main() -> None:
         limiter = Limiter(1)
         first = await limiter.acquire()
@@ -226,7 +228,7 @@ def test_who_gives_up_waiting_blocks_nobody() -> None:
     run(main())
 
 
-def test_nobody_follows_at_once_into_what_ends_the_run() -> None:
+def test_no_other_request_is_sent_at_once_into_what_ends_the_run() -> None:
     async def main() -> float:
         limiter = Limiter(1)
         permit = await limiter.acquire()

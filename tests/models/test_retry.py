@@ -44,7 +44,7 @@ def test_failures_that_differ_are_tried_until_the_cap() -> None:
     assert tries([failure(500, f"request {number}") for number in range(20)], most=3) == 3
 
 
-def test_nobody_there_is_tried_until_the_cap() -> None:
+def test_an_unreachable_server_is_tried_up_to_the_cap() -> None:
     assert tries([ModelError("cannot reach", transient=True, kind="unreachable")]) == 8
 
 
@@ -148,7 +148,7 @@ def test_waits_differ_within_their_bounds() -> None:
     assert all(0.5 <= retry_delay(1, failure(500)) <= 1 for _ in range(100))
 
 
-def test_the_count_begins_anew_when_others_are_answered() -> None:
+def test_the_count_restarts_when_others_are_answered() -> None:
     budget = Tries(most=3)
     assert [budget.again(failure(429), others_answered=number == 2) for number in range(1, 6)] == [
         *(True, True, True, True),

@@ -174,7 +174,7 @@ async def test_a_large_answer(client: ClientName) -> None:
     ],
 )
 @pytest.mark.parametrize("stream", [False, True])
-async def test_an_error_under_status_200_is_told_in_its_words(
+async def test_an_error_under_status_200_is_reported_in_its_words(
     client: ClientName, error: Any, outcome: str, stops: bool, kind: str, stream: bool
 ) -> None:
     data = (
@@ -252,7 +252,7 @@ async def test_a_stream_that_ended_well_leaves_its_connection_to_the_next(client
         assert server.connections == 1
 
 
-async def test_a_stream_nobody_asked_for_is_read_all_the_same(client: ClientName) -> None:
+async def test_an_unrequested_stream_is_read_all_the_same(client: ClientName) -> None:
     async with RawServer(streamed(event(delta("yes")), event(delta(None, "stop")), DONE)) as server:
         (answer,) = await ask(server.base, client)
     assert answer.text == "yes"

@@ -255,7 +255,9 @@ def test_what_fits_a_schema(value: Any, *, does: bool) -> None:
     st.sampled_from([None, 400, 404, 422, 429, 500]),
 )
 def test_whatever_a_server_says_of_a_schema_is_read(complaint: str, status: int | None) -> None:
-    SchemaForms().learn(complaint, FORMAT, status)
+    forms = SchemaForms()
+    first = forms.form
+    assert forms.learn(complaint, FORMAT, status) == (forms.form != first)
 
 
 @given(st.recursive(st.none() | st.booleans() | st.text(), lambda inner: st.lists(inner)))

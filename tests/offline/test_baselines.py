@@ -8,7 +8,7 @@ from itertools import pairwise
 from typing import Any
 
 import pytest
-from running import API_TOOLS, TOOLS
+from builders import API_TOOLS, TOOLS
 
 from toolassay.benchmarks.taskbench.parse import read_plan
 from toolassay.benchmarks.workbench.tools import PUBLISHED

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 
-from chats import question
+from builders import question
 
 from toolassay.benchmarks.classic.agents.prompt import task_of
 from toolassay.offline.chooser import choose, nearest

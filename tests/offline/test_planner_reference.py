@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterator
+from itertools import islice
 from pathlib import Path
 from typing import Any
 
@@ -43,19 +44,20 @@ def labels(path: Path) -> Iterator[dict[str, Any]]:
 
 
 @pytest.mark.parametrize(
-    ("graph_path", "labels_path", "kind", "node_f1", "edge_f1"),
+    ("graph_path", "labels_path", "step", "kind", "node_f1", "edge_f1"),
     [
-        ("gnn4taskplan/ultratool", "gnn4taskplan/ultratool", "temporal", 0.60, 0.27),
-        ("gnn4taskplan/tmdb", "gnn4taskplan/tmdb", "temporal", 0.41, 0.12),
-        ("taskbench/multimedia", "taskbench_cases/A_multimedia_refs", "resource", 0.61, 0.29),
+        # Every fourth of 3,526 requests: all of them take 8 seconds and score the same within 0.01.
+        ("gnn4taskplan/ultratool", "gnn4taskplan/ultratool", 4, "temporal", 0.60, 0.27),
+        ("gnn4taskplan/tmdb", "gnn4taskplan/tmdb", 1, "temporal", 0.41, 0.12),
+        ("taskbench/multimedia", "taskbench_cases/A_multimedia_refs", 1, "resource", 0.61, 0.29),
     ],
 )
 def test_scores(
-    reference: Path, graph_path: str, labels_path: str, kind: str, node_f1: float, edge_f1: float
+    reference: Path, graph_path: str, labels_path: str, step: int, kind: str, node_f1: float, edge_f1: float
 ) -> None:
     planner = Planner(ToolGraph.load(reference / graph_path / "graph_desc.json", dependency_type=kind))
     nodes, edges = Overlap(), Overlap()
-    for label in labels(reference / labels_path / "data.json"):
+    for label in islice(labels(reference / labels_path / "data.json"), None, None, step):
         plan = planner.plan(label["user_request"]).to_json()
         nodes.add(tools_of(plan["task_nodes"]), tools_of(label["task_nodes"]))
         edges.add(pairs_of(plan["task_links"]), pairs_of(label["task_links"]))

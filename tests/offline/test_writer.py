@@ -197,7 +197,7 @@ def test_two_files_of_a_kind_have_two_names() -> None:
         assert second != first
 
 
-def test_a_link_that_fits_no_input_is_told_as_order() -> None:
+def test_a_link_that_fits_no_input_is_written_as_order() -> None:
     library = ToolLibrary(
         [Tool("speak", "Reads a text aloud.", ("text",), ("audio",)), Tool("sort", "Sorts names.")]
     )

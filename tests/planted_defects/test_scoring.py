@@ -88,7 +88,7 @@ def test_a_clean_sample_counts_once_however_often_it_is_held_back(office: Path, 
     )
 
 
-def test_what_only_understanding_tells_is_counted_apart(office: Path, tmp_path: Path) -> None:
+def test_what_needs_understanding_is_counted_separately(office: Path, tmp_path: Path) -> None:
     result = examine([office], [1, 2, 3], tmp_path, gates(perfect))
     hard = [line for line in result.judged if line.planted.hard]
     swapped = as_json(result)["kinds"]["swapped link"]["of"]
@@ -119,7 +119,7 @@ def test_two_sets_of_one_name_are_refused(office: Path, tmp_path: Path) -> None:
         examine([office, office], [1], tmp_path, gates(perfect))
 
 
-def test_a_check_that_fails_is_told(tmp_path: Path) -> None:
+def test_a_check_that_fails_is_reported(tmp_path: Path) -> None:
     with pytest.raises(RuntimeError, match="toolassay check ended with"):
         toolassay_check()(tmp_path / "nowhere", tmp_path)
 

@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from builders import bundled_plans
 from running import ROOT, Finished, lines_of, started
 
 from real_servers.serving import Server
@@ -22,22 +23,13 @@ pytestmark = [
     pytest.mark.server,
     pytest.mark.parametrize("server", [RECIPE], indirect=True, ids=["smollm2"], scope="module"),
 ]
-LIBRARY = ROOT / "data_huggingface"
 ENDED = {"answered", "malformed", "refused", "context overflow"}
 SHORT = ("--max_tokens", "150")
 
 
-@pytest.fixture
-def folder(tmp_path: Path) -> Path:
+def build_folder(path: Path) -> Path:
     """The tools of a bundled data set, and three of its labels with their requests."""
-    place = tmp_path / "data"
-    place.mkdir()
-    for name in ("tool_desc.json", "graph_desc.json"):
-        shutil.copy(LIBRARY / name, place)
-    for name in ("data.json", "user_requests.json"):
-        lines = (LIBRARY / name).read_text(encoding="utf-8").splitlines(keepends=True)
-        (place / name).write_text("".join(lines[:3]), encoding="utf-8")
-    return place
+    return bundled_plans(path, "data_huggingface", 3)
 
 
 def toolassay(stage: str, *arguments: str | Path, cwd: Path) -> Finished:

@@ -76,7 +76,7 @@ def test_search_reads_descriptions_too_and_says_when_nothing_is_found(opened: Op
     assert opened.page.locator("#tools button").count() == len(LIBRARY)
 
 
-def test_a_click_on_a_tool_in_the_drawing_tells_what_it_is(opened: Opened) -> None:
+def test_a_click_on_a_tool_in_the_drawing_shows_its_details(opened: Opened) -> None:
     at = opened.graph("cy.nodes()[0].renderedPosition()")
     opened.page.locator("#graph").click(position={"x": at["x"], "y": at["y"]})
     detail = opened.page.inner_text("#detail")

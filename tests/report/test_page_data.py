@@ -24,7 +24,7 @@ def typed(size: int) -> ToolLibrary:
     return ToolLibrary([Tool(f"t{n}", "", ("text",), ("text",)) for n in range(size)])
 
 
-def test_tools_and_links_are_told_by_number() -> None:
+def test_numbers_of_tools_and_links_are_reported() -> None:
     data = page_data(ToolGraph.build(LIBRARY, "resource"))
     names = [kind["name"] for kind in data["types"]]
     links = [(data["tools"][a]["id"], data["tools"][b]["id"], names[kind]) for a, b, kind in data["links"]]

@@ -46,7 +46,7 @@ def test_the_table_is_printed_and_written(session: Session, tmp_path: Path, caps
     assert [line for line in written.splitlines() if line] == done.out.split("\n")[:7]
 
 
-def test_the_table_tells_what_was_decided_on_an_earlier_version(
+def test_the_table_shows_decisions_on_an_earlier_version(
     session: Session, tmp_path: Path, capsys: Capture
 ) -> None:
     decided(session)
@@ -102,7 +102,7 @@ def test_conflicts_are_named_and_nothing_is_written(
     assert (done.code, ids(tmp_path / "out" / "data.json")) == (0, ["s1"])
 
 
-def test_a_set_of_somebody_elses_is_never_replaced(session: Session, tmp_path: Path, capsys: Capture) -> None:
+def test_a_set_of_another_origin_is_never_replaced(session: Session, tmp_path: Path, capsys: Capture) -> None:
     decided(session)
     other = folder_with(tmp_path / "other", 2)
     before = (other / "data.json").read_bytes()
@@ -204,7 +204,7 @@ def test_a_set_in_the_hub_form_without_arguments_or_samples(tmp_path: Path, caps
 
 
 @pytest.mark.parametrize("part", [".", "quarantine"])
-def test_a_reviewed_set_tells_who_wrote_it_and_what_the_gates_counted(
+def test_a_reviewed_set_records_its_author_and_the_counts_of_the_gates(
     tmp_path: Path, capsys: Capture, part: str
 ) -> None:
     labels = [{**label(0), "task_steps": []}, {**label(0), "id": 1}, label(2)]

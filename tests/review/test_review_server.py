@@ -96,7 +96,7 @@ async def test_what_is_refused_says_why(server: ReviewServer, client: aiohttp.Cl
     assert list(actions(server.session.store.path("Ann"))) == [(0, "fix_graph")]
 
 
-async def test_nobody_gets_in_without_the_address(server: ReviewServer) -> None:
+async def test_without_the_secret_address_every_request_is_refused(server: ReviewServer) -> None:
     async with aiohttp.ClientSession(server.guard.base) as stranger:
         for path in ("/", "/?token=wrong", "/api/overview", "/page/review.js"):
             status, answer = await get(stranger, path)
@@ -181,7 +181,7 @@ async def test_many_at_once_are_all_kept(server: ReviewServer, client: aiohttp.C
     assert server.session.progress()["reviewers"] == {"Ann": 6, "Bob": 6}
 
 
-async def test_a_disk_that_refuses_is_told(
+async def test_a_disk_that_refuses_is_reported(
     server: ReviewServer, client: aiohttp.ClientSession, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     server.session.store.folder.write_text("a file where the folder should be")

@@ -89,7 +89,7 @@ def test_decisions_that_make_no_sense(
     assert session.store.log("Ann").standing("reviewer") == {}
 
 
-def test_a_mended_plan_takes_the_place_of_what_was_sampled(session: Session) -> None:
+def test_a_fixed_plan_replaces_the_sampled_one(session: Session) -> None:
     record = session.samples[0].record
     nodes = [{"task": "Summariser", "arguments": ["bonjour 0"]}]
     made = edited(record, {"task_nodes": nodes, "task_links": []})
@@ -211,7 +211,7 @@ def test_what_the_gates_wrote_down_is_shown_and_the_rest_is_found_out(
         read_findings(path)
 
 
-def test_two_samples_of_one_id_cannot_be_told_apart(tmp_path: Path) -> None:
+def test_two_samples_of_one_id_are_refused(tmp_path: Path) -> None:
     with pytest.raises(UsageError, match=r"data\.json:2: the id 0 occurs twice"):
         session_of(folder_of(tmp_path / "d", [label(0), label(0)]))
 

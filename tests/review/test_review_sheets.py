@@ -169,7 +169,7 @@ def test_a_wrong_row_is_named_and_nothing_is_taken(
     assert not any(files(session).values())
 
 
-def test_a_rejected_fix_is_taken_where_somebody_insists(session: Session, tmp_path: Path) -> None:
+def test_a_rejected_fix_is_accepted_if_the_reviewer_insists(session: Session, tmp_path: Path) -> None:
     sheet = export(session, tmp_path / "r.csv")
     fill(sheet, {2: {"decision": "fix_graph", "edited_nodes": '[{"task": "Paintr"}]'}})
     assert take(session, sheet, insist=True) == 1

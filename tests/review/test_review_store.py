@@ -35,7 +35,9 @@ def test_a_decision_is_a_line_with_all_that_is_known(tmp_path: Path) -> None:
     }
 
 
-def test_it_is_on_the_disk_before_anybody_is_told(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_decision_is_on_disk_before_it_is_confirmed(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     session = session_of(folder_with(tmp_path / "d"))
     forced: list[int] = []
     monkeypatch.setattr("os.fsync", forced.append)
@@ -91,7 +93,7 @@ def test_a_broken_line_in_the_middle_is_named_and_nothing_is_written(tmp_path: P
     assert path.read_bytes() == before
 
 
-def test_a_disk_that_reports_a_fault_is_told_and_what_was_there_stays(
+def test_a_disk_fault_is_reported_and_earlier_data_stay(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     session = session_of(folder_with(tmp_path / "d"))

@@ -88,7 +88,7 @@ def test_only_one_writes(tmp_path: Path) -> None:
     Journal(tmp_path / "j").close()
 
 
-def test_a_disk_without_locks_is_told_as_such(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_disk_without_locks_is_reported(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     def no_locks(*_: object) -> None:
         raise OSError(errno.ENOLCK, "No locks available")
 
@@ -134,7 +134,7 @@ with Journal(Path({str(tmp_path / "j")!r})) as journal:
     assert (tmp_path / "j").read_bytes().endswith(b"}\n")
 
 
-def test_reading_only_neither_mends_nor_locks_nor_makes_anything(tmp_path: Path) -> None:
+def test_read_only_opening_neither_repairs_nor_locks_nor_creates(tmp_path: Path) -> None:
     path = tmp_path / "runs" / "journal.jsonl"
     with Journal(path, read_only=True) as none:
         assert len(none) == 0

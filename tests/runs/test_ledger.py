@@ -123,7 +123,7 @@ def test_cached_tokens_cost_less_and_are_in_the_sums(tmp_path: Path) -> None:
         assert ledger.to_json() == before
 
 
-def test_a_local_address_costs_nothing_is_told_so_and_fits_every_limit(tmp_path: Path) -> None:
+def test_a_local_address_costs_nothing_and_fits_every_limit(tmp_path: Path) -> None:
     path = tmp_path / "ledger.jsonl"
     lost = replace(ANSWER, outcome="timeout", status=None, prompt_tokens=None, completion_tokens=None)
     for start in (1, 2):

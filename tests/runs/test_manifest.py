@@ -56,7 +56,7 @@ def test_force_keeps_the_old_run_each_time(tmp_path: Path) -> None:
     assert all((old / "journal.jsonl").exists() for old in kept)
 
 
-def test_a_run_without_answers_binds_nobody(tmp_path: Path) -> None:
+def test_a_run_without_answers_fixes_no_settings(tmp_path: Path) -> None:
     folder = begun(tmp_path / "run", answered=False)
     assert open_run(folder, {**SETTINGS, "temperature": 1.0}, ways_on=WAYS_ON) is None
     assert recorded_settings(folder) == {**SETTINGS, "temperature": 1.0}

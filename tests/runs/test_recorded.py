@@ -58,7 +58,7 @@ def test_usage_is_summed_over_the_ledger(tmp_path: Path) -> None:
     assert usage.cost_of_1000 == pytest.approx(30.0)
 
 
-def test_a_cost_nobody_knows_is_unknown(tmp_path: Path) -> None:
+def test_an_unpriced_cost_is_unknown(tmp_path: Path) -> None:
     assert recorded_usage(tmp_path) is None
     write_json_lines(tmp_path / "ledger.jsonl", [call("1", cost=None, seconds=1.0)])
     usage = recorded_usage(tmp_path)

@@ -13,7 +13,7 @@ from toolassay.models.concurrency_limiter import Limiter
 from toolassay.runs import run_items
 
 
-def test_outcomes_are_counted_and_failures_told() -> None:
+def test_outcomes_are_counted_and_failures_reported() -> None:
     async def work(item: int) -> str:
         if item % 3 == 0:
             raise ModelError(f"item {item}", outcome="context overflow" if item else "provider error")

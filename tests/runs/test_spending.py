@@ -49,7 +49,7 @@ def test_a_task_is_all_its_answers_and_failures_cost_too(tmp_path: Path) -> None
     assert latency["answers_per_task"]["mean"] == 1.3333 and latency["answers_per_task"]["p90"] == 2
 
 
-def test_what_nobody_knows_is_null_with_a_reason(tmp_path: Path) -> None:
+def test_an_unknown_figure_is_null_with_a_reason(tmp_path: Path) -> None:
     nothing = spending([tmp_path / "none.jsonl"])
     assert nothing.cost(tasks=3, correct=1) is nothing.latency() is None
     assert nothing.notes.keys() == {"cost", "latency"} and "no ledger" in nothing.notes["cost"]

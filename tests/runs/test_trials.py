@@ -30,7 +30,7 @@ def test_trials_are_found_in_the_order_of_their_numbers(tmp_path: Path) -> None:
     assert [trial.number for trial in trials_of(tmp_path, "other")] == [0]
 
 
-def test_trials_that_were_made_otherwise_are_told_apart(tmp_path: Path) -> None:
+def test_trials_with_other_settings_are_separated(tmp_path: Path) -> None:
     trials = [Trial(tmp_path, "m", number) for number in range(3)]
     made(trials[0], temperature=0)
     made(trials[1], temperature=0, seed=8)

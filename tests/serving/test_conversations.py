@@ -8,7 +8,7 @@ from dataclasses import replace
 from typing import Any
 
 import pytest
-from chats import question
+from builders import question
 from hypothesis import given
 from hypothesis import strategies as st
 

@@ -60,7 +60,7 @@ def test_a_rule_that_cannot_be(rules: list[str], said: str) -> None:
         FaultPlan(rules)
 
 
-def test_an_unknown_fault_is_told_with_the_known_ones() -> None:
+def test_an_unknown_fault_is_reported_with_the_known_ones() -> None:
     with pytest.raises(UsageError, match="unknown fault '501'") as caught:
         FaultPlan(["501=0.1"])
     assert all(name in str(caught.value) for name in KINDS)

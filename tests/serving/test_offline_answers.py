@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import shutil
-from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
 import pytest
+from builders import workbench_folder
 from probing import classic, lines, workbench
 from running import lines_of
 
@@ -18,13 +18,7 @@ from toolassay.serving.completions import Received
 from toolassay.serving.offline_answers import DONE, NO_TOOL, WHAT_IT_KNOWS, OfflineAnswers
 from toolassay.testkit import FakeServer
 
-
-@pytest.fixture
-def server() -> Iterator[FakeServer]:
-    server = FakeServer(OfflineAnswers())
-    server.start()
-    yield server
-    server.stop()
+server_answer = OfflineAnswers()
 
 
 def both(folder: Path, server: FakeServer, **settings: Any) -> tuple[list[Any], list[Any]]:
@@ -35,19 +29,9 @@ def both(folder: Path, server: FakeServer, **settings: Any) -> tuple[list[Any], 
     return lines_of(place / "offline.json"), lines_of(place / "acme.json")
 
 
-def sample_of(path: Path, root: Path) -> Path:
-    """The folder data_workbench with every twelfth task."""
-    path.mkdir()
-    for name in ("benchmark.json", "sandbox.sqlite"):
-        shutil.copy(root / "data_workbench" / name, path / name)
-    tasks = (root / "data_workbench/tasks.jsonl").read_text().splitlines(keepends=True)
-    (path / "tasks.jsonl").write_text("".join(tasks[::12]))
-    return path
-
-
 @pytest.mark.parametrize("agent", ["native", "react", "react_published"])
-def test_tasks_of_a_workplace(tmp_path: Path, root: Path, server: FakeServer, agent: str) -> None:
-    here, served = both(sample_of(tmp_path / "w", root), server, agent=agent)
+def test_tasks_of_a_workplace(tmp_path: Path, server: FakeServer, agent: str) -> None:
+    here, served = both(workbench_folder(tmp_path / "w", slice(None, None, 12)), server, agent=agent)
     assert len(here) == 58 and sum(len(line["function_calls"]) for line in here) > 58
     assert served == here
 

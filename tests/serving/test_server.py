@@ -88,14 +88,14 @@ async def test_what_else_there_is(fake_server: FakeServer) -> None:
 @pytest.mark.parametrize(
     "body", [b"{", b"\xff", b"[]", {}, {"messages": []}, {"messages": "hi"}, {"messages": ["hi"]}]
 )
-async def test_a_request_that_is_none_is_told_so(fake_server: FakeServer, body: Any) -> None:
+async def test_an_unreadable_request_is_reported(fake_server: FakeServer, body: Any) -> None:
     status, _, text = await post(fake_server, body)
     assert status == 400
     assert json.loads(text)["error"]["type"] == "invalid_request_error"
     assert not fake_server.received
 
 
-async def test_an_address_that_is_none_is_told_so(fake_server: FakeServer) -> None:
+async def test_an_unknown_address_is_reported(fake_server: FakeServer) -> None:
     status, _, text = await post(fake_server, {"messages": HELLO}, "/completions")
     assert status == 404
     assert "POST /v1/completions" in json.loads(text)["error"]["message"]
@@ -175,7 +175,7 @@ async def test_a_hanging_server_says_nothing(fake_server: FakeServer) -> None:
     task.cancel()
 
 
-async def test_more_requests_than_it_bears(fake_server: FakeServer) -> None:
+async def test_more_requests_than_its_capacity(fake_server: FakeServer) -> None:
     fake_server.capacity = 1
     fake_server.fail_first("hold")
     held = asyncio.create_task(post(fake_server, {"messages": HELLO}))
@@ -225,7 +225,7 @@ async def test_it_comes_back_by_itself(fake_server: FakeServer) -> None:
     assert responses[1].attempts > 1
 
 
-async def test_a_port_that_nobody_listens_on() -> None:
+async def test_a_port_without_a_server() -> None:
     server = ChatServer(OfflineAnswers())
     await server.open(listen=False)
     assert await refused(server)

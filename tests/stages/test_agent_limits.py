@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import shutil
 import signal
-from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from running import Capture, data_folder, inside, lines_of, shell, started
+from builders import data_folder, workbench_folder
+from running import Capture, inside, lines_of, shell, started
 
 from toolassay.files import read_json
 from toolassay.models import ToolCall
@@ -22,21 +21,10 @@ async def searches_on(received: Received) -> Reply:
     return Reply(tool_calls=[SEARCH])
 
 
-@pytest.fixture
-def server() -> Iterator[FakeServer]:
-    server = FakeServer(searches_on)
-    server.start()
-    yield server
-    server.stop()
+server_answer = searches_on
 
 
-@pytest.fixture
-def folder(root: Path, tmp_path: Path) -> Path:
-    target = tmp_path / "wb"
-    target.mkdir()
-    for name in ("benchmark.json", "sandbox.sqlite", "tasks.jsonl"):
-        shutil.copy(root / "data_workbench" / name, target / name)
-    return target
+build_folder = workbench_folder
 
 
 @pytest.mark.parametrize("client", ["aiohttp", "openai"])

@@ -7,7 +7,8 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from checking import NO, YES, label, labelled_folder
+from builders import labelled_folder, running_server
+from checking import NO, YES, label
 from running import (
     Capture,
     command_of,
@@ -38,9 +39,8 @@ MIXED = [
 ]
 
 
-@pytest.fixture
-def folder(tmp_path: Path) -> Path:
-    return labelled_folder(tmp_path / "data", MIXED)
+def build_folder(path: Path) -> Path:
+    return labelled_folder(path, MIXED)
 
 
 def sound(path: Path, count: int) -> Path:
@@ -113,7 +113,7 @@ def test_the_same_command_replaces_its_own_output(folder: Path, tmp_path: Path) 
     assert ids(out / "data.json") == ["item-0"]
 
 
-def test_nobody_elses_data_is_replaced(folder: Path, tmp_path: Path) -> None:
+def test_data_of_another_origin_are_never_replaced(folder: Path, tmp_path: Path) -> None:
     other = labelled_folder(tmp_path / "other", MIXED)
     before = files_below(other)
     for force in (False, True):
@@ -260,7 +260,7 @@ def test_requests_that_repeat_are_held_back(tmp_path: Path) -> None:
     assert not (tmp_path / "four").exists()
 
 
-def test_what_is_mechanical_is_mended_only_if_asked_and_told(tmp_path: Path, capsys: Capture) -> None:
+def test_mechanical_faults_are_repaired_only_on_request_and_reported(tmp_path: Path, capsys: Capture) -> None:
     nodes = [{"task": "painter", "arguments": "a red fox in street 0"}, label(0)["task_nodes"][1]]
     folder, out = labelled_folder(tmp_path / "data", [label(0, task_nodes=nodes)]), tmp_path / "checked"
     arguments = ["check", "--data_dir", str(folder), "--out", str(out)]
@@ -293,9 +293,7 @@ def served(server: FakeServer, folder: Path, out: Path, capsys: Capture, *more: 
 
 def test_a_served_critic_counts_and_what_it_left_out_is_asked_again(tmp_path: Path, capsys: Capture) -> None:
     folder, out = sound(tmp_path / "data", 4), tmp_path / "checked"
-    server = FakeServer(_strict)
-    server.start()
-    try:
+    with running_server(_strict) as server:
         server.behaviour = lambda prompt, number: "400" if "street 2 " in prompt else "whole"
         done = served(server, folder, out, capsys)
         assert done.code == 3
@@ -321,15 +319,11 @@ def test_a_served_critic_counts_and_what_it_left_out_is_asked_again(tmp_path: Pa
         server.forget()
         assert served(server, folder, out, capsys).code == 0
         assert len(server.received) == 1
-    finally:
-        server.stop()
 
 
 def test_two_critics_reject_and_each_goes_on_with_its_own_run(tmp_path: Path, capsys: Capture) -> None:
     folder, out = sound(tmp_path / "data", 3), tmp_path / "checked"
-    server = FakeServer(_strict)
-    server.start()
-    try:
+    with running_server(_strict) as server:
         assert served(server, folder, out, capsys).code == 0
         (doubtful,) = lines_of(out / "quarantine/data.json")
         assert doubtful["id"] == "item-1"
@@ -351,8 +345,6 @@ def test_two_critics_reject_and_each_goes_on_with_its_own_run(tmp_path: Path, ca
         server.behaviour = lambda prompt, number: "whole"
         assert served(server, folder, out, capsys, "--critic", "other").code == 0
         assert len(server.received) == 1
-    finally:
-        server.stop()
     funnel = json.loads((out / "funnel.json").read_text())
     assert funnel["settings"]["critics"] == ["acme/judge", "other"]
     assert "critic:acme/judge+other|" in funnel["signature"]
@@ -386,15 +378,13 @@ def test_the_writer_of_the_labels_and_a_critic_are_two_models(tmp_path: Path) ->
 def test_a_review_that_is_cut_off_or_declined_is_unknown(tmp_path: Path, capsys: Capture) -> None:
     folder, out = sound(tmp_path / "data", 3), tmp_path / "checked"
     kinds = {"street 0 ": "whole-but-cut", "street 1 ": "declined", "street 2 ": "whole"}
-    server = FakeServer(_strict)
-    server.behaviour = lambda prompt, number: next(kind for words, kind in kinds.items() if words in prompt)
-    server.start()
-    try:
+    with running_server(_strict) as server:
+        server.behaviour = lambda prompt, number: next(
+            kind for words, kind in kinds.items() if words in prompt
+        )
         assert served(server, folder, out, capsys).code == 0
         assert served(server, folder, out, capsys).code == 0
         assert len(server.received) == 3
-    finally:
-        server.stop()
     lines = lines_of(out / "gates.jsonl")
     assert [line["gates"]["llm critic"] for line in lines] == ["unknown", "unknown", "pass"]
 
@@ -491,7 +481,7 @@ def test_what_a_killed_check_left_is_cleared_and_nothing_else(folder: Path, tmp_
     assert set(after) == set(before) | {f"{part}{name}" for part in ("", "quarantine/") for name in theirs}
 
 
-def test_the_folder_tells_its_source_so_that_both_can_be_moved(folder: Path, tmp_path: Path) -> None:
+def test_the_folder_records_its_source_so_that_both_can_be_moved(folder: Path, tmp_path: Path) -> None:
     generation = {"llm": "acme/writer", "seed": 7}
     DataFolder(folder).describe(generation=generation, source="Made by Ann.")
     out = tmp_path / "checked"
@@ -523,7 +513,7 @@ def test_what_a_review_left_is_not_replaced(folder: Path, tmp_path: Path) -> Non
             check(folder, out=out, force=force)
 
 
-def test_a_disk_that_is_full_is_told_with_the_file_and_leaves_nothing(folder: Path, tmp_path: Path) -> None:
+def test_a_full_disk_is_reported_with_the_file_and_leaves_nothing(folder: Path, tmp_path: Path) -> None:
     out = tmp_path / "checked"
     write_lines(folder / "data.json", [label(number) for number in range(300)])
     limited = ["bash", "-c", 'ulimit -f 60; exec "$@"', "-", *command_of("check")]

@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from builders import bundled_plans
 
 from toolassay import compare, evaluate, infer
 from toolassay.cli.main import load, run
@@ -15,20 +16,14 @@ from toolassay.errors import UsageError
 from toolassay.files import read_json_lines, write_json, write_json_lines
 
 Capture = pytest.CaptureFixture[str]
-FILES = ("user_requests.json", "tool_desc.json", "graph_desc.json", "benchmark.json")
 COUNT = 80
 FAST = ["--resamples", "500"]
 
 
 @pytest.fixture(scope="module")
-def evaluated(tmp_path_factory: pytest.TempPathFactory, root: Path) -> Path:
+def evaluated(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """The offline planner, a copy that knows every third answer, and one that loses every second."""
-    folder = tmp_path_factory.mktemp("data")
-    for name in FILES:
-        shutil.copy(root / "data_multimedia" / name, folder)
-    for name in ("data.json", "user_requests.json"):
-        lines = (root / "data_multimedia" / name).read_text().splitlines(keepends=True)[:COUNT]
-        (folder / name).write_text("".join(lines))
+    folder = bundled_plans(tmp_path_factory.mktemp("data"), "data_multimedia", COUNT)
     infer(folder, llm="offline")
     gold = {value["id"]: value for _, value in read_json_lines(folder / "data.json")}
     mine = [value for _, value in read_json_lines(folder / "predictions" / "offline.json")]
@@ -58,7 +53,7 @@ def strict(folder: Path, name: str) -> dict[str, Any]:
     return dict(numbers["overall_overall"]["strict"])
 
 
-def test_a_better_and_a_worse_model_are_told_from_chance(evaluated: Path) -> None:
+def test_a_better_and_a_worse_model_are_distinguished_from_chance(evaluated: Path) -> None:
     result = compare("offline", "acme/taught", "lossy", data_dir=evaluated, resamples=2_000)
     better, worse = result.models
     assert (better.baseline, better.model, better.n_compared) == ("offline", "acme/taught", COUNT)

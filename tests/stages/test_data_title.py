@@ -5,9 +5,8 @@ import shutil
 from pathlib import Path
 
 import pytest
-from chats import chat_folder
+from builders import chat_folder, data_folder
 from own_workplace import workplace
-from running import data_folder
 
 from toolassay.data_folder import DataFolder
 from toolassay.stages.report import data_title

@@ -5,17 +5,16 @@ from __future__ import annotations
 import json
 from pathlib import Path
 
-import pytest
-from running import Capture, data_folder, infer, lines_of
+from builders import data_folder
+from running import Capture, infer, lines_of
 
 from toolassay.testkit import FakeServer
 
 NO_NODES = '{"task_steps": ["Do it"]}'
 
 
-@pytest.fixture
-def folder(tmp_path: Path) -> Path:
-    return data_folder(tmp_path / "data", 2)
+def build_folder(path: Path) -> Path:
+    return data_folder(path, 2)
 
 
 def replace_first_answer(folder: Path) -> None:

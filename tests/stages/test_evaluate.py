@@ -2,43 +2,24 @@ from __future__ import annotations
 
 import json
 from pathlib import Path
-from typing import Any
 
 import pytest
+from builders import plan, scored_folder
 
 from toolassay import evaluate
 from toolassay.cli.evaluate import command
 from toolassay.cli.main import run
 from toolassay.errors import UsageError
 from toolassay.evaluation.evaluation import IncompleteEvaluation
-from toolassay.files import write_json, write_json_lines
+from toolassay.files import write_json
 from toolassay.screen import Screen
 from toolassay.version import __version__
 
-TOOLS = {
-    "nodes": [{"id": name, "desc": "", "input-type": ["text"], "output-type": ["text"]} for name in "ab"]
-}
 
-
-def plan(tool: str) -> dict[str, Any]:
-    return {
-        "task_steps": [f"Use {tool}"],
-        "task_nodes": [{"task": tool, "arguments": ["text"]}],
-        "task_links": [],
-    }
-
-
-@pytest.fixture
-def folder(tmp_path: Path) -> Path:
-    labels = [
-        {"id": str(n), "type": "single", "n_tools": 1, "user_request": "r", **plan("a")} for n in range(4)
-    ]
-    write_json(tmp_path / "tool_desc.json", TOOLS)
-    write_json_lines(tmp_path / "data.json", labels)
-    for name, tool in (("good", "a"), ("bad", "b")):
-        lines = [{"id": label["id"], "user_request": "r", "result": plan(tool)} for label in labels]
-        write_json_lines(tmp_path / "predictions" / f"{name}.json", lines)
-    return tmp_path
+def build_folder(path: Path) -> Path:
+    """Four requests; the model `good` answers all of them, `bad` none."""
+    gold, wrong = dict.fromkeys("0123", plan("a")), dict.fromkeys("0123", plan("b"))
+    return scored_folder(path, gold, {"good": gold, "bad": wrong}, tools="ab", type="single", n_tools=1)
 
 
 def test_several_models_are_scored_in_one_go(folder: Path) -> None:
@@ -145,9 +126,7 @@ def test_all_scores_what_has_changed(folder: Path, capsys: pytest.CaptureFixture
     assert second.out.split("signature")[0] == first.out.split("signature")[0]
 
 
-def test_few_readable_plans_are_told_by_the_exit_code(
-    folder: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_few_readable_plans_change_the_exit_code(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
     lines = (folder / "predictions" / "good.json").read_text().splitlines(keepends=True)
     (folder / "predictions" / "good.json").write_text("".join(lines[:3]))
     asked = ["--data_dir", str(folder), "--llm", "good", "--min_coverage"]

@@ -7,7 +7,9 @@ import shutil
 from pathlib import Path
 from typing import Any
 
+import builders
 import pytest
+from builders import running_server, text_tools, workbench_folder, write_labels
 from evaluating import evaluate_workbench
 from running import Capture, inside, lines_of, write_lines
 
@@ -16,30 +18,23 @@ from toolassay.files import write_json
 from toolassay.models import ModelOptions
 from toolassay.serving.completions import Received, Reply
 from toolassay.stages.verify import verify
-from toolassay.testkit import FakeServer
 
 HEAD = "model,prompt_usd_per_million,completion_usd_per_million,as_of\n"
-NODES = [{"id": name, "desc": "", "input-type": ["text"], "output-type": ["text"]} for name in "ab"]
 
 
-def plan(tool: str, *arguments: str) -> dict[str, Any]:
-    return {
-        "task_steps": [f"Use {tool}"],
-        "task_nodes": [{"task": tool, "arguments": list(arguments)}],
-        "task_links": [],
-    }
+def plan(tool: str, argument: str) -> dict[str, Any]:
+    return builders.plan(tool, arguments=[argument])
 
 
-@pytest.fixture
-def folder(tmp_path: Path) -> Path:
+def build_folder(path: Path) -> Path:
     """Four requests whose right plan is tool a."""
-    place = tmp_path / "d"
     for name in ("tool_desc.json", "graph_desc.json"):
-        write_json(place / name, {"nodes": NODES, "links": []})
-    labels = [{"id": str(n), "type": "single", "user_request": f"r {n}", **plan("a", "x")} for n in range(4)]
-    write_lines(place / "data.json", labels)
-    write_lines(place / "user_requests.json", [{"id": f"{n}", "user_request": f"r {n}"} for n in range(4)])
-    return place
+        write_json(path / name, {**text_tools("ab"), "links": []})
+    write_labels(
+        path,
+        [{"id": str(n), "type": "single", "user_request": f"r {n}", **plan("a", "x")} for n in range(4)],
+    )
+    return path
 
 
 def predict(folder: Path, number: int, plans: list[dict[str, Any] | None]) -> None:
@@ -98,14 +93,10 @@ def test_cost_is_that_of_the_servers_log_and_latency_that_of_the_answers(
     async def answer(received: Received) -> Reply:
         return Reply(json.dumps(plan("a", "x")))
 
-    server = FakeServer(answer)
-    server.start()
-    try:
+    with running_server(answer) as server:
         server.behaviour = lambda prompt, number: "500-bare" if number % 3 == 1 else "whole"
         options = ModelOptions(api_base=server.base)
         infer(folder, llm="acme", options=options, prices=prices, trials=2)
-    finally:
-        server.stop()
     done = inside(capsys, "evaluate", "--data_dir", folder, "--llm", "acme")
     assert done.code == 0, done.err
     numbers = whole(folder, "acme")
@@ -119,13 +110,8 @@ def test_cost_is_that_of_the_servers_log_and_latency_that_of_the_answers(
     assert verify(folder, llm="acme").is_equal
 
 
-def test_an_agent_agrees_where_it_leaves_the_same_changes(root: Path, tmp_path: Path) -> None:
-    folder = tmp_path / "wb"
-    folder.mkdir()
-    for name in ("benchmark.json", "sandbox.sqlite"):
-        shutil.copy(root / "data_workbench" / name, folder / name)
-    tasks = lines_of(root / "data_workbench/tasks.jsonl")[:4]
-    write_lines(folder / "tasks.jsonl", tasks)
+def test_an_agent_agrees_where_it_leaves_the_same_changes(tmp_path: Path) -> None:
+    folder = workbench_folder(tmp_path / "wb", slice(4))
     infer(folder, llm="offline", trials=2)
     (result,) = evaluate_workbench(folder, llm="offline")
     assert result.scores.stability is not None

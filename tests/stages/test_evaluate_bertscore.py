@@ -2,10 +2,10 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 import pytest
+from builders import plan, scored_folder
 from numpy.typing import NDArray
 
 from toolassay import evaluate
@@ -16,7 +16,6 @@ from toolassay.benchmarks.taskbench.scoring.step_scores import TextPair
 from toolassay.cli.evaluate import command
 from toolassay.cli.main import run
 from toolassay.evaluation.items import items_path, read_items
-from toolassay.files import write_json, write_json_lines
 from toolassay.metrics.bertscore import BertScoreError
 from toolassay.metrics.bertscore import model as models
 from toolassay.progress_callback import Progress, no_progress
@@ -25,20 +24,11 @@ WHOLE = "overall_overall"
 NOTHING = {"value": None, "low": None, "high": None}
 
 
-@pytest.fixture
-def folder(tmp_path: Path) -> Path:
-    def plan(tool: str) -> dict[str, Any]:
-        nodes = [{"task": tool, "arguments": ["text"]}]
-        return {"task_steps": [f"Use {tool}"], "task_nodes": nodes, "task_links": []}
-
-    tools = [{"id": name, "desc": "", "input-type": ["text"], "output-type": ["text"]} for name in "ab"]
-    labels = [{"id": str(n), "type": "single", "user_request": "r", **plan("a")} for n in range(4)]
-    write_json(tmp_path / "tool_desc.json", {"nodes": tools})
-    write_json_lines(tmp_path / "data.json", labels)
-    for model in ("m", "n"):
-        lines = [{"id": str(n), "result": plan("ab"[n % 2])} for n in range(3)]
-        write_json_lines(tmp_path / "predictions" / f"{model}.json", lines)
-    return tmp_path
+def build_folder(path: Path) -> Path:
+    """Four requests; two models answer the first three, every second one wrongly."""
+    answers = {str(n): plan("ab"[n % 2]) for n in range(3)}
+    gold = dict.fromkeys("0123", plan("a"))
+    return scored_folder(path, gold, {"m": answers, "n": answers}, tools="ab", type="single")
 
 
 class Scorer:

@@ -20,14 +20,13 @@ from toolassay.errors import UsageError
 COAT = ("c2", 0)
 
 
-@pytest.fixture
-def folder(tmp_path: Path) -> Path:
+def build_folder(path: Path) -> Path:
     """A data folder with a run of two trials, and one with the candidates in another order."""
-    chats(tmp_path)
-    write_run(tmp_path / "predictions", answers())
-    write_run(tmp_path / "predictions/trials/1", answers({COAT: None}, trial=1))
-    write_run(tmp_path / "predictions_7", answers({COAT: "track"}, order="7"))
-    return tmp_path
+    chats(path)
+    write_run(path / "predictions", answers())
+    write_run(path / "predictions/trials/1", answers({COAT: None}, trial=1))
+    write_run(path / "predictions_7", answers({COAT: "track"}, order="7"))
+    return path
 
 
 def write_run(place: Path, rows: list[dict[str, Any]]) -> None:
@@ -153,7 +152,7 @@ def test_compat_scores_rows_as_they_are_given_and_strict_by_the_data(folder: Pat
     assert strict["notes"]["labels"].endswith("those of the data count")
 
 
-def test_rows_of_other_data_are_scored_as_published_and_told(
+def test_rows_of_other_data_are_scored_as_published_and_reported(
     folder: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     strange = [{**value, "conversation_uuid": "a", "request_idx": n} for n, value in enumerate(answers())]

@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from builders import running_server, workbench_folder
 from evaluating import evaluate_workbench
 from running import Capture, inside, lines_of, write_lines
 
@@ -22,18 +23,9 @@ RIGHT = ToolCall("", "calendar__delete_event", '{"event_id": "00000166"}')  # fo
 HEAD = "model,prompt_usd_per_million,completion_usd_per_million,as_of\n"
 
 
-@pytest.fixture
-def folder(root: Path, tmp_path: Path) -> Path:
-    """The bundled folder with one task a template, and another one of one of them."""
-    target = tmp_path / "wb"
-    target.mkdir()
-    for name in ("benchmark.json", "sandbox.sqlite"):
-        shutil.copy(root / "data_workbench" / name, target / name)
-    tasks = lines_of(root / "data_workbench/tasks.jsonl")
-    write_lines(
-        target / "tasks.jsonl", [task for task in tasks if task["id"][-1] == "1" or task["id"] in IDS]
-    )
-    return target
+def build_folder(path: Path) -> Path:
+    """One task of each template, and a second one of one template."""
+    return workbench_folder(path, lambda task: task["id"][-1] == "1" or task["id"] in IDS)
 
 
 @pytest.fixture
@@ -46,10 +38,8 @@ def lucky() -> Iterator[FakeServer]:
             return Reply("Done.")
         return Reply(tool_calls=[RIGHT])
 
-    server = FakeServer(answer)
-    server.start()
-    yield server
-    server.stop()
+    with running_server(answer) as server:
+        yield server
 
 
 def run(server: FakeServer, folder: Path, **more: Any) -> None:

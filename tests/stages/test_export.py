@@ -10,6 +10,7 @@ from typing import Any
 
 import pytest
 import yaml
+from builders import text_tools
 from gold_samples import TEMPORAL, label, some_labels, write_folder
 from running import files_below, inside, lines_of, write_lines
 
@@ -20,9 +21,8 @@ from toolassay.gates.gate import Level
 from toolassay.screen import Screen
 
 
-@pytest.fixture
-def folder(tmp_path: Path) -> Path:
-    return write_folder(tmp_path / "errands", some_labels())
+def build_folder(path: Path) -> Path:
+    return write_folder(path.rename(path.with_name("errands")), some_labels())
 
 
 FAULTY = [
@@ -71,7 +71,7 @@ def test_the_same_data_give_the_same_files(to: Format, folder: Path, tmp_path: P
     assert files_below(tmp_path / "a") == files_below(tmp_path / "b")
 
 
-def test_the_card_tells_what_is_in_it(folder: Path, tmp_path: Path) -> None:
+def test_the_card_describes_the_data(folder: Path, tmp_path: Path) -> None:
     (folder / "benchmark.json").write_text(
         json.dumps({"dependency_type": "resource", "licence": "MIT", "source": "Our own.", "language": "de"})
     )
@@ -96,7 +96,7 @@ def test_the_card_tells_what_is_in_it(folder: Path, tmp_path: Path) -> None:
     assert "TaskBench" in body
 
 
-def test_the_card_tells_what_the_gates_found(root: Path, tmp_path: Path) -> None:
+def test_the_card_has_the_findings_of_the_gates(root: Path, tmp_path: Path) -> None:
     folder = tmp_path / "data"
     folder.mkdir()
     for name in ("tool_desc.json", "graph_desc.json", "benchmark.json"):
@@ -115,7 +115,7 @@ def test_the_card_tells_what_the_gates_found(root: Path, tmp_path: Path) -> None
     assert str(tmp_path) not in body
 
 
-def test_the_card_of_a_reviewed_or_doubtful_set_tells_what_it_is(folder: Path, tmp_path: Path) -> None:
+def test_the_card_says_whether_a_set_is_reviewed_or_doubtful(folder: Path, tmp_path: Path) -> None:
     checked = {"from": "/somewhere", "level": "quarantine"}
     (folder / "benchmark.json").write_text(json.dumps({"dependency_type": "resource", "checked": checked}))
     export(folder, to="jsonl", out=tmp_path / "a")
@@ -148,7 +148,7 @@ def test_numbers_that_objects_cannot_hold_are_refused(tmp_path: Path) -> None:
     assert reasons == ["has a number of over 64 bits in seats; use --arguments text"] * 2
 
 
-def test_a_folder_without_samples_is_told(folder: Path, tmp_path: Path) -> None:
+def test_a_folder_without_samples_is_reported(folder: Path, tmp_path: Path) -> None:
     (folder / "data.json").write_text("")
 
     with pytest.raises(ToolassayError, match="holds no samples"):
@@ -191,7 +191,7 @@ def test_of_several_lines_with_one_id_the_last_counts(folder: Path, tmp_path: Pa
     assert "warning: 1 line left out: a later one has the same id" in said
 
 
-def test_gold_without_arguments_is_told(tmp_path: Path) -> None:
+def test_gold_without_arguments_is_reported(tmp_path: Path) -> None:
     said: list[str] = []
     data = [label(1, [("book", None), ("pay", None)], links=[("book", "pay")])]
     folder = write_folder(tmp_path / "data", data, TEMPORAL, "temporal")
@@ -254,9 +254,8 @@ def test_options_of_chats(folder: Path, tmp_path: Path, capsys: pytest.CaptureFi
 
 
 def test_libraries_beyond_what_a_request_may_offer(tmp_path: Path) -> None:
-    nodes = [{"id": f"t{n}", "desc": "", "input-type": ["text"], "output-type": ["text"]} for n in range(200)]
     write_folder(tmp_path, [label(1, [("t150", ["x"])])])
-    (tmp_path / "tool_desc.json").write_text(json.dumps({"nodes": nodes}))
+    (tmp_path / "tool_desc.json").write_text(json.dumps(text_tools(f"t{n}" for n in range(200))))
     export(tmp_path, to="openai", out=tmp_path / "out")
 
     (line,) = lines_of(tmp_path / "out" / "train.jsonl")

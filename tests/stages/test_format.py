@@ -4,6 +4,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from builders import text_tools
 from click.testing import CliRunner
 
 from toolassay import format_data
@@ -11,10 +12,6 @@ from toolassay.cli.format import command
 from toolassay.errors import UsageError
 from toolassay.files import read_json, write_json, write_json_lines
 from toolassay.screen import Screen
-
-TOOLS = {
-    "nodes": [{"id": name, "desc": "", "input-type": ["text"], "output-type": ["text"]} for name in "ab"]
-}
 
 
 def raw(number: int) -> dict[str, Any]:
@@ -31,12 +28,11 @@ def raw(number: int) -> dict[str, Any]:
     }
 
 
-@pytest.fixture
-def folder(tmp_path: Path) -> Path:
-    write_json(tmp_path / "tool_desc.json", TOOLS)
-    write_json(tmp_path / "benchmark.json", {"dependency_type": "resource"})
-    write_json_lines(tmp_path / "data_raw.json", [raw(number) for number in range(3)])
-    return tmp_path
+def build_folder(path: Path) -> Path:
+    write_json(path / "tool_desc.json", text_tools("ab"))
+    write_json(path / "benchmark.json", {"dependency_type": "resource"})
+    write_json_lines(path / "data_raw.json", [raw(number) for number in range(3)])
+    return path
 
 
 def test_a_wrong_dependency_type_destroys_nothing(folder: Path) -> None:

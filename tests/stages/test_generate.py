@@ -8,6 +8,7 @@ from typing import Any
 from unittest.mock import patch
 
 import pytest
+from builders import text_tools
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -52,8 +53,7 @@ def written_for(request: ChatRequest) -> ChatResponse:
 
 def folder_at(path: Path) -> Path:
     path.mkdir(exist_ok=True, parents=True)
-    tools = [{"id": n, "desc": n, "input-type": ["text"], "output-type": ["text"]} for n in NAMES]
-    (path / "tool_desc.json").write_text(json.dumps({"nodes": tools}))
+    (path / "tool_desc.json").write_text(json.dumps(text_tools(NAMES)))
     build_graph(path)
     return path
 

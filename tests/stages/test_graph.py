@@ -22,11 +22,9 @@ TOOLS = [
 ]
 
 
-@pytest.fixture
-def folder(tmp_path: Path) -> Path:
+def build_folder(path: Path) -> Path:
     """A data folder whose name has "tools" in it: the published script rewrites the path to "graph"."""
-    path = tmp_path / "my_tools"
-    path.mkdir()
+    path = path.rename(path.with_name("my_tools"))
     (path / "tool_desc.json").write_text(json.dumps({"nodes": TOOLS}))
     return path
 

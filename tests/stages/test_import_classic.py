@@ -8,7 +8,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
-from chats import chat_folder
+from builders import chat_folder
 from hub_server import REVISION, serving
 from running import Capture, files_below, inside
 

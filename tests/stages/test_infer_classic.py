@@ -6,12 +6,11 @@ import json
 import re
 import shutil
 import signal
-from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
 import pytest
-from chats import chat_folder
+from builders import chat_folder, running_server
 from running import files_below, lines_of, shell, started
 
 from toolassay import infer
@@ -42,18 +41,12 @@ async def answer(received: Received) -> Reply:
     return Reply(json.dumps({"thinking": "so", "workflow": name}))
 
 
-@pytest.fixture
-def server() -> Iterator[FakeServer]:
-    server = FakeServer(answer)
-    server.start()
-    yield server
-    server.stop()
+server_answer = answer
 
 
-@pytest.fixture
-def folder(tmp_path: Path) -> Path:
-    (tmp_path / "prices.csv").write_text(PRICES)
-    return chat_folder(tmp_path / "chats")
+def build_folder(path: Path) -> Path:
+    (path.parent / "prices.csv").write_text(PRICES)
+    return chat_folder(path)
 
 
 def ask(folder: Path, server: FakeServer, **settings: Any) -> list[dict[str, Any]]:
@@ -128,14 +121,10 @@ def test_hundreds_of_workflows_are_called_in_groups(folder: Path, server: FakeSe
         name = next(name for name in ("Return_Goods", "Chore_297", "no_workflow") if name in offered)
         return Reply(tool_calls=[ToolCall("c", name, "{}")])
 
-    other = FakeServer(careful)
-    other.start()
-    try:
+    with running_server(careful) as other:
         options = ModelOptions(api_base=other.base, stream=True)
         (row,) = ask(folder, other, agent="tools", ids=["c1--0"], options=options, prediction_dir="p")
         assert len(other.received) == 4
-    finally:
-        other.stop()
     assert (row["pred_workflow_uuid"], row["note"]) == ("w-return", "offered in 3 groups")
     ledger = lines_of(folder / "p/runs/acme/ledger.jsonl")
     assert row["tokens_input"] == sum(line["prompt_tokens"] for line in ledger)

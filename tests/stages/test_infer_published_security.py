@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import csv
 import json
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
 
 import pytest
-from chats import chat_folder
+from builders import chat_folder, data_folder
 from evaluating import evaluate_classic
-from running import Capture, data_folder, inside, lines_of
+from running import Capture, inside, lines_of
 
 from toolassay import infer, verify
 from toolassay.errors import UsageError
@@ -30,17 +30,8 @@ ROWS = (
 JUDGED = "# QUESTION #"
 
 
-@pytest.fixture
-def server() -> Iterator[FakeServer]:
-    server = FakeServer()
-    server.start()
-    yield server
-    server.stop()
-
-
-@pytest.fixture
-def folder(tmp_path: Path) -> Path:
-    return with_prompts(chat_folder(tmp_path / "c"), [HEAD, *ROWS])
+def build_folder(path: Path) -> Path:
+    return with_prompts(chat_folder(path), [HEAD, *ROWS])
 
 
 def with_prompts(folder: Path, table: Sequence[Sequence[str]]) -> Path:

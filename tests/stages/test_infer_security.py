@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Awaitable, Callable, Iterator
+from collections.abc import Awaitable, Callable
 from pathlib import Path
 from typing import Any
 
@@ -23,14 +23,6 @@ from toolassay.serving.completions import Received, Reply
 from toolassay.testkit import FakeServer
 
 Answer = Callable[[Received], Awaitable[Reply]]
-
-
-@pytest.fixture
-def server() -> Iterator[FakeServer]:
-    server = FakeServer()
-    server.start()
-    yield server
-    server.stop()
 
 
 def planner(*, obeys: bool) -> Answer:
@@ -299,7 +291,7 @@ def test_a_configured_run_measures_security(
 @pytest.mark.parametrize(
     ("given", "told"), [("yess", "'yess' is no number of attacks"), ("0", "0 attacks say")]
 )
-def test_a_number_of_attacks_that_is_none_is_told(
+def test_an_invalid_number_of_attacks_is_reported(
     tmp_path: Path, capsys: Capture, given: str, told: str
 ) -> None:
     done = inside(capsys, "infer", "--data_dir", tmp_path, "--security", given)

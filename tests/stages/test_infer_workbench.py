@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import json
-import shutil
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 import pytest
+from builders import running_server, workbench_folder
 from evaluating import evaluate_workbench
 from running import Capture, inside, shell
 
@@ -18,16 +18,8 @@ from toolassay.errors import UsageError
 from toolassay.models import ModelOptions, ToolCall
 from toolassay.runs import Budget
 from toolassay.serving.completions import Received, Reply
-from toolassay.testkit import FakeServer
 
-
-@pytest.fixture
-def folder(root: Path, tmp_path: Path) -> Path:
-    target = tmp_path / "wb"
-    target.mkdir()
-    for name in ("benchmark.json", "sandbox.sqlite", "tasks.jsonl"):
-        shutil.copy(root / "data_workbench" / name, target / name)
-    return target
+build_folder = workbench_folder
 
 
 def lines(path: Path) -> list[dict[str, Any]]:
@@ -99,14 +91,10 @@ def test_a_real_server_calls_tools(folder: Path) -> None:
         assert "calendar__delete_event" in named
         return Reply(tool_calls=[ToolCall("", "calendar__delete_event", '{"event_id": "00000166"}')])
 
-    server = FakeServer(answer)
-    server.start()
-    try:
+    with running_server(answer) as server:
         server.fail_first("429")
         options = ModelOptions(api_base=server.base)
         infer(folder, llm="acme", options=options, ids=["calendar-001", "calendar-002"])
-    finally:
-        server.stop()
     for line in lines(folder / "predictions/acme.json"):
         assert line["function_calls"] == ['calendar.delete_event.func(event_id="00000166")']
         assert line["outcome"] == "answered"
@@ -176,9 +164,7 @@ def test_a_task_that_the_budget_stopped_goes_on(folder: Path) -> None:
             return Reply("Done.")
         return Reply(tool_calls=[ToolCall("c", "calendar__delete_event", '{"event_id": "00000166"}')])
 
-    server = FakeServer(answer)
-    server.start()
-    try:
+    with running_server(answer) as server:
         given: dict[str, Any] = {
             "llm": "acme",
             "options": ModelOptions(api_base=server.base),
@@ -188,8 +174,6 @@ def test_a_task_that_the_budget_stopped_goes_on(folder: Path) -> None:
         assert stopped.summary.unasked == 1 and stopped.written == 1
         ended = infer(folder, ids=["calendar-001", "calendar-002"], budget=Budget(requests=9), **given)
         assert (ended.already, ended.written, len(server.received)) == (1, 2, 4)
-    finally:
-        server.stop()
     for line in lines(folder / "predictions/acme.json"):
         assert line["function_calls"] == ['calendar.delete_event.func(event_id="00000166")']
 
@@ -199,10 +183,8 @@ def test_a_context_that_overflows_is_an_outcome(folder: Path) -> None:
         return Reply(tool_calls=[ToolCall("c", "calendar__delete_event", '{"event_id": "00000166"}')])
 
     given: dict[str, Any] = {"llm": "acme", "ids": ["calendar-001", "calendar-002"]}
-    server = FakeServer(answer)
-    server.behaviour = lambda prompt, number: "overflow" if "successfully" in prompt else "whole"
-    server.start()
-    try:
+    with running_server(answer) as server:
+        server.behaviour = lambda prompt, number: "overflow" if "successfully" in prompt else "whole"
         options = ModelOptions(api_base=server.base)
         first = infer(folder, options=options, **given)
         assert first.summary.complete and first.summary.outcomes == {"context overflow": 2}
@@ -211,8 +193,6 @@ def test_a_context_that_overflows_is_an_outcome(folder: Path) -> None:
         server.behaviour = lambda prompt, number: "overflow"
         infer(folder, options=options, llm="acme", ids=["email-001"])
         assert len(server.received) == asked + 1
-    finally:
-        server.stop()
     one, _, three = lines(folder / "predictions/acme.json")
     assert one["function_calls"] == ['calendar.delete_event.func(event_id="00000166")']
     assert (one["outcome"], one["error"]) == ("context overflow", "Context window exceeded")

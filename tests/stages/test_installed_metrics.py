@@ -4,40 +4,22 @@ from __future__ import annotations
 
 import json
 from pathlib import Path
-from typing import Any
 
 import pytest
+from builders import plan, scored_folder
 from wheels import installed
 
 from toolassay import compare, evaluate
 from toolassay.cli.main import load, run
 from toolassay.errors import ToolassayError
 from toolassay.evaluation.items import items_path, read_items
-from toolassay.files import write_json, write_json_lines
 from toolassay.metrics.installed import installed_metrics
 
 
-def plan(*tools: str) -> dict[str, Any]:
-    return {
-        "task_steps": [f"Use {tool}" for tool in tools],
-        "task_nodes": [{"task": tool, "arguments": ["text"]} for tool in tools],
-        "task_links": [],
-    }
-
-
-@pytest.fixture
-def folder(tmp_path: Path) -> Path:
+def build_folder(path: Path) -> Path:
     """Eight labels of two tools and one of a single tool; `long` always plans three."""
-    tools = [{"id": name, "desc": "", "input-type": ["text"], "output-type": ["text"]} for name in "abc"]
     gold = {str(n): plan("a", "b") for n in range(8)} | {"8": plan("a")}
-    write_json(tmp_path / "tool_desc.json", {"nodes": tools})
-    write_json_lines(
-        tmp_path / "data.json", [{"id": key, "user_request": "r", **value} for key, value in gold.items()]
-    )
-    for name, answer in (("good", gold), ("long", dict.fromkeys(gold, plan("a", "b", "c")))):
-        lines = [{"id": key, "result": value} for key, value in answer.items()]
-        write_json_lines(tmp_path / "predictions" / f"{name}.json", lines)
-    return tmp_path
+    return scored_folder(path, gold, {"good": gold, "long": dict.fromkeys(gold, plan("a", "b", "c"))})
 
 
 @pytest.fixture(scope="module")

@@ -5,6 +5,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from builders import plan, scored_folder, write_predictions
 
 from toolassay import evaluate, leaderboard
 from toolassay.cli.leaderboard import command
@@ -14,35 +15,20 @@ from toolassay.files import write_json, write_json_lines
 from toolassay.report.leaderboard import Board
 from toolassay.screen import Screen
 
-TOOLS = {
-    "nodes": [{"id": name, "desc": "", "input-type": ["text"], "output-type": ["text"]} for name in "ab"]
-}
-
-
-def plan(tool: str) -> dict[str, Any]:
-    return {
-        "task_steps": [f"Use {tool}"],
-        "task_nodes": [{"task": tool, "arguments": ["x"]}],
-        "task_links": [],
-    }
-
 
 def predict(folder: Path, name: str, right: int) -> None:
-    """Predictions of which so many are right."""
-    lines = [{"id": str(n), "user_request": "r", "result": plan("a" if n < right else "b")} for n in range(4)]
-    write_json_lines(folder / "predictions" / f"{name}.json", lines)
+    """Write predictions of which `right` are right."""
+    write_predictions(folder, name, {str(n): plan("a" if n < right else "b") for n in range(4)})
 
 
-@pytest.fixture
-def folder(tmp_path: Path) -> Path:
-    path = tmp_path / "data_mine"
-    labels = [{"id": str(n), "type": "single", "user_request": "r", **plan("a")} for n in range(4)]
-    write_json(path / "tool_desc.json", TOOLS)
-    write_json_lines(path / "data.json", labels)
+def build_folder(path: Path) -> Path:
+    """The folder `data_mine` with four requests; `acme__m` answers all of them, `poor` one."""
+    gold = dict.fromkeys("0123", plan("a"))
+    folder = scored_folder(path.rename(path.with_name("data_mine")), gold, {}, tools="ab", type="single")
     for name, right in (("acme__m", 4), ("poor", 1)):
-        predict(path, name, right)
-    write_json(path / "predictions" / "runs" / "acme__m" / "manifest.json", {"settings": {"llm": "acme/m"}})
-    return path
+        predict(folder, name, right)
+    write_json(folder / "predictions/runs/acme__m/manifest.json", {"settings": {"llm": "acme/m"}})
+    return folder
 
 
 def models(board: Board) -> list[tuple[str, str]]:

@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from builders import bundled_plans, workbench_folder
 from running import Capture, infer, inside, lines_of, write_lines
 
 from toolassay.testkit import FakeServer
@@ -19,23 +20,15 @@ COUNT = 12
 
 
 @pytest.fixture
-def plans(root: Path, tmp_path: Path) -> Path:
+def plans(tmp_path: Path) -> Path:
     """Twelve requests of the multimedia library, with labels."""
-    folder = tmp_path / "plans"
-    folder.mkdir()
-    for name in ("tool_desc.json", "graph_desc.json", "benchmark.json"):
-        shutil.copy(root / "data_multimedia" / name, folder)
-    for name in ("data.json", "user_requests.json"):
-        write_lines(folder / name, lines_of(root / "data_multimedia" / name)[:COUNT])
-    return folder
+    return bundled_plans(tmp_path / "plans", "data_multimedia", COUNT)
 
 
 @pytest.fixture
 def folders(root: Path, tmp_path: Path, plans: Path) -> dict[str, Path]:
     """A folder of each benchmark: 12 requests, 12 tasks, 12 messages."""
-    work, chats = tmp_path / "work", tmp_path / "chats"
-    shutil.copytree(root / "data_workbench", work, ignore=shutil.ignore_patterns("predictions*", "metrics*"))
-    write_lines(work / "tasks.jsonl", lines_of(root / "data_workbench/tasks.jsonl")[:COUNT])
+    work, chats = workbench_folder(tmp_path / "work", slice(COUNT)), tmp_path / "chats"
     shutil.copytree(root / "data_classic", chats, ignore=shutil.ignore_patterns("predictions*", "metrics*"))
     messages = (root / "data_classic/messages.csv").read_text(encoding="utf-8").splitlines(keepends=True)
     (chats / "messages.csv").write_text("".join(messages[: COUNT + 1]), encoding="utf-8")

@@ -5,6 +5,7 @@ import shutil
 from pathlib import Path
 
 import pytest
+from builders import typed_tool
 
 from toolassay import build_graph, generate, pipeline, visualize
 from toolassay.errors import ToolassayError, UsageError
@@ -16,15 +17,11 @@ from toolassay.screen import Screen
 NOBODY = ModelOptions(api_addr="127.0.0.1", api_port=1)
 
 
-@pytest.fixture
-def folder(tmp_path: Path) -> Path:
+def build_folder(path: Path) -> Path:
     types = [("text", "text"), ("text", "audio"), ("audio", "text"), ("text", "image")]
-    tools = [
-        {"id": f"Tool {number}", "desc": f"Turns {a} into {b}.", "input-type": [a], "output-type": [b]}
-        for number, (a, b) in enumerate(types)
-    ]
-    write_json(tmp_path / "mine" / "tool_desc.json", {"nodes": tools})
-    return tmp_path / "mine"
+    tools = [typed_tool(f"Tool {number}", [a], [b]) for number, (a, b) in enumerate(types)]
+    write_json(path / "tool_desc.json", {"nodes": tools})
+    return path
 
 
 def files_of(folder: Path) -> dict[str, bytes]:
@@ -118,7 +115,7 @@ def test_a_budget_that_allows_nothing_ends_in_one_line(folder: Path, tmp_path: P
         pipeline(folder, generator="gpt-4", options=NOBODY, budget=Budget(cost=0), prices=prices)
 
 
-def test_as_many_requests_in_flight_as_the_server_bears_unless_told_otherwise(folder: Path) -> None:
+def test_concurrency_is_adaptive_unless_it_is_given(folder: Path) -> None:
     told: list[str] = []
     pipeline(folder, number_of_samples=12, screen=Screen(say=told.append))
     assert not any("multiworker" in line for line in told)

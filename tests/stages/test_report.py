@@ -134,7 +134,7 @@ def test_a_folder_without_metrics_and_a_model_that_lacks_a_folder_are_named(
     assert wanted in done.err and str(empty) in (tmp_path / "o/index.html").read_text()
 
 
-def test_names_of_models_are_text_and_folders_of_one_name_are_told_apart(tmp_path: Path) -> None:
+def test_names_of_models_are_text_and_folders_of_one_name_are_distinguished(tmp_path: Path) -> None:
     hostile = "<script>alert(1)</script>"
     first, second = tmp_path / "x/data", tmp_path / "y/data"
     name = scored(first, safe_name(hostile)).stem

@@ -4,11 +4,10 @@ from __future__ import annotations
 
 import json
 import shutil
-from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from chats import chat_folder
+from builders import chat_folder
 from running import Capture, files_below, inside, lines_of
 
 from toolassay.serving.completions import Received, Reply
@@ -21,12 +20,7 @@ async def none_at_all(received: Received) -> Reply:
     return Reply('{"thinking": "", "workflow": "none"}')
 
 
-@pytest.fixture
-def server() -> Iterator[FakeServer]:
-    server = FakeServer(none_at_all)
-    server.start()
-    yield server
-    server.stop()
+server_answer = none_at_all
 
 
 @pytest.fixture

@@ -6,20 +6,13 @@ import asyncio
 import shutil
 from pathlib import Path
 
-from chats import chat_folder
-from running import ROOT, data_folder, lines_of, tool_desc
+from builders import chat_folder, data_folder, tool_desc, workbench_folder
+from running import ROOT, lines_of
 
 from toolassay import check, evaluate, generate, infer, pipeline, verify
 from toolassay.models import ModelOptions
 from toolassay.stages.play import play
 from toolassay.testkit import FakeServer
-
-
-def workplace(path: Path) -> Path:
-    path.mkdir()
-    for name in ("benchmark.json", "sandbox.sqlite", "tasks.jsonl"):
-        shutil.copy(ROOT / "data_workbench" / name, path / name)
-    return path
 
 
 async def test_the_pipeline_and_the_gates(tmp_path: Path) -> None:
@@ -41,7 +34,7 @@ async def test_a_model_behind_a_server(tmp_path: Path, fake_server: FakeServer) 
 
 
 async def test_workbench(tmp_path: Path) -> None:
-    folder = workplace(tmp_path / "office")
+    folder = workbench_folder(tmp_path / "office")
     assert infer(folder, llm="offline", limit=3).written == 3
     assert infer(folder, llm="offline", security=2).summary.complete
     assert evaluate(folder, llm="offline")

@@ -17,8 +17,7 @@ from toolassay.stages.graph import build_graph
 from toolassay.stages.sample import describe, sample
 
 
-@pytest.fixture
-def folder(tmp_path: Path) -> Path:
+def build_folder(path: Path) -> Path:
     """Four tools in a row, and a fork."""
     tools = [
         {"id": "first", "input-type": [], "output-type": ["a"]},
@@ -26,9 +25,9 @@ def folder(tmp_path: Path) -> Path:
         {"id": "third", "input-type": ["b"], "output-type": ["c"]},
         {"id": "aside", "input-type": ["b"], "output-type": ["d"]},
     ]
-    (tmp_path / "tool_desc.json").write_text(json.dumps({"nodes": tools}))
-    build_graph(tmp_path)
-    return tmp_path
+    (path / "tool_desc.json").write_text(json.dumps({"nodes": tools}))
+    build_graph(path)
+    return path
 
 
 def test_the_default_is_a_chain_of_three(folder: Path) -> None:

@@ -165,7 +165,9 @@ def test_near_duplicates_do_not_depend_on_the_order_of_the_file(tmp_path: Path) 
         assert (found.groups, found.splits) == (expected.groups, expected.splits)
 
 
-def test_shares_that_do_not_add_up_to_1_are_told(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_shares_that_do_not_add_up_to_1_are_reported(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
     folder = write_folder(tmp_path / "d", some_labels())
     done = inside(capsys, "split", "--data_dir", folder, "--train", "0.6")
 
@@ -174,7 +176,7 @@ def test_shares_that_do_not_add_up_to_1_are_told(tmp_path: Path, capsys: pytest.
     assert "add up" not in inside(capsys, "split", "--data_dir", folder).err
 
 
-def test_one_group_of_nearly_all_is_told(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_one_group_of_nearly_all_is_reported(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     labels = [label(n, [(f"tool {n % 3}", ["x"])], user_request=f"Go {n // 4}") for n in range(24)]
     done = inside(capsys, "split", "--data_dir", write_folder(tmp_path / "d", labels))
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import asyncio
 import json
-import shutil
 import threading
 from collections.abc import Iterator, Mapping
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
@@ -12,8 +11,8 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from chats import chat_folder
-from running import Capture, Finished, data_folder, inside, lines_of
+from builders import chat_folder, data_folder, workbench_folder
+from running import Capture, Finished, inside, lines_of
 
 from toolassay.benchmarks.classic.agents.model_requests import QuestionRequests
 from toolassay.benchmarks.classic.data import read_data
@@ -88,12 +87,9 @@ def test_thoughts_are_kept_in_the_journal_of_a_plan(
 
 
 def test_thoughts_of_an_agent_are_kept_and_not_sent_back(
-    tmp_path: Path, root: Path, thinker: Thinker, capsys: Capture
+    tmp_path: Path, thinker: Thinker, capsys: Capture
 ) -> None:
-    folder = tmp_path / "data"
-    folder.mkdir()
-    for name in ("benchmark.json", "sandbox.sqlite", "tasks.jsonl"):
-        shutil.copy(root / "data_workbench" / name, folder / name)
+    folder = workbench_folder(tmp_path / "data")
     thinker.message = {"content": "Done.", "reasoning": THOUGHT}
     assert infer(capsys, thinker, folder).code == 0
     first, _ = journal(folder)

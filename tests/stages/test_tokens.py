@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import shutil
 import signal
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
@@ -11,8 +10,8 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from chats import chat_folder
-from running import Capture, Finished, data_folder, files_below, inside, lines_of, started
+from builders import chat_folder, data_folder, running_server, workbench_folder
+from running import Capture, Finished, files_below, inside, lines_of, started
 
 from toolassay.models import ToolCall
 from toolassay.runs.starts import asked_again_phrase
@@ -102,19 +101,12 @@ def model() -> Model:
 
 @pytest.fixture
 def server(model: Model) -> Iterator[FakeServer]:
-    server = FakeServer(model)
-    server.start()
-    yield server
-    server.stop()
+    with running_server(model) as server:
+        yield server
 
 
-def workplace(path: Path, root: Path) -> Path:
-    path.mkdir()
-    for name in ("benchmark.json", "sandbox.sqlite"):
-        shutil.copy(root / "data_workbench" / name, path / name)
-    tasks = [task for task in lines_of(root / "data_workbench/tasks.jsonl") if task["id"] in TASKS]
-    (path / "tasks.jsonl").write_text("".join(json.dumps(task) + "\n" for task in tasks))
-    return path
+def workplace(path: Path) -> Path:
+    return workbench_folder(path, lambda task: task["id"] in TASKS)
 
 
 @pytest.fixture(params=["taskbench", "workbench", "classic"])
@@ -128,7 +120,7 @@ def bench(
 ) -> Bench:
     places: dict[str, tuple[Callable[[Path], Path], int, int]] = {
         "taskbench": (data_folder, 5, 2000),
-        "workbench": (lambda path: workplace(path, root), 3, 2000),
+        "workbench": (workplace, 3, 2000),
         "classic": (chat_folder, 5, 512),
     }
     make, items, limit = places[request.param]
@@ -264,7 +256,7 @@ def test_evaluate_says_what_was_asked_again(bench: Bench) -> None:
 def test_a_workbench_run_that_began_without_a_limit_goes_on_without_one(
     tmp_path: Path, root: Path, server: FakeServer, model: Model, capsys: Capture
 ) -> None:
-    bench = Bench(WORK, workplace(tmp_path / "data", root), server, model, capsys, 3, 2000)
+    bench = Bench(WORK, workplace(tmp_path / "data"), server, model, capsys, 3, 2000)
     assert bench.infer("--limit", "1").code == 0
     manifest = bench.manifest
     del manifest["settings"]["max_tokens"]
@@ -300,7 +292,7 @@ def test_ten_answers_that_end_at_the_limit_are_said_once(
 def test_a_retry_that_broke_off_keeps_what_was_paid_for(
     tmp_path: Path, root: Path, server: FakeServer, model: Model, capsys: Capture
 ) -> None:
-    bench = Bench(WORK, workplace(tmp_path / "data", root), server, model, capsys, 3, 2000)
+    bench = Bench(WORK, workplace(tmp_path / "data"), server, model, capsys, 3, 2000)
     model.mute(lambda number: True)
     bench.infer("--limit", "1")
     model.mute(lambda number: False)

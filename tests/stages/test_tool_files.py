@@ -9,7 +9,8 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from running import Capture, data_folder, generate, infer, inside, tool_desc
+from builders import data_folder, tool_desc
+from running import Capture, generate, infer, inside
 
 from toolassay.files import write_json
 from toolassay.testkit import FakeServer

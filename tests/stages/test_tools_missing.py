@@ -8,6 +8,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
+from builders import running_server
 from running import Capture, Finished, inside
 
 from toolassay.evaluation.metrics_file import read_groups, signature_of
@@ -27,11 +28,9 @@ async def says_so(received: Received) -> Reply:
 
 @pytest.fixture
 def server() -> Iterator[FakeServer]:
-    server = FakeServer(says_so)
-    server.characters_per_token = 4
-    server.start()
-    yield server
-    server.stop()
+    with running_server(says_so) as server:
+        server.characters_per_token = 4
+        yield server
 
 
 def run(

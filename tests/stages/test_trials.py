@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import shutil
 from pathlib import Path
 from typing import Any
 
 import pytest
-from running import Capture, data_folder, inside, lines_of
+from builders import data_folder, running_server, workbench_folder
+from running import Capture, inside, lines_of
 from running import infer as infer_of
 
 from toolassay import infer
@@ -19,12 +19,8 @@ from toolassay.testkit import FakeServer
 
 
 @pytest.fixture
-def workbench(root: Path, tmp_path: Path) -> Path:
-    target = tmp_path / "wb"
-    target.mkdir()
-    for name in ("benchmark.json", "sandbox.sqlite", "tasks.jsonl"):
-        shutil.copy(root / "data_workbench" / name, target / name)
-    return target
+def workbench(tmp_path: Path) -> Path:
+    return workbench_folder(tmp_path / "wb")
 
 
 def test_trials_are_runs_of_their_own_and_are_resumed(tmp_path: Path) -> None:
@@ -72,7 +68,7 @@ def test_each_trial_sends_its_own_seed(tmp_path: Path, fake_server: FakeServer) 
         infer(folder, prediction_dir="predictions/trials/1", **given)
 
 
-def test_a_dry_run_tells_of_each_trial_and_writes_nothing(tmp_path: Path, capsys: Capture) -> None:
+def test_a_dry_run_reports_each_trial_and_writes_nothing(tmp_path: Path, capsys: Capture) -> None:
     folder = data_folder(tmp_path, 2)
     done = inside(capsys, "infer", "--data_dir", folder, "--llm", "m", "--dry_run", "--trials", "2")
     assert done.code == 0 and done.out.count("2 requests") == 2
@@ -83,9 +79,7 @@ def test_a_stopped_run_goes_on_in_the_trial_it_was_in(workbench: Path) -> None:
     async def answer(received: Received) -> Reply:
         return Reply("Done.")
 
-    server = FakeServer(answer)
-    server.start()
-    try:
+    with running_server(answer) as server:
         given: dict[str, Any] = {"llm": "acme", "options": ModelOptions(api_base=server.base), "limit": 3}
         server.behaviour = lambda prompt, number: "401" if number == 4 else "whole"
         with pytest.raises(Exception, match="refused the key"):
@@ -94,5 +88,3 @@ def test_a_stopped_run_goes_on_in_the_trial_it_was_in(workbench: Path) -> None:
         server.behaviour = lambda prompt, number: "whole"
         ended = infer(workbench, trials=3, **given)
         assert (ended.already, ended.written, len(server.received)) == (4, 9, 10)
-    finally:
-        server.stop()

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -26,14 +25,6 @@ def declining(kind: str) -> str:
     if kind == "classic":
         return json.dumps({"thinking": "", "workflow": "none"})
     return '```\n{"action": "Final Answer", "action_input": "Nothing to do."}\n```'
-
-
-@pytest.fixture
-def server() -> Iterator[FakeServer]:
-    server = FakeServer()
-    server.start()
-    yield server
-    server.stop()
 
 
 @pytest.mark.parametrize("kind", FOLDERS)

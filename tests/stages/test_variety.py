@@ -41,7 +41,7 @@ def test_requests_without_labels(tmp_path: Path) -> None:
     assert not (tmp_path / "out" / "tools.png").exists()
 
 
-def test_files_of_somebody_else_are_not_replaced(tmp_path: Path) -> None:
+def test_files_of_another_origin_are_not_replaced(tmp_path: Path) -> None:
     (tmp_path / "user_requests.json").write_text(json.dumps({"id": 1, "user_request": "Crop it"}) + "\n")
     out = tmp_path / "out"
     measure_variety(tmp_path, out=out)
@@ -67,7 +67,7 @@ def test_the_graph_follows_from_the_tools_where_none_is_written(root: Path, tmp_
     assert links["used"] and not links["not_in_graph"]
 
 
-def test_errors_are_told(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_errors_are_reported(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     with pytest.raises(UsageError, match="no such folder"):
         measure_variety(tmp_path / "none")
     with pytest.raises(UsageError, match="no such file"):

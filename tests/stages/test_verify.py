@@ -5,23 +5,22 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from builders import text_tools, write_labels
 
 from toolassay import evaluate, infer, verify
 from toolassay.cli.main import run
 from toolassay.cli.verify import command
 from toolassay.errors import UsageError
-from toolassay.files import write_json, write_json_lines
+from toolassay.files import write_json
 from toolassay.screen import Screen
 from toolassay.version import __version__
 
-TYPES = {"input-type": ["text"], "output-type": ["text"]}
 NAMES = ("Summariser", "Translator", "Painter")
 
 
-@pytest.fixture
-def folder(tmp_path: Path) -> Path:
+def build_folder(path: Path) -> Path:
     """A folder whose eight requests the offline planner has answered."""
-    write_json(tmp_path / "tool_desc.json", {"nodes": [{"id": n, "desc": f"{n}.", **TYPES} for n in NAMES]})
+    write_json(path / "tool_desc.json", text_tools(NAMES))
     labels = [
         {
             "id": str(n),
@@ -33,12 +32,10 @@ def folder(tmp_path: Path) -> Path:
         }
         for n in range(8)
     ]
-    write_json_lines(tmp_path / "data.json", labels)
-    requests = [{"id": label["id"], "user_request": label["user_request"]} for label in labels]
-    write_json_lines(tmp_path / "user_requests.json", requests)
-    infer(tmp_path, llm="offline", use_demos=1)
-    evaluate(tmp_path, llm="offline", splits=["all"], n_tools=["1", "2"], rouge_median=True)
-    return tmp_path
+    write_labels(path, labels)
+    infer(path, llm="offline", use_demos=1)
+    evaluate(path, llm="offline", splits=["all"], n_tools=["1", "2"], rouge_median=True)
+    return path
 
 
 def contents(folder: Path) -> dict[str, bytes]:
@@ -68,7 +65,7 @@ def test_an_untouched_run_is_equal_and_nothing_is_written(folder: Path) -> None:
     assert contents(folder) == before
 
 
-def test_a_torn_journal_is_read_and_not_mended(folder: Path) -> None:
+def test_a_torn_journal_is_read_and_not_repaired(folder: Path) -> None:
     with (folder / "predictions" / "runs" / "offline" / "journal.jsonl").open("a") as stream:
         stream.write('{"key": "torn')
     before = contents(folder)
@@ -121,7 +118,7 @@ def test_an_item_that_moved_is_shown(folder: Path) -> None:
     assert "offline.items.jsonl: no such file" in told(folder)[1]
 
 
-def test_labels_made_anew_since_are_noticed(folder: Path) -> None:
+def test_labels_regenerated_since_are_noticed(folder: Path) -> None:
     change(folder / "data.json", '"task": "Painter"', '"task": "Translator"')
     equal, text = told(folder)
     assert not equal

@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
 import pytest
-from chats import chat_folder
+from builders import chat_folder
 from running import Capture, files_below, inside
 
 from toolassay import evaluate, infer, leaderboard, verify
@@ -28,22 +27,16 @@ async def parcels(received: Received) -> Reply:
     return Reply(json.dumps({"thinking": "so", "workflow": "2. Track Parcel"}))
 
 
-@pytest.fixture
-def server() -> Iterator[FakeServer]:
-    server = FakeServer(parcels)
-    server.start()
-    yield server
-    server.stop()
+server_answer = parcels
 
 
-@pytest.fixture
-def folder(tmp_path: Path) -> Path:
+def build_folder(path: Path) -> Path:
     """A folder with two trials of the offline agent, scored with another order."""
-    chat_folder(tmp_path)
-    infer(tmp_path, llm="offline", trials=2)
-    infer(tmp_path, llm="offline", order="7", prediction_dir="predictions_7")
-    evaluate(tmp_path, llm="offline", orders=["predictions_7"])
-    return tmp_path
+    chat_folder(path)
+    infer(path, llm="offline", trials=2)
+    infer(path, llm="offline", order="7", prediction_dir="predictions_7")
+    evaluate(path, llm="offline", orders=["predictions_7"])
+    return path
 
 
 def told(folder: Path, llm: str = "offline", **more: Any) -> tuple[bool, str]:
@@ -107,7 +100,9 @@ def test_recorded_answers_are_taken_as_the_journal_has_them(folder: Path) -> Non
     assert "taken as the journal has them" in text
 
 
-def test_the_agents_stand_side_by_side_and_what_is_out_of_date_is_told(folder: Path, capsys: Capture) -> None:
+def test_agents_are_compared_side_by_side_and_outdated_scores_are_reported(
+    folder: Path, capsys: Capture
+) -> None:
     infer(folder, llm="vendor", agent="recorded", recorded=folder / "predictions/offline.json")
     evaluate(folder, llm="vendor")
     board = leaderboard(folder, with_published=True)
@@ -129,7 +124,7 @@ def test_the_agents_stand_side_by_side_and_what_is_out_of_date_is_told(folder: P
     assert inside(capsys, "verify", "--data_dir", folder, "--llm", "offline").code == 1
 
 
-def test_a_broken_prediction_file_is_told_and_hides_nothing_else(folder: Path) -> None:
+def test_a_broken_prediction_file_is_reported_and_hides_nothing_else(folder: Path) -> None:
     path = folder / "predictions/offline.json"
     path.write_text(path.read_text() + "{\n")
     equal, text = told(folder, orders=["predictions_7"])

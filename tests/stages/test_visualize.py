@@ -3,6 +3,7 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
+from builders import text_tools
 
 from toolassay import build_graph, visualize
 from toolassay.errors import UsageError
@@ -11,10 +12,7 @@ from toolassay.screen import Screen
 
 
 def test_three_pictures_are_made_and_named(tmp_path: Path) -> None:
-    tools = [
-        {"id": name, "desc": "Does it.", "input-type": ["text"], "output-type": ["text"]} for name in "abc"
-    ]
-    write_json(tmp_path / "tool_desc.json", {"nodes": tools})
+    write_json(tmp_path / "tool_desc.json", text_tools("abc"))
     build_graph(tmp_path)
     shown: list[str] = []
     made = visualize(tmp_path, screen=Screen(show=shown.append))
@@ -24,6 +22,6 @@ def test_three_pictures_are_made_and_named(tmp_path: Path) -> None:
     assert made[1].read_bytes().startswith(b"%PDF")
 
 
-def test_a_folder_without_a_graph_is_told_how_to_make_one(tmp_path: Path) -> None:
+def test_a_missing_graph_is_reported_with_the_command_that_makes_one(tmp_path: Path) -> None:
     with pytest.raises(UsageError, match="generate_graph"):
         visualize(tmp_path)

@@ -20,11 +20,10 @@ KEYS = {
 }  # fmt: skip
 
 
-@pytest.fixture
-def folder(tmp_path: Path) -> Path:
+def build_folder(path: Path) -> Path:
     """A data folder with two tasks, and two runs of a model beside it."""
     mails = [[f"{n:08d}", "inbox", "a@b.c", f"S{n}", f"2023-11-0{n + 1} 09:00:00", "B"] for n in range(4)]
-    Sandbox.of({"emails": mails}).save(tmp_path / "data" / FILE)
+    Sandbox.of({"emails": mails}).save(path / "data" / FILE)
     tasks = [
         {"query": "Delete two", "answer": [DELETE.format("00000000"), DELETE.format("00000001")]},
         {"query": "Leave it", "answer": []},
@@ -32,11 +31,11 @@ def folder(tmp_path: Path) -> Path:
     lines = [
         json.dumps({**task, "base_template": f"t{n}", "domains": ["email"]}) for n, task in enumerate(tasks)
     ]
-    (tmp_path / "data" / "tasks.jsonl").write_text("\n".join(lines))
+    (path / "data" / "tasks.jsonl").write_text("\n".join(lines))
     one, two = [DELETE.format("00000001")], [DELETE.format("00000001"), DELETE.format("00000000")]
-    write_results(tmp_path / "results/email/m_all_2024-01-01_00-00-00.csv", [(two, ""), ([], LIMIT)])
-    write_results(tmp_path / "results/email/m_all_2024-01-02_00-00-00.csv", [(one, ""), ([], "")])
-    return tmp_path
+    write_results(path / "results/email/m_all_2024-01-01_00-00-00.csv", [(two, ""), ([], LIMIT)])
+    write_results(path / "results/email/m_all_2024-01-02_00-00-00.csv", [(one, ""), ([], "")])
+    return path
 
 
 def write_results(path: Path, runs: list[tuple[list[str], str]]) -> None:
@@ -87,7 +86,7 @@ def test_strict_says_what_was_done_of_what_was_wanted(folder: Path) -> None:
     assert len(first["repeats"]["files"]) == 2 and "repeats" not in second
 
 
-def test_of_one_file_the_name_is_told(folder: Path) -> None:
+def test_a_single_result_file_is_listed_by_name(folder: Path) -> None:
     path = folder / "results/email/m_all_2024-01-01_00-00-00.csv"
     assert list(evaluate_results(folder / "data", path, out=folder / "out")) == [path.name]
 

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-import shutil
 from pathlib import Path
 from typing import Any
 
 import pytest
+from builders import workbench_folder
 from running import files_below, lines_of, write_lines
 
 from toolassay import evaluate, infer, leaderboard, verify
@@ -18,15 +18,9 @@ from toolassay.stages.leaderboard import render
 TASKS = 23
 
 
-@pytest.fixture
-def folder(root: Path, tmp_path: Path) -> Path:
-    """The bundled workplace with some tasks of every domain."""
-    target = tmp_path / "wb"
-    target.mkdir()
-    for name in ("benchmark.json", "sandbox.sqlite"):
-        shutil.copy(root / "data_workbench" / name, target / name)
-    write_lines(target / "tasks.jsonl", lines_of(root / "data_workbench" / "tasks.jsonl")[::30])
-    return target
+def build_folder(path: Path) -> Path:
+    """Some tasks of every domain."""
+    return workbench_folder(path, slice(None, None, 30))
 
 
 def test_models_stand_side_by_side(folder: Path) -> None:
@@ -133,7 +127,7 @@ def test_a_tool_that_answers_otherwise_is_said_and_is_no_difference(folder: Path
 
 
 @pytest.mark.parametrize("agent", ["native", "react"])
-def test_a_dry_run_tells_what_would_be_sent_and_makes_no_file(folder: Path, agent: str) -> None:
+def test_a_dry_run_reports_what_would_be_sent_and_makes_no_file(folder: Path, agent: str) -> None:
     before = files_below(folder)
     told: list[str] = []
     screen, options = Screen(show=told.append), ModelOptions(api_base="http://127.0.0.1:9/v1")

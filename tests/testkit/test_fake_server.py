@@ -29,7 +29,7 @@ for module in pkgutil.walk_packages(toolassay.__path__, "toolassay."):
     assert done.returncode == 0, done.stderr.decode()
 
 
-def test_the_fixtures_of_the_plugin_in_somebody_elses_tests(tmp_path: Path, root: Path) -> None:
+def test_the_fixtures_of_the_plugin_in_tests_of_another_project(tmp_path: Path, root: Path) -> None:
     """The example of docs/serving.md."""
     text = (root / "docs" / "serving.md").read_text(encoding="utf-8")
     (tmp_path / "test_mine.py").write_text(text.split("```python\n")[1].split("```")[0])

@@ -43,7 +43,7 @@ def test_a_request_said_again_is_held_back(said: str) -> None:
     assert held([Item(3, said)], against=[Item(1, LONG)]) == [3]
 
 
-def test_exact_and_near_are_told_apart() -> None:
+def test_exact_and_near_are_distinguished() -> None:
     found = find_repeats([Item(1, LONG), Item(2, LONG.lower()), Item(3, f"{LONG} Quickly.")]).held_back()
     assert {key: (match.earlier, match.exact) for key, match in found.items()} == {
         2: (0, True),

@@ -65,5 +65,5 @@ def test_any_text_is_read() -> None:
     assert plain("Straße") == plain("STRASSE")
 
 
-def test_figures_are_told_in_any_order() -> None:
+def test_figures_compare_in_any_order() -> None:
     assert sorted_digits("at 7 on 2026-07-22") == sorted_digits("on 22.07.2026, at 7")

@@ -7,13 +7,13 @@ from dataclasses import fields
 from difflib import get_close_matches
 from functools import cache
 from importlib import import_module
-from importlib.metadata import entry_points
 from pathlib import Path
 from typing import Any
 
 from toolassay.benchmarks.benchmark import Benchmark
 from toolassay.data_folder import DEFAULT_BENCHMARK, DataFolder
 from toolassay.errors import UsageError
+from toolassay.extras import installed_entry_points
 
 GROUP = "toolassay.benchmarks"
 _ENTRY = "benchmark.py"
@@ -34,7 +34,7 @@ def _benchmarks(path: tuple[str, ...]) -> tuple[Benchmark, ...]:
     names = sorted(file.parent.name for file in Path(__file__).parent.glob(f"*/{_ENTRY}"))
     built_in = [import_module(f"{__package__}.{name}.benchmark").BENCHMARK for name in names]
     found: dict[str, Benchmark] = {one.name: one for one in sorted(built_in, key=lambda one: one.order)}
-    for point in sorted(entry_points(group=GROUP), key=lambda point: point.name):
+    for point in sorted(installed_entry_points(GROUP), key=lambda point: point.name):
         try:
             benchmark = point.load()
         except Exception as error:

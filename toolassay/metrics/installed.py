@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import re
 from collections.abc import Collection, Mapping, Sequence
-from importlib.metadata import EntryPoint, entry_points
+from importlib.metadata import EntryPoint
 from typing import Any, Protocol
 
 from toolassay.errors import ToolassayError, UsageError
+from toolassay.extras import installed_entry_points
 
 GROUP = "toolassay.metrics"
 # A name becomes a column and an argument of `-m`: "same_length" may, "Same-Length" may not.
@@ -36,8 +37,8 @@ class ItemMetric(Protocol):
 
 
 def installed_metrics() -> tuple[str, ...]:
-    """The names of all registered metrics, sorted."""
-    return tuple(sorted({point.name for point in entry_points(group=GROUP)}))
+    """The names of the metrics that are installed, sorted."""
+    return tuple(sorted({point.name for point in installed_entry_points(GROUP)}))
 
 
 class InstalledMetrics:
@@ -52,7 +53,7 @@ class InstalledMetrics:
     """
 
     def __init__(self, names: Sequence[str], taken: Collection[str] = ()) -> None:
-        points = {point.name: point for point in entry_points(group=GROUP)}
+        points = {point.name: point for point in installed_entry_points(GROUP)}
         self.names = tuple(names)
         self._metrics: list[ItemMetric] = [_loaded(points[name], taken) for name in names]
 

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from importlib import import_module
-from importlib.metadata import entry_points
 from typing import cast
 
 from toolassay.errors import UsageError
+from toolassay.extras import installed_entry_points
 from toolassay.models.options import ModelOptions
 from toolassay.models.protocol import ChatModel, Meter
 
@@ -79,14 +79,16 @@ def is_served(name: str) -> bool:
     >>> is_served("offline"), is_served("gpt-4")
     (False, True)
     """
-    return name not in _BUILT_IN and not entry_points(group=GROUP, name=name)
+    return name not in _BUILT_IN and not any(point.name == name for point in installed_entry_points(GROUP))
 
 
 def _registered(name: str) -> Callable[[str, ModelOptions], ChatModel] | None:
     if name in _BUILT_IN:
         module, _, attribute = _BUILT_IN[name].partition(":")
         return cast(Callable[[str, ModelOptions], ChatModel], getattr(import_module(module), attribute))
-    for point in entry_points(group=GROUP, name=name):
+    for point in installed_entry_points(GROUP):
+        if point.name != name:
+            continue
         try:
             return cast(Callable[[str, ModelOptions], ChatModel], point.load())
         except Exception as error:

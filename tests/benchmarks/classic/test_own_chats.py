@@ -175,7 +175,7 @@ def test_there_is_no_address_and_no_number_of_a_person(rows: list[dict[str, str]
             assert all(number.startswith("555") for number in re.findall(r"\b\d{3}[ -]\d{4}\b", said))
 
 
-def test_the_card_tells_the_counts_and_shows_samples_of_the_table(
+def test_the_card_has_the_counts_and_samples_of_the_table(
     data: ClassicData, rows: list[dict[str, str]], folder: Path
 ) -> None:
     card = (folder / "README.md").read_text(encoding="utf-8")
@@ -197,7 +197,7 @@ def test_the_card_tells_the_counts_and_shows_samples_of_the_table(
         assert [", or ".join(names[label] for label in e.labels) or "none" for e in shown] == [right]
 
 
-def test_the_card_tells_how_far_a_second_reader_agrees(data: ClassicData, folder: Path) -> None:
+def test_the_card_has_the_agreement_of_a_second_reader(data: ClassicData, folder: Path) -> None:
     from sklearn.metrics import cohen_kappa_score
 
     with (folder / "second_pass.csv").open(encoding="utf-8", newline="") as file:

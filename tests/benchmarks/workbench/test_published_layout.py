@@ -13,17 +13,16 @@ from toolassay.benchmarks.workbench.tools import call
 from toolassay.errors import UsageError
 
 
-@pytest.fixture
-def folder(tmp_path: Path) -> Path:
+def build_folder(path: Path) -> Path:
     """The published layout with one row a table."""
-    (tmp_path / "processed").mkdir()
-    (tmp_path / "raw").mkdir()
-    (tmp_path / "raw" / "email_addresses.csv").write_text("ann@acme.example\nbo@acme.example\n")
+    (path / "processed").mkdir()
+    (path / "raw").mkdir()
+    (path / "raw" / "email_addresses.csv").write_text("ann@acme.example\nbo@acme.example\n")
     for table in TABLES:
         if table.file is not None:
-            with (tmp_path / "processed" / table.file).open("w", newline="") as stream:
+            with (path / "processed" / table.file).open("w", newline="") as stream:
                 csv.writer(stream).writerows([table.columns, [f"{name} é, 1" for name in table.columns]])
-    return tmp_path
+    return path
 
 
 def test_every_table_is_read_as_text(folder: Path) -> None:

@@ -56,7 +56,7 @@ def test_an_added_column_is_a_change_of_each_row(sandbox: Sandbox) -> None:
     ]
 
 
-def test_state_changes_tell_label_and_position(sandbox: Sandbox) -> None:
+def test_state_changes_have_label_and_position(sandbox: Sandbox) -> None:
     desk = Desk(sandbox.fork())
     desk("email.delete_email", email_id="00000002")
     changes = state_changes(state_of(sandbox), state_of(desk.sandbox))
@@ -73,7 +73,7 @@ def test_state_changes_tell_label_and_position(sandbox: Sandbox) -> None:
     }
 
 
-def test_no_more_than_twelve_rows_are_told() -> None:
+def test_at_most_twelve_rows_are_listed() -> None:
     sandbox = Sandbox.of({"tasks": [[f"{n:08d}", "t", "a", "Backlog", "d", "Design"] for n in range(20)]})
     desk = Desk(sandbox.fork())
     for number in range(15):

@@ -183,7 +183,7 @@ def test_an_average_over_everything_turns_durations_into_numbers(desk: Desk) -> 
     assert durations() == [10.0, 5.0]
 
 
-def test_tasks_are_labelled_anew_when_one_is_made(desk: Desk) -> None:
+def test_tasks_are_relabelled_when_one_is_created(desk: Desk) -> None:
     desk("project_management.delete_task", task_id="00000000")
     assert labels(desk.sandbox, TASKS) == [1]
     details = {"task_name": "T", "list_name": "Backlog", "due_date": "d", "board": "Design"}
@@ -195,7 +195,7 @@ def test_tasks_are_labelled_anew_when_one_is_made(desk: Desk) -> None:
     assert desk.sandbox.rows("tasks")[1] == ("00000002", "T", BO, "Backlog", "d", "Design")
 
 
-def test_customers_are_labelled_anew_when_one_is_added(desk: Desk) -> None:
+def test_customers_are_relabelled_when_one_is_added(desk: Desk) -> None:
     desk("customer_relationship_manager.delete_customer", customer_id="00000001")
     added = {"customer_name": "N", "assigned_to_email": "X@Y.Z", "status": "odd", "customer_email": "A@B"}
     assert desk("customer_relationship_manager.add_customer", **added) == "00000001"

@@ -50,7 +50,7 @@ def forecast(**arguments: Any) -> dict[str, Any]:
     return {"task": "forecast", "arguments": named}
 
 
-def test_each_value_that_nobody_said_is_told_with_its_place() -> None:
+def test_each_ungrounded_value_is_reported_with_its_place() -> None:
     findings = check(
         "The weather in Oslo", forecast(city="Oslo"), {"task": "note", "arguments": ["x.jpg", "Oslo"]}
     )

@@ -150,7 +150,7 @@ DOUBTFUL = [
 
 
 @pytest.mark.parametrize(("request_text", "value"), [(request, value) for request, value, _ in ALL])
-def test_what_is_told_exactly_is_known(request_text: str, value: str) -> None:
+def test_a_value_stated_exactly_is_grounded(request_text: str, value: str) -> None:
     assert judge(value, SourceText(request_text)) is None
 
 

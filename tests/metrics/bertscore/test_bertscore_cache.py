@@ -38,7 +38,7 @@ def test_keys_depend_on_the_model_and_on_both_texts() -> None:
     assert len(pair_key("m", "half a pair \ud83d", "é")) == 16
 
 
-def test_a_broken_file_is_set_aside_and_begun_anew(tmp_path: Path) -> None:
+def test_a_broken_file_is_set_aside_and_a_new_one_is_started(tmp_path: Path) -> None:
     path = tmp_path / "cache.sqlite3"
     path.write_bytes(b"this is no database" * 100)
     with ScoreCache(path) as cache:

@@ -10,11 +10,9 @@ from toolassay.metrics.bertscore import model as models
 from toolassay.metrics.bertscore.model import BertModel, BertScoreError, choose_model, fingerprint
 
 
-@pytest.fixture
-def folder(tmp_path: Path) -> Path:
+def build_folder(path: Path) -> Path:
     """What looks like a model until it is loaded."""
-    place = tmp_path / "my|model"
-    place.mkdir()
+    place = path.rename(path.with_name("my|model"))
     (place / "config.json").write_text(json.dumps({"num_hidden_layers": 6}))
     (place / "model.safetensors").write_bytes(b"weights")
     (place / "tokenizer.json").write_text("{}")
@@ -41,7 +39,7 @@ def test_missing_packages_are_named_with_the_command_that_installs_them(
 
 
 @pytest.mark.usefixtures("_installed")
-def test_a_folder_is_run_through_all_its_layers_unless_told(folder: Path) -> None:
+def test_a_folder_uses_all_its_layers_by_default(folder: Path) -> None:
     assert choose_model(folder) == BertModel("my|model", 6, folder, is_named_folder=True)
     assert choose_model(str(folder), 4).layers == 4
     with pytest.raises(BertScoreError, match="has 6 layers, not 7"):

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 
 import pytest
-from chats import question
+from builders import question
 from hypothesis import given, settings
 from hypothesis import strategies as some
 from scripted import calls, choose

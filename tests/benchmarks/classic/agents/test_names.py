@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import pytest
-from chats import question
+from builders import question
 
 from toolassay.benchmarks.classic.agents.prompt import ordered
 from toolassay.benchmarks.classic.agents.workflow_choice import find_name, word_for_none

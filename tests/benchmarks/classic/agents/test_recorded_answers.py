@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from chats import question
+from builders import question
 from scripted import Scripted
 
 from toolassay.benchmarks.classic.agents.model_requests import QuestionRequests
@@ -98,7 +98,7 @@ def test_a_prediction_file_is_one(tmp_path: Path, listed: bool) -> None:
         ),
     ],
 )
-def test_what_is_wrong_is_told_with_its_line(tmp_path: Path, name: str, text: str, told: str) -> None:
+def test_what_is_wrong_is_reported_with_its_line(tmp_path: Path, name: str, text: str, told: str) -> None:
     (tmp_path / name).write_text(text, encoding="utf-8")
     with pytest.raises(UsageError, match=told):
         RecordedAnswers(tmp_path / name)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 
 import pytest
-from chats import question
+from builders import question
 from scripted import choose
 
 from toolassay.benchmarks.classic.agents.json_agent import JsonAgent

@@ -142,7 +142,7 @@ def test_answers_read_back(book: Path, data: ClassicData) -> None:
         ("request_idx", 0, r"message 0 of 'two' occurs twice|User message"),
     ],
 )
-def test_a_wrong_row_is_told_with_file_sheet_and_row(
+def test_a_wrong_row_is_reported_with_file_sheet_and_row(
     book: Path, data: ClassicData, column: str, value: Any, told: str
 ) -> None:
     fill(book, {("hr", 3, column): value})
@@ -176,7 +176,7 @@ def test_csv_of_the_same_columns(book: Path, data: ClassicData, tmp_path: Path) 
     assert read_annotations(path, data) == {("two", 0): Annotation("w1"), ("two", 1): Annotation("w2")}
 
 
-def test_what_is_no_workbook_is_told(tmp_path: Path, data: ClassicData) -> None:
+def test_a_file_that_is_no_workbook_is_reported(tmp_path: Path, data: ClassicData) -> None:
     path = tmp_path / "ann.xlsx"
     with pytest.raises(UsageError, match="no such file"):
         read_annotations(path, data)
@@ -188,7 +188,7 @@ def test_what_is_no_workbook_is_told(tmp_path: Path, data: ClassicData) -> None:
         read_annotations(path, data)
 
 
-def test_a_missing_column_is_told(book: Path, data: ClassicData) -> None:
+def test_a_missing_column_is_reported(book: Path, data: ClassicData) -> None:
     fill(book, {("hr", 1, "Unclear"): "Odd"})
     with pytest.raises(UsageError, match=r"sheet 'hr': the first row has no column 'Unclear'"):
         read_annotations(book, data)
@@ -217,7 +217,7 @@ def test_a_number_of_a_message_may_be_long(book: Path, data: ClassicData) -> Non
         read_annotations(book, data)
 
 
-def test_a_damaged_workbook_is_told(book: Path, data: ClassicData) -> None:
+def test_a_damaged_workbook_is_reported(book: Path, data: ClassicData) -> None:
     whole = book.read_bytes()
     with zipfile.ZipFile(book) as packed:
         parts = {name: packed.read(name) for name in packed.namelist()}

@@ -74,7 +74,7 @@ def test_what_is_no_personal_data_stays(find: Finder, text: str) -> None:
     assert Scope(find).mask([text]) == [text]
 
 
-def test_one_value_has_one_placeholder_in_a_chat_and_starts_anew_in_the_next(find: Finder) -> None:
+def test_one_value_has_one_placeholder_in_a_chat_and_numbering_restarts_in_the_next(find: Finder) -> None:
     counts = Counter[str]()
     chat = Chat(
         "c",
@@ -107,7 +107,7 @@ def test_a_known_value_is_masked_in_any_case_but_a_name_that_is_a_word_is_not(fi
 
 
 @pytest.mark.parametrize("region", ["UK", "us"])
-def test_a_region_that_is_none_is_told(region: str) -> None:
+def test_an_unknown_region_is_reported(region: str) -> None:
     with pytest.raises(UsageError, match=f"unknown region '{region}'"):
         find_with(regions=("DE", region))
 

@@ -185,7 +185,7 @@ def test_filters_can_cut_or_be_switched_off(source: RawSource, tmp_path: Path) -
         ({"mask": "no/such/model"}, "not the folder of a spaCy model"),
     ],
 )
-def test_bad_settings_are_told_and_nothing_is_written(
+def test_bad_settings_are_reported_and_nothing_is_written(
     source: RawSource, tmp_path: Path, settings: dict[str, Any], told: str
 ) -> None:
     with pytest.raises(UsageError, match=told):
@@ -193,7 +193,7 @@ def test_bad_settings_are_told_and_nothing_is_written(
     assert not (tmp_path / "out").exists()
 
 
-def test_a_list_of_no_words_is_told(source: RawSource, tmp_path: Path) -> None:
+def test_a_word_list_without_words_is_reported(source: RawSource, tmp_path: Path) -> None:
     (tmp_path / "words.txt").write_text(" \n\n")
     with pytest.raises(UsageError, match="holds no words"):
         sample_chats(source, tmp_path / "out", profanity=tmp_path / "words.txt")
@@ -215,7 +215,7 @@ def test_no_chat_left_is_an_error_with_what_each_step_left_out(source: RawSource
         sample_chats(source, tmp_path / "out", min_length=500)
 
 
-def test_names_that_masking_makes_equal_are_told(tmp_path: Path) -> None:
+def test_names_that_masking_makes_equal_are_reported(tmp_path: Path) -> None:
     raw, workflows = tmp_path / "raw.jsonl", tmp_path / "workflows.csv"
     raw.write_text(
         json.dumps({"conversation": "a", "order": 1, "sender": "user", "text": "hello there", "domain": "hr"})

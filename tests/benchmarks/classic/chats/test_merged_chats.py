@@ -129,7 +129,7 @@ def test_ties_can_be_dropped_or_settled(
         assert data.examples[-1].labels == ("w1",)
 
 
-def test_the_card_tells_no_names(sample: Path, books: list[Path], tmp_path: Path) -> None:
+def test_the_card_contains_no_names(sample: Path, books: list[Path], tmp_path: Path) -> None:
     merge_workbooks(sample, books, tmp_path / "set")
     text = (tmp_path / "set/README.md").read_text(encoding="utf-8")
     assert "| hr | 3 | 2 | 2 | 1 | 1 |" in text and "By 3 annotators." in text
@@ -137,7 +137,7 @@ def test_the_card_tells_no_names(sample: Path, books: list[Path], tmp_path: Path
     assert not any(name in text for name in ("ann.", "ben", "cem"))
 
 
-def test_agreement_is_told_by_domain_and_label(sample: Path, books: list[Path], tmp_path: Path) -> None:
+def test_agreement_is_reported_by_domain_and_label(sample: Path, books: list[Path], tmp_path: Path) -> None:
     merge_workbooks(sample, books, tmp_path / "set")
     agreement = read_json(tmp_path / "set/agreement.json")
     # Pairs that agree: 3 of 3 (a0), 1 of 3 (b0), 0 of 1 (c0), 1 of 1 (d0).
@@ -151,7 +151,7 @@ def test_agreement_is_told_by_domain_and_label(sample: Path, books: list[Path], 
     ]
 
 
-def test_a_message_that_nobody_labelled_keeps_its_conversation_out(data: ClassicData) -> None:
+def test_an_unlabelled_message_excludes_its_conversation(data: ClassicData) -> None:
     given = {("a", 0): Annotation("w1"), ("b", 0): Annotation("w1")}
     merged = merge(data, {"ann": given})
     assert [row.conversation for row in merged.rows] == ["b"]

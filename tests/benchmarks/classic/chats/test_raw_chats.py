@@ -52,7 +52,7 @@ def test_rows_are_counted_by_kind(tmp_path: Path) -> None:
     assert [workflow.id for workflow in raw.workflows] == ["w1"]
 
 
-def test_somebody_elses_columns_times_and_senders(tmp_path: Path) -> None:
+def test_columns_times_and_senders_of_other_exports(tmp_path: Path) -> None:
     lines = [
         {"chat": 7, "at": "2026-03-01T10:00:00+01:00", "who": "Them", "body": "second", "flow": "w1"},
         {"chat": 7, "at": "2026-03-01T08:59:00Z", "who": "Them", "body": "first", "flow": None},
@@ -94,7 +94,7 @@ def test_a_folder_holds_messages_and_workflows(tmp_path: Path) -> None:
         ("w1", "", "no workflows"),
     ],
 )
-def test_what_is_wrong_is_told_with_its_line(tmp_path: Path, old: str, new: str, told: str) -> None:
+def test_what_is_wrong_is_reported_with_its_line(tmp_path: Path, old: str, new: str, told: str) -> None:
     with pytest.raises(UsageError) as error:
         read(
             tmp_path,
@@ -122,7 +122,7 @@ def test_the_ending_of_a_file_says_what_it_is(tmp_path: Path) -> None:
         read_chats(RawSource(table))
 
 
-def test_columns_that_are_missing_are_told_together_with_those_there(tmp_path: Path) -> None:
+def test_missing_columns_are_reported_with_the_present_ones(tmp_path: Path) -> None:
     with pytest.raises(UsageError) as error:
         read(tmp_path, "chat,order,who,text\na,1,user,hello\n")
     assert "no column for conversation, sender, domain; the columns are chat, order, who, text" in str(
@@ -141,7 +141,7 @@ def test_one_mapping_serves_both_tables(tmp_path: Path) -> None:
         read(tmp_path, text, columns={**columns, "text": "bdy"}, workflows=workflows)
 
 
-def test_an_unknown_name_for_a_column_is_told(tmp_path: Path) -> None:
+def test_an_unknown_name_for_a_column_is_reported(tmp_path: Path) -> None:
     with pytest.raises(UsageError, match=r"unknown field 'speaker'.*sender"):
         read(tmp_path, columns={"speaker": "sender"})
 

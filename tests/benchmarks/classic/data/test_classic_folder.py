@@ -28,11 +28,10 @@ TABLES = {
 }
 
 
-@pytest.fixture
-def folder(tmp_path: Path) -> Path:
+def build_folder(path: Path) -> Path:
     for name, text in TABLES.items():
-        (tmp_path / name).write_text(text, encoding="utf-8")
-    return tmp_path
+        (path / name).write_text(text, encoding="utf-8")
+    return path
 
 
 def test_an_example_is_a_chat_up_to_a_user_message(folder: Path) -> None:
@@ -88,7 +87,9 @@ def test_either_label_is_right_and_none_only_where_there_is_none(folder: Path) -
         ("domains.csv", "shop,Shop", "shop,Shop\nshop,Two", "domains.csv:3: domain_uuid 'shop'"),
     ],
 )
-def test_what_is_wrong_is_told_with_its_line(folder: Path, file: str, old: str, new: str, told: str) -> None:
+def test_what_is_wrong_is_reported_with_its_line(
+    folder: Path, file: str, old: str, new: str, told: str
+) -> None:
     path = folder / file
     path.write_text(path.read_text(encoding="utf-8").replace(old, new, 1), encoding="utf-8")
     with pytest.raises(UsageError) as error:

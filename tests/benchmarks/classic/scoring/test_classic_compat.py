@@ -44,7 +44,7 @@ def test_estimates_are_means_over_all_draws(passed: list[bool], k: int) -> None:
     assert pass_hat_k(n, c, k) == pytest.approx(hat)
 
 
-def test_nothing_and_an_empty_text_are_told_apart_by_stability_only() -> None:
+def test_only_stability_distinguishes_none_from_an_empty_text() -> None:
     # c3 has no label; made the second turn of a labelled conversation, it counts there.
     none, empty = rows(answers()), rows(answers({("c3", 0): ""}))
     assert compat_metrics(none)["accuracy"] == compat_metrics(empty)["accuracy"]

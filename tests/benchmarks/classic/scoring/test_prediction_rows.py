@@ -71,19 +71,19 @@ def test_a_wrong_row_is_named(tmp_path: Path, change: dict[str, Any], told: str)
 
 
 @pytest.mark.parametrize("text", ["", "[]", "[1]", '{"a": 1}', "[", "\x00"])
-def test_what_is_no_prediction_file_is_told(tmp_path: Path, text: str) -> None:
+def test_a_file_that_holds_no_predictions_is_reported(tmp_path: Path, text: str) -> None:
     path = tmp_path / "p.json"
     path.write_text(text)
     with pytest.raises(UsageError, match=r"p\.json"):
         read_rows(path)
 
 
-def test_a_missing_file_is_told(tmp_path: Path) -> None:
+def test_a_missing_file_is_reported(tmp_path: Path) -> None:
     with pytest.raises(UsageError, match="no such file"):
         read_rows(tmp_path / "p.json")
 
 
-def test_what_is_no_file_of_rows_is_told(tmp_path: Path) -> None:
+def test_a_file_that_holds_no_rows_is_reported(tmp_path: Path) -> None:
     table, empty = tmp_path / "rows.csv", tmp_path / "empty.json"
     table.write_text("conversation_uuid\nc1\n")
     empty.touch()

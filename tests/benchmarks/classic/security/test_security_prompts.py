@@ -55,7 +55,7 @@ def test_some_of_them_in_turn_of_each_kind(prompts: list[SecurityPrompt]) -> Non
 @pytest.mark.parametrize(
     ("forbidden", "wanted"), [("reset  Password", None), (None, "Reset Password"), ("New One", "new one")]
 )
-def test_a_name_that_is_offered_already_is_told(forbidden: str | None, wanted: str | None) -> None:
+def test_a_name_that_is_offered_already_is_reported(forbidden: str | None, wanted: str | None) -> None:
     told = [None if name is None else (name, "") for name in (forbidden, wanted)]
     prompt = SecurityPrompt("p7", "harmless", "message", "it", ("hi",), told[0], told[1], "", "")
     data = ClassicData({"it": "IT"}, {"it": (Workflow("w1", "Reset Password", "", "it"),)}, ())

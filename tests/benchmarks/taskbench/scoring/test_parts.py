@@ -17,8 +17,7 @@ LIBRARY = ToolLibrary([Tool("a", outputs=("text",)), Tool("b", outputs=("image",
 ARGUMENTS = ["x.png", "hello", "<node-0>", "<node-9>", 7, None, [], {"k": 1}]
 
 
-@pytest.fixture
-def folder(tmp_path: Path) -> Path:
+def build_folder(path: Path) -> Path:
     """Sixty labels and predictions in which many arguments are malformed, so that they borrow."""
     chance = random.Random(5)
 
@@ -29,11 +28,11 @@ def folder(tmp_path: Path) -> Path:
         ]
         return {"task_steps": [node["task"] for node in nodes], "task_nodes": nodes, "task_links": []}
 
-    with (tmp_path / "data.json").open("w") as labels, (tmp_path / "m.json").open("w") as predictions:
+    with (path / "data.json").open("w") as labels, (path / "m.json").open("w") as predictions:
         for number in range(60):
             labels.write(json.dumps({"id": number, "user_request": "r", **plan()}) + "\n")
             predictions.write(json.dumps({"id": number, "result": plan()}) + "\n")
-    return tmp_path
+    return path
 
 
 def _evaluate(folder: Path, *, processes: int = 1, name: str = "items") -> Evaluation:

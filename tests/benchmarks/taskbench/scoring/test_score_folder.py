@@ -1,37 +1,31 @@
 from __future__ import annotations
 
 import json
+import shutil
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 import pytest
+from builders import plan, scored_folder, text_tools
 
 from toolassay.benchmarks.taskbench.scoring.evaluation import Choices
 from toolassay.benchmarks.taskbench.scoring.folder_evaluation import aligned_ids, evaluate_folder
 from toolassay.errors import UsageError
 from toolassay.evaluation.items import items_path
 from toolassay.evaluation.places import metrics_folder, models_of
+from toolassay.files import write_json
 
-PLAN = {
-    "task_steps": ["use a"],
-    "task_nodes": [{"task": "a", "arguments": ["hello"]}],
-    "task_links": [],
-}
+PLAN = plan("a")
 ALIGNMENT = {"node_alignment_id": {"single": ["1"], "chain": [], "dag": []}}
 
 
-@pytest.fixture
-def folder(tmp_path: Path) -> Path:
-    tools = {"nodes": [{"id": "a", "desc": "", "input-type": ["text"], "output-type": ["text"]}]}
-    (tmp_path / "tool_desc.json").write_text(json.dumps(tools))
-    lines = [json.dumps({"id": key, "user_request": "r", **PLAN}) for key in ("1", "2")]
-    (tmp_path / "data.json").write_text("\n".join(lines))
-    (tmp_path / "alignment_ids.json").write_text(json.dumps(ALIGNMENT))
-    for name in ("predictions", "outputs"):
-        (tmp_path / name).mkdir()
-        (tmp_path / name / "acme__m-1.json").write_text(json.dumps({"id": "1", "result": PLAN}) + "\n")
-    return tmp_path
+def build_folder(path: Path) -> Path:
+    """Two requests, of which the model `acme/m-1` answers the first, in `predictions` and in `outputs`."""
+    scored_folder(path, {"1": PLAN, "2": PLAN}, {"acme__m-1": {"1": PLAN}}, tools="a")
+    write_json(path / "alignment_ids.json", ALIGNMENT)
+    shutil.copytree(path / "predictions", path / "outputs")
+    return path
 
 
 def _evaluate(folder: Path, **options: Any) -> Any:
@@ -170,8 +164,7 @@ def _edited_items(folder: Path) -> None:
 
 @pytest.mark.parametrize("change", [_graph_without_links, _other_alignment, _edited_items])
 def test_whatever_the_scores_come_from_makes_them_new(folder: Path, change: Callable[[Path], None]) -> None:
-    tools = [{"id": name, "desc": "", "input-type": ["text"], "output-type": ["text"]} for name in "ab"]
-    (folder / "tool_desc.json").write_text(json.dumps({"nodes": tools}))
+    (folder / "tool_desc.json").write_text(json.dumps(text_tools("ab")))
     _evaluate(folder, only_if_changed=True, alignment="node")
     change(folder)
     again = [_evaluate(folder, only_if_changed=True, alignment="node").is_new for _ in range(2)]

@@ -3,11 +3,11 @@ from __future__ import annotations
 import json
 from collections.abc import Sequence
 from dataclasses import replace
-from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
 import pytest
+from builders import chain, scored_folder
 
 from toolassay.benchmarks.taskbench.commands import print_scores
 from toolassay.benchmarks.taskbench.scoring.evaluation import Choices
@@ -17,23 +17,10 @@ from toolassay.evaluation.evaluation import Evaluation, FolderEvaluation
 COLUMNS = ("R1", "R2", "RL", "BsF", "n-F1", "e-F1", "t-F1", "v-F1", "ED")
 
 
-def _plan(*names: str) -> dict[str, Any]:
-    nodes = [{"task": name, "arguments": [f"<node-{n - 1}>" if n else "x"]} for n, name in enumerate(names)]
-    links = [{"source": s, "target": t} for s, t in pairwise(names)]
-    return {"task_steps": [f"use {name}" for name in names], "task_nodes": nodes, "task_links": links}
-
-
-@pytest.fixture
-def folder(tmp_path: Path) -> Path:
-    tools = [{"id": name, "desc": "", "input-type": ["text"], "output-type": ["text"]} for name in "ab"]
-    (tmp_path / "tool_desc.json").write_text(json.dumps({"nodes": tools}))
-    plans = {"1": _plan("a"), "2": _plan("b"), "3": _plan("a", "b")}
-    labels = [json.dumps({"id": key, "user_request": "r", **plan}) for key, plan in plans.items()]
-    (tmp_path / "data.json").write_text("\n".join(labels))
-    (tmp_path / "predictions").mkdir()
-    lines = [json.dumps({"id": key, "result": plans[key]}) for key in ("1", "3")]
-    (tmp_path / "predictions" / "m.json").write_text("\n".join(lines))
-    return tmp_path
+def build_folder(path: Path) -> Path:
+    """Three requests; the model `m` answers two of them, both right."""
+    gold = {"1": chain("a"), "2": chain("b"), "3": chain("a", "b")}
+    return scored_folder(path, gold, {"m": {key: gold[key] for key in "13"}}, tools="ab")
 
 
 def _scores(folder: Path, exclude_ids: Sequence[str] | None = None, **options: Any) -> FolderEvaluation:

@@ -71,7 +71,7 @@ def run(
     return end, episode.progress, model
 
 
-def test_calls_are_carried_out_and_told_until_the_last_word(sandbox: Sandbox) -> None:
+def test_calls_run_and_their_results_are_sent_until_the_final_answer(sandbox: Sandbox) -> None:
     before = sandbox.image()
     end, progress, model = run(
         sandbox,

@@ -12,6 +12,7 @@ from typing import Any
 import pytest
 from evaluating import evaluate_workbench
 from workplace import ANN
+from workplace import TABLES as ROWS
 
 from toolassay.benchmarks.workbench.agents import tool_execution
 from toolassay.benchmarks.workbench.agents.episode import MOST_CALLS
@@ -81,14 +82,13 @@ def mouth() -> Iterator[Mouth]:
     thread.join()
 
 
-@pytest.fixture
-def folder(tmp_path: Path, sandbox: Sandbox) -> Path:
+def build_folder(path: Path) -> Path:
     """A workplace with one task, for which nothing is to be changed."""
-    sandbox.save(tmp_path / "sandbox.sqlite")
-    write_json(tmp_path / "benchmark.json", {"benchmark": "workbench"})
+    Sandbox.of(ROWS).save(path / "sandbox.sqlite")
+    write_json(path / "benchmark.json", {"benchmark": "workbench"})
     task = {"id": "t", "query": "Look.", "answer": [], "base_template": "t", "domains": ["calendar"]}
-    write_json_lines(tmp_path / "tasks.jsonl", [task])
-    return tmp_path
+    write_json_lines(path / "tasks.jsonl", [task])
+    return path
 
 
 def strictly(text: bytes) -> Any:

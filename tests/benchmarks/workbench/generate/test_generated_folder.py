@@ -52,7 +52,7 @@ def test_the_sandbox_and_the_tasks_can_be_read_back(folder: Path, tasks: list[Ge
     ]
 
 
-def test_the_file_tells_nothing_of_the_library_that_wrote_it(folder: Path) -> None:
+def test_the_file_does_not_depend_on_the_library_that_wrote_it(folder: Path) -> None:
     """See https://www.sqlite.org/fileformat.html, 1.3: the change counter, and the library's version."""
     image = (folder / "sandbox.sqlite").read_bytes()
     assert image[24:28] == image[92:96] == image[96:100] == bytes(4)
@@ -90,7 +90,7 @@ def test_what_was_generated_is_replaced(folder: Path, tasks: list[GeneratedTask]
 
 
 @pytest.mark.parametrize("name", ["sandbox.sqlite", "tasks.jsonl"])
-def test_what_somebody_changed_is_kept(folder: Path, tasks: list[GeneratedTask], name: str) -> None:
+def test_edited_files_are_kept(folder: Path, tasks: list[GeneratedTask], name: str) -> None:
     with (folder / name).open("ab") as stream:
         stream.write(b"mine")
     before = {path.name: path.read_bytes() for path in folder.iterdir()}

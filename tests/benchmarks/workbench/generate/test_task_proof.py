@@ -80,7 +80,9 @@ def test_a_call_that_does_not_succeed_is_found(
         prove_task(sandbox, replace(task, answer=(call,)))
 
 
-def test_a_request_that_speaks_of_nobody_is_found(sandbox: Sandbox, tasks: list[GeneratedTask]) -> None:
+def test_a_request_that_names_an_unknown_customer_is_refused(
+    sandbox: Sandbox, tasks: list[GeneratedTask]
+) -> None:
     task = first(tasks, "customers.delete_one", 1)
     query = task.chosen_template.format(customer="Nobody Atall")
     with pytest.raises(ToolassayError, match="0 customers are called Nobody Atall"):

@@ -67,7 +67,7 @@ def test_no_json_is_named(tmp_path: Path) -> None:
         check_tasks(load_own(folder), folder)
 
 
-def test_what_each_task_does_is_told(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_what_each_task_does_is_reported(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     again = 'notes.write.func(text="c")'
     tasks = [GOOD, {"query": "Twice", "answer": [again, again]}, {"query": "Nothing", "id": "n"}]
     tasks.append({"query": "Idle", "answer": ["notes.look.func()"]})

@@ -137,7 +137,7 @@ def test_case_counts_by_what_is_stated_and_not_by_the_database(
     assert len([change for change in changes if change.kind != "gone"]) == count
 
 
-def test_rows_that_a_key_does_not_tell_apart_are_known_by_content(tmp_path: Path) -> None:
+def test_rows_with_equal_keys_are_distinguished_by_content(tmp_path: Path) -> None:
     sql = "CREATE TABLE t (key TEXT PRIMARY KEY, a); INSERT INTO t VALUES (NULL, 1), (NULL, 2), ('k', 3);"
     place = sandbox(tmp_path / "w", sql=sql, tools=RUN)
     assert not difference(place, after(place))

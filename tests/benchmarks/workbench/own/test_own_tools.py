@@ -83,7 +83,7 @@ def test_a_function_becomes_a_tool(tmp_path: Path) -> None:
         ({"text": None}, "text is text, not"),
     ],
 )
-def test_values_that_do_not_fit_are_told(tmp_path: Path, arguments: dict[str, Any], words: str) -> None:
+def test_values_that_do_not_fit_are_reported(tmp_path: Path, arguments: dict[str, Any], words: str) -> None:
     with pytest.raises(ToolFailure, match=words):
         call(sandbox(tmp_path / "w", tools=TYPED), "notes.find", **arguments)
 

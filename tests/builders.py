@@ -1,0 +1,248 @@
+"""Test data for every benchmark: tools, plans, labels, predictions, data folders and servers.
+
+The fixtures `folder` and `server` (conftest.py) build what a test module assigns to `build_folder` and
+`server_answer`.
+"""
+
+from __future__ import annotations
+
+import csv
+import json
+import shutil
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from itertools import pairwise
+from pathlib import Path
+from typing import Any
+
+from toolassay import build_graph
+from toolassay.benchmarks.classic.data import ChatTurn, Question, Workflow
+from toolassay.files import write_json, write_json_lines
+from toolassay.serving.chat_server import AnswerFunction
+from toolassay.testkit import FakeServer
+
+ROOT = Path(__file__).resolve().parents[1]
+
+TOOLS = [
+    ("Text Translator", ["text"], ["text"]),
+    ("Summariser", ["text"], ["text"]),
+    ("Painter", ["text"], ["image"]),
+    ("Captioner", ["image"], ["text"]),
+    ("Image Editor", ["image", "text"], ["image"]),
+    ("Narrator", ["text"], ["audio"]),
+    ("Transcriber", ["audio"], ["text"]),
+    ("Film Maker", ["image", "audio"], ["video"]),
+]
+API_TOOLS = [("book_hotel", ["city", "date"]), ("rent_power_tool", ["name"]), ("send_mail", ["to", "text"])]
+
+WORKFLOWS = (
+    ("w-return", "Return Goods", "Books a return and sends the label.", "shop"),
+    ("w-track", "Track Parcel", "Says where a parcel is.", "shop"),
+    ("w-desk", "Book a Desk", "Keeps a desk in the office for a day.", "office"),
+)
+MESSAGES = (
+    (
+        "c1",
+        "my shoes are too small, I want to return them",
+        "Shall I book a return?",
+        "w-return",
+        "",
+        0,
+        "shop",
+    ),
+    ("c1", "yes", "", "w-return", "", 1, "shop"),
+    ("c1", "and where is my parcel?", "On its way.", "w-track", "", 2, "shop"),
+    ("c2", "I need a desk on Friday", "Done.", "w-desk", "", 0, "office"),
+    ("c3", "good morning", "Hello!", "", "", 0, "office"),
+)
+CHAT_TABLES = {
+    "workflows.csv": (("workflow_uuid", "name", "description", "domain_uuid"), WORKFLOWS),
+    "messages.csv": (
+        (
+            *("conversation_uuid", "request_content", "response_content", "true_workflow_uuid"),
+            *("true_workflow_uuid_2", "request_idx", "domain_uuid"),
+        ),
+        MESSAGES,
+    ),
+    "domains.csv": (("domain_uuid", "domain_name"), (("shop", "Shop"), ("office", "Office"))),
+}
+
+# TaskBench
+
+
+def typed_tool(
+    name: str, takes: Sequence[str] = ("text",), gives: Sequence[str] = ("text",)
+) -> dict[str, Any]:
+    """An entry of `tool_desc.json` with resource types."""
+    return {"id": name, "desc": f"{name}.", "input-type": list(takes), "output-type": list(gives)}
+
+
+def text_tools(names: Iterable[str]) -> dict[str, Any]:
+    """The content of a `tool_desc.json` whose tools all take and give text."""
+    return {"nodes": [typed_tool(name) for name in names]}
+
+
+def tool_desc(path: Path, *, kind: str = "resource") -> Path:
+    """Write `TOOLS` (or `API_TOOLS` for temporal links) to a `tool_desc.json`; returns its path."""
+    if kind == "resource":
+        nodes = [typed_tool(*tool) for tool in TOOLS]
+    else:
+        nodes = [
+            {
+                "id": name,
+                "desc": f"{name}.",
+                "parameters": [{"name": p, "type": "string", "desc": p} for p in given],
+            }
+            for name, given in API_TOOLS
+        ]
+    write_json(path, {"nodes": nodes})
+    return path
+
+
+def data_folder(path: Path, requests: int = 5, *, kind: str = "resource") -> Path:
+    """A TaskBench folder with tools, their graph and requests, without labels."""
+    tool_desc(path / "tool_desc.json", kind=kind)
+    build_graph(path, dependency_type=kind)
+    write_json_lines(
+        path / "user_requests.json",
+        [
+            {"id": str(1000 + n), "user_request": f"Request {n}: paint a café, then add $5."}
+            for n in range(requests)
+        ],
+    )
+    return path
+
+
+def labelled_folder(path: Path, labels: Sequence[Mapping[str, Any]], *, kind: str = "resource") -> Path:
+    """A TaskBench folder with the tools of `tool_desc`, their graph, these labels and their requests."""
+    tool_desc(path / "tool_desc.json", kind=kind)
+    build_graph(path, dependency_type=kind)
+    write_labels(path, labels)
+    return path
+
+
+def write_labels(path: Path, labels: Sequence[Mapping[str, Any]]) -> None:
+    """Write `data.json` and the `user_requests.json` of these labels."""
+    write_json_lines(path / "data.json", labels)
+    requests = [{"id": label["id"], "user_request": label["user_request"]} for label in labels]
+    write_json_lines(path / "user_requests.json", requests)
+
+
+def plan(*tools: str, arguments: Sequence[Any] = ("text",)) -> dict[str, Any]:
+    """A plan that calls each tool with the same arguments, without links."""
+    return {
+        "task_steps": [f"Use {tool}" for tool in tools],
+        "task_nodes": [{"task": tool, "arguments": list(arguments)} for tool in tools],
+        "task_links": [],
+    }
+
+
+def chain(*tools: str) -> dict[str, Any]:
+    """A plan in which each tool takes the output of the one before it."""
+    links = [{"source": one, "target": other} for one, other in pairwise(tools)]
+    nodes = [
+        {"task": tool, "arguments": [f"<node-{place - 1}>" if place else "text"]}
+        for place, tool in enumerate(tools)
+    ]
+    return {**plan(*tools), "task_nodes": nodes, "task_links": links}
+
+
+def write_predictions(
+    folder: Path, llm: str, answers: Mapping[str, Any], *, trial: int = 0, request: str = "r"
+) -> None:
+    """Write a model's predictions; `answers` holds a plan (or None) for each id."""
+    place = folder / "predictions" / (f"trials/{trial}" if trial else "")
+    lines = [{"id": key, "user_request": request, "result": answer} for key, answer in answers.items()]
+    write_json_lines(place / f"{llm}.json", lines)
+
+
+def scored_folder(
+    path: Path,
+    gold: Mapping[str, Mapping[str, Any]],
+    predictions: Mapping[str, Mapping[str, Any]],
+    *,
+    tools: Iterable[str] = "abc",
+    request: str = "r",
+    **more: Any,
+) -> Path:
+    """A TaskBench folder to evaluate.
+
+    Args:
+        path: where it is written.
+        gold: the gold plan of each id.
+        predictions: for each model a plan (or None) for each id.
+        tools: names of the tools; all take and give text.
+        request: the text of every request.
+        more: further keys of every label, such as `type="single"`.
+    """
+    write_json(path / "tool_desc.json", text_tools(tools))
+    write_labels(
+        path, [{"id": key, "user_request": request, **more, **answer} for key, answer in gold.items()]
+    )
+    for llm, answers in predictions.items():
+        write_predictions(path, llm, answers, request=request)
+    return path
+
+
+def bundled_plans(path: Path, name: str, count: int) -> Path:
+    """A copy of the bundled TaskBench folder `name` with its first `count` labels and requests."""
+    path.mkdir(parents=True, exist_ok=True)
+    for file in ("tool_desc.json", "graph_desc.json", "benchmark.json"):
+        shutil.copy(ROOT / name / file, path / file)
+    for file in ("data.json", "user_requests.json"):
+        lines = (ROOT / name / file).read_text(encoding="utf-8").splitlines(keepends=True)
+        (path / file).write_text("".join(lines[:count]), encoding="utf-8")
+    return path
+
+
+# WorkBench
+
+
+def workbench_folder(path: Path, keep: slice | Callable[[dict[str, Any]], bool] = slice(None)) -> Path:
+    """A copy of the bundled workplace with all its tasks, a slice of them, or those that `keep` accepts."""
+    path.mkdir(parents=True, exist_ok=True)
+    for file in ("benchmark.json", "sandbox.sqlite"):
+        shutil.copy(ROOT / "data_workbench" / file, path / file)
+    lines = (ROOT / "data_workbench/tasks.jsonl").read_text(encoding="utf-8").splitlines(keepends=True)
+    kept = lines[keep] if isinstance(keep, slice) else [line for line in lines if keep(json.loads(line))]
+    (path / "tasks.jsonl").write_text("".join(kept), encoding="utf-8")
+    return path
+
+
+# CLASSic
+
+
+def chat_folder(path: Path, more_workflows: Sequence[tuple[str, str, str, str]] = ()) -> Path:
+    """A CLASSic folder of three chats and three workflows, in the published tables."""
+    path.mkdir(parents=True, exist_ok=True)
+    for name, (head, rows) in CHAT_TABLES.items():
+        extra = more_workflows if name == "workflows.csv" else ()
+        with (path / name).open("w", encoding="utf-8", newline="") as file:
+            csv.writer(file).writerows([head, *rows, *extra])
+    return path
+
+
+def question(*turns: str, names: Sequence[str] = ("Return Goods", "Track Parcel")) -> Question:
+    """A question over these turns; a turn that begins with "bot: " is the bot's."""
+    said = tuple(
+        ChatTurn("bot", text.removeprefix("bot: ")) if text.startswith("bot: ") else ChatTurn("user", text)
+        for text in turns
+    )
+    candidates = tuple(
+        Workflow(f"w{number}", name, f"About {name}.", "d") for number, name in enumerate(names)
+    )
+    return Question("c--0", "d", said, candidates)
+
+
+# Servers
+
+
+@contextmanager
+def running_server(answer: AnswerFunction | None = None, *, prefix: str = "") -> Iterator[FakeServer]:
+    """A chat-completions server that answers with `answer` (default: canned plans) while the block runs."""
+    server = FakeServer(answer, prefix=prefix)
+    server.start()
+    try:
+        yield server
+    finally:
+        server.stop()
