@@ -35,15 +35,13 @@ def test_a_drawn_seed_is_shown_and_recorded(tmp_path: Path) -> None:
 
 
 def test_a_given_seed_that_leaves_no_room_is_an_error(tmp_path: Path) -> None:
-    with pytest.raises(NoRoom, match="seed 212320 leaves no room"):
+    with pytest.raises(NoRoom, match="seed 212320 do not allow"):
         generate_workbench(tmp_path, seed=212320)
 
 
 def test_another_seed_is_drawn_where_one_leaves_no_room(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    with pytest.raises(NoRoom, match="seed 212320 do not allow"):
-        generate_workbench(tmp_path, seed=212320)
     seeds = iter([212320, 3])
     monkeypatch.setattr("secrets.randbelow", lambda most: next(seeds))
     generate_workbench(tmp_path, seed=-1)
