@@ -166,3 +166,9 @@ def test_options_of_other_benchmarks_are_refused(sums: Path, capsys: Capture) ->
 def test_a_dry_run_sends_nothing(sums: Path, fake_server: FakeServer, capsys: Capture) -> None:
     shown = served(capsys, fake_server, sums, "", "--dry_run", "true")
     assert "30 to send; 0 of 30 sums are answered" in shown.out and not fake_server.count
+
+
+def test_the_documentation_shows_this_very_benchmark(root: Path) -> None:
+    page = (root / "docs" / "benchmarks.md").read_text(encoding="utf-8")
+    source = root / "tests" / "packages" / "true_or_false" / "true_or_false.py"
+    assert page.split("```python\n")[1].split("```")[0] == source.read_text(encoding="utf-8")
