@@ -237,7 +237,7 @@ def _rows_of_sheet(
         header = []
     for column, name in zip(columns, names, strict=True):
         if header.count(name) != 1:
-            wrong = f"{where}no column {column!r}, or two"
+            wrong = f"{where}the first row has no column {column!r}, or has it twice"
             raise UsageError(wrong, file=path, line=1, fix="put the header back into the first row")
     for line in lines:
         by_name = dict(zip_longest(header, line.cells[: len(header)], fillvalue=""))
@@ -305,7 +305,7 @@ def _excel_cells(
     except FileNotFoundError:
         raise UsageError("no such file", file=path, fix=f"check {option}") from None
     except Exception as error:  # openpyxl raises exceptions of many kinds for a damaged file
-        raise UsageError(f"no Excel workbook: {error}", file=path, fix="save it as .xlsx") from None
+        raise UsageError(f"is not an Excel workbook: {error}", file=path, fix="save it as .xlsx") from None
 
 
 def _sheet_cells(sheet: Any, values: Any) -> Iterator[_Cells]:

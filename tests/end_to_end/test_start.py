@@ -13,6 +13,7 @@ from running import environment, shell
 
 import toolassay
 from toolassay.cli.main import load
+from toolassay.stages.generate import MODEL
 
 HEAVY = ("numpy", "scipy", "sklearn", "matplotlib", "networkx", "aiohttp", "rich", "json_repair", "rapidfuzz")
 
@@ -93,5 +94,5 @@ def test_every_stage_that_takes_a_model_has_the_same_default() -> None:
         (option,) = [one for one in load(stage).params if one.name == "llm"]
         defaults[stage] = option.default[0] if isinstance(option.default, tuple) else option.default
     assert set(defaults.values()) == {"gpt-4"}
-    for function in (toolassay.generate, toolassay.infer, toolassay.evaluate):
-        assert inspect.signature(function).parameters["llm"].default == "gpt-4"
+    assert inspect.signature(toolassay.evaluate).parameters["llm"].default == "gpt-4"
+    assert toolassay.ModelSettings().llm == MODEL.llm == "gpt-4"

@@ -19,11 +19,10 @@ def test_scores_of_the_bundled_tasks_from_before_that_part_are_marked_too(root: 
     )
 
 
-def test_other_models_other_tasks_and_other_benchmarks_are_not_marked() -> None:
+def test_other_models_and_other_tasks_are_not_marked() -> None:
     bundled = {"benchmark": "workbench", "wordings": "toolassay"}
     assert mark_of("gpt-4", bundled) is None
     assert mark_of("offline", {"benchmark": "workbench", "tasks": "0123456789ab"}) is None
-    assert mark_of("offline", {**bundled, "benchmark": "classic"}) is None
     assert mark_of("offline", {}) is None
 
 

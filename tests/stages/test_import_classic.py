@@ -96,7 +96,12 @@ def test_from_the_hub(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
 @pytest.mark.parametrize(
     ("file", "old", "new", "told"),
     [
-        ("messages.csv", "w-desk", "w-nap", r"downloaded/messages\.csv:5: the label 'w-nap' is no workflow"),
+        (
+            "messages.csv",
+            "w-desk",
+            "w-nap",
+            r"downloaded/messages\.csv:5: the label 'w-nap' is not a workflow",
+        ),
         ("workflows.csv", "Track Parcel", "return GOODS", r"downloaded/workflows\.csv:3: the name"),
     ],
 )

@@ -177,7 +177,7 @@ def tables(alignment: Alignment) -> list[tuple[str, str]]:
     sizes = ("samples", "nodes each", "links each", "LLM critic: pass", "fail", "unknown")
     return [
         (
-            "Samples that each critic lets pass, by shape",
+            "Samples that pass each critic, by shape",
             Table(("samples", "single", "chain", "dag", "overall"), critics).markdown(),
         ),
         (

@@ -121,7 +121,8 @@ class Run:
             finally:
                 written = self._work.write(output, journal)
                 record.tool_use(tools.facts)
-            write_json(folder / SUMMARY, summary_facts(written.lines, already, summary, ledger))
+            if facts.has_summary:
+                write_json(folder / SUMMARY, summary_facts(written.lines, already, summary, ledger))
             warning = self._work.notice(journal)
         inference = Inference(written.lines, already, summary, adopted, malformed=written.malformed)
         self._work.report(inference, output, folder / JOURNAL, screen)

@@ -90,6 +90,7 @@ class WorkFacts:
         not_counted: what a dry run does not foresee beside retries, as a clause.
         ways_on: what the user can do where the settings contradict the run.
         extra: more for the manifest.
+        has_summary: whether `summary.json` is written beside the journal.
     """
 
     noun: str
@@ -104,6 +105,7 @@ class WorkFacts:
     not_counted: str = ""
     ways_on: str = WAYS_ON
     extra: Mapping[str, Any] = field(default_factory=dict)
+    has_summary: bool = True
 
     @property
     def max_tokens(self) -> int | None:

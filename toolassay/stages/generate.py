@@ -262,6 +262,7 @@ class GenerationWork(Work):
             },
             stage="generate",
             ways_on=WAYS_ON,
+            has_summary=False,  # `statistics.json` has it
             extra={"samples": self._count, MAX_TOKENS: {**PARAMETERS, **self._parameters}[MAX_TOKENS]},
         )
 

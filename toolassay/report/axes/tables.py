@@ -26,6 +26,7 @@ HEADINGS = ("accuracy", "stability", "$ / 1,000", "$ / right", "s p50", "s p95",
 def cells(axes: Axes) -> tuple[Lines, ...]:
     """The numbers of a row, below `HEADINGS`; what was not measured is a dash.
 
+    >>> from toolassay.evaluation.axis import About
     >>> about = About("chats", "Chats", "message", "the choice is right")
     >>> cells(Axes(about, "d", "m", 2, Interval(0.5, 0.25, 0.75)))[:2]
     (('50.0 %', '[25.0, 75.0]'), ('–',))

@@ -98,7 +98,7 @@ def test_bad_files_are_named(tmp_path: Path) -> None:
 def test_the_numbers_of_clusters_are_the_same_in_every_process(tmp_path: Path, root: Path) -> None:
     path = written(tmp_path / "items", item("a"), item("b"))
     code = (
-        "from pathlib import Path; from toolassay.benchmarks.taskbench.scoring import items, groups; "
+        "from pathlib import Path; from toolassay.evaluation import items, groups; "
         f"print(items.read_table(Path({str(path)!r}), groups.ScoreGroup('overall', 'overall')).clusters)"
     )
     said = {

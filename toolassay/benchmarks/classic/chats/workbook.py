@@ -255,9 +255,9 @@ def _annotation(row: SheetRow, names: Mapping[str, str]) -> Annotation | None:
     first, second = (_label(row.cells[column], column, names) for column in LABELS)
     flags = frozenset(flag for flag, column in FLAGS.items() if _yes(row.cells[column], column))
     if second is not None and first is None:
-        raise _RowError("Workflow 2 is filled in and Workflow 1 is not")
+        raise _RowError("Workflow 2 is filled in, but Workflow 1 is not")
     if second and not first:
-        raise _RowError(f"Workflow 1 says {NONE!r} and Workflow 2 names one")
+        raise _RowError(f"Workflow 1 is {NONE!r}, but Workflow 2 names one")
     if first is None and not any(row.cells[column] for column in FLAGS.values()):
         return None
     return Annotation(first, second if second and second != first else None, flags)
