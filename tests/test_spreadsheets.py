@@ -133,9 +133,9 @@ def test_both_formats_read_alike(tmp_path: Path, kind: str) -> None:
 @pytest.mark.parametrize(
     ("rows", "wrong"),
     [
-        ([("id", "note")], "no column 'decision', or two"),
-        ([("id", "note", "decision", "NOTE")], "no column 'note', or two"),
-        ([("read me",), COLUMNS, ("a", "b", "c")], "no column 'id', or two.*into the first row"),
+        ([("id", "note")], "no column 'decision', or has it twice"),
+        ([("id", "note", "decision", "NOTE")], "no column 'note', or has it twice"),
+        ([("read me",), COLUMNS, ("a", "b", "c")], "no column 'id', or has it twice.*into the first row"),
     ],
 )
 def test_a_header_that_is_not_whole_is_refused(
@@ -211,7 +211,7 @@ def test_a_file_that_is_missing_or_damaged_is_named(tmp_path: Path, kind: str) -
     with pytest.raises(UsageError, match=r"no such file\. Fix: check --import"):
         read(path)
     path.write_bytes(b"\xff\xfe\x00")
-    with pytest.raises(UsageError, match=r"a\.(csv: not a CSV table|xlsx: no Excel workbook)"):
+    with pytest.raises(UsageError, match=r"a\.(csv: not a CSV table|xlsx: is not an Excel workbook)"):
         read(path)
 
 

@@ -181,7 +181,7 @@ def tables(alignment: Alignment) -> list[tuple[str, str]]:
             Table(("samples", "single", "chain", "dag", "overall"), critics).markdown(),
         ),
         (
-            "Size of the plans, and what the LLM critic said",
+            "Size of the plans, and verdicts of the LLM critic",
             Table(sizes, [(str(total), *means, *verdicts)], align="r").markdown(),
         ),
     ]
