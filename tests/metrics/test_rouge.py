@@ -74,3 +74,17 @@ def test_pairs_added_after_scoring_are_scored_too() -> None:
 def test_nothing_to_compare() -> None:
     assert RougeCollector().scores().shape == (0, 4)
     assert union_lcs_hits([], [["a"]]) == 0
+
+
+@given(st.lists(pairs, max_size=4))
+@settings(max_examples=50, deadline=None)
+def test_the_collector_gives_the_numbers_of_rouge_score_itself(many: list[tuple[str, str]]) -> None:
+    collector = RougeCollector("rouge-score")
+    numbers = [collector.add(*pair) for pair in many]
+    assert collector.scores()[numbers].tolist() == [_reference(*pair) for pair in many]
+
+
+def test_rouge_score_skips_pairs_without_scores() -> None:
+    collector = RougeCollector("rouge-score")
+    assert [collector.add("a", "b", wanted=False), len(collector)] == [0, 1]
+    assert collector.scores().shape == (0, 4)

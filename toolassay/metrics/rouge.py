@@ -17,10 +17,11 @@ from array import array
 from collections import Counter
 from collections.abc import Hashable, Sequence
 from itertools import pairwise
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
 from rapidfuzz.distance import LCSseq
 
+from toolassay.extras import needed
 from toolassay.metrics.f1 import f1
 
 if TYPE_CHECKING:
@@ -112,6 +113,9 @@ _BYTES_A_SENTENCE_PAIR = 500
 _WORK_AT_ONCE = 16_000_000
 NAMES = ("rouge1", "rouge2", "rougeL", "rougeLsum")
 
+RougeBackend = Literal["builtin", "rouge-score"]
+"""Who computes ROUGE: this module, or the package `rouge-score`."""
+
 
 class Rouge(NamedTuple):
     """The four F-measures of one pair of texts, each from 0 to 1."""
@@ -164,8 +168,49 @@ def _overlap(gold: Counter[object], predicted: Counter[object]) -> float:
     return _f1(shared, gold.total(), predicted.total())
 
 
+class ReferenceRouge:
+    """ROUGE computed by the package `rouge-score`, without stemming. It is the reference of this module.
+
+    Raises:
+        UsageError: the package is not installed.
+
+    >>> ReferenceRouge().score("the cat sat", "the cat").rouge1
+    0.8
+    """
+
+    def __init__(self) -> None:
+        self._scorer = _rouge_scorer().RougeScorer(list(NAMES))
+
+    def score(self, reference: str, candidate: str) -> Rouge:
+        """The F-measures of a candidate text against one reference text."""
+        found = self._scorer.score(reference, candidate)
+        return Rouge(*(float(found[name].fmeasure) for name in NAMES))
+
+
+def rouge_score_release() -> str:
+    """Name and version of the installed package `rouge-score`, for a signature: `rouge-score-0.1.2`.
+
+    Raises:
+        UsageError: the package is not installed.
+    """
+    from importlib.metadata import version
+
+    _rouge_scorer()
+    return f"rouge-score-{version('rouge-score')}"
+
+
+def _rouge_scorer() -> Any:
+    return needed("rouge_score.rouge_scorer", "--rouge_backend rouge-score", "rouge-score")
+
+
 class RougeCollector:
     """Scores pairs of texts in batches, each distinct pair once; `add` returns the number of a pair.
+
+    Args:
+        backend: who computes the scores.
+
+    Raises:
+        UsageError: the package of the backend is not installed.
 
     >>> collector = RougeCollector()
     >>> [collector.add("a b", "a"), collector.add("a", "a"), collector.add("a b", "a")]
@@ -174,7 +219,8 @@ class RougeCollector:
     (2, 4)
     """
 
-    def __init__(self) -> None:
+    def __init__(self, backend: RougeBackend = "builtin") -> None:
+        self._reference = ReferenceRouge() if backend == "rouge-score" else None
         self._numbers: dict[bytes, int] = {}
         self._scores = array("d")
         self._waiting: list[tuple[list[list[bytes]], list[list[bytes]]]] = []
@@ -195,7 +241,11 @@ class RougeCollector:
         key = hashlib.blake2b(both, digest_size=16).digest()
         known = len(self._numbers)
         number = self._numbers.setdefault(key, known)
-        if wanted and number == known:
+        if not wanted or number < known:
+            return number
+        if self._reference is not None:
+            self._scores.extend(self._reference.score(reference, candidate))
+        else:
             pair = sentences(reference), sentences(candidate)
             self._waiting.append(pair)
             self._work += len(both) + len(pair[0]) * len(pair[1]) * _BYTES_A_SENTENCE_PAIR

@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 pytest.importorskip("torch", reason="torch is not installed: pip install -r requirements-all.txt")
 pytest.importorskip("bert_score", reason="bert-score is not installed: pip install -r requirements-all.txt")
 
-from toolassay.metrics.bertscore import BertScore, BertScoreError
+from toolassay.metrics.bertscore import BertScore, BertScoreError, ReferenceBertScore
 from toolassay.metrics.bertscore import model as models
 from toolassay.metrics.bertscore.encoder import TextPair
 from toolassay.testkit.environment import setting
@@ -122,6 +122,11 @@ def ours(folder: Path, pairs: list[TextPair], **options: int) -> NDArray[np.floa
 
 def test_scores_equal_those_of_bert_score(tiny: Path, pairs: list[TextPair]) -> None:
     assert np.abs(ours(tiny, pairs) - published(tiny, LAYERS, pairs)).max() < 1e-5
+
+
+def test_the_reference_backend_gives_the_scores_of_bert_score(tiny: Path, pairs: list[TextPair]) -> None:
+    found = ReferenceBertScore(tiny, device="cpu").scores(pairs)
+    assert np.abs(found - published(tiny, LAYERS, pairs)).max() < 1e-5
 
 
 def test_fewer_layers_equal_those_of_bert_score(tiny: Path, pairs: list[TextPair]) -> None:

@@ -7,7 +7,12 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar
 
 from toolassay.benchmarks.benchmark import Benchmark, Columns, Entry, Numbers, Option
-from toolassay.benchmarks.taskbench.options import PlanOptions, PlanScoring
+from toolassay.benchmarks.taskbench.options import (
+    BERTSCORE_BACKENDS,
+    ROUGE_BACKENDS,
+    PlanOptions,
+    PlanScoring,
+)
 from toolassay.data_folder import DataFolder
 from toolassay.evaluation.axis import Axis
 from toolassay.files import sha256_of
@@ -77,6 +82,11 @@ class TaskBench(Benchmark):
             "Which of several lines with one id counts; error: stop.",
             choices=("first", "last", "error"),
         ),
+        Option(
+            "rouge_backend",
+            "Who computes ROUGE: toolassay, or the package rouge-score.",
+            choices=ROUGE_BACKENDS,
+        ),
         Option("rouge_median", "Add the published kind of ROUGE: the median of bootstrapped means.", bool),
         Option(
             "compat",
@@ -94,6 +104,11 @@ class TaskBench(Benchmark):
             choices=("cpu", "cuda", "mps"),
         ),
         Option("bertscore_cache", "Keep BERTScores on disk and reuse them.", bool),
+        Option(
+            "bertscore_backend",
+            "Who computes BERTScore: toolassay's batches, or BERTScorer of the package bert-score.",
+            choices=BERTSCORE_BACKENDS,
+        ),
     )
     help_notes: ClassVar[Mapping[str, str]] = {
         "max_tokens": "2000",

@@ -30,9 +30,10 @@ def evaluate_plans(folder: DataFolder, scoring: ScoringSettings, own: PlanScorin
     Those of "all" models whose data, predictions and choices have not changed are not scored again.
 
     Raises:
-        UsageError: files missing or malformed.
+        UsageError: files missing or malformed, or the package of a backend is not installed.
         IncompleteEvaluation: some of several models cannot be scored; it carries the scores of the others.
     """
+    own.require_backends()
     screen, bertscore = scoring.screen, own.bertscore
     names = ScoringPlace(folder, scoring).models
     chosen = chosen_labels(folder.require(), scoring.ids, scoring.limit)
@@ -92,4 +93,5 @@ def recorded_plan_scoring(groups: Mapping[str, Mapping[str, Any]], metrics: Path
         with_bertscore=False,
         resamples=choices.resamples,
         seed=choices.seed,
+        rouge_backend=choices.rouge_backend,
     )

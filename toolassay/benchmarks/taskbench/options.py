@@ -7,12 +7,16 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal
 
+from toolassay.errors import UsageError
 from toolassay.prompt_templates import Wording, check_wording
 
 if TYPE_CHECKING:
     from toolassay.benchmarks.taskbench.scoring.evaluation import Choices
     from toolassay.evaluation.line_index import Keep
     from toolassay.metrics.bertscore import BertScore
+
+ROUGE_BACKENDS = ("builtin", "rouge-score")
+BERTSCORE_BACKENDS = ("builtin", "bert-score")
 
 
 @dataclass(frozen=True)
@@ -86,6 +90,13 @@ class PlanScoring:
         with_bertscore: compute BERTScore at all.
         resamples: of the bootstrap behind the strict intervals.
         seed: of the bootstrap.
+        rouge_backend: "rouge-score" computes ROUGE with the package of this name, the reference of the
+            built-in ROUGE.
+        bertscore_backend: "bert-score" computes BERTScore with `bert_score.BERTScorer`, the reference of the
+            built-in batches, and without a cache.
+
+    Raises:
+        UsageError: an unknown backend.
     """
 
     alignment: str | None = None
@@ -105,6 +116,32 @@ class PlanScoring:
     with_bertscore: bool = True
     resamples: int = 1000
     seed: int = 0
+    rouge_backend: Literal["builtin", "rouge-score"] = "builtin"
+    bertscore_backend: Literal["builtin", "bert-score"] = "builtin"
+
+    def __post_init__(self) -> None:
+        for name, known in (("rouge_backend", ROUGE_BACKENDS), ("bertscore_backend", BERTSCORE_BACKENDS)):
+            if (given := getattr(self, name)) not in known:
+                raise UsageError(f"no {name} '{given}'", fix=f"choose from {', '.join(known)}")
+
+    def require_backends(self) -> None:
+        """Check the packages of the backends, before anything is scored.
+
+        Raises:
+            UsageError: a package that the selected metrics need is not installed, or a metric is unknown.
+        """
+        if self.rouge_backend == self.bertscore_backend == "builtin":
+            return
+        from toolassay.evaluation.groups import metrics_of
+        from toolassay.metrics.bertscore import require_bert_score
+        from toolassay.metrics.installed import installed_metrics
+        from toolassay.metrics.rouge import rouge_score_release
+
+        chosen = metrics_of(self.metrics, self.prompting, installed_metrics())
+        if "rouge" in chosen and self.rouge_backend == "rouge-score":
+            rouge_score_release()
+        if "bertscore" in chosen and self.bertscore_backend == "bert-score" and self.with_bertscore:
+            require_bert_score()
 
     @property
     def choices(self) -> Choices:
@@ -123,6 +160,7 @@ class PlanScoring:
             self.seed,
             rouge_median=self.rouge_median,
             compat=self.compat,
+            rouge_backend=self.rouge_backend,
         )
 
     @property
@@ -131,9 +169,10 @@ class PlanScoring:
         if not self.with_bertscore:
             return None
         from toolassay.benchmarks.taskbench.scoring.parallel_scorer import cores
-        from toolassay.metrics.bertscore import BertScore
+        from toolassay.metrics.bertscore import BertScore, ReferenceBertScore
 
-        return BertScore(
+        kind = ReferenceBertScore if self.bertscore_backend == "bert-score" else BertScore
+        return kind(
             self.bertscore_model,
             layers=self.bertscore_layers,
             device=self.bertscore_device,

@@ -1,10 +1,11 @@
 """BERTScore (Zhang et al., 2020): the similarity of two texts by embeddings of a language model.
 
-An evaluation uses `BertScore` of `scorer`, which caches scores on disk. `model` selects the model and finds
+An evaluation uses `BertScore` of `scorer`, which caches scores on disk, or `ReferenceBertScore`, which calls
+`bert_score.BERTScorer`. `model` selects the model and finds
 its files. `encoder` runs torch and `bert-score`, imported late, in bounded memory.
 """
 
-from toolassay.metrics.bertscore.model import BertScoreError
-from toolassay.metrics.bertscore.scorer import BertScore
+from toolassay.metrics.bertscore.model import BertScoreError, require_bert_score
+from toolassay.metrics.bertscore.scorer import BertScore, ReferenceBertScore
 
-__all__ = ["BertScore", "BertScoreError"]
+__all__ = ["BertScore", "BertScoreError", "ReferenceBertScore", "require_bert_score"]

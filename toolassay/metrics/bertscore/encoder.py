@@ -280,6 +280,29 @@ class BertEncoder:
         return scores
 
 
+class ReferenceScorer:
+    """`bert_score.BERTScorer` without idf and rescaling, with a model loaded.
+
+    Args:
+        folder: the folder of the model's files.
+        layers: number of layers to run.
+        device: "cpu", "cuda" or "mps". Default: cuda if available, otherwise the CPU.
+    """
+
+    def __init__(self, folder: Path, layers: int, *, device: str | None = None) -> None:
+        from bert_score import BERTScorer
+
+        with _quiet(), _readable_path(folder) as path:
+            self._scorer = BERTScorer(model_type=path, num_layers=layers, device=device)
+
+    def scores(self, pairs: Sequence[TextPair]) -> NDArray[np.float64]:
+        """Precision, recall and F1 of each pair of a gold and a predicted text: shape (pairs, 3)."""
+        import numpy as np
+
+        found = self._scorer.score([predicted for _, predicted in pairs], [gold for gold, _ in pairs])
+        return np.stack([np.asarray(part, dtype=np.float64) for part in found], axis=1)
+
+
 def _padded(texts: Sequence[Embedded]) -> tuple[Any, Any, Any]:
     """The padded vectors, the mask and the weights of several texts, as `greedy_cos_idf` takes them."""
     import torch

@@ -95,8 +95,7 @@ def choose_model(given: str | Path | None = None, layers: int | None = None) -> 
     folder = None if given is None else Path(given).expanduser()
     if folder is not None and not folder.is_dir() and _is_path(given):
         raise UsageError("no such folder", file=folder, fix=_NAME_ONE)
-    missing = [name for module, name in _PACKAGES.items() if find_spec(module) is None]
-    if missing:
+    if missing := _missing_packages():
         raise BertScoreError(f"not installed: {', '.join(missing)}", fix=install("bert"))
     if folder is None:
         found = _in_hub_cache(DEFAULT) or _in_hub_cache(_OWNER + DEFAULT)
@@ -108,6 +107,22 @@ def choose_model(given: str | Path | None = None, layers: int | None = None) -> 
     name = str(given)
     local = _in_hub_cache(name)
     return _checked(BertModel(name, layers or _layers_of_name(name), local))
+
+
+def require_bert_score() -> None:
+    """Check that `bert-score` and what it needs is installed, for those who select it by name.
+
+    Raises:
+        UsageError: a package is missing.
+    """
+    if missing := _missing_packages():
+        raise UsageError(
+            f"--bertscore_backend bert-score needs packages: {', '.join(missing)}", fix=install("bert")
+        )
+
+
+def _missing_packages() -> list[str]:
+    return [name for module, name in _PACKAGES.items() if find_spec(module) is None]
 
 
 def fingerprint(folder: Path) -> str:

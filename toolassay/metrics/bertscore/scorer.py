@@ -13,7 +13,7 @@ from types import TracebackType
 from typing import TYPE_CHECKING, Self, TypeVar
 
 from toolassay.errors import UsageError
-from toolassay.metrics.bertscore.encoder import Encoder, TextPair, scored_blocks
+from toolassay.metrics.bertscore.encoder import Encoder, ReferenceScorer, TextPair, scored_blocks
 from toolassay.metrics.bertscore.model import BertModel, BertScoreError, choose_model, first_line
 from toolassay.progress_callback import Progress, no_progress
 from toolassay.version import OLD_NAME
@@ -30,6 +30,9 @@ QueryResult = TypeVar("QueryResult")
 _PATIENCE = 30
 # Keys in one query; old versions of SQLite allow 999.
 _AT_ONCE = 500
+REFERENCE = "bert-score"
+"""Begins the signature of scores by `ReferenceBertScore`; a colon follows, which no name on the hub has."""
+
 _TABLE = "CREATE TABLE IF NOT EXISTS scores (pair BLOB PRIMARY KEY, p REAL, r REAL, f REAL) WITHOUT ROWID"
 
 
@@ -267,4 +270,32 @@ class BertScore:
                         )
                         for _ in own:
                             advance()
+        return values[[place[pair] for pair in pairs]]
+
+
+class ReferenceBertScore(BertScore):
+    """`BertScore` with the numbers of `bert_score.BERTScorer` itself, in one call and without a cache.
+
+    The cache stays out because it holds numbers of the built-in batches. All embeddings of a call are in
+    memory at once, as in `bert-score`.
+    """
+
+    _scorer: ReferenceScorer | None = None
+
+    def _signature(self) -> str:
+        return f"{REFERENCE}:{super()._signature()}"
+
+    def _scores(self, pairs: Sequence[TextPair], progress: Progress) -> NDArray[np.float64]:
+        import numpy as np
+
+        place = {pair: number for number, pair in enumerate(dict.fromkeys(pairs))}
+        if not place:
+            return np.zeros((0, 3))
+        model = self._chosen()
+        if self._scorer is None:
+            self._scorer = ReferenceScorer(model.files(), model.layers, device=self._device)
+        with progress("BERTScore", len(place)) as advance:
+            values = self._scorer.scores(list(place))
+            for _ in place:
+                advance()
         return values[[place[pair] for pair in pairs]]

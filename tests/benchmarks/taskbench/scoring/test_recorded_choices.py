@@ -42,6 +42,13 @@ def test_choices_come_from_the_signature() -> None:
     assert choices.metrics == ("f1", "ed")
     assert (choices.alignment, choices.keep, choices.resamples, choices.seed) == ("node", "first", 7, 3)
     assert not choices.rouge_median
+    assert choices.rouge_backend == "builtin"
+
+
+def test_the_backend_of_rouge_comes_from_the_signature() -> None:
+    signature = SIGNATURE.replace("|data:", "|rouge:rouge-score-0.1.2|data:")
+    choices = recorded_choices(groups(["overall_overall"], signature), Path("m.json"))
+    assert choices.rouge_backend == "rouge-score"
 
 
 @pytest.mark.parametrize("signature", ["", "metrics:f1", SIGNATURE.replace("7@3", "many")])

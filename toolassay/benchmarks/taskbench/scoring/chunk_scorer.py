@@ -37,6 +37,7 @@ from toolassay.evaluation.groups import ScoreGroup, shape_and_size
 from toolassay.evaluation.line_index import Keep, LineIndex, Prediction
 from toolassay.graph import DependencyType, ToolGraph
 from toolassay.metrics.installed import InstalledMetrics
+from toolassay.metrics.rouge import RougeBackend
 from toolassay.normalised_plan import Plan, PlanReader
 from toolassay.runs.outcomes import MISSING, UNWRITTEN, RunOutcomes
 from toolassay.tools import ToolLibrary
@@ -65,6 +66,7 @@ class ScoringJob:
         keep: which of several lines with the same id counts.
         run: the folder of the run that made the predictions. Its journal gives the outcome of labels without
             a prediction.
+        rouge_backend: who computes ROUGE.
     """
 
     labels: Path
@@ -80,6 +82,7 @@ class ScoringJob:
     keep: Keep
     run: Path
     chosen: frozenset[str] | None = None
+    rouge_backend: RougeBackend = "builtin"
 
     def keeps(self, key: object) -> bool:
         """Whether the label with this id (a JSON value) is scored."""
@@ -232,7 +235,7 @@ class ChunkScorer:
         part = ChunkStatistics(
             CompatTable(job.library.ids), StrictTable(job.installed), [None] * len(job.groups)
         )
-        return part, StepPairCollector("rouge" in job.metrics, "bertscore" in job.metrics)
+        return part, StepPairCollector("rouge" in job.metrics, "bertscore" in job.metrics, job.rouge_backend)
 
     def score(self, numbers: Iterable[int]) -> ChunkStatistics:
         """Score the labels on these lines.

@@ -22,6 +22,7 @@ from toolassay.files import sha256_of
 from toolassay.graph import DependencyType, ToolGraph
 from toolassay.metrics.bertscore import BertScoreError
 from toolassay.metrics.installed import installed_metrics
+from toolassay.metrics.rouge import RougeBackend, rouge_score_release
 from toolassay.progress_callback import Progress, no_progress
 from toolassay.tools import ToolLibrary
 from toolassay.version import __version__
@@ -58,6 +59,7 @@ class Choices:
         rouge_median: whether to add the published kind of ROUGE number, the median of bootstrapped means.
         compat: "published" gives the published numbers also where they say nothing of a library
             (`compat_misfits`); None leaves those out.
+        rouge_backend: who computes ROUGE: this package or `rouge-score`.
     """
 
     metrics: Sequence[str] = ("all",)
@@ -71,6 +73,7 @@ class Choices:
     seed: int = 0
     rouge_median: bool = False
     compat: Literal["published"] | None = None
+    rouge_backend: RougeBackend = "builtin"
 
 
 class PlanEvaluator:
@@ -134,6 +137,7 @@ class PlanEvaluator:
             choices.keep,
             predictions.parent / "runs" / predictions.stem,
             None if chosen_ids is None else frozenset(map(str, chosen_ids)),
+            choices.rouge_backend,
         )
 
     @property
@@ -145,7 +149,7 @@ class PlanEvaluator:
         """What the scores are made with: version, choices, and hashes of everything read.
 
         Raises:
-            UsageError: a file is missing.
+            UsageError: a file is missing, or the package of a backend is not installed.
         """
         job, choices = self.job, self.choices
         parts = {
@@ -161,12 +165,17 @@ class PlanEvaluator:
             "data": self._hashes["data"],
             "tools": self._hashes["tools"],
             "graph": self._hashes["graph"],
+            **({"rouge": rouge_score_release()} if self._with_reference_rouge else {}),
             **({"rouge_median": "true"} if choices.rouge_median else {}),
             **({"compat": "published"} if choices.compat and compat_misfits(job) else {}),
             **({} if job.chosen is None else {"chosen": _short(json.dumps(sorted(job.chosen)))}),
             "predictions": self._hashes["predictions"],
         }
         return Signature(parts)
+
+    @property
+    def _with_reference_rouge(self) -> bool:
+        return "rouge" in self.job.metrics and self.job.rouge_backend == "rouge-score"
 
     @cached_property
     def _hashes(self) -> dict[str, str]:

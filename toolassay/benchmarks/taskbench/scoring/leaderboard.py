@@ -118,6 +118,7 @@ def recorded_choices(groups: Mapping[str, Mapping[str, Any]], path: Path) -> Cho
             resamples=int(resamples),
             seed=int(seed),
             compat="published" if "compat" in parts else None,
+            rouge_backend="rouge-score" if "rouge" in parts else "builtin",
             rouge_median=any(key.endswith("_bootstrap_median") for key in next(iter(groups.values()))),
         )
     except (KeyError, ValueError):

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Protocol
 
-from toolassay.metrics.rouge import RougeCollector
+from toolassay.metrics.rouge import RougeBackend, RougeCollector
 from toolassay.progress_callback import Progress, no_progress
 
 if TYPE_CHECKING:
@@ -52,12 +52,20 @@ class StepPairCollector:
     Args:
         with_rouge: whether to compute ROUGE while pairs are added.
         with_texts: whether to keep the texts, for BERTScore.
+        rouge_backend: who computes ROUGE.
+
+    Raises:
+        UsageError: the package of the backend is not installed.
     """
 
     with_rouge: bool
     with_texts: bool
+    rouge_backend: RougeBackend = "builtin"
     texts: list[TextPair] = field(default_factory=list)
-    _rouge: RougeCollector = field(default_factory=RougeCollector)
+    _rouge: RougeCollector = field(init=False)
+
+    def __post_init__(self) -> None:
+        self._rouge = RougeCollector(self.rouge_backend if self.with_rouge else "builtin")
 
     def add(self, gold: str, predicted: str) -> int:
         """Add a pair. Returns its number."""

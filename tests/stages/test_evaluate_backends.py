@@ -1,0 +1,211 @@
+"""Scores by the reference packages: `--rouge_backend rouge-score` and `--bertscore_backend bert-score`."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from toolassay import evaluate, infer, verify
+from toolassay.benchmarks.taskbench.options import PlanScoring
+from toolassay.benchmarks.taskbench.scoring.evaluation import evaluate_predictions
+from toolassay.cli.evaluate import command
+from toolassay.cli.main import run
+from toolassay.cli.verify import command as verify_command
+from toolassay.errors import UsageError
+from toolassay.evaluation.metrics_file import read_groups, signature_of
+from toolassay.files import write_json, write_json_lines
+from toolassay.graph import DependencyType
+from toolassay.metrics import rouge as rouge_module
+from toolassay.metrics.bertscore import model as models
+from toolassay.metrics.rouge import NAMES, ReferenceRouge
+from toolassay.screen import Screen
+from toolassay.tools import ToolLibrary
+
+WHOLE = "overall_overall"
+RELEASE = "rouge-score-0.1.2"
+TOOLS = ("Summariser", "Translator", "Painter")
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> Path:
+    """Six requests that the offline planner has answered; nothing is scored yet."""
+    types = {"input-type": ["text"], "output-type": ["text"]}
+    write_json(tmp_path / "tool_desc.json", {"nodes": [{"id": n, "desc": f"{n}.", **types} for n in TOOLS]})
+    labels = [
+        {
+            "id": str(n),
+            "type": "single",
+            "user_request": f"Use the {TOOLS[n % 3]} on 'text {n}', please.",
+            "task_steps": [f"Call the {TOOLS[n % 3]} once"],
+            "task_nodes": [{"task": TOOLS[n % 3], "arguments": [f"text {n}"]}],
+            "task_links": [],
+        }
+        for n in range(6)
+    ]
+    write_json_lines(tmp_path / "data.json", labels)
+    requests = [{"id": label["id"], "user_request": label["user_request"]} for label in labels]
+    write_json_lines(tmp_path / "user_requests.json", requests)
+    infer(tmp_path, llm="offline")
+    return tmp_path
+
+
+def without_rouge_score(monkeypatch: pytest.MonkeyPatch) -> None:
+    for name in ("rouge_score", "rouge_score.rouge_scorer"):
+        monkeypatch.setitem(sys.modules, name, None)
+
+
+def evaluate_by_command(folder: Path, *options: str) -> int:
+    return run(command, ["--data_dir", str(folder), "--llm", "offline", *options], "evaluate")
+
+
+def scored(folder: Path) -> dict[str, Any]:
+    return dict(read_groups(folder / "metrics" / "offline.json")[WHOLE])
+
+
+@pytest.mark.parametrize(
+    ("name", "dependency_type"),
+    [
+        ("A_multimedia_clean", "resource"),
+        ("A_multimedia_refs", "resource"),
+        ("B_tmdb", "temporal"),
+        ("B_ultratool", "temporal"),
+    ],
+)
+def test_rouge_score_gives_the_numbers_of_the_built_in_rouge(
+    reference: Path, name: str, dependency_type: DependencyType
+) -> None:
+    folder = reference / "taskbench_cases" / name
+    (predictions,) = (folder / "predictions").glob("*.json")
+    library = ToolLibrary.load(folder / "tool_desc.json", normalise_types=False)
+    own, theirs = (
+        evaluate_predictions(
+            folder / "data.json",
+            predictions,
+            library,
+            dependency_type,
+            metrics=["rouge"],
+            splits=["all"],
+            resamples=0,
+            rouge_backend=backend,
+        ).groups
+        for backend in ("builtin", "rouge-score")
+    )
+    assert list(own) == list(theirs)
+    for key, numbers in own.items():
+        for score in (f"step_{rouge}" for rouge in NAMES):
+            assert (score in numbers) == (score in theirs[key])
+            assert theirs[key].get(score, 0.0) == pytest.approx(numbers.get(score, 0.0), abs=1e-9)
+        for score in NAMES[:3]:
+            expected, found = (strict["strict"][score]["value"] for strict in (numbers, theirs[key]))
+            assert found == (None if expected is None else pytest.approx(expected, abs=1e-9))
+
+
+def test_the_flag_scores_with_rouge_score(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    class Marked(ReferenceRouge):
+        """Answers 0.25, so that its numbers show where they go."""
+
+        def score(self, reference: str, candidate: str) -> rouge_module.Rouge:
+            assert super().score(reference, candidate).rouge1 < 1
+            return rouge_module.Rouge(0.25, 0.25, 0.25, 0.25)
+
+    monkeypatch.setattr(rouge_module, "ReferenceRouge", Marked)
+    assert evaluate_by_command(folder, "--rouge_backend", "rouge-score") == 0
+    numbers = scored(folder)
+    assert [numbers[f"step_{name}"] for name in NAMES] == [0.25] * 4
+    assert numbers["strict"]["rougeL"]["value"] == 0.25
+    assert evaluate_by_command(folder, "--rouge_backend", "builtin") == 0
+    assert scored(folder)["step_rouge1"] != 0.25
+
+
+def test_the_signature_names_rouge_score_only_where_it_computed(folder: Path) -> None:
+    def signature(**options: Any) -> list[tuple[str, str]]:
+        """The parts in order, without the hash of the items, whose last digit may differ."""
+        evaluate(folder, llm="offline", **options)
+        return [part for part in signature_of(scored(folder)).items() if part[0] != "items"]
+
+    built_in = signature()
+    assert signature(rouge_backend="builtin") == built_in
+    assert "rouge" not in dict(built_in)
+    by_package = signature(rouge_backend="rouge-score")
+    assert ("rouge", RELEASE) in by_package
+    assert [part for part in by_package if part[0] != "rouge"] == built_in
+    assert "rouge" not in dict(signature(rouge_backend="rouge-score", metrics=["f1"]))
+
+
+def test_scores_of_another_backend_are_not_up_to_date(folder: Path) -> None:
+    def is_new(backend: str) -> bool:
+        (result,) = evaluate(folder, llm="all", rouge_backend=backend)
+        return result.is_new
+
+    found = [is_new(name) for name in ("builtin", "rouge-score", "rouge-score", "builtin", "builtin")]
+    assert found == [True, True, False, True, False]
+
+
+def test_without_rouge_score_one_line_says_what_to_install(
+    folder: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    without_rouge_score(monkeypatch)
+    assert evaluate_by_command(folder, "--rouge_backend", "rouge-score") == 2
+    said = capsys.readouterr().err
+    assert "--rouge_backend rouge-score needs the package rouge_score" in said
+    assert "in the checkout: pip install '.[rouge-score]'" in said
+    assert "Traceback" not in said
+    assert not (folder / "metrics").exists()
+    assert evaluate_by_command(folder, "--rouge_backend", "rouge-score", "-m", "f1") == 0
+    assert evaluate_by_command(folder) == 0
+
+
+def test_without_bert_score_one_line_says_what_to_install(
+    folder: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setattr(models, "find_spec", lambda _: None)
+    assert evaluate_by_command(folder, "--bertscore_backend", "bert-score") == 2
+    said = capsys.readouterr().err
+    assert "--bertscore_backend bert-score needs packages: torch, transformers, bert-score" in said
+    assert "in the checkout: pip install '.[bert]'" in said
+    assert "Traceback" not in said
+    assert not (folder / "metrics").exists()
+    assert evaluate_by_command(folder, "--bertscore_backend", "bert-score", "-m", "f1") == 0
+
+
+@pytest.mark.parametrize("option", ["rouge_backend", "bertscore_backend"])
+def test_an_unknown_backend_is_an_error(
+    folder: Path, option: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert evaluate_by_command(folder, f"--{option}", "rouge_score") == 2
+    assert option in capsys.readouterr().err
+    with pytest.raises(UsageError, match=f"no {option} 'rouge_score'"):
+        PlanScoring(**{option: "rouge_score"})  # type: ignore[arg-type]
+
+
+def test_scores_by_rouge_score_are_verified_with_it(
+    folder: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    evaluate(folder, llm="offline", rouge_backend="rouge-score")
+    made: list[ReferenceRouge] = []
+
+    class Counted(ReferenceRouge):
+        def __init__(self) -> None:
+            super().__init__()
+            made.append(self)
+
+    monkeypatch.setattr(rouge_module, "ReferenceRouge", Counted)
+    lines: list[str] = []
+    assert verify(folder, llm="offline", screen=Screen(say=lines.append, show=lines.append)).is_equal, lines
+    assert made
+    without_rouge_score(monkeypatch)
+    capsys.readouterr()
+    assert run(verify_command, ["--data_dir", str(folder), "--llm", "offline"], "verify") == 2
+    assert "pip install '.[rouge-score]'" in capsys.readouterr().err
+
+
+def test_another_release_of_rouge_score_is_a_difference(folder: Path) -> None:
+    evaluate(folder, llm="offline", rouge_backend="rouge-score")
+    path = folder / "metrics" / "offline.json"
+    path.write_text(path.read_text().replace(f"|rouge:{RELEASE}|", "|rouge:rouge-score-0.0.4|"))
+    lines: list[str] = []
+    assert not verify(folder, llm="offline", screen=Screen(say=lines.append, show=lines.append)).is_equal
+    assert f'  rouge: "rouge-score-0.0.4" -> "{RELEASE}"' in "\n".join(lines)
