@@ -23,6 +23,7 @@ def cells(axes: Axes) -> tuple[Cell, ...]:
 
     The notes of a cell are its interval and what else is known of the number, a line each.
 
+    >>> from toolassay.evaluation.axis import About
     >>> about = About("chats", "Chats", "message", "the choice is right")
     >>> accuracy, stability, *_ = cells(Axes(about, "d", "m", 2, Interval(0.5, 0.25, 0.75)))
     >>> (accuracy.text, accuracy.note), stability.text
