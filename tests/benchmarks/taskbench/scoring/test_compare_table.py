@@ -71,7 +71,8 @@ def test_what_a_row_says(capsys: pytest.CaptureFixture[str]) -> None:
 def test_a_notebook_shows_markdown() -> None:
     marked = replace(comparison(SCORE), marks={"old": RULES_AT_HAND})
     lines = comparison_markdown(marked).split("\n")
-    row = r"| argument\_value\_f1 | 25.00 | 50.00 | +25.00 \[10.04, 39.96\] | \<0.001 | \<0.001 | better | 21.23 |"
+    difference = r"+25.00 \[10.04, 39.96\]"
+    row = rf"| argument\_value\_f1 | 25.00 | 50.00 | {difference} | \<0.001 | \<0.001 | better | 21.23 |"
     assert lines[:6] == [
         r"**acme/\[new\]** (B) against **old †** (A): 300 items",
         "",
