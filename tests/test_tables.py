@@ -81,6 +81,13 @@ def test_markdown_shows_every_name_as_it_is(names: list[str]) -> None:
     assert rows == [[printable(name).strip(), "1"] for name in names]
 
 
+def test_right_aligned_text_is_escaped_too() -> None:
+    table = Table(("a", "p"), [("x", "[<0.001]")], align="lt")
+    assert table.markdown().split("\n")[1:] == ["| --- | ---: |", r"| x | \[\<0.001\] |"]
+    assert r"\begin{tabular}{lr}" in table.latex()
+    assert table.terminal().columns[1].justify == "right"
+
+
 @given(st.lists(st.tuples(MARKUP | TEXTS, MARKUP), max_size=3))
 def test_no_text_adds_a_row_or_a_cell_to_markdown(rows: list[tuple[str, str]]) -> None:
     lines = Table(("a", "b"), rows, align="lr").markdown().split("\n")

@@ -53,15 +53,36 @@ def bounds(low: float | None, high: float | None) -> str:
     return "" if low is None or high is None else f"{low:.1f}–{high:.1f}"
 
 
-def money(value: float | None, *, at_least: bool = False) -> str:
-    """US dollars; `at_least` where part of the cost is unknown.
+def percent_interval(low: float | None, high: float | None) -> str:
+    """The interval of a share of 1 in percent; empty where there is none.
+
+    >>> percent_interval(0.25, 0.75)
+    '[25.0, 75.0]'
+    """
+    return "" if low is None or high is None else f"[{percent(low, sign='')}, {percent(high, sign='')}]"
+
+
+def money(value: float | None, *, at_least: bool = False, small: bool = False) -> str:
+    """US dollars.
+
+    Args:
+        value: the amount.
+        at_least: part of the cost is unknown.
+        small: the column has costs of a single item, which would round to 0.0000: below one dollar, two
+            significant digits.
 
     >>> money(0.0421), money(12.5, at_least=True), money(None)
     ('0.0421', '≥ 12.50', '–')
+    >>> money(0.0, small=True), money(0.000123, small=True), money(1234.5, small=True)
+    ('0', '0.00012', '1,234.50')
     """
     if value is None:
         return UNKNOWN
-    return f"{'≥ ' if at_least else ''}{value:.{2 if value >= 10 else 4}f}"
+    if small:
+        text = f"{value:,.2f}" if value >= 1 else f"{value:.2g}"
+    else:
+        text = f"{value:.{2 if value >= 10 else 4}f}"
+    return f"{'≥ ' if at_least else ''}{text}"
 
 
 def seconds(value: float | None, *, local: bool) -> str:
@@ -150,11 +171,13 @@ class Cell:
         text: what it holds.
         note: an interval or the like: in brackets, small (LaTeX), or dim on the lines below (terminal).
         bold: whether a terminal shows the text in bold.
+        colour: of the text in a terminal, as rich names it.
     """
 
     text: str
     note: str = ""
     bold: bool = False
+    colour: str = ""
 
 
 Value = Cell | str | float | None
@@ -172,9 +195,9 @@ class Table:
         headings: the names of the columns.
         rows: the cells of each row.
         align: a letter for each column from the left, "r" for the rest: "l" left, "r" right, "n" for names
-            (of models and the like), which are left-aligned, of any length and with any characters. In
-            Markdown all their characters are escaped; on a narrow terminal they fold. Other cells may hold
-            Markdown, and a terminal never folds them.
+            (of models and the like), which are left-aligned, of any length and with any characters, "t"
+            for right-aligned text with any characters. In Markdown all characters of "n" and "t" are
+            escaped; the other cells may hold Markdown. Only "n" folds on a narrow terminal.
         title: one line.
         captions: paragraphs below the table.
 
@@ -197,7 +220,7 @@ class Table:
     def markdown(self) -> str:
         """GitHub's Markdown, without a line break at the end; the title is a heading of level 2."""
         heads = [markdown_escaped(heading, keep_markup=True) for heading in self.headings]
-        rules = ["---:" if letter == "r" else "---" for letter in self._alignment]
+        rules = ["---:" if letter in "rt" else "---" for letter in self._alignment]
         rows = [map(_markdown_cell, self._alignment, row) for row in self.rows]
         grid = "\n".join(f"| {' | '.join(line)} |" for line in (heads, rules, *rows))
         title = [f"## {markdown_escaped(self.title)}"] if self.title else []
@@ -212,7 +235,7 @@ class Table:
             r"\begin{table}",
             r"\centering",
             rf"\caption{{{latex_escaped(' '.join([self.title + '.', *self.captions]))}}}",
-            rf"\begin{{tabular}}{{{self._alignment.replace('n', 'l')}}}",
+            rf"\begin{{tabular}}{{{self._alignment.replace('n', 'l').replace('t', 'r')}}}",
             *(r"\toprule", head, r"\midrule", *body, r"\bottomrule"),
             r"\end{tabular}",
             r"\end{table}",
@@ -252,21 +275,28 @@ class Table:
             if letter == "n":
                 shown.add_column(heading, overflow="fold", min_width=min(widest, _NAME_WIDTH))
             else:
-                justify: Literal["left", "right"] = "right" if letter == "r" else "left"
+                justify: Literal["left", "right"] = "right" if letter in "rt" else "left"
                 shown.add_column(heading, justify=justify, no_wrap=True, min_width=widest)
         for row in self.rows:
             shown.add_row(*map(_terminal_cell, row))
         return shown
 
 
-def plain_text(table: rich.table.Table, *, width: int) -> str:
-    """A table of rich as lines without colours, at least `width` characters wide and never cut off."""
+def fitting_width(table: rich.table.Table, width: int) -> int:
+    """The width in characters, at least `width`, at which no number of a table of rich is cut off."""
     from rich.console import Console
     from rich.measure import Measurement
 
-    console = Console(width=width, color_system=None)
+    console = Console(width=width)
     unlimited = console.options.update(max_width=_UNLIMITED)
-    console.width = max(width, Measurement.get(console, unlimited, table).minimum)
+    return max(width, Measurement.get(console, unlimited, table).minimum)
+
+
+def plain_text(table: rich.table.Table, *, width: int) -> str:
+    """A table of rich as lines without colours, at least `width` characters wide and never cut off."""
+    from rich.console import Console
+
+    console = Console(width=fitting_width(table, width), color_system=None)
     with console.capture() as captured:
         console.print(table)
     return "\n".join(line.rstrip() for line in captured.get().splitlines()) + "\n"
@@ -282,7 +312,7 @@ def _cell(value: Value) -> Cell:
 
 def _markdown_cell(letter: str, value: Value) -> str:
     cell = _cell(value)
-    text = markdown_escaped(cell.text, keep_markup=letter != "n")
+    text = markdown_escaped(cell.text, keep_markup=letter not in "nt")
     return f"{text} ({cell.note})" if cell.note else text
 
 
@@ -300,7 +330,7 @@ def _lines(value: Value) -> list[str]:
 def _terminal_cell(value: Value) -> str:
     from rich.markup import escape
 
-    text, *notes = map(escape, _lines(value))
-    return "\n".join(
-        [f"[bold]{text}[/]" if _cell(value).bold else text, *(f"[dim]{note}[/]" for note in notes)]
-    )
+    cell = _cell(value)
+    text, *notes = map(escape, _lines(cell))
+    style = f"{'bold ' * cell.bold}{cell.colour}"
+    return "\n".join([f"[{style}]{text}[/]" if style else text, *(f"[dim]{note}[/]" for note in notes)])

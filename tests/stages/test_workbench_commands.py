@@ -122,7 +122,7 @@ def test_a_tool_that_answers_otherwise_is_said_and_is_no_difference(folder: Path
     with pytest.raises(UsageError, match="holds no conversation"):
         verify(folder, llm="offline")
     (folder / "predictions/runs/offline/manifest.json").unlink()
-    with pytest.raises(UsageError, match="how the agents were run"):
+    with pytest.raises(UsageError, match="how the agent was run"):
         verify(folder, llm="offline")
 
 

@@ -6,6 +6,7 @@ from collections.abc import Sequence
 
 from toolassay.cli.screen import show
 from toolassay.evaluation.evaluation import FolderEvaluation
+from toolassay.tables import percent, percent_interval
 
 
 def show_accuracy(evaluations: Sequence[FolderEvaluation], noun: str) -> None:
@@ -13,8 +14,5 @@ def show_accuracy(evaluations: Sequence[FolderEvaluation], noun: str) -> None:
     for one in evaluations:
         for numbers in one.evaluation.groups.values():
             found = numbers["strict"]["accuracy"]
-            share = "–"
-            if found["value"] is not None:
-                bounds = f"[{100 * found['low']:.1f}, {100 * found['high']:.1f}]"
-                share = f"{100 * found['value']:.1f} % {bounds}"
-            show(f"{one.llm}: {share} of {numbers['n']} {noun}s right")
+            share = [percent(found["value"]), percent_interval(found["low"], found["high"])]
+            show(f"{one.llm}: {' '.join(filter(None, share))} of {numbers['n']} {noun}s right")

@@ -10,6 +10,7 @@ from toolassay.evaluation.evaluation import FolderEvaluation
 from toolassay.evaluation.signature import read_signature
 from toolassay.models.registry import BASELINES
 from toolassay.runs.marks import LOCAL, RowMark, mark_of, marked
+from toolassay.tables import fitting_width, plain_text
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -17,7 +18,6 @@ if TYPE_CHECKING:
 
 
 Evaluated = TypeVar("Evaluated", bound=FolderEvaluation)
-_UNLIMITED = 1000  # characters
 
 
 def shown(result: FolderEvaluation) -> str:
@@ -51,17 +51,12 @@ def print_signatures(evaluations: Sequence[FolderEvaluation]) -> None:
 
 def print_table(table: Table, console: Console | None = None) -> None:
     """Print a table, wider than the screen rather than with numbers cut off; into a file without padding."""
-    from rich.measure import Measurement
-
     if console is None:
         from rich.console import Console
 
         console = Console()
-    unlimited = console.options.update(max_width=_UNLIMITED)
-    console.width = max(console.width, Measurement.get(console, unlimited, table).minimum)
     if console.is_terminal:
+        console.width = fitting_width(table, console.width)
         console.print(table)
-        return
-    with console.capture() as captured:
-        console.print(table)
-    show("\n".join(line.rstrip() for line in captured.get().rstrip("\n").splitlines()))
+    else:
+        show(plain_text(table, width=console.width).removesuffix("\n"))

@@ -3,17 +3,20 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from itertools import islice, zip_longest
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, Protocol, TypeVar
 
 from toolassay.data_folder import DataFolder
+from toolassay.errors import UsageError
 from toolassay.evaluation.line_index import LineIndex
 from toolassay.evaluation.metrics_file import RUN_KEYS, SECURITY, signature_of
 from toolassay.files import read_json_lines
-from toolassay.runs import Journal
+from toolassay.runs import Journal, recorded_settings
+from toolassay.runs.manifest import JOURNAL, MANIFEST
 from toolassay.runs.marks import WORDINGS
 from toolassay.screen import Screen
 from toolassay.text_formatting import count_of
@@ -83,13 +86,13 @@ _OF_GROUP = ("group", "n", "items")  # items are compared one by one
 
 @dataclass
 class LineComparison:
-    """The lines of a prediction file beside those made anew.
+    """The lines of a prediction file compared with those re-parsed from the raw answers.
 
     Attributes:
-        made: how many were made anew.
-        adopted: how many of them the journal only took over, without a raw answer.
+        made: number of re-parsed lines.
+        adopted: number of those that the journal took over without a raw answer.
         changed: the first that differ, with their ids.
-        differing: how many do.
+        differing: number of those that differ.
         missing: ids that the file lacks.
         unknown: ids that only the file has.
     """
@@ -107,7 +110,7 @@ class LineComparison:
         return not (self.differing or self.missing or self.unknown)
 
     def watch(self, lines: Iterable[dict[str, Any]], file: Path) -> Iterator[dict[str, Any]]:
-        """The lines made anew as they come, each compared with the file's line of its id.
+        """Yield the re-parsed lines, comparing each with the file's line of its id.
 
         Raises:
             UsageError: the file cannot be read.
@@ -163,7 +166,7 @@ def moved_scores(
 
     Args:
         old: the groups of a metrics file.
-        new: those computed anew, perhaps more.
+        new: the recomputed groups; may have more.
         left_out: keys with this word in them were not computed.
     """
     return [
@@ -236,6 +239,14 @@ def _named(names: list[str]) -> str:
     return ", ".join(names[:_NAMED]) + (", …" if len(names) > _NAMED else "")
 
 
+class _WithId(Protocol):
+    @property
+    def id(self) -> str: ...
+
+
+Item = TypeVar("Item", bound=_WithId)
+
+
 @dataclass(frozen=True)
 class RecordedRun:
     """A run whose predictions are made again from its raw answers.
@@ -255,3 +266,49 @@ class RecordedRun:
     journal: Journal
     work: Path
     screen: Screen
+
+    @property
+    def settings(self) -> dict[str, Any]:
+        """The settings in the manifest.
+
+        Raises:
+            UsageError: there is no manifest.
+        """
+        settings = recorded_settings(self.run_folder)
+        if settings is None:
+            raise UsageError(
+                "no such file", file=self.run_folder / MANIFEST, fix="it records how the agent was run"
+            )
+        return settings
+
+    @contextmanager
+    def remade_journal(
+        self, items: Sequence[Item], remake: Callable[[Item], Mapping[str, Any] | None], *, content: str
+    ) -> Iterator[Journal]:
+        """A journal in `work` with the re-parsed entry of each item.
+
+        Args:
+            items: the items of the data folder.
+            remake: re-parses an item's entry; None for an item without one.
+            content: what an entry has, for the error where it lacks that, e.g. "answers".
+
+        Raises:
+            UsageError: an entry cannot be read.
+        """
+        with (
+            Journal(self.work / JOURNAL) as remade,
+            self.screen.progress("read", len(items)) as advance,
+        ):
+            for item in items:
+                try:
+                    entry = remake(item)
+                except (KeyError, TypeError, AttributeError):
+                    raise UsageError(
+                        f"the entry of {item.id!r} holds no {content}",
+                        file=self.run_folder / JOURNAL,
+                        fix="remove its line",
+                    ) from None
+                if entry is not None:
+                    remade.append(item.id, entry)
+                advance()
+            yield remade

@@ -112,7 +112,7 @@ class Books:
         completion_tokens: int | None,
         cached_tokens: int | None = None,
     ) -> float | None:
-        """US dollars of an answer, as the ledger books it; None where nobody knows."""
+        """US dollars of an answer, as the ledger books it; None where the price is unknown."""
         return cost_of(model, prompt_tokens, completion_tokens, cached_tokens, prices=self.prices)
 
     @property

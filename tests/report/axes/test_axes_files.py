@@ -6,10 +6,10 @@ import csv
 import io
 from collections.abc import Sequence
 from dataclasses import replace
-from html import escape
 from pathlib import Path
 
 import pytest
+from markupsafe import escape
 
 from toolassay.benchmarks.registry import benchmark_named
 from toolassay.metrics.confidence_interval import NOTHING, Interval
@@ -17,6 +17,7 @@ from toolassay.report.axes import Axes, csv_table, draw_axes, write_page
 from toolassay.report.axes.axes import Cost, Latency, Security, Stability
 from toolassay.report.axes.tables import cells, mark_lines, terminal_table
 from toolassay.runs.marks import BASELINE, LOCAL, RULES_AT_HAND
+from toolassay.tables import Cell
 
 HALF = Interval(0.5, 0.25, 0.75)
 HOSTILE = "<script>alert(1)</script>\"'$x"
@@ -83,9 +84,9 @@ def test_models_that_share_nothing_measured_are_drawn_too(tmp_path: Path) -> Non
 def test_every_text_of_the_page_is_escaped(tmp_path: Path) -> None:
     picture = draw_axes(RUNS, tmp_path / "axes.svg")
     page = write_page(RUNS, picture, [f"Left out: {HOSTILE}"], tmp_path / "index.html").read_text()
-    assert "<script" not in page and "&lt;script&gt;alert(1)&lt;/script&gt;&quot;&#x27;$x" in page
+    assert "<script" not in page and "&lt;script&gt;alert(1)&lt;/script&gt;&#34;&#39;$x" in page
     assert page.count("<tr") == 5 and "http://" not in page and "https://" not in page
-    assert "default-src 'none'" in page and "pass^2 50.0 %" in page
+    assert "default-src &#39;none&#39;" in page and "pass^2 50.0 %" in page
     again = write_page(RUNS, picture, [f"Left out: {HOSTILE}"], tmp_path / "b.html").read_text()
     assert again == page
 
@@ -169,10 +170,10 @@ def test_a_library_is_shown_by_its_title(tmp_path: Path) -> None:
 def test_the_parts_of_a_latency_and_the_share_of_thinking_are_shown(tmp_path: Path) -> None:
     parts = Latency(1.0, 2.0, first_token=(0.3, 0.4), per_token=(0.01, 0.02), queued=(5.0, 6.0))
     one = replace(run("m"), latency=parts, cost=Cost(1.0, 2.0, thinking=0.625))
-    assert cells(one)[2] == ("1.00", "62.5 % thinking")
-    assert cells(one)[4] == ("1.00", "first token 0.30", "0.0100 a token", "+ 5.00 queued")
-    assert cells(one)[5] == ("2.00", "first token 0.40", "0.0200 a token", "+ 6.00 queued")
-    assert cells(run("m"))[4] == ("0.50",)
+    assert cells(one)[2] == Cell("1.00", "62.5 % thinking")
+    assert cells(one)[4] == Cell("1.00", "first token 0.30\n0.0100 a token\n+ 5.00 queued")
+    assert cells(one)[5] == Cell("2.00", "first token 0.40\n0.0200 a token\n+ 6.00 queued")
+    assert cells(run("m"))[4] == Cell("0.50")
     (row, plain) = csv.DictReader(io.StringIO(csv_table([one, run("m")])))
     assert (row["queued_seconds_p95"], row["thinking_share_of_tokens_written"]) == ("6.0", "0.625")
     assert (plain["queued_seconds_p95"], plain["first_token_seconds_p50"]) == ("", "")

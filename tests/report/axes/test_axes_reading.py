@@ -10,6 +10,7 @@ from toolassay.errors import UsageError
 from toolassay.report.axes import Axes, read_axes
 from toolassay.report.axes.axes import Cost, Latency
 from toolassay.report.axes.tables import cells
+from toolassay.tables import Cell
 
 SHARE = {"value": 0.5, "low": 0.25, "high": 0.75}
 NOTHING = {"value": None, "low": None, "high": None}
@@ -118,13 +119,16 @@ def test_unreadable_answers_are_counted_and_most_of_them_make_a_dash() -> None:
     assert found.security is not None and found.security.unreadable == 9
     assert found.notes["security"].startswith("9 of 58 answers to attacks are unreadable and left out; ")
     assert found.notes["security"].endswith("no harmless twin says anything: of 20, 18 are unreadable")
-    assert cells(found)[-1][2:] == ("of 49 attacks, 2 more failed, 9 unreadable", "harmless served –")
+    assert cells(found)[-1].note.splitlines()[1:] == [
+        "of 49 attacks, 2 more failed, 9 unreadable",
+        "harmless served –",
+    ]
     note = "58 of 60 answers to attacks are unreadable"
     most = {"score": NOTHING, "excluded": 0, "unreadable": 58, "tested": 2, "notes": {"score": note}}
     found = read(taskbench(security={**figures, **most}))
     assert found.security is not None and found.security.score.value is None
     assert found.notes["security"].startswith(note)
-    assert cells(found)[-1] == ("–", "58 of 60 attacks unreadable", "harmless served –")
+    assert cells(found)[-1] == Cell("–", "58 of 60 attacks unreadable\nharmless served –")
     written = found.to_json()["security"]
     assert written["score"] == NOTHING and written["unreadable"] == 58
 

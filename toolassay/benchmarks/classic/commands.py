@@ -17,8 +17,8 @@ from toolassay.cli.screen import SCREEN, show
 from toolassay.errors import UsageError
 from toolassay.evaluation.groups import OVERALL_GROUP
 from toolassay.evaluation.metrics_file import SECURITY
-from toolassay.report.leaderboard.tables import seconds
 from toolassay.runs.outcomes import is_scored
+from toolassay.tables import UNKNOWN, Table, number, percent, seconds
 from toolassay.text_formatting import count_of
 
 if TYPE_CHECKING:
@@ -252,7 +252,7 @@ def evaluate(
 @options.budget()
 @options.dry_run()
 @options.with_published()
-@options.flag("force", "Begin anew where settings differ; the old run is kept.")
+@options.flag("force", "Start a new run where settings differ; the old run is kept.")
 @click.argument("more", nargs=-1, type=click.UNPROCESSED, metavar="[--KEY=VALUE]...")
 def run(
     data: str,
@@ -310,7 +310,6 @@ def _refuse_unknown(more: tuple[str, ...]) -> None:
 command.add_command(build)
 
 
-_NOTHING = "–"
 _DOMAIN = "domain:"
 
 
@@ -344,7 +343,8 @@ def print_compat(
             all domains.
     """
     axes = {"cost": "cost USD", "latency": "latency s", "accuracy": "row_pass@1", "stability": "row_pass^2"}
-    lines: list[tuple[str, ...]] = [("compat", "domain", *axes.values(), "security", "as deployed")]
+    headings = ("compat", "domain", *axes.values(), "security", "as deployed")
+    lines: list[tuple[str, ...]] = []
     for agent, found in scores.items():
         compat = found.compat
         resisted = (compat.get(SECURITY, {}).get("value"), (deployed or {}).get(agent))
@@ -352,7 +352,7 @@ def print_compat(
             line = (
                 agent,
                 key.removeprefix(_DOMAIN),
-                _number(_in(compat["cost"], key, "cost_mean"), places=4),
+                number(_in(compat["cost"], key, "cost_mean"), 4),
                 _number(_in(compat["latency"], key, "time_to_pred_mean")),
                 _number(_in(compat["accuracy"], key, "row_pass@1")),
                 _number(_in(compat["stability"], key, "row_pass^2")),
@@ -366,8 +366,8 @@ def print_compat(
     for domain in shown:
         for model, figures in published_rows(domain).items():
             printed = (_number(figures.get(axis)) for axis in (*axes, "security"))
-            lines.append((f"{model} *", domain, *printed, _NOTHING))
-    _print_lines(lines)
+            lines.append((f"{model} *", domain, *printed, UNKNOWN))
+    print_table(Table(headings, lines, align="nl").terminal())
     if shown:
         more = "" if with_published else "; --with_published true shows them by domain, false leaves them out"
         show(f"* published, on its own data{more}")
@@ -381,7 +381,8 @@ def print_strict(scores: Mapping[str, ClassicScores]) -> None:
     trials.
     """
     shares = ("right %", "95 %", "conversations", "by workflow", "macro F1", "none F1", "agreement")
-    lines: list[tuple[str, ...]] = [("strict", "domain", "n", *shares, "p50 s", "p95 s", "USD / 1,000")]
+    headings = ("strict", "domain", "n", *shares, "p50 s", "p95 s", "USD / 1,000")
+    lines: list[tuple[str, ...]] = []
     for agent, found in scores.items():
         strict = found.strict
         for key, accuracy in strict["accuracy"].items():
@@ -390,7 +391,7 @@ def print_strict(scores: Mapping[str, ClassicScores]) -> None:
             asked = sum(count for name, count in accuracy["outcomes"].items() if is_scored(name))
             if not asked:
                 name = key.removeprefix(_DOMAIN)
-                lines.append((agent, name, f"0 of {expected}", *[_NOTHING] * (len(lines[0]) - 3)))
+                lines.append((agent, name, f"0 of {expected}", *[UNKNOWN] * (len(headings) - 3)))
                 continue
             agreement = strict["stability"][key].get("answer_agreement", {}).get("value")
             line = (
@@ -406,7 +407,7 @@ def print_strict(scores: Mapping[str, ClassicScores]) -> None:
                 _number(strict["cost"][key]["usd_per_1000_messages"]),
             )
             lines.append(line)
-    _print_lines(lines)
+    print_table(Table(headings, lines, align="nl").terminal())
     for agent, found in scores.items():
         if order := found.strict["stability"]["domain:all"]["order"]:
             show(
@@ -433,30 +434,17 @@ def print_usage(evaluations: Sequence[ClassicEvaluation]) -> None:
     _print_notes({result.llm: result.notes for result in evaluations})
 
 
-def _print_lines(lines: Sequence[tuple[str, ...]]) -> None:
-    """Two columns of words, then columns of numbers, none cut off; the first line is the heading."""
-    from rich.table import Table
-
-    table = Table(box=None)
-    for place, cells in enumerate(zip(*lines, strict=True)):
-        width = max(map(len, cells))
-        table.add_column(cells[0], justify="left" if place < 2 else "right", min_width=width)
-    for line in lines[1:]:
-        table.add_row(*line)
-    print_table(table)
-
-
 def _in(axis: Mapping[str, Mapping[str, Any]] | None, key: str, name: str) -> float | None:
     value = (axis or {}).get(key, {}).get(name)
     return None if value is None else float(value)
 
 
-def _number(value: float | None, *, places: int = 3) -> str:
-    return _NOTHING if value is None else f"{value:.{places}f}"
+def _number(value: float | None) -> str:
+    return number(value, 3)
 
 
 def _percent(share: float | None) -> str:
-    return _NOTHING if share is None else f"{100 * share:.1f}"
+    return percent(share, sign="")
 
 
 def _print_notes(notes: Mapping[str, Mapping[str, str]]) -> None:

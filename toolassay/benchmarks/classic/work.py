@@ -16,17 +16,16 @@ from toolassay.benchmarks.classic.agents.predictions import (
 )
 from toolassay.benchmarks.classic.agents.recorded_answers import RecordedAnswers
 from toolassay.benchmarks.classic.agents.settings import ClassicAgentSettings
-from toolassay.benchmarks.classic.data import read_data
+from toolassay.benchmarks.classic.data import Example, read_data
 from toolassay.benchmarks.classic.options import ChatOptions
 from toolassay.benchmarks.classic.security import ChatProber
 from toolassay.data_folder import DataFolder
 from toolassay.errors import UsageError
 from toolassay.evaluation.verification import RecordedRun
-from toolassay.runs import Journal, recorded_settings
+from toolassay.runs import Journal
 from toolassay.runs.budget import Estimate
 from toolassay.runs.event_loop import run_coroutine
 from toolassay.runs.ledger import FREE
-from toolassay.runs.manifest import JOURNAL, MANIFEST
 from toolassay.runs.record import hashes
 from toolassay.runs.retry_malformed import Again
 from toolassay.runs.settings import RunSettings
@@ -164,29 +163,19 @@ def reparsed_rows(recorded: RecordedRun) -> Iterator[dict[str, Any]]:
     Raises:
         UsageError: there is no manifest, or an entry of the journal cannot be read.
     """
-    run, screen = recorded.run_folder, recorded.screen
-    settings = recorded_settings(run)
-    if settings is None:
-        raise UsageError("no such file", file=run / MANIFEST, fix="it says how the agent was run")
+    settings = recorded.settings
     name, order = str(settings.get("agent", "cot")), str(settings.get("order", "table"))
     examples = read_data(recorded.folder.path).examples
-    trial = number_of(run.parent.parent)
+    trial = number_of(recorded.run_folder.parent.parent)
     if name == "recorded":
-        screen.say("recorded answers are taken as the journal has them")
+        recorded.screen.say("recorded answers are taken as the journal has them")
         yield from prediction_rows(examples, recorded.journal, trial=trial, order=order, free=False)
         return
     agent = agent_of(ClassicAgentSettings(name, order))
-    with Journal(recorded.work / JOURNAL) as remade, screen.progress("read", len(examples)) as advance:
-        for example in examples:
-            if entry := entry_of(recorded.journal, example.question):
-                try:
-                    made = run_coroutine(reparse_entry(example.question, agent, order, entry))
-                except (KeyError, TypeError, AttributeError):
-                    raise UsageError(
-                        f"the entry of {example.id!r} holds no answers",
-                        file=run / JOURNAL,
-                        fix="remove its line",
-                    ) from None
-                remade.append(example.id, made)
-            advance()
+
+    def remake(example: Example) -> Mapping[str, Any] | None:
+        entry = entry_of(recorded.journal, example.question)
+        return run_coroutine(reparse_entry(example.question, agent, order, entry)) if entry else None
+
+    with recorded.remade_journal(examples, remake, content="answers") as remade:
         yield from prediction_rows(examples, remade, trial=trial, order=order, free=recorded.llm in FREE)

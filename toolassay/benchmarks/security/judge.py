@@ -54,12 +54,7 @@ class JudgedProber:
         """The size of the prober."""
         return self._prober.size
 
-    def run(
-        self,
-        model: ChatModel,
-        journal: Journal,
-        loop: Loop,
-    ) -> int:
+    def run(self, model: ChatModel, journal: Journal, loop: Loop) -> int:
         """Run the probes, then judge the completed attacks that are not judged yet.
 
         Raises:

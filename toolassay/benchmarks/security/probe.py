@@ -144,12 +144,7 @@ class Prober(Protocol):
     @property
     def size(self) -> int: ...
 
-    def run(
-        self,
-        model: ChatModel,
-        journal: Journal,
-        loop: Loop,
-    ) -> int:
+    def run(self, model: ChatModel, journal: Journal, loop: Loop) -> int:
         """Run what the journal does not settle. Returns how many items it settled before.
 
         Raises:

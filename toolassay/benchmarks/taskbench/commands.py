@@ -13,6 +13,7 @@ from toolassay.cli.score_tables import baselines_last, print_marks, print_table,
 from toolassay.cli.screen import SCREEN, show
 from toolassay.evaluation.evaluation import FolderEvaluation
 from toolassay.evaluation.groups import OVERALL_GROUP
+from toolassay.tables import percent
 
 
 def print_scores(evaluations: Sequence[FolderEvaluation]) -> None:
@@ -47,8 +48,8 @@ def print_stability(evaluations: Sequence[FolderEvaluation]) -> None:
         sure = found["pass^k"][most]["value"] if most in found["pass^k"] else None
         show(
             f"{result.llm}: the same plan in all {most} trials: "
-            f"{100 * found['answer_agreement']['value']:.1f} % of {found['repeated']} requests"
-            + ("" if sure is None else f"; pass^{most} (exact match): {100 * sure:.1f} %")
+            f"{percent(found['answer_agreement']['value'])} of {found['repeated']} requests"
+            + ("" if sure is None else f"; pass^{most} (exact match): {percent(sure)}")
         )
 
 

@@ -100,7 +100,7 @@ def read_taskbench(paths: Iterable[Path]) -> Iterator[dict[str, Any]]:
             problem = _problem(label)
             if problem is not None:
                 raise UsageError(
-                    problem, file=path, line=number, fix="mend that row, or download the file again"
+                    problem, file=path, line=number, fix="correct that row, or download the file again"
                 )
             yield label
 
@@ -198,7 +198,7 @@ def import_taskbench(
         folder: downloaded files instead of the hub.
         file: the file with the labels, where it has another name than usual, e.g. `improved.parquet`.
         tools: a `tool_desc.json` instead of the source's.
-        screen: who listens.
+        screen: where notices and progress go.
 
     Raises:
         UsageError: an unknown domain, a missing or malformed file or row, a missing package, or the data

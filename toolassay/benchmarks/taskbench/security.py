@@ -281,19 +281,10 @@ class PlanProber:
         """The number of requests."""
         return len(self._requests)
 
-    def run(
-        self,
-        model: ChatModel,
-        journal: Journal,
-        loop: Loop,
-    ) -> int:
+    def run(self, model: ChatModel, journal: Journal, loop: Loop) -> int:
         """Send the requests that the journal does not settle. Returns how many it settled before."""
         inferrer = Inferrer(self._graph, self._prompt, model, parameters=self._parameters, shown=self._shown)
-        return inferrer.answer(
-            list(self._requests),
-            journal,
-            loop=loop,
-        )
+        return inferrer.answer(list(self._requests), journal, loop=loop)
 
     def results(self, journal: Journal) -> list[ProbeResult]:
         """The verdict on each probe, computed from the answers in the journal."""

@@ -13,8 +13,8 @@ from toolassay.cli import options
 from toolassay.cli.options import CommandGroup
 from toolassay.cli.score_tables import baselines_last, print_marks, print_table, shown
 from toolassay.cli.screen import SCREEN, show
-from toolassay.report.leaderboard.tables import seconds
 from toolassay.runs.outcomes import asked_phrase
+from toolassay.tables import Table, money, percent, percent_interval, seconds
 from toolassay.text_formatting import count_of
 
 if TYPE_CHECKING:
@@ -117,9 +117,6 @@ def print_agent_scores(evaluations: Sequence[AgentEvaluation]) -> None:
     """Both verdicts of each model of WorkBench by group and overall, strict side effects; in all, the dollars
     for 1,000 tasks and the seconds of one.
     """
-    from rich.markup import escape
-    from rich.table import Table
-
     rows: list[tuple[str, ...]] = []
     for result in baselines_last(evaluations):
         strict, compat = result.scores.strict, result.scores.compat
@@ -128,7 +125,7 @@ def print_agent_scores(evaluations: Sequence[AgentEvaluation]) -> None:
             if compat is not None:
                 published = (compat if name == "all" else compat["by_group"][name])["correct"]
             shares = (counts["correct"], published, counts["side_effects"])
-            texts = ("–" if share is None or not n else f"{100 * share / n:.1f} %" for share in shares)
+            texts = (percent(share / n if share is not None and n else None) for share in shares)
             usage = _usage(result) if name == "all" else ("", "", "")
             asked = asked_phrase(result.scores.asked) if name == "all" else str(n)
             rows.append((shown(result), name, asked, *texts, *usage))
@@ -137,13 +134,7 @@ def print_agent_scores(evaluations: Sequence[AgentEvaluation]) -> None:
         place = headings.index("compat")
         headings.pop(place)
         rows = [(*row[:place], *row[place + 1 :]) for row in rows]
-    table = Table(box=None, pad_edge=False)
-    for place, heading in enumerate(headings):
-        widest = max(len(text) for text in (heading, *(row[place] for row in rows)))
-        table.add_column(heading, justify="left" if place < 2 else "right", min_width=widest)
-    for row in rows:
-        table.add_row(*map(escape, row))
-    print_table(table)
+    print_table(Table(headings, rows, align="nl").terminal())
     print_marks(evaluations)
     for result in evaluations:
         for line in _repeats(result):
@@ -154,11 +145,11 @@ def print_agent_scores(evaluations: Sequence[AgentEvaluation]) -> None:
 
 def _usage(result: AgentEvaluation) -> tuple[str, ...]:
     """Dollars for 1,000 tasks, and the seconds of one."""
-    usd = result.cost and result.cost["usd_per_1000_tasks"]
+    usd = result.cost["usd_per_1000_tasks"] if result.cost else None
     times = result.latency["seconds_per_task"] if result.latency else {}
     local = bool(result.latency and result.latency.get("local"))
     return (
-        "–" if usd is None else f"{usd:.2f}",
+        money(usd),
         *(seconds(times.get(name), local=local) for name in ("p50", "p95")),
     )
 
@@ -170,7 +161,7 @@ def _repeats(result: AgentEvaluation) -> Iterator[str]:
         return
     for name in ("pass@k", "pass^k"):
         shares = ", ".join(
-            f"k={k} {100 * found['value']:.1f} % [{100 * found['low']:.1f}, {100 * found['high']:.1f}]"
+            f"k={k} {percent(found['value'])} {percent_interval(found['low'], found['high'])}"
             for k, found in repeats[name].items()
         )
         yield f"{result.llm}: {name} over {repeats['trials']} trials (strict): {shares}"

@@ -42,7 +42,7 @@ class AgentEvaluation(FolderEvaluation):
 
     Attributes:
         scores: of its first run; with further trials, also how sure a success is.
-        cost: what its tasks cost, over all trials; None where nobody knows, as `notes` says.
+        cost: what its tasks cost, over all trials; None where it is unknown, as `notes` says.
         latency: how long they took, likewise.
         notes: why `cost` or `latency` is None or not the whole.
     """

@@ -468,12 +468,7 @@ class WorkplaceProber:
         """The number of tasks to run, including the plain tasks that twins are compared with."""
         return len(self._tasks)
 
-    def run(
-        self,
-        model: ChatModel,
-        journal: Journal,
-        loop: Loop,
-    ) -> int:
+    def run(self, model: ChatModel, journal: Journal, loop: Loop) -> int:
         """Run the tasks that the journal does not settle. Returns how many it settled before."""
         agents = WorkbenchAgents(self._tasks, self._sandbox, self._agent, self._parameters, found=self._found)
         return agents.run(model, journal, loop)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from functools import cached_property
 from pathlib import Path
@@ -26,7 +26,7 @@ from toolassay.benchmarks.workbench.agents.verification import rerun_entry
 from toolassay.benchmarks.workbench.options import WorkplaceOptions
 from toolassay.benchmarks.workbench.sandbox import Sandbox
 from toolassay.benchmarks.workbench.security import WorkplaceProber
-from toolassay.benchmarks.workbench.tasks import FILE, read_tasks
+from toolassay.benchmarks.workbench.tasks import FILE, Task, read_tasks
 from toolassay.benchmarks.workbench.tools import toolset_of
 from toolassay.benchmarks.workbench.workplace import own_tools_file
 from toolassay.benchmarks.workbench.workplace_stages import load_workplace, tools_hash
@@ -36,7 +36,6 @@ from toolassay.evaluation.verification import RecordedRun
 from toolassay.runs import Journal, recorded_settings
 from toolassay.runs.budget import Estimate, ExpectedUsage
 from toolassay.runs.event_loop import run_coroutine
-from toolassay.runs.manifest import JOURNAL, MANIFEST
 from toolassay.runs.prices import Tariff
 from toolassay.runs.record import hashes
 from toolassay.runs.retry_malformed import MAX_TOKENS, Again
@@ -227,7 +226,7 @@ def workplace_prober(
 
 
 def rerun_lines(recorded: RecordedRun, *, allow_tools: bool) -> Iterator[dict[str, Any]]:
-    """The lines of a prediction file: each recorded conversation is gone through again, with its calls.
+    """The lines of a prediction file: each recorded conversation is re-run with its calls.
 
     Args:
         recorded: the run.
@@ -236,29 +235,24 @@ def rerun_lines(recorded: RecordedRun, *, allow_tools: bool) -> Iterator[dict[st
     Raises:
         UsageError: there is no manifest, or an entry of the journal cannot be read.
     """
-    run, screen = recorded.run_folder, recorded.screen
-    settings = recorded_settings(run)
-    if settings is None:
-        raise UsageError("no such file", file=run / MANIFEST, fix="it says how the agents were run")
+    settings = recorded.settings
     known = {name: settings[name] for name in ("agent", "toolkit", "resample") if name in settings}
     agent = WorkbenchAgentSettings(**known)
     sandbox, tasks = load_workplace(recorded.folder.path, allow_tools=allow_tools)
     changed = 0
-    with Journal(recorded.work / JOURNAL) as remade, screen.progress("read", len(tasks)) as advance:
-        for task in tasks:
-            entry = entry_of(recorded.journal, task)
-            if is_settled(entry):
-                try:
-                    made = run_coroutine(rerun_entry(task, sandbox, agent, entry))
-                except (KeyError, TypeError, AttributeError):
-                    raise UsageError(
-                        f"the entry of {task.id!r} holds no conversation",
-                        file=run / JOURNAL,
-                        fix="remove its line",
-                    ) from None
-                changed += made.pop("observations") != entry.get("observations", [])
-                remade.append(task.id, {**entry, **made})
-            advance()
+
+    def remake(task: Task) -> Mapping[str, Any] | None:
+        nonlocal changed
+        entry = entry_of(recorded.journal, task)
+        if not is_settled(entry):
+            return None
+        made = run_coroutine(rerun_entry(task, sandbox, agent, entry))
+        changed += made.pop("observations") != entry.get("observations", [])
+        return {**entry, **made}
+
+    with recorded.remade_journal(tasks, remake, content="conversation") as remade:
         yield from prediction_lines(tasks, remade)
     if changed:
-        screen.say(f"in {count_of(changed, 'task')} the tools answer otherwise than they did in the run")
+        recorded.screen.say(
+            f"in {count_of(changed, 'task')} the tools answer otherwise than they did in the run"
+        )

@@ -43,7 +43,7 @@ def load_workplace(
     Args:
         folder: the data folder.
         allow_tools: run the tools that the folder brings.
-        screen: who listens.
+        screen: where notices and progress go.
 
     Raises:
         UsageError: a file is missing or cannot be used, tools are not allowed, or a ground truth fails.
@@ -76,7 +76,7 @@ def new_workplace(
         sandbox: an SQLite file; it is copied.
         tools: a Python file with tools; it is copied and run.
         tasks: JSON lines; they are copied.
-        screen: who listens.
+        screen: where notices and progress go.
 
     Returns:
         What each task does.
@@ -104,7 +104,7 @@ def check_workplace(
     Args:
         folder: the data folder.
         allow_tools: run the tools that the folder brings.
-        screen: who listens.
+        screen: where notices and progress go.
 
     Returns:
         What each task does.
@@ -151,7 +151,7 @@ def evaluate_results(
         out: the folder for `verdicts.jsonl` and `metrics.json`.
         mode: `compat` (the published verdicts) or `strict`.
         allow_tools: run the tools that the folder brings, which are a program.
-        screen: who listens.
+        screen: where notices and progress go.
 
     Returns:
         The metrics by file; with repeated runs in strict mode, also `repeats` under the first file of each.
@@ -198,7 +198,7 @@ def replay(
         calls: JSON lines: `{"calls": [{"call": text}, …]}`; whatever else a line holds is kept.
         out: each line again, with `ret` or `exc` for each call, and with `state_changes`.
         allow_tools: run the tools that the folder brings, which are a program.
-        screen: who listens.
+        screen: where notices and progress go.
 
     Returns:
         How many sequences.
@@ -270,7 +270,7 @@ def generate_workbench(data_dir: str | Path, *, seed: int = 0, screen: Screen = 
     Args:
         data_dir: where to; made if it is not there.
         seed: -1 draws one and shows it.
-        screen: who listens.
+        screen: where notices and progress go.
 
     Raises:
         UsageError: the folder holds another benchmark, or files that were changed since they were generated.
@@ -297,7 +297,7 @@ def _made(seed: int) -> tuple[Sandbox, list[GeneratedTask]]:
 
 
 def _drawn() -> tuple[int, Sandbox, list[GeneratedTask]]:
-    """A workplace of a seed nobody chose: of the few that leave too little room, another is drawn."""
+    """A workplace of a random seed; if its tables leave too little room for tasks, another is drawn."""
     for _ in range(_DRAWS - 1):
         seed = secrets.randbelow(1_000_000)
         with contextlib.suppress(NoRoom):

@@ -2,46 +2,47 @@
 
 from __future__ import annotations
 
-import csv
-import io
 from collections.abc import Iterable, Iterator, Sequence
 from typing import TYPE_CHECKING
 
 from toolassay.metrics.confidence_interval import NOTHING, Interval
 from toolassay.report.axes.axes import AXES, Axes, Cost, Latency, Security, Stability
-from toolassay.report.leaderboard.tables import printable
 from toolassay.runs.marks import LOCAL
+from toolassay.tables import UNKNOWN, Cell, Table, Value, money, percent, percent_interval, printable, seconds
 
 if TYPE_CHECKING:
-    from rich.table import Table
+    import rich.table
 
 
-UNKNOWN = "–"
 _NOTICED = 0.01  # seconds; a shorter wait is no queue
-Lines = tuple[str, ...]
-"""A cell: a number, and below it its interval and what else is said of it."""
 HEADINGS = ("accuracy", "stability", "$ / 1,000", "$ / right", "s p50", "s p95", "security")
 
 
-def cells(axes: Axes) -> tuple[Lines, ...]:
+def cells(axes: Axes) -> tuple[Cell, ...]:
     """The numbers of a row, below `HEADINGS`; what was not measured is a dash.
+
+    The notes of a cell are its interval and what else is known of the number, a line each.
 
     >>> from toolassay.evaluation.axis import About
     >>> about = About("chats", "Chats", "message", "the choice is right")
-    >>> cells(Axes(about, "d", "m", 2, Interval(0.5, 0.25, 0.75)))[:2]
-    (('50.0 %', '[25.0, 75.0]'), ('–',))
+    >>> accuracy, stability, *_ = cells(Axes(about, "d", "m", 2, Interval(0.5, 0.25, 0.75)))
+    >>> (accuracy.text, accuracy.note), stability.text
+    (('50.0 %', '[25.0, 75.0]'), '–')
     """
-    nothing = (UNKNOWN,)
     stability, cost, latency, security = axes.stability, axes.cost, axes.latency, axes.security
     return (
-        _share(axes.accuracy),
-        _stability(stability) if stability else nothing,
-        (_dollars(cost.per_1000, cost), *_thinking(cost)) if cost else nothing,
-        (_dollars(cost.per_right, cost),) if cost else nothing,
-        (*_seconds(latency.p50, latency), *_parts(latency, 0)) if latency else nothing,
-        (*_seconds(latency.p95, latency), *_parts(latency, 1)) if latency else nothing,
-        _security(security) if security else nothing,
+        _cell(*_share(axes.accuracy)),
+        _stability(stability) if stability else Cell(UNKNOWN),
+        _cell(_dollars(cost.per_1000, cost), *_thinking(cost)) if cost else Cell(UNKNOWN),
+        Cell(_dollars(cost.per_right, cost) if cost else UNKNOWN),
+        _seconds(latency.p50, latency, 0) if latency else Cell(UNKNOWN),
+        _seconds(latency.p95, latency, 1) if latency else Cell(UNKNOWN),
+        _security(security) if security else Cell(UNKNOWN),
     )
+
+
+def _cell(text: str, *notes: str) -> Cell:
+    return Cell(text, "\n".join(notes))
 
 
 def mark_lines(runs: Iterable[Axes]) -> list[str]:
@@ -51,10 +52,9 @@ def mark_lines(runs: Iterable[Axes]) -> list[str]:
     return list(dict.fromkeys([*(run.mark.line for run in runs if run.mark is not None), *local]))
 
 
-def _seconds(seconds: float, latency: Latency) -> Lines:
-    if not latency.is_local:
-        return (f"{seconds:.2f}",)
-    return (f"{seconds:.4f}" if seconds >= 0.0001 else "<0.0001", "local")
+def _seconds(value: float, latency: Latency, place: int) -> Cell:
+    text, *local = seconds(value, local=latency.is_local).split()
+    return _cell(text, *local, *_parts(latency, place))
 
 
 def _parts(latency: Latency, place: int) -> Iterator[str]:
@@ -67,84 +67,43 @@ def _parts(latency: Latency, place: int) -> Iterator[str]:
         yield f"+ {latency.queued[place]:.2f} queued"
 
 
-def _thinking(cost: Cost) -> Lines:
-    return () if cost.thinking is None else (f"{_percent(cost.thinking)} thinking",)
+def _thinking(cost: Cost) -> list[str]:
+    return [] if cost.thinking is None else [f"{percent(cost.thinking)} thinking"]
 
 
-def _stability(found: Stability) -> Lines:
+def _stability(found: Stability) -> Cell:
     first, *bounds = _share(found.pass_hat_k)
-    return (f"pass^{found.k} {first}", *bounds, f"same answers {_percent(found.agreement.value)}")
+    return _cell(f"pass^{found.k} {first}", *bounds, f"same answers {percent(found.agreement.value)}")
 
 
-def _security(found: Security) -> Lines:
+def _security(found: Security) -> Cell:
     failed = f", {found.excluded} more failed" if found.excluded else ""
-    served = f"harmless served {_percent(found.harmless.value)}"
+    served = f"harmless served {percent(found.harmless.value)}"
     answers = found.attempts - found.excluded
     if found.score.value is None:
-        return (UNKNOWN, f"{found.unreadable} of {answers} attacks unreadable{failed}", served)
+        return _cell(UNKNOWN, f"{found.unreadable} of {answers} attacks unreadable{failed}", served)
     unread = f", {found.unreadable} unreadable" if found.unreadable else ""
-    return (*_share(found.score), f"of {answers - found.unreadable} attacks{failed}{unread}", served)
+    return _cell(*_share(found.score), f"of {answers - found.unreadable} attacks{failed}{unread}", served)
 
 
-def _share(interval: Interval) -> Lines:
+def _share(interval: Interval) -> list[str]:
     value, low, high = interval
-    bounds = () if low is None or high is None else (f"[{100 * low:.1f}, {100 * high:.1f}]",)
-    return (_percent(value), *bounds)
-
-
-def _percent(value: float | None) -> str:
-    return UNKNOWN if value is None else f"{100 * value:.1f} %"
-
-
-def money(dollars: float) -> str:
-    """US dollars, small ones with more digits.
-
-    >>> money(0.0), money(0.00123), money(1.5), money(1234.5)
-    ('0', '0.0012', '1.50', '1,234.50')
-    """
-    if not dollars:
-        return "0"
-    return f"{dollars:,.2f}" if dollars >= 1 else f"{dollars:.2g}"
+    return [percent(value), *filter(None, [percent_interval(low, high)])]
 
 
 def _dollars(dollars: float | None, cost: Cost) -> str:
-    return UNKNOWN if dollars is None else f"{'≥ ' if cost.is_at_least else ''}{money(dollars)}"
+    return money(dollars, at_least=cost.is_at_least, small=True)
 
 
-_NAME_WIDTH = 24  # characters of a name before it is folded, at least
-
-
-def terminal_table(runs: Sequence[Axes]) -> Table:
-    """A row a run, the rows of a model together; below a number its interval, and what else is said of it."""
-    from rich import box
-    from rich.cells import cell_len
-    from rich.table import Table
-
-    rows = [_terminal_row(axes) for axes in runs]
-    table = Table(box=box.SIMPLE_HEAD, collapse_padding=True, pad_edge=False)
-    for place, heading in enumerate(("model", "benchmark", "n", *HEADINGS)):
-        lines = [line for row in rows for line in row[place]]
-        widest = max(map(cell_len, [heading, *lines]))
-        if place < 2:
-            table.add_column(heading, overflow="fold", min_width=min(widest, _NAME_WIDTH))
-        else:
-            table.add_column(heading, justify="right", no_wrap=True, min_width=widest)
+def terminal_table(runs: Sequence[Axes]) -> rich.table.Table:
+    """A row a run, the rows of a model together; the notes of a number are below it."""
+    rows: list[list[Value]] = []
     before = None
-    for axes, (model, *others) in zip(runs, rows, strict=True):
-        table.add_row(_dimmed(model) if axes.model != before else "", *map(_dimmed, others))
+    for axes in runs:
+        name = axes.name if axes.model != before else ""
+        rows.append([name, axes.marked_title, axes.n, *cells(axes)])
         before = axes.model
-    return table
-
-
-def _terminal_row(axes: Axes) -> list[Lines]:
-    return [(printable(axes.name),), (printable(axes.marked_title),), (axes.n,), *cells(axes)]
-
-
-def _dimmed(lines: Lines) -> str:
-    from rich.markup import escape
-
-    first, *more = map(escape, lines)
-    return "\n".join((first, *(f"[dim]{line}[/]" for line in more)))
+    return Table(("model", "benchmark", "n", *HEADINGS), rows, align="nn").terminal()
 
 
 CSV_COLUMNS = (
@@ -173,14 +132,10 @@ def csv_table(runs: Iterable[Axes]) -> str:
     >>> csv_table([]).split(",")[:3]
     ['benchmark', 'data', 'model']
     """
-    text = io.StringIO()
-    writer = csv.writer(text, lineterminator="\n")
-    writer.writerow(CSV_COLUMNS)
-    writer.writerows(map(_csv_row, runs))
-    return text.getvalue()
+    return Table(CSV_COLUMNS, [_csv_row(run) for run in runs]).csv()
 
 
-def _csv_row(axes: Axes) -> list[object]:
+def _csv_row(axes: Axes) -> list[Value]:
     stability, cost, latency, security = axes.stability, axes.cost, axes.latency, axes.security
     sure, same = (stability.pass_hat_k, stability.agreement) if stability else (NOTHING, NOTHING)
     score: Interval = security.score if security else NOTHING
@@ -188,10 +143,10 @@ def _csv_row(axes: Axes) -> list[object]:
         *(axes.about.name, printable(axes.data), printable(axes.model), axes.items),
         *(axes.counts.get(name) for name in ("n_labels", "n_asked", "n_scored", "partial")),
         *axes.accuracy,
-        stability and stability.k,
+        stability.k if stability else None,
         *sure,
         *same,
-        stability and stability.trials,
+        stability.trials if stability else None,
         *((cost.per_1000, cost.per_right, cost.is_at_least, cost.thinking) if cost else (None,) * 4),
         *((latency.p50, latency.p95, latency.is_local) if latency else (None, None, None)),
         *(latency or Latency(0, 0)).parts.values(),

@@ -23,7 +23,7 @@ from toolassay.tables import (
 if TYPE_CHECKING:
     import rich.table
 
-__all__ = ["csv_table", "latex_table", "markdown_table", "printable", "seconds", "terminal_table"]
+__all__ = ["csv_table", "latex_table", "markdown_table", "printable", "terminal_table"]
 
 _USAGE = ("$ / 1,000", "$", "s (median)")
 _CSV_DIGITS = 10  # more is the noise of multiplying by 100

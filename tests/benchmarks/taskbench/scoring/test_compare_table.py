@@ -8,8 +8,10 @@ from rich.console import Console
 
 from toolassay.cli.score_tables import print_table
 from toolassay.evaluation.comparison import Comparison, ModelComparison, ScoreComparison
-from toolassay.evaluation.comparison_table import comparison_tables
+from toolassay.evaluation.comparison_table import comparison_markdown, comparison_tables
 from toolassay.metrics.confidence_interval import NOTHING, Interval
+from toolassay.runs.marks import RULES_AT_HAND
+from toolassay.tables import markdown_escaped
 
 SCORE = ScoreComparison(
     "argument_value_f1",
@@ -64,6 +66,28 @@ def test_what_a_row_says(capsys: pytest.CaptureFixture[str]) -> None:
     assert text.count("Percent;") == 1
     assert "exact McNemar: exact_match" in text
     assert "corrected for the 4 test(s)" in text
+
+
+def test_a_notebook_shows_markdown() -> None:
+    marked = replace(comparison(SCORE), marks={"old": RULES_AT_HAND})
+    lines = comparison_markdown(marked).split("\n")
+    difference = r"+25.00 \[10.04, 39.96\]"
+    row = rf"| argument\_value\_f1 | 25.00 | 50.00 | {difference} | \<0.001 | \<0.001 | better | 21.23 |"
+    assert lines[:6] == [
+        r"**acme/\[new\]** (B) against **old †** (A): 300 items",
+        "",
+        "| score | A | B | difference | p | Holm p | verdict | finds |",
+        "| --- | ---: | ---: | ---: | ---: | ---: | ---: | ---: |",
+        row,
+        "",
+    ]
+    assert lines[6].startswith("**third** (B)") and lines[10] == row
+    assert lines[12].startswith("Percent;") and lines[13:] == [markdown_escaped(RULES_AT_HAND.line), ""]
+
+
+def test_a_verdict_has_a_colour() -> None:
+    first, _ = comparison_tables(comparison(SCORE, NONE), width=100)
+    assert list(first.columns[6].cells) == ["[green]better[/]", "no difference found"]
 
 
 def test_a_score_that_no_item_has(capsys: pytest.CaptureFixture[str]) -> None:

@@ -103,12 +103,7 @@ class ClassicInference:
         self._parameters = parameters or {}
         self._cost_of = cost_of
 
-    def run(
-        self,
-        model: ChatModel,
-        journal: Journal,
-        loop: Loop,
-    ) -> int:
+    def run(self, model: ChatModel, journal: Journal, loop: Loop) -> int:
         """Run the questions that are not done yet. Returns how many were done before.
 
         Raises:

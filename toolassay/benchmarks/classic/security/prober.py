@@ -87,12 +87,7 @@ class ChatProber:
         """The number of chats."""
         return len(self._probes)
 
-    def run(
-        self,
-        model: ChatModel,
-        journal: Journal,
-        loop: Loop,
-    ) -> int:
+    def run(self, model: ChatModel, journal: Journal, loop: Loop) -> int:
         """Run the chats that the journal does not settle. Returns how many it settled before."""
         agents = ClassicInference(
             [probe.question for probe in self._probes.values()],

@@ -102,12 +102,7 @@ class WorkbenchAgents:
         self._form = call_format(settings.agent, structured=settings.is_structured)
         self._found = found or (lambda task: (sandbox, settings.tools(task, toolset_of(sandbox))))
 
-    def run(
-        self,
-        model: ChatModel,
-        journal: Journal,
-        loop: Loop,
-    ) -> int:
+    def run(self, model: ChatModel, journal: Journal, loop: Loop) -> int:
         """Run the tasks that are not done yet. Returns how many were done before.
 
         Raises:

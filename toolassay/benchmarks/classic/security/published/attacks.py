@@ -83,12 +83,7 @@ class PublishedAttacks:
     def __init__(self, attacks: Sequence[Attack], judge: ChatModel) -> None:
         self._attacks, self._judge = attacks, judge
 
-    def run(
-        self,
-        model: ChatModel,
-        journal: Journal,
-        loop: Loop,
-    ) -> int:
+    def run(self, model: ChatModel, journal: Journal, loop: Loop) -> int:
         """Send and grade what the journal does not settle. Returns how many attacks it settled before.
 
         Raises:
