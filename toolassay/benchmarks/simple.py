@@ -44,7 +44,7 @@ from toolassay.runs.marks import tools_part
 from toolassay.runs.outcomes import RunOutcomes, asked_counts, is_scored
 from toolassay.runs.record import hashes
 from toolassay.runs.recorded_usage import usage
-from toolassay.runs.retry_malformed import COUNT, MAX_TOKENS, Again
+from toolassay.runs.retry_malformed import COUNT, MAX_TOKENS, RetryPlan
 from toolassay.runs.settings import RunSettings
 from toolassay.runs.tool_arrival import tools_missing
 from toolassay.runs.trials import Trial, fingerprint
@@ -241,18 +241,18 @@ class SimpleWork(Work):
         malformed = sum(line["outcome"] == "malformed" for line in lines)
         return Written(write_json_lines(output, lines) if lines else 0, malformed)
 
-    def foresee(self, output: Path, journal: Journal, estimate: Estimate, again: Again) -> int:
+    def preview(self, output: Path, journal: Journal, estimate: Estimate, retry: RetryPlan) -> int:
         """Add the items that would be sent."""
         already = 0
         for item in self._chosen:
             entry, size = _entry_of(journal, item), size_of([dict(one) for one in item.messages])
             if "response" in entry:
                 estimate.answered(size, entry.get("prompt_tokens"), entry.get("completion_tokens"))
-            if _skips(entry, again):
+            if _skips(entry, retry):
                 already += 1
             else:
                 estimate.add(size)
-        return already - again.left
+        return already - retry.left
 
 
 def _ask(
@@ -288,7 +288,7 @@ def _ask(
         }
         entry["outcome"] = benchmark.line(item, entry)["outcome"]
         if kept.get("outcome") in _FINAL:
-            loop.again.replaced += 1
+            loop.retry.replaced += 1
             entry[COUNT] = kept.get(COUNT, 0) + 1
         journal.append(item.id, entry)
         return str(entry["outcome"])
@@ -301,7 +301,7 @@ def _ask(
     return run_unsettled(
         items,
         ask,
-        settled=lambda item: _skips(_entry_of(journal, item), loop.again),
+        settled=lambda item: _skips(_entry_of(journal, item), loop.retry),
         models=[model],
         loop=loop,
         stopped=stopped,
@@ -314,10 +314,10 @@ def _entry_of(journal: Journal, item: SimpleItem) -> dict[str, Any]:
     return entry if entry.get("item") == item.fingerprint else {}
 
 
-def _skips(entry: Mapping[str, Any], again: Again) -> bool:
+def _skips(entry: Mapping[str, Any], retry: RetryPlan) -> bool:
     settled = entry.get("outcome") in _FINAL
     unusable = entry.get("outcome") == "malformed" or entry.get("finish_reason") == "length"
-    return again.skips(settled=settled, unusable=unusable)
+    return retry.skips(settled=settled, unusable=unusable)
 
 
 @dataclass(frozen=True)

@@ -11,7 +11,7 @@ from toolassay.errors import UsageError
 from toolassay.evaluation.signature import read_signature
 from toolassay.files import read_json
 from toolassay.metrics.confidence_interval import Interval
-from toolassay.runs.outcomes import CHOSEN, asked_phrase
+from toolassay.runs.outcomes import CHOSEN, scored_phrase
 
 FIX = "make it with evaluate.py"
 SECURITY, STABILITY = "security", "stability"
@@ -103,5 +103,5 @@ def partly_asked(numbers: Mapping[str, Any]) -> str:
     ('1 of 3 asked', '')
     """
     if numbers.get("partial"):
-        return asked_phrase(numbers)
+        return scored_phrase(numbers)
     return f"{numbers['n_labels']} chosen" if CHOSEN in str(numbers.get("signature", "")) else ""

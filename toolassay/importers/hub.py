@@ -63,7 +63,7 @@ class HubDataset:
     `HF_ENDPOINT` names another hub, `HF_TOKEN` is used and never written down.
 
     Args:
-        name: of the repository, e.g. `microsoft/Taskbench`.
+        name: of the repository, e.g. `acme/tool-requests`.
         revision: a branch, tag or commit; None for the newest.
 
     Attributes:

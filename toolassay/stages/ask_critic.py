@@ -24,7 +24,7 @@ from toolassay.runs.trials import Trial
 from toolassay.runs.work import OpenRun, Work, WorkFacts, Written
 
 FOLDER = "critics"
-WAYS_ON = "use those settings, another --out, or --force true (keeps the old run)"
+CONFLICT_FIX = "use those settings, another --out, or --force true (keeps the old run)"
 
 
 class ReviewWork(Work):
@@ -51,7 +51,7 @@ class ReviewWork(Work):
             self._size,
             {**hashes(self._data), "prompt": wording},
             stage="critic",
-            ways_on=WAYS_ON,
+            conflict_fix=CONFLICT_FIX,
         )
 
     def run(self, run: OpenRun) -> int:

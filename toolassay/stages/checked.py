@@ -182,12 +182,12 @@ def _refusal(folder: DataFolder, source: DataFolder) -> UsageError | None:
         return UsageError(
             "is of a data set that this command did not write", file=there, fix="choose another --out"
         )
-    ways_on = "choose another --out, or --force true (keeps a dated copy)"
+    conflict_fix = "choose another --out, or --force true (keeps a dated copy)"
     written = path_in(folder.path, str(checked.get(_FROM)))
     if written != source.path.resolve():
-        return UsageError(f"is what was checked of {written}", file=folder.path, fix=ways_on)
+        return UsageError(f"is what was checked of {written}", file=folder.path, fix=conflict_fix)
     if checked.get(_WRITING) or not folder.data.exists() or checked.get(_SHA) is None:
         return None
     if checked[_SHA] != sha256_of(folder.data):
-        return UsageError("was changed since it was written", file=folder.data, fix=ways_on)
+        return UsageError("was changed since it was written", file=folder.data, fix=conflict_fix)
     return None

@@ -11,7 +11,7 @@ from toolassay.data_folder import DataFolder
 from toolassay.evaluation.evaluation import FolderEvaluation, IncompleteEvaluation, ScoringSettings
 from toolassay.evaluation.groups import OVERALL_GROUP
 from toolassay.requests import read_ids
-from toolassay.runs.outcomes import asked_phrase, excluded_phrase
+from toolassay.runs.outcomes import excluded_phrase, scored_phrase
 from toolassay.screen import DEFAULT, WARNING, Screen
 from toolassay.stages.leaderboard import keep_leaderboard
 
@@ -84,7 +84,7 @@ def _warn_of_partial(evaluations: Iterable[FolderEvaluation], screen: Screen) ->
         for numbers in evaluation.counted:
             if numbers["partial"]:
                 screen.say(
-                    f"{WARNING}{evaluation.llm}: {asked_phrase(numbers)} (excluded: "
+                    f"{WARNING}{evaluation.llm}: {scored_phrase(numbers)} (excluded: "
                     f"{excluded_phrase(numbers['outcomes'])}); the scores are of these alone. The same "
                     "inference.py asks the rest; evaluate.py --limit N or --ids FILE scores a chosen part"
                 )

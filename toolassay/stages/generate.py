@@ -32,7 +32,7 @@ from toolassay.runs.budget import Estimate
 from toolassay.runs.ledger import FREE
 from toolassay.runs.prices import Tariff
 from toolassay.runs.record import hashes
-from toolassay.runs.retry_malformed import MAX_TOKENS, Again
+from toolassay.runs.retry_malformed import MAX_TOKENS, RetryPlan
 from toolassay.runs.run import Run
 from toolassay.runs.settings import (
     Limits,
@@ -49,7 +49,7 @@ from toolassay.schemas import sample_schema
 from toolassay.screen import DEFAULT, WARNING, Screen
 from toolassay.stages.statistics import Statistics
 
-WAYS_ON = "use the settings it began with, another --data_dir, or --force true (keeps the old run)"
+CONFLICT_FIX = "use the settings it began with, another --data_dir, or --force true (keeps the old run)"
 PUBLISHED_SAMPLES = 5000
 _NOTHING = Path(os.devnull)  # the samples of another run
 
@@ -261,7 +261,7 @@ class GenerationWork(Work):
                 "prompt": settings["prompt_sha256"],
             },
             stage="generate",
-            ways_on=WAYS_ON,
+            conflict_fix=CONFLICT_FIX,
             extra={"samples": self._count, MAX_TOKENS: {**PARAMETERS, **self._parameters}[MAX_TOKENS]},
         )
 
@@ -302,10 +302,10 @@ class GenerationWork(Work):
         """Everything is written already."""
         return Written(0 if self._generation is None else self._generation.written)
 
-    def foresee(self, output: Path, journal: Journal, estimate: Estimate, again: Again) -> int:
+    def preview(self, output: Path, journal: Journal, estimate: Estimate, retry: RetryPlan) -> int:
         """Add the samples that would be sent."""
         there = _NOTHING if self._foreign else output
-        return self._generator(None).foresee(there, journal, self._count, estimate)
+        return self._generator(None).preview(there, journal, self._count, estimate)
 
     def report(self, inference: Inference, output: Path, journal_file: Path, screen: Screen) -> None:
         """Say what was written, what is missing, and how to go on."""
@@ -397,13 +397,13 @@ def _foreign(folder: DataFolder, settings: Mapping[str, Any], *, force: bool) ->
     try:
         read_kept(folder.data_raw, settings["seed"])
         if not isinstance(made_with, Mapping):
-            raise UsageError("was not written by this command", file=folder.data_raw, fix=WAYS_ON)
+            raise UsageError("was not written by this command", file=folder.data_raw, fix=CONFLICT_FIX)
         changed = changes(made_with, settings)
         if changed:
             raise UsageError(
                 f"holds samples made with other settings ({'; '.join(changed)})",
                 file=folder.data_raw,
-                fix=WAYS_ON,
+                fix=CONFLICT_FIX,
             )
     except UsageError:
         if not force:

@@ -28,7 +28,7 @@ from toolassay.runs.event_loop import run_coroutine
 from toolassay.runs.ledger import FREE
 from toolassay.runs.manifest import JOURNAL, MANIFEST
 from toolassay.runs.record import hashes
-from toolassay.runs.retry_malformed import Again
+from toolassay.runs.retry_malformed import RetryPlan
 from toolassay.runs.settings import RunSettings
 from toolassay.runs.trials import number_of
 from toolassay.runs.work import OpenRun, Work, WorkFacts, Written, chosen_items
@@ -134,9 +134,9 @@ class ChatWork(Work):
 
         return Written(write_predictions(output, rows))
 
-    def foresee(self, output: Path, journal: Journal, estimate: Estimate, again: Again) -> int:
+    def preview(self, output: Path, journal: Journal, estimate: Estimate, retry: RetryPlan) -> int:
         """Add the first request of each message."""
-        return self._inference.foresee(journal, estimate, again)
+        return self._inference.preview(journal, estimate, retry)
 
 
 _unknown: Callable[..., float | None] = lambda *tokens: None  # noqa: E731  # what a recorded answer cost

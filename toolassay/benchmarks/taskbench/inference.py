@@ -28,7 +28,7 @@ from toolassay.prompt_templates import size_of
 from toolassay.requests import key_of
 from toolassay.runs import Journal, Loop, run_unsettled
 from toolassay.runs.budget import Estimate
-from toolassay.runs.retry_malformed import BEGUN, COUNT, Again
+from toolassay.runs.retry_malformed import BEGUN, COUNT, RetryPlan
 
 PARAMETERS: Mapping[str, Any] = {"presence_penalty": 1.05, "max_tokens": 2000}
 
@@ -87,7 +87,7 @@ class Inferrer:
             ToolassayError: the run cannot go on.
             KeyboardInterrupt: at Ctrl-C, when what was in flight is answered.
         """
-        again = loop.again
+        retry = loop.retry
 
         async def ask(request: Request) -> str:
             key, kept = key_of(request.id), entry_of(journal, request)
@@ -108,7 +108,7 @@ class Inferrer:
                 raise
             outcome = self._outcome(entry)
             if is_again:
-                again.replaced += 1
+                retry.replaced += 1
                 entry[COUNT] = kept.get(COUNT, 0) + 1
             journal.append(key, {"outcome": outcome, **entry})
             return outcome
@@ -122,19 +122,19 @@ class Inferrer:
         return run_unsettled(
             requests,
             ask,
-            settled=lambda request: self._skips(entry_of(journal, request), again),
+            settled=lambda request: self._skips(entry_of(journal, request), retry),
             models=[model for model in (self._model, self._reformatter) if model is not None],
             loop=loop,
             stopped=stopped,
         )
 
-    def foresee(
+    def preview(
         self,
         requests: RequestStream,
         output: Path,
         journal: Journal,
         estimate: Estimate,
-        again: Again | None = None,
+        retry: RetryPlan | None = None,
     ) -> int:
         """Add what is not answered yet to `estimate`; nothing is sent or written. Returns what is answered.
 
@@ -143,9 +143,9 @@ class Inferrer:
             output: the prediction file, lines of which may be taken over.
             journal: of this run; may be open for reading only.
             estimate: learns from the answers there are.
-            again: which of these are asked all the same.
+            retry: which of these are asked all the same.
         """
-        again = again or Again()
+        retry = retry or RetryPlan()
         adopted = adoptable_predictions(output, journal) if output.exists() else {}
         already = 0
         for request in requests:
@@ -155,11 +155,11 @@ class Inferrer:
             key = key_of(request.id)
             taken_over = key in adopted and adopted[key] in (None, request_fingerprint(request.text))
             unfinished = not self._is_settled(entry) and self._unfinished(entry)
-            if taken_over or unfinished or self._skips(entry, again):
+            if taken_over or unfinished or self._skips(entry, retry):
                 already += 1
             else:
                 estimate.add(size)
-        return already - again.left
+        return already - retry.left
 
     async def _answer(self, request: Request) -> dict[str, Any]:
         template, graph = self._shown(request)
@@ -213,10 +213,10 @@ class Inferrer:
         is_rewritable = entry["outcome"] != "refused" and "response" in entry and "reformatted" not in entry
         return not (is_rewritable and self._is_unreadable(entry))
 
-    def _skips(self, entry: Mapping[str, Any], again: Again) -> bool:
+    def _skips(self, entry: Mapping[str, Any], retry: RetryPlan) -> bool:
         settled = self._is_settled(entry)
-        unusable = settled and again.wanted and is_unusable(entry, self._graph.dependency_type)
-        return again.skips(settled=settled, unusable=unusable)
+        unusable = settled and retry.wanted and is_unusable(entry, self._graph.dependency_type)
+        return retry.skips(settled=settled, unusable=unusable)
 
     @staticmethod
     def _unfinished(entry: Mapping[str, Any]) -> dict[str, Any] | None:

@@ -34,14 +34,14 @@ from toolassay.requests import Chosen, Requests
 from toolassay.runs import Journal, recorded_settings
 from toolassay.runs.budget import Estimate
 from toolassay.runs.record import hashes
-from toolassay.runs.retry_malformed import MAX_TOKENS, Again
+from toolassay.runs.retry_malformed import MAX_TOKENS, RetryPlan
 from toolassay.runs.settings import PREDICTIONS, RunSettings
 from toolassay.runs.work import Inference, OpenRun, Work, WorkFacts, Written
 from toolassay.schemas import plan_schema
 from toolassay.screen import WARNING, Screen
 from toolassay.text_formatting import count_of
 
-WAYS_ON = "use those settings, --tag true, another --prediction_dir, or --force true (keeps the old run)"
+CONFLICT_FIX = "use those settings, --tag true, another --prediction_dir, or --force true (keeps the old run)"
 
 
 class PlanSource:
@@ -135,7 +135,7 @@ class PlanWork(Work):
             {**hashes(*read), "prompt": prompt_hash},
             helpers=[self._helper] if self._helper else [],
             not_counted="; answers rewritten (--reformat)" if self._helper else "",
-            ways_on=WAYS_ON,
+            conflict_fix=CONFLICT_FIX,
         )
 
     @property
@@ -175,9 +175,9 @@ class PlanWork(Work):
             return Written(0)
         return Written(write_json_lines(output, chain([first], lines)), outcomes["malformed"])
 
-    def foresee(self, output: Path, journal: Journal, estimate: Estimate, again: Again) -> int:
+    def preview(self, output: Path, journal: Journal, estimate: Estimate, retry: RetryPlan) -> int:
         """Add the requests that would be sent."""
-        return self._inferrer(None).foresee(self._chosen, output, journal, estimate, again)
+        return self._inferrer(None).preview(self._chosen, output, journal, estimate, retry)
 
     def report(self, inference: Inference, output: Path, journal_file: Path, screen: Screen) -> None:
         """Say also which lines were taken over, and how many answers hold no whole plan."""

@@ -39,7 +39,7 @@ from toolassay.runs.event_loop import run_coroutine
 from toolassay.runs.manifest import JOURNAL, MANIFEST
 from toolassay.runs.prices import Tariff
 from toolassay.runs.record import hashes
-from toolassay.runs.retry_malformed import MAX_TOKENS, Again
+from toolassay.runs.retry_malformed import MAX_TOKENS, RetryPlan
 from toolassay.runs.settings import PREDICTIONS, RunSettings
 from toolassay.runs.trials import Trial
 from toolassay.runs.work import OpenRun, Work, WorkFacts, Written, chosen_items
@@ -127,10 +127,10 @@ class WorkplaceWork(Work):
         """A line for each task that has ended."""
         return Written(write_predictions(output, self._tasks, journal))
 
-    def foresee(self, output: Path, journal: Journal, estimate: Estimate, again: Again) -> int:
+    def preview(self, output: Path, journal: Journal, estimate: Estimate, retry: RetryPlan) -> int:
         """Add the next request of each task."""
         self._preview = preview_requests(
-            self._chosen, self._sandbox, self._settings, self._parameters, journal, estimate, again
+            self._chosen, self._sandbox, self._settings, self._parameters, journal, estimate, retry
         )
         return self._preview.already
 

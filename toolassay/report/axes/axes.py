@@ -9,7 +9,7 @@ from typing import Any
 from toolassay.evaluation.axis import About
 from toolassay.metrics.confidence_interval import Interval
 from toolassay.runs.marks import RowMark, marked
-from toolassay.runs.outcomes import CHOSEN, asked_phrase
+from toolassay.runs.outcomes import CHOSEN, scored_phrase
 
 AXES = ("accuracy", "stability", "cost", "latency", "security")
 
@@ -142,7 +142,7 @@ class Axes:
     def n(self) -> str:
         """The number of items: "300", "20 of 300 asked" of a partial run, "20 chosen" with --ids, --limit."""
         if self.is_partial:
-            return asked_phrase(self.counts)
+            return scored_phrase(self.counts)
         return f"{self.items} chosen" if CHOSEN in self.signature else str(self.items)
 
     @property

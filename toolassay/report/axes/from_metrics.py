@@ -12,7 +12,7 @@ from toolassay.evaluation.groups import OVERALL_GROUP
 from toolassay.metrics.confidence_interval import Interval
 from toolassay.report.axes.axes import Axes, Cost, Latency, Security, Stability
 from toolassay.runs.marks import NO_TOOLS, TOOLS_MISSING, RowMark
-from toolassay.runs.outcomes import CHOSEN, asked_phrase, excluded_phrase
+from toolassay.runs.outcomes import CHOSEN, excluded_phrase, scored_phrase
 
 Numbers = Mapping[str, Any]
 
@@ -65,7 +65,7 @@ def read_axes(
         ended = strict.get("outcomes") or numbers.get("outcomes", {})
         if counts and counts["partial"]:
             notes["accuracy"] = (
-                f"partial run, {asked_phrase(counts)} (excluded: {excluded_phrase(ended)}): "
+                f"partial run, {scored_phrase(counts)} (excluded: {excluded_phrase(ended)}): "
                 "not comparable with complete runs"
             )
         if asked_again := numbers.get("notes", {}).get("answers"):
