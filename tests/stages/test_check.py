@@ -246,7 +246,7 @@ def test_requests_that_repeat_are_held_back(tmp_path: Path) -> None:
     (other / "data.json").unlink()
     checked = check(folder, out=tmp_path / "three", against=other / "user_requests.json", threshold=1)
     assert checked.funnel["levels"] == {"pass": 1, "quarantine": 0, "reject": 2}
-    with pytest.raises(UsageError, match="'contamination' left out"):
+    with pytest.raises(UsageError, match="'contamination', which is left out"):
         check(folder, out=tmp_path / "four", against=other, without=["contamination"])
     for wrong, message in (
         (folder, "is the data set that is checked"),

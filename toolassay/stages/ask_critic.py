@@ -111,8 +111,8 @@ def ask_critic(
         background: Their tools.
         out: The run is in its subfolder `critics/`.
         data: File of the samples; its hash is in the manifest.
-        run: The critic, limits and choices. "offline" needs no server; it checks only arguments, and gets no plan
-            without arguments.
+        run: The critic, limits and choices. "offline" needs no server; it checks only arguments, and gets no
+            plan without arguments.
 
     Returns:
         The verdict of each sample by line number, and whether every request was answered.
