@@ -158,7 +158,7 @@ def _scores(
         yield f"{items}: no such file; evaluate.py writes it beside the scores"
         return
     moved = moved_items(items, items_path(result.path), left_out=left_out)
-    yield from listed(f"{items}: {count_of(len(moved), 'item')} differ:", moved, most=5)
+    yield from listed(f"{items}: {count_of(len(moved), 'item')} with differences:", moved, most=5)
 
 
 def _bring(trials: Iterable[Trial], predictions: Path) -> None:
