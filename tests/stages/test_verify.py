@@ -84,7 +84,7 @@ def test_a_changed_prediction_is_shown_old_and_new(folder: Path) -> None:
     assert "1 line otherwise than the raw answers give:\n  '1' result.task_nodes: " in text
     assert "Teleporter" in text
     assert "computed from other inputs than the current ones:\n  predictions: " in text
-    assert "numbers that moved" not in text
+    assert "scores that differ" not in text
 
 
 def test_lines_too_many_and_too_few_are_named(folder: Path) -> None:
@@ -126,7 +126,7 @@ def test_labels_made_anew_since_are_noticed(folder: Path) -> None:
     equal, text = told(folder)
     assert not equal
     assert "computed from other inputs than the current ones:\n  data: " in text
-    assert "numbers that moved" in text
+    assert "scores that differ" in text
 
 
 def test_another_version_with_the_same_numbers_is_said_and_no_difference(folder: Path) -> None:
