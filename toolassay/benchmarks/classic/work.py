@@ -1,4 +1,4 @@
-"""The work of a run on a folder of CLASSic: an agent chooses the workflow to start for each message."""
+"""Runs an agent on a CLASSic folder; it chooses a workflow for each message."""
 
 from __future__ import annotations
 
@@ -88,7 +88,7 @@ class ChatWork(Work):
 
     @cached_property
     def facts(self) -> WorkFacts:
-        """One item is a message."""
+        """Settings and hashes of the run; one item is one message."""
         settings = {
             "benchmark": "classic",
             **(self._run.model.parameters if self._asks else {}),
@@ -117,11 +117,11 @@ class ChatWork(Work):
         )
 
     def run(self, run: OpenRun) -> int:
-        """Ask about each message that has no choice."""
+        """Run the agent on the messages without a choice."""
         return self._inference.run(run.model, run.journal, run.loop)
 
     def write(self, output: Path, journal: Journal) -> Written:
-        """A row for each message with a choice."""
+        """Write one row per message with a choice."""
 
         def rows() -> Iterator[Mapping[str, Any]]:
             return prediction_rows(
@@ -135,7 +135,7 @@ class ChatWork(Work):
         return Written(write_predictions(output, rows))
 
     def preview(self, output: Path, journal: Journal, estimate: Estimate, retry: RetryPlan) -> int:
-        """Add the first request of each message."""
+        """Add the first request of each message without a choice; returns the number of the others."""
         return self._inference.preview(journal, estimate, retry)
 
 

@@ -1,4 +1,4 @@
-"""Asks a model for the plan of each request, through one journal."""
+"""Requests a plan for each request from a model and journals the answers."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ _RESPONSE = ("response", "finish_reason", "prompt_tokens", "completion_tokens")
 
 
 class RequestStream(Protocol):
-    """Requests that can be gone through several times, each id once."""
+    """Requests that can be iterated several times; ids are unique."""
 
     def __iter__(self) -> Iterator[Request]: ...
 
@@ -52,7 +52,7 @@ class Inferrer:
         model: the model under test; None where nothing is sent.
         parameters: of the request (temperature, top_p, …), over the published ones.
         reformatter: who rewrites an answer that could not be read; None leaves it malformed.
-        show: told the first exchange, if given.
+        show: Receives the first prompt and its answer; None for none.
         shown: the prompt and the graph for one request, where they are not the same for all.
     """
 
@@ -94,7 +94,7 @@ class Inferrer:
             is_again = self._is_settled(kept)
             entry: dict[str, Any] = {"request": request_fingerprint(request.text)}
             try:
-                # An answer whose rewriting failed is paid for: it is not asked for again.
+                # An answer whose rewriting failed is kept, as it is paid for; only the rewriting is repeated.
                 paid = kept.get(BEGUN, {}) if is_again else kept
                 entry |= self._unfinished(paid) or await self._answer(request)
                 if self._is_unreadable(entry):
@@ -143,7 +143,7 @@ class Inferrer:
             output: the prediction file, lines of which may be taken over.
             journal: of this run; may be open for reading only.
             estimate: learns from the answers there are.
-            retry: which of these are asked all the same.
+            retry: Which answered requests are sent again.
         """
         retry = retry or RetryPlan()
         adopted = adoptable_predictions(output, journal) if output.exists() else {}
@@ -191,7 +191,7 @@ class Inferrer:
         return await model.complete(ChatRequest(messages, self.parameters, None, task, role, item))
 
     def _is_unreadable(self, entry: Mapping[str, Any]) -> bool:
-        """Whether an answer is rewritten: it is complete, not refused, and no plan that can be scored."""
+        """Whether to rewrite an answer: it is complete, not refused, and has no valid plan."""
         if self._reformatter is None or entry.get("refused"):
             return False
         _, answer = read_plan(entry["response"], self._graph.dependency_type, entry["finish_reason"])
@@ -220,7 +220,7 @@ class Inferrer:
 
     @staticmethod
     def _unfinished(entry: Mapping[str, Any]) -> dict[str, Any] | None:
-        """The answer in an entry that was not rewritten yet; None without one."""
+        """The answer of an entry that still has to be rewritten; None if there is none."""
         if not entry.keys() >= set(_RESPONSE):
             return None
         return {key: entry[key] for key in (*_RESPONSE, "reasoning", "refused") if key in entry}

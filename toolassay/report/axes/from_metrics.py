@@ -1,4 +1,4 @@
-"""The five axes, read from the metrics file of each benchmark."""
+"""Reads the five axes from metrics files."""
 
 from __future__ import annotations
 
@@ -38,18 +38,18 @@ def read_axes(
     """The axes in a metrics file.
 
     Args:
-        groups: what it holds.
-        axis_of: reads accuracy and repeats from the numbers of the whole.
-        about: the benchmark.
-        data: the name of the data folder.
-        model: whose metrics they are.
-        file: where they were.
-        fix: the command that makes it.
-        library: what the data folder is called in words.
-        mark: what a reader must know about the run.
+        groups: Content of the file.
+        axis_of: Reads accuracy and stability from the overall group (`Benchmark.axis`).
+        about: Names of the benchmark.
+        data: Name of the data folder.
+        model: Name of the model.
+        file: Metrics file.
+        fix: Command that writes the file, for the error.
+        library: Title of the data.
+        mark: Mark of the run.
 
     Raises:
-        UsageError: the file holds no strict scores of the whole, or is none of that benchmark.
+        UsageError: The file has no strict scores of the overall group, or belongs to another benchmark.
     """
     try:
         numbers = groups[OVERALL_GROUP]
@@ -94,7 +94,7 @@ def read_axes(
 def _stability(
     found: Numbers | None, items: int, notes: dict[str, str], *, partial: bool
 ) -> Stability | None:
-    """Over the items that all have k runs; of a partial run, those that were run at all."""
+    """Stability for the largest k that every item has; in a partial run, every item with at least one run."""
     if found is None:
         notes["stability"] = _NO_TRIALS
         return None
@@ -114,7 +114,7 @@ def _stability(
 
 
 def _cost(numbers: Numbers, rows: Numbers, notes: dict[str, str]) -> Cost | None:
-    """By the ledger; without one, by what the rows of the answers say."""
+    """Cost in the ledger; without one, the cost in the prediction rows."""
     said = numbers.get("notes", {}).get("cost")
     found = numbers.get("cost") or {}
     cost: Cost | None = None
