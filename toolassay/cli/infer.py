@@ -75,7 +75,7 @@ class _Infer(SectionedCommand):
         "trials",
         type=click.IntRange(1),
         default=1,
-        help="Number of times to repeat the run. Limits apply to all trials together.",
+        help="Number of complete runs of all items. Limits apply to all trials together.",
     ),
     options.flag("force", "Start a new run if the settings differ from the existing run, which is kept."),
     options.flag(

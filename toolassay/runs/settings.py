@@ -103,7 +103,7 @@ class RunChoices:
         prediction_dir: Prediction folder, below the data folder; None for `predictions`.
         limit: Run only the first N items, in file order.
         ids: Run only these ids, or those in a file (one per line, a JSON list, or `split_ids.json:test`).
-        trials: Number of times to repeat the whole run; further trials are in `trials/<number>/`.
+        trials: Number of complete runs of all items; further trials are in `trials/<number>/`.
         force: Start a new run if the settings differ from those of the existing run, which is kept under
             `runs/`.
         retry_malformed: Retry items with a malformed or truncated answer; `max_tokens` may differ. An old

@@ -144,7 +144,7 @@ def evaluate_rows(
             orders of the candidates if their rows say so (`order`).
         out: the folder for `metrics.json`.
         mode: which metrics are written, `compat` or `strict`.
-        screen: who listens.
+        screen: Receives messages, results and progress.
 
     Raises:
         UsageError: a file is missing or malformed, or holds answers to other data; an unknown mode.

@@ -179,7 +179,7 @@ def import_classic(
         repo: the data set on the hub; a gated one needs `HF_TOKEN` in the environment.
         revision: of it; None for the newest.
         folder: downloaded files instead of the hub: CSV or Parquet.
-        screen: who listens.
+        screen: Receives messages, results and progress.
 
     Raises:
         UsageError: neither or both of the sources, a missing or malformed table or row, a missing package, or

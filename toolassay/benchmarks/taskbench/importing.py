@@ -198,7 +198,7 @@ def import_taskbench(
         folder: downloaded files instead of the hub.
         file: the file with the labels, where it has another name than usual, e.g. `improved.parquet`.
         tools: a `tool_desc.json` instead of the source's.
-        screen: who listens.
+        screen: Receives messages, results and progress.
 
     Raises:
         UsageError: an unknown domain, a missing or malformed file or row, a missing package, or the data

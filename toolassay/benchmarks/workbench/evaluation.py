@@ -42,7 +42,7 @@ class AgentEvaluation(FolderEvaluation):
 
     Attributes:
         scores: of its first run; with further trials, also how sure a success is.
-        cost: what its tasks cost, over all trials; None where nobody knows, as `notes` says.
+        cost: Cost of its tasks over all trials; None if unknown, with the reason in `notes`.
         latency: how long they took, likewise.
         notes: why `cost` or `latency` is None or not the whole.
     """
