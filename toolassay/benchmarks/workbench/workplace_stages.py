@@ -296,7 +296,7 @@ def _made(seed: int) -> tuple[Sandbox, list[GeneratedTask]]:
 
 
 def _drawn() -> tuple[int, Sandbox, list[GeneratedTask]]:
-    """A workplace of a seed nobody chose: of the few that leave too little room, another is drawn."""
+    """A workplace of a random seed; another is drawn if it lacks room for a task, which is rare."""
     for _ in range(_DRAWS - 1):
         seed = secrets.randbelow(1_000_000)
         with contextlib.suppress(NoRoom):
